@@ -1,0 +1,44 @@
+// Evaluates lowered functions under precision settings and answers with findings. This is the engine's whole surface:
+// IR in, findings out. See engine.h for the abstract interpretation behind it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/ir.h"
+#include "rules/contracts/contract.h"
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::flow {
+
+// What a setting leaves to the code is decided by the code; this fills the rest. autocast empty: off.
+struct PrecisionSetting {
+  std::string name;  // "autocast-fp16"
+  Dtype parameters = Dtype::kFloat32;
+  Dtype buffers = Dtype::kFloat32;
+  Dtype norms = Dtype::kFloat32;
+  Dtype inputs = Dtype::kFloat32;
+  Dtype autocast = Dtype::kUndefined;
+  bool by_default = false;
+};
+// The rows of precision_settings.json, in file order.
+const std::vector<PrecisionSetting>& precision_settings();
+
+struct AnalysisOptions {
+  std::vector<PrecisionSetting> settings;
+  bool settings_named_by_user = false;  // a named setting is evidence by itself
+  std::string device = "cuda";
+  std::string torch_version = "2.13";
+  bool strict = false;  // also report possible findings
+  const ContractSet* contracts = nullptr;
+};
+
+struct AnalysisResult {
+  std::vector<Finding> findings;  // merged over settings, fingerprints without ordinals
+  std::vector<NotLowered> not_analysed;
+};
+
+// Functions call each other across the whole module; link several files' modules first (link.h) for whole programs.
+AnalysisResult analyse(const Module& module, const AnalysisOptions& options);
+
+}  // namespace dtype_guard::flow

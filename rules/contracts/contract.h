@@ -1,0 +1,72 @@
+// A contract says which dtypes one attention, rotary or cache API takes: per operand a set of accepted dtypes or
+// "the same as another operand". Contracts are data (one JSON file per library in this folder); this header is their
+// in-memory form, which the analyzer, the sanitizer's table generator and the kernels' check generator share.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/dtype/dtype_set.h"
+
+namespace dtype_guard {
+
+enum class ApiKind : std::uint8_t { kAttention, kRotary, kKvCache };
+enum class Direction : std::uint8_t { kIn, kOut, kInOut };
+// What autocast does to a call before its kernel sees the operands.
+enum class AutocastBehaviour : std::uint8_t {
+  kAsIs,     // not registered: the kernel receives the tensors as they are
+  kRecasts,  // on the lower-precision list: operands are cast to the autocast dtype
+};
+
+struct Operand {
+  std::string role;     // "q", "k", "cos", ...
+  int argument = 0;     // position in the C/C++ signature, from 0
+  DtypeSet accepts;     // empty: no set of its own (same_as decides)
+  std::string same_as;  // role whose dtype this one must equal; empty: none
+  bool optional = false;
+  Direction direction = Direction::kIn;
+};
+
+struct Api {
+  std::string name;     // canonical: "flash_ref_attention_fwd"
+  std::string library;  // "flash_ref"
+  ApiKind kind = ApiKind::kAttention;
+  std::vector<std::string> spellings;  // qualified C/C++ names a call may use; overloads share one contract
+  std::vector<Operand> operands;       // in signature order
+  std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
+  std::string result_like;                            // role whose dtype the result has; empty: no tensor result
+  std::string source;                                 // where the rule is written
+  const Operand* find(std::string_view role) const;
+  // The dtypes that `role` takes, following same_as to a set of its own.
+  DtypeSet accepted(std::string_view role) const;
+};
+
+struct ContractSet {
+  std::vector<Api> apis;
+  const Api* find(std::string_view spelling) const;  // canonical name or any spelling
+};
+
+// A contract file that cannot be used. what() reads "FILE:LINE: POINTER: found X, expected Y".
+class ContractError : public std::runtime_error {
+ public:
+  ContractError(std::string file, int line, std::string pointer, std::string problem);
+  std::string file;
+  int line;
+  std::string pointer;
+};
+
+// Throws ContractError. `file` names the source of the text in messages.
+ContractSet parse_contracts(std::string_view json_text, const std::string& file);
+ContractSet load_contracts(const std::filesystem::path& file);
+// The contracts this build ships, compiled in from rules/contracts/*.json.
+const ContractSet& builtin_contracts();
+// Later definitions of the same API name replace earlier ones.
+void merge_contracts(ContractSet& into, const ContractSet& more);
+
+}  // namespace dtype_guard

@@ -1,0 +1,79 @@
+// A Report is what one run of either tool says: its findings, what it could not analyse, and (at run time) what it
+// watched. Writers turn it into text for people or JSON for tools; the JSON reader gives the same Report back.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <iosfwd>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/finding/finding.h"
+
+namespace dtype_guard {
+
+struct NotAnalysed {
+  std::string file;
+  std::string function;
+  std::string reason;  // "parse-error", "budget", "crash", "unreadable"
+  std::string detail;
+};
+
+struct WatchedProcess {
+  std::int64_t pid = 0;
+  std::string command;
+  std::string host;
+  bool complete = true;  // the process wrote its closing frame
+};
+struct WatchedLibrary {
+  std::string name;
+  std::string path;
+};
+struct WatchedSource {
+  std::string name;  // "flash_ref", "torch", "cupti"
+  bool on = false;
+  std::string why;
+};
+struct Watched {
+  std::vector<WatchedProcess> processes;
+  std::vector<WatchedLibrary> libraries;
+  std::map<std::string, std::uint64_t> calls;  // API -> calls seen
+  std::vector<WatchedSource> sources;
+};
+
+struct Report {
+  std::string tool;          // "dtype-lint" or "dtype-san"
+  std::string tool_version;  // "0.1.0"
+  std::string root;
+  std::vector<Finding> findings;
+  std::vector<NotAnalysed> not_analysed;
+  std::optional<Watched> watched;
+  std::uint64_t files_analysed = 0;  // summary.files
+};
+
+// Sorts by file, line, column, rule and fills fingerprint ordinals: call once, before writing.
+void normalise(Report& report);
+
+struct TextOptions {
+  bool color = false;
+  bool quiet = false;  // findings only, no summary line
+};
+
+// As clang prints: "file:line:col: error: message [rule]", the source line, a caret, the path as notes, and at
+// run time the backtrace. Source lines are read from disk below report.root; an unreadable file just omits them.
+void write_text(std::ostream& out, const Report& report, const TextOptions& options);
+// "schema": "dtype-guard/report/1", two-space indentation, members in the schema's order, final newline.
+void write_json(std::ostream& out, const Report& report);
+
+class ReportError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+// Throws ReportError with what was found, where (JSON pointer or line), and what was expected.
+Report read_json(std::string_view text, const std::string& file);
+
+}  // namespace dtype_guard
