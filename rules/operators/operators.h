@@ -1,0 +1,92 @@
+// The operator table: how the dtype and rank of each ATen operator's result follow from its inputs. Entries are data
+// (operators.json); `evaluate` applies an entry to concrete input dtypes, under autocast when that is on. C++ and
+// Python spellings resolve to one entry.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/dtype/dtype.h"
+#include "rules/dtype/promotion.h"
+
+namespace dtype_guard {
+
+enum class ResultRule : std::uint8_t {
+  kPromote,            // result_type of the promoting arguments
+  kPromoteIntToFloat,  // the same, integers become the default dtype
+  kPromoteToReal,      // the same, complex becomes its value type (abs)
+  kPromoteBoolToLong,  // the same, bool becomes int64
+  kBool,               // comparisons, isnan, ...
+  kLikeFirst,          // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
+  kRequireSame,        // promoting arguments must be equal, else PyTorch throws: matmul, linear, bmm
+  kSumLike,            // like kLikeFirst, but integers and bool become int64; `dtype` overrides
+  kCast,               // `dtype` argument, else like first: to, type_as, half, float
+  kFactory,            // `dtype` argument, else default dtype: zeros, randn, full
+  kFactoryFromValue,   // `dtype` argument, else by the numbers given: arange, tensor, full with an integer value
+  kFactoryLike,        // `dtype` argument, else like first: zeros_like, new_zeros
+  kFixed,              // always `fixed`: argmax gives int64
+  kDescriptor,         // a view through another type that keeps the dtype: toDLPack, data_ptr, contiguous handle
+};
+
+enum class RankRule : std::uint8_t {
+  kBroadcast,   // the largest rank of the promoting arguments
+  kLikeFirst,   // elementwise on the first tensor
+  kReduce,      // one dimension fewer without keepdim; zero without dim
+  kAtLeastOne,  // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
+  kPlusOne,     // unsqueeze, stack
+  kMinusOne,    // select, indexing by one integer
+  kZero,        // always 0-dim
+  kFromShape,   // length of the shape argument when constant: view, zeros, full
+  kUnknown,
+};
+
+struct Operator {
+  std::string name;  // ATen base name without overload: "mul", "normalize", "scaled_dot_product_attention"
+  ResultRule result = ResultRule::kLikeFirst;
+  RankRule rank = RankRule::kUnknown;
+  std::vector<std::string> arguments;  // names in C++ signature order; for methods `self` is first
+  std::vector<std::string> promoting;  // names of those whose dtype takes part
+  Dtype fixed = Dtype::kUndefined;     // kFixed; kCast with a built-in target (half, bfloat16, float)
+  bool list_result = false;            // chunk, split, unbind: a container of results with the same dtype
+  bool in_place = false;               // writes its first argument and returns it; dtype of that never changes
+  std::string composed_of;             // composites: autocast acts on these inner operators ("normalize": "norm")
+  std::vector<std::string> aliases;    // further spellings, with qualification: "torch::nn::functional::normalize"
+};
+
+// By canonical name, alias, or any of "at::NAME", "torch::NAME", "at::Tensor::NAME", "aten::NAME", "torch.NAME".
+// A trailing underscore finds the in-place variant; "NAME_out" the out= variant (dtype of out).
+const Operator* find_operator(std::string_view spelling);
+const std::vector<Operator>& all_operators();
+
+struct OperatorInput {
+  std::string_view argument;  // one of Operator::arguments
+  Dtype dtype = Dtype::kUndefined;
+  RankClass rank = RankClass::kDim;
+};
+
+struct OperatorContext {
+  std::string_view device = "cuda";
+  Dtype autocast = Dtype::kUndefined;  // lower dtype when autocast is on for that device, else kUndefined
+  Dtype default_dtype = Dtype::kFloat32;
+  std::string_view torch_version = "2.13";
+};
+
+enum class AutocastPolicy : std::uint8_t { kNone, kLowerPrecision, kFloat32, kFloat32SetDtype, kPromote };
+AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device, std::string_view torch_version);
+
+struct OperatorOutcome {
+  std::optional<Dtype> dtype;  // absent: PyTorch throws
+  std::string error;           // why, when it throws
+  bool by_autocast = false;    // an autocast policy (not promotion) decided that the result is wider than the inputs
+};
+
+// `dtype_argument` is the explicit dtype= of the call, if any. Inputs hold the tensors and numbers of the call; list
+// arguments (cat) appear once per element under the same argument name.
+OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inputs,
+                         std::optional<Dtype> dtype_argument, const OperatorContext& context);
+
+}  // namespace dtype_guard
