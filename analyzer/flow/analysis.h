@@ -1,5 +1,5 @@
-// Evaluates lowered functions under precision settings and answers with findings. This is the engine's whole surface:
-// IR in, findings out. See engine.h for the abstract interpretation behind it.
+// Evaluates lowered functions under precision settings and answers with findings. This is the engine's whole
+// surface: IR in, findings out. See engine.h for the abstract interpretation behind it.
 #pragma once
 
 #include <string>
@@ -38,7 +38,8 @@ struct AnalysisResult {
   std::vector<NotLowered> not_analysed;
 };
 
-// Functions call each other across the whole module; link several files' modules first (link.h) for whole programs.
+// Functions call each other across the whole module; link several files' modules first (link.h) for whole
+// programs.
 AnalysisResult analyse(const Module& module, const AnalysisOptions& options);
 
 }  // namespace dtype_guard::flow

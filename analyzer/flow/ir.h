@@ -1,8 +1,9 @@
 // The dtype-flow IR: what a function does to dtypes, and nothing else. A front end lowers each function to a
-// control-flow graph of small instructions on values; the engine evaluates it without knowing the language it came
-// from. Values are single-assignment; everything that can be rebound or written to is a Place. The IR depends on
-// source and flags only: precision settings, torch version, device and contracts come later. `print` and `parse`
-// (text.h) give the same IR back, so it is also what tests are written on and what summary files hold.
+// control-flow graph of small instructions on values; the engine evaluates it without knowing the language it
+// came from. Values are single-assignment; everything that can be rebound or written to is a Place. The IR
+// depends on source and flags only: precision settings, torch version, device and contracts come later.
+// `print` and `parse` (text.h) give the same IR back, so it is also what tests are written on and what
+// summary files hold.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ using ValueId = std::uint32_t;
 using BlockId = std::uint32_t;  // index into Function::blocks; block 0 is the entry; printed b0, b1, ...
 using VariableId = std::uint32_t;
 
-// Lines and columns count from 1, ends exclusive, columns in UTF-8 bytes; file is an index into Module::files.
-// Macro expansions carry the expansion location.
+// Lines and columns count from 1, ends exclusive, columns in UTF-8 bytes; file is an index into
+// Module::files. Macro expansions carry the expansion location.
 struct SourceRange {
   std::uint32_t file = 0;
   int line = 0;
@@ -57,36 +58,38 @@ struct Unknown {
 using Constant = std::variant<Unknown, None, bool, std::int64_t, double, std::string, Dtype>;
 
 enum class Op : std::uint8_t {
-  kConst,      // %r = const C
-  kParam,      // %r = param N: the argument; `this` is parameter 0 of a method
-  kCopy,       // %r = copy %a
-  kPhi,        // %r = phi %a %b: value of a ?: or && whose arms were lowered as blocks
-  kOperator,   // %r = op NAME(args): an operator of rules/operators, by canonical name ("mul", "normalize", "eq")
-  kDtypeOf,    // %r = dtype_of %a: x.scalar_type(), x.dtype(), options of a tensor
-  kOptions,    // %r = options(dtype=%d): at::TensorOptions; without dtype: the default dtype decides
-  kCast,       // %r = cast %a, %d: to dtype value %d; `implicit` when nobody wrote it
-  kAlloc,      // %r = alloc NAME(dtype=%d, ...): a typed buffer (vector<float>, float*) or descriptor; NAME its kind
-  kObject,     // %r = object TYPE: a fresh instance of a class (fields are stored by the constructor's body)
-  kModule,     // %r = module TYPE(args): a library nn module ("torch::nn::Linear"), parameters as its table says
-  kPack,       // %r = pack(args): vector, tuple, initializer list, array; cells by position
-  kClosure,    // %r = closure FUNCTION(captures): a lambda; captures become the fields of its `this`
-  kRegister,   // %r = register KIND %object NAME %value: KIND parameter | buffer | module; yields the handle
-  kRetype,     // retype %target, %d: Module::to(dtype) on all parameters and buffers below, set_data on a tensor
-  kCall,       // %r = call FUNCTION(args): FUNCTION is a Function::key, or %closure in args[0] with an empty name
-  kLoad,       // %r = load PLACE
-  kStore,      // store PLACE, %a: rebinds a variable, field or cell; never changes a tensor's own dtype
-  kWrite,      // write %target, %a: into a tensor's or buffer's elements; converts to the target's dtype
-  kAddress,    // %r = address PLACE: reference or pointer to storage (out-parameters, by-reference captures)
-  kSetAutocast,       // set_autocast DEVICE on=%b dtype=%d: either may be absent
-  kSetDefaultDtype,   // set_default_dtype %d
-  kSaveState,         // %r = save_state: autocast and default dtype of this thread
-  kRestoreState,      // restore_state %s
-  kAssume,            // assume %b: a check that ends the path when false (TORCH_CHECK, assert)
-  kSink,              // %r = sink API(role=%v, ...): a call that has a contract
-  kJump,              // jump bN
-  kBranch,            // branch %b ? bN : bM
-  kReturn,            // return %a, or return
-  kUnreachable,       // throw, abort
+  kConst,     // %r = const C
+  kParam,     // %r = param N: the argument; `this` is parameter 0 of a method
+  kCopy,      // %r = copy %a
+  kPhi,       // %r = phi %a %b: value of a ?: or && whose arms were lowered as blocks
+  kOperator,  // %r = op NAME(args): an operator of rules/operators, by canonical name ("mul", "normalize",
+              // "eq")
+  kDtypeOf,   // %r = dtype_of %a: x.scalar_type(), x.dtype(), options of a tensor
+  kOptions,   // %r = options(dtype=%d): at::TensorOptions; without dtype: the default dtype decides
+  kCast,      // %r = cast %a, %d: to dtype value %d; `implicit` when nobody wrote it
+  kAlloc,   // %r = alloc NAME(dtype=%d, ...): a typed buffer (vector<float>, float*) or descriptor; NAME its
+            // kind
+  kObject,  // %r = object TYPE: a fresh instance of a class (fields are stored by the constructor's body)
+  kModule,  // %r = module TYPE(args): a library nn module ("torch::nn::Linear"), parameters as its table says
+  kPack,    // %r = pack(args): vector, tuple, initializer list, array; cells by position
+  kClosure,   // %r = closure FUNCTION(captures): a lambda; captures become the fields of its `this`
+  kRegister,  // %r = register KIND %object NAME %value: KIND parameter | buffer | module; yields the handle
+  kRetype,  // retype %target, %d: Module::to(dtype) on all parameters and buffers below, set_data on a tensor
+  kCall,   // %r = call FUNCTION(args): FUNCTION is a Function::key, or %closure in args[0] with an empty name
+  kLoad,   // %r = load PLACE
+  kStore,  // store PLACE, %a: rebinds a variable, field or cell; never changes a tensor's own dtype
+  kWrite,  // write %target, %a: into a tensor's or buffer's elements; converts to the target's dtype
+  kAddress,  // %r = address PLACE: reference or pointer to storage (out-parameters, by-reference captures)
+  kSetAutocast,      // set_autocast DEVICE on=%b dtype=%d: either may be absent
+  kSetDefaultDtype,  // set_default_dtype %d
+  kSaveState,        // %r = save_state: autocast and default dtype of this thread
+  kRestoreState,     // restore_state %s
+  kAssume,           // assume %b: a check that ends the path when false (TORCH_CHECK, assert)
+  kSink,             // %r = sink API(role=%v, ...): a call that has a contract
+  kJump,             // jump bN
+  kBranch,           // branch %b ? bN : bM
+  kReturn,           // return %a, or return
+  kUnreachable,      // throw, abort
 };
 
 struct Argument {
@@ -97,36 +100,45 @@ struct Argument {
 struct Instruction {
   Op op = Op::kUnreachable;
   ValueId result = 0;
-  std::string name;             // operator, callee, type, API, device, register kind
+  std::string name;  // operator, callee, type, API, device, register kind
   std::vector<Argument> args;
-  Place place;                  // kLoad, kStore, kAddress
+  Place place;                    // kLoad, kStore, kAddress
   Constant constant = Unknown{};  // kConst; kParam: its index; kRegister: the registered name
-  bool implicit = false;        // kCast: a conversion nobody wrote
-  std::vector<BlockId> targets;  // kJump, kBranch
+  bool implicit = false;          // kCast: a conversion nobody wrote
+  std::vector<BlockId> targets;   // kJump, kBranch
   SourceRange range;
-  std::string text;             // the expression as written, white space folded, at most 120 bytes; for paths
+  std::string text;  // the expression as written, white space folded, at most 120 bytes; for paths
 };
 
 struct Block {
   std::vector<Instruction> instructions;  // the last one is a terminator
 };
 
-enum class ParameterKind : std::uint8_t { kTensor, kOptionalTensor, kTensorList, kDtype, kOptions, kNumber, kObject, kOther };
+enum class ParameterKind : std::uint8_t {
+  kTensor,
+  kOptionalTensor,
+  kTensorList,
+  kDtype,
+  kOptions,
+  kNumber,
+  kObject,
+  kOther
+};
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::kOther;
-  std::string type;        // kObject: class name; kTensor from a typed pointer: element dtype's name
+  std::string type;           // kObject: class name; kTensor from a typed pointer: element dtype's name
   bool by_reference = false;  // the callee may write the caller's place
 };
 
 enum class FunctionKind : std::uint8_t { kFunction, kMethod, kConstructor, kDestructor, kLambda };
 
 struct Function {
-  std::string key;   // unique in a program: the mangled name or USR
-  std::string name;  // for people: "SelfAttentionImpl::forward"
+  std::string key;         // unique in a program: the mangled name or USR
+  std::string name;        // for people: "SelfAttentionImpl::forward"
   std::string class_name;  // enclosing class of a method
   FunctionKind kind = FunctionKind::kFunction;
-  bool external = true;   // callers may stand outside the analysed code
+  bool external = true;  // callers may stand outside the analysed code
   bool is_main = false;
   std::vector<Parameter> parameters;   // without `this`
   std::vector<std::string> variables;  // names by VariableId
