@@ -1,6 +1,7 @@
-// A contract says which dtypes one attention, rotary or cache API takes: per operand a set of accepted dtypes or
-// "the same as another operand". Contracts are data (one JSON file per library in this folder); this header is their
-// in-memory form, which the analyzer, the sanitizer's table generator and the kernels' check generator share.
+// A contract says which dtypes one attention, rotary or cache API takes: per operand a set of accepted dtypes
+// or "the same as another operand". Contracts are data (one JSON file per library in this folder); this
+// header is their in-memory form, which the analyzer, the sanitizer's table generator and the kernels' check
+// generator share.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +26,16 @@ enum class AutocastBehaviour : std::uint8_t {
 };
 
 struct Operand {
-  std::string role;     // "q", "k", "cos", ...
+  std::string role;     // "q", "k", "cos", ...; the vocabulary is roles.inc
   int argument = 0;     // position in the C/C++ signature, from 0
   DtypeSet accepts;     // empty: no set of its own (same_as decides)
   std::string same_as;  // role whose dtype this one must equal; empty: none
   bool optional = false;
   Direction direction = Direction::kIn;
+  // Whether `dtype` is right here when the operand named by same_as has dtype `reference` (kUndefined:
+  // unknown, which never refuses). With both accepts and same_as, either is enough: a mask may be bool, or
+  // float32, or like q.
+  bool takes(Dtype dtype, Dtype reference) const;
 };
 
 struct Api {
@@ -40,8 +45,8 @@ struct Api {
   std::vector<std::string> spellings;  // qualified C/C++ names a call may use; overloads share one contract
   std::vector<Operand> operands;       // in signature order
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
-  std::string result_like;                            // role whose dtype the result has; empty: no tensor result
-  std::string source;                                 // where the rule is written
+  std::string result_like;  // role whose dtype the result has; empty: no tensor result
+  std::string source;       // where the rule is written
   const Operand* find(std::string_view role) const;
   // The dtypes that `role` takes, following same_as to a set of its own.
   DtypeSet accepted(std::string_view role) const;

@@ -1,0 +1,90 @@
+#include "rules/contracts/contract.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "rules/data/embedded.h"
+
+namespace dtype_guard {
+
+bool Operand::takes(Dtype dtype, Dtype reference) const {
+  if (accepts.contains(dtype)) return true;
+  if (same_as.empty()) return false;
+  return reference == Dtype::kUndefined || dtype == reference;
+}
+
+const Operand* Api::find(std::string_view role) const {
+  const auto found =
+      std::find_if(operands.begin(), operands.end(), [&](const Operand& o) { return o.role == role; });
+  return found == operands.end() ? nullptr : &*found;
+}
+
+DtypeSet Api::accepted(std::string_view role) const {
+  DtypeSet all;
+  // same_as never runs in a circle (the reader refuses that), so the number of operands bounds the walk.
+  const Operand* operand = find(role);
+  for (std::size_t step = 0; operand != nullptr && step <= operands.size(); ++step) {
+    all = DtypeSet::from_bits(all.bits() | operand->accepts.bits());
+    operand = operand->same_as.empty() ? nullptr : find(operand->same_as);
+  }
+  return all;
+}
+
+const Api* ContractSet::find(std::string_view spelling) const {
+  if (spelling.starts_with("::")) spelling.remove_prefix(2);
+  for (const Api& api : apis) {
+    if (api.name == spelling) return &api;
+  }
+  for (const Api& api : apis) {
+    if (std::find(api.spellings.begin(), api.spellings.end(), spelling) != api.spellings.end()) return &api;
+  }
+  return nullptr;
+}
+
+ContractError::ContractError(std::string in_file, int at_line, std::string at_pointer, std::string problem)
+    : std::runtime_error(at_line > 0 ? fmt::format("{}:{}: {}: {}", in_file, at_line,
+                                                   at_pointer.empty() ? "/" : at_pointer, problem)
+                                     : fmt::format("{}: {}", in_file, problem)),
+      file(std::move(in_file)),
+      line(at_line),
+      pointer(std::move(at_pointer)) {}
+
+ContractSet load_contracts(const std::filesystem::path& file) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(file, error);
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (is_folder || !in || !(text << in.rdbuf())) {
+    const std::string found = is_folder ? "a folder" : "no readable file";
+    throw ContractError(file.string(), 0, "", "found " + found + ", expected a contract file (JSON)");
+  }
+  return parse_contracts(text.str(), file.string());
+}
+
+const ContractSet& builtin_contracts() {
+  static const ContractSet contracts = [] {
+    ContractSet all;
+    for (const EmbeddedFile& file : embedded_contracts()) {
+      merge_contracts(all, parse_contracts(file.text, "rules/contracts/" + std::string(file.name)));
+    }
+    return all;
+  }();
+  return contracts;
+}
+
+void merge_contracts(ContractSet& into, const ContractSet& more) {
+  for (const Api& api : more.apis) {
+    const auto same = std::find_if(into.apis.begin(), into.apis.end(),
+                                   [&](const Api& known) { return known.name == api.name; });
+    if (same == into.apis.end()) {
+      into.apis.push_back(api);
+    } else {
+      *same = api;
+    }
+  }
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,252 @@
+// Reads contract files. Each error names the place, what was found and what was expected, because contract
+// files are written by hand and a contract that is quietly ignored would mean missed bugs.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "rules/contracts/contract.h"
+#include "rules/contracts/roles.h"
+#include "rules/data/located_json.h"
+#include "rules/text/nearest_name.h"
+
+namespace dtype_guard {
+namespace {
+
+constexpr std::string_view kSchema = "dtype-guard/contracts/1";
+constexpr int kLargestArgument = 255;
+
+using Names = std::vector<std::string>;
+
+struct DtypeGroup {
+  const char* name;
+  DtypeSet dtypes;
+};
+const DtypeGroup kDtypeGroups[] = {
+    {"half", {Dtype::kFloat16, Dtype::kBFloat16}},
+    {"floating", {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32, Dtype::kFloat64}},
+};
+
+std::string quoted(const Names& names) {
+  Names quoted_names;
+  for (const std::string& name : names) quoted_names.push_back('"' + name + '"');
+  return fmt::format("{}", fmt::join(quoted_names, ", "));
+}
+
+class ContractReader {
+ public:
+  explicit ContractReader(const std::string& file) : file_(file) {}
+
+  ContractSet read(const JsonNode& root) {
+    check_members(root, {"$schema", "schema", "library", "apis"}, {"schema", "library", "apis"});
+    const JsonNode& schema = *root.member("schema");
+    if (text(schema) != kSchema) wrong(schema, fmt::format("\"{}\"", kSchema));
+    const std::string library = name(*root.member("library"));
+    ContractSet set;
+    for (const JsonNode& node : list(*root.member("apis"), "at least one API")) {
+      set.apis.push_back(api(node, library));
+      refuse_repeated_api(set, node);
+    }
+    return set;
+  }
+
+ private:
+  [[noreturn]] void wrong(const JsonNode& node, const std::string& expected) const {
+    throw ContractError(file_, node.line, node.pointer,
+                        fmt::format("found {}, expected {}", node.describe(), expected));
+  }
+
+  // "a" is not one of the names; says which is nearest.
+  [[noreturn]] void unknown(const JsonNode& node, const std::string& what, const Names& known) const {
+    wrong(node, fmt::format("{} ({}){}", what, quoted(known), did_you_mean(text(node), known)));
+  }
+
+  void check_members(const JsonNode& node, const Names& known, const Names& required) const {
+    if (node.members() == nullptr) wrong(node, fmt::format("an object with {}", quoted(required)));
+    for (const auto& [key, value] : *node.members()) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      throw ContractError(file_, value.line, value.pointer,
+                          fmt::format("found the unknown member \"{}\", expected one of {}{}", key,
+                                      quoted(known), did_you_mean(key, known)));
+    }
+    for (const std::string& key : required) {
+      if (node.member(key) != nullptr) continue;
+      throw ContractError(file_, node.line, node.pointer,
+                          fmt::format("found {} without \"{}\", expected that member", node.describe(), key));
+    }
+  }
+
+  const std::string& text(const JsonNode& node) const {
+    if (node.string() == nullptr) wrong(node, "a string");
+    return *node.string();
+  }
+
+  const std::string& name(const JsonNode& node) const {
+    const std::string& value = text(node);
+    const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= ' '; });
+    if (value.empty() || !printable) wrong(node, "a name of at least one printable character");
+    return value;
+  }
+
+  const JsonNode::Items& list(const JsonNode& node, const std::string& content) const {
+    if (node.items() == nullptr || node.items()->empty()) wrong(node, "an array of " + content);
+    return *node.items();
+  }
+
+  template <typename Value>
+  Value choice(const JsonNode& node, const std::vector<std::pair<std::string, Value>>& values,
+               const std::string& what) const {
+    Names known;
+    for (const auto& [key, value] : values) {
+      if (text(node) == key) return value;
+      known.push_back(key);
+    }
+    unknown(node, what, known);
+  }
+
+  Api api(const JsonNode& node, const std::string& library) const {
+    check_members(node, {"name", "kind", "spellings", "operands", "autocast", "result_like", "source"},
+                  {"name", "kind", "spellings", "operands"});
+    Api api;
+    api.library = library;
+    api.name = name(*node.member("name"));
+    api.kind = choice<ApiKind>(
+        *node.member("kind"),
+        {{"attention", ApiKind::kAttention}, {"rotary", ApiKind::kRotary}, {"kv_cache", ApiKind::kKvCache}},
+        "a kind");
+    for (const JsonNode& spelling : list(*node.member("spellings"), "at least one qualified name")) {
+      api.spellings.push_back(name(spelling));
+    }
+    const JsonNode& operands = *node.member("operands");
+    for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
+    check_references(api, operands);
+    if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
+    if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
+    if (const JsonNode* source = node.member("source")) api.source = name(*source);
+    return api;
+  }
+
+  void add_operand(Api& api, const JsonNode& node) const {
+    check_members(node, {"role", "argument", "accepts", "same_as", "optional", "direction"},
+                  {"role", "argument"});
+    Operand operand;
+    const JsonNode& role = *node.member("role");
+    operand.role = text(role);
+    if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
+    operand.argument = argument(*node.member("argument"));
+    if (const JsonNode* accepts = node.member("accepts")) operand.accepts = dtypes(*accepts);
+    if (const JsonNode* same_as = node.member("same_as")) operand.same_as = text(*same_as);
+    if (const JsonNode* optional = node.member("optional")) operand.optional = flag(*optional);
+    if (const JsonNode* direction = node.member("direction")) {
+      operand.direction = choice<Direction>(
+          *direction, {{"in", Direction::kIn}, {"out", Direction::kOut}, {"inout", Direction::kInOut}},
+          "a direction");
+    }
+    if (operand.accepts.empty() && operand.same_as.empty()) {
+      wrong(node, "\"accepts\" (a list of dtypes) or \"same_as\" (a role) to say which dtypes it takes");
+    }
+    for (const Operand& other : api.operands) {
+      if (other.role == operand.role) wrong(role, "a role that no other operand of this API has");
+      if (other.argument == operand.argument) {
+        wrong(*node.member("argument"),
+              fmt::format("a position other than that of operand \"{}\"", other.role));
+      }
+    }
+    api.operands.push_back(std::move(operand));
+  }
+
+  int argument(const JsonNode& node) const {
+    const auto* number = std::get_if<std::int64_t>(&node.value);
+    if (number == nullptr || *number < 0 || *number > kLargestArgument) {
+      wrong(node, fmt::format("a position in the signature, from 0 to {}", kLargestArgument));
+    }
+    return static_cast<int>(*number);
+  }
+
+  bool flag(const JsonNode& node) const {
+    if (node.boolean() == nullptr) wrong(node, "true or false");
+    return *node.boolean();
+  }
+
+  DtypeSet dtypes(const JsonNode& node) const {
+    DtypeSet set;
+    for (const JsonNode& item : list(node, "at least one dtype")) {
+      const DtypeSet more = dtype_or_group(item);
+      set = DtypeSet::from_bits(set.bits() | more.bits());
+    }
+    return set;
+  }
+
+  DtypeSet dtype_or_group(const JsonNode& node) const {
+    const std::string& written = text(node);
+    Names known;
+    for (Dtype dtype : all_dtypes()) {
+      if (dtype_guard::name(dtype) == written) return {dtype};
+      known.emplace_back(dtype_guard::name(dtype));
+    }
+    for (const DtypeGroup& group : kDtypeGroups) {
+      if (group.name == written) return group.dtypes;
+      known.emplace_back(group.name);
+    }
+    std::string hint = did_you_mean(written, known);
+    // "fp16" and "at::kHalf" are dtypes too, only not as this file writes them.
+    if (const auto parsed = parse_dtype(written)) {
+      hint = fmt::format(", did you mean \"{}\"?", dtype_guard::name(*parsed));
+    }
+    wrong(node, "a dtype by PyTorch's name, such as \"float16\", or a group (\"half\", \"floating\")" + hint);
+  }
+
+  std::map<std::string, AutocastBehaviour> devices(const JsonNode& node) const {
+    const Names known = {"cuda", "cpu", "mps", "xpu"};
+    check_members(node, known, {});
+    std::map<std::string, AutocastBehaviour> behaviours;
+    for (const auto& [device, value] : *node.members()) {
+      behaviours[device] = choice<AutocastBehaviour>(
+          value, {{"as_is", AutocastBehaviour::kAsIs}, {"recasts", AutocastBehaviour::kRecasts}},
+          "what autocast does");
+    }
+    return behaviours;
+  }
+
+  std::string known_role(const Api& api, const JsonNode& node) const {
+    Names roles;
+    for (const Operand& operand : api.operands) roles.push_back(operand.role);
+    if (std::find(roles.begin(), roles.end(), text(node)) == roles.end()) {
+      unknown(node, "a role of this API", roles);
+    }
+    return text(node);
+  }
+
+  void check_references(const Api& api, const JsonNode& operands) const {
+    for (std::size_t i = 0; i < api.operands.size(); ++i) {
+      const Operand& operand = api.operands[i];
+      if (operand.same_as.empty()) continue;
+      const JsonNode& node = *(*operands.items())[i].member("same_as");
+      known_role(api, node);
+      if (api.accepted(operand.role).empty()) {
+        wrong(node, "a role that leads to an operand with \"accepts\", not in a circle");
+      }
+    }
+  }
+
+  void refuse_repeated_api(const ContractSet& set, const JsonNode& node) const {
+    const std::string& added = set.apis.back().name;
+    for (std::size_t i = 0; i + 1 < set.apis.size(); ++i) {
+      if (set.apis[i].name == added) wrong(*node.member("name"), "each API name once per file");
+    }
+  }
+
+  const std::string& file_;
+};
+
+}  // namespace
+
+ContractSet parse_contracts(std::string_view json_text, const std::string& file) {
+  try {
+    return ContractReader(file).read(parse_located_json(json_text));
+  } catch (const JsonError& error) {
+    throw ContractError(file, error.line, error.pointer, error.problem);
+  }
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,26 @@
+// The vocabulary of operand roles (roles.inc) and what each is for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtype_guard {
+
+enum class RoleKind : std::uint8_t {
+  kInput,       // q, k, v, x and their gradients' inputs
+  kOutput,      // out, dq, dk, dv
+  kTable,       // cos, sin
+  kCache,       // k_cache, v_cache
+  kMask,        // mask, bias
+  kSlopes,      // ALiBi slopes
+  kStatistics,  // log-sum-exp, recurrent state
+  kIndex,       // lengths, block tables, positions
+};
+
+std::optional<RoleKind> role_kind(std::string_view role);
+const std::vector<std::string>& all_roles();
+
+}  // namespace dtype_guard

@@ -1,0 +1,53 @@
+// JSON with positions. Every file that people write or hand to us (contracts, operator tables, reports) is
+// read into a JsonNode, which knows its line and its JSON pointer, so that an error can name the very place.
+// Duplicate keys, nesting deeper than kMaxDepth and bytes that are no UTF-8 are refused while reading.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace dtype_guard {
+
+class JsonNode {
+ public:
+  static constexpr int kMaxDepth = 64;
+  struct Null {};
+  using Items = std::vector<JsonNode>;
+  using Members = std::vector<std::pair<std::string, JsonNode>>;  // in file order
+
+  int line = 1;
+  std::string pointer;  // RFC 6901; empty for the root
+  std::variant<Null, bool, std::int64_t, std::uint64_t, double, std::string, Items, Members> value;
+
+  bool is_null() const { return std::holds_alternative<Null>(value); }
+  const std::string* string() const { return std::get_if<std::string>(&value); }
+  const bool* boolean() const { return std::get_if<bool>(&value); }
+  const Items* items() const { return std::get_if<Items>(&value); }
+  const Members* members() const { return std::get_if<Members>(&value); }
+  // The member of that name, or nullptr (also when this is no object).
+  const JsonNode* member(std::string_view key) const;
+  // What a message calls it: the string "abc", the number 7, an array, an object, null.
+  std::string describe() const;
+};
+
+// Text that is no JSON. `problem` reads "found X, expected Y" as far as the grammar can tell.
+class JsonError : public std::runtime_error {
+ public:
+  JsonError(int at_line, std::string at_pointer, std::string what_is_wrong);
+  int line;
+  std::string pointer;
+  std::string problem;
+};
+
+JsonNode parse_located_json(std::string_view text);
+
+// The pointer of member `key` or item `index` below `pointer`, escaped as RFC 6901 asks.
+std::string pointer_to(const std::string& pointer, std::string_view key);
+std::string pointer_to(const std::string& pointer, std::size_t index);
+
+}  // namespace dtype_guard

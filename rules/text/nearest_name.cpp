@@ -1,0 +1,45 @@
+#include "rules/text/nearest_name.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace dtype_guard {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), now(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) last[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    now[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substitution = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      now[j] = std::min({last[j] + 1, now[j - 1] + 1, substitution});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) now[j] = std::min(now[j], before[j - 2] + 1);
+    }
+    before.swap(last);
+    last.swap(now);
+  }
+  return last[b.size()];
+}
+
+std::string nearest_name(std::string_view written, std::span<const std::string> known) {
+  constexpr std::size_t kLongestName = 200;  // beyond this nobody misspelt a name
+  if (written.size() > kLongestName) return {};
+  std::size_t best = std::max<std::size_t>(2, written.size() / 3) + 1;
+  std::string nearest;
+  for (const std::string& name : known) {
+    const std::size_t distance = edit_distance(written, name);
+    if (distance < best && distance < name.size()) {
+      best = distance;
+      nearest = name;
+    }
+  }
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view written, std::span<const std::string> known) {
+  const std::string nearest = nearest_name(written, known);
+  return nearest.empty() ? std::string() : ", did you mean \"" + nearest + "\"?";
+}
+
+}  // namespace dtype_guard
