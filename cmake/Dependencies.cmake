@@ -1,4 +1,24 @@
-# What the build takes from the system. Each package's reason is in cmake/packages/ and the README.
+# What the build takes from the system; cmake/packages/packages.tsv has each package and its reason.
+include(Summary)
+
+# An optional need: `found` decides under auto, a missing one under on is an error with its cure.
+# Sets DTYPE_GUARD_HAS_<part> for the folders.
+function(dtype_guard_settle part found detail missing cure)
+  set(asked "${DTYPE_GUARD_${part}}")
+  if(asked STREQUAL "on" AND NOT found)
+    message(FATAL_ERROR "DTYPE_GUARD_${part} is on, but ${missing}. ${cure}")
+  endif()
+  set(DTYPE_GUARD_HAS_${part} OFF PARENT_SCOPE)
+  if(asked STREQUAL "off")
+    dtype_guard_summary(${part} "left out: DTYPE_GUARD_${part} is off")
+  elseif(found)
+    set(DTYPE_GUARD_HAS_${part} ON PARENT_SCOPE)
+    dtype_guard_summary(${part} "${detail}")
+  else()
+    dtype_guard_summary(${part} "left out: ${missing}")
+  endif()
+endfunction()
+
 find_package(Threads REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(fmt REQUIRED)
@@ -7,16 +27,21 @@ find_path(XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 find_path(DLPACK_INCLUDE_DIR dlpack/dlpack.h REQUIRED)
 
 if(DTYPE_GUARD_ANALYZER)
-  # LLVM's version file accepts an exact major.minor only, so ask for each release in turn, newest first.
-  foreach(version 22.1 21.1 20.1 19.1)
-    find_package(LLVM ${version} CONFIG QUIET)
-    if(LLVM_FOUND)
-      break()
-    endif()
-  endforeach()
-  find_package(Clang CONFIG REQUIRED HINTS "${LLVM_INSTALL_PREFIX}/lib/cmake/clang" NO_DEFAULT_PATH)
+  include(Llvm)
+else()
+  dtype_guard_summary(ANALYZER "left out: DTYPE_GUARD_ANALYZER is off")
 endif()
 
-if(NOT DTYPE_GUARD_TORCH STREQUAL "off")
-  find_package(Torch QUIET)
+if(NOT DTYPE_GUARD_CUDA STREQUAL "off")
+  find_package(CUDAToolkit 13 QUIET)
 endif()
+dtype_guard_settle(CUDA "${CUDAToolkit_FOUND}" "toolkit ${CUDAToolkit_VERSION} (nothing is built with it yet)"
+  "no CUDA toolkit 13 was found"
+  "Install CUDA 13 and pass -DCUDAToolkit_ROOT=DIR, or configure with -DDTYPE_GUARD_CUDA=off.")
+
+if(NOT DTYPE_GUARD_TORCH STREQUAL "off")
+  find_package(Torch QUIET MODULE)
+endif()
+dtype_guard_settle(TORCH "${Torch_FOUND}" "libtorch ${Torch_VERSION}, ${TORCH_CPU_LIBRARY}"
+  "no libtorch was found"
+  "Install libtorch-dev, or pass -DCMAKE_PREFIX_PATH=\"$(python3 -c 'import torch; print(torch.utils.cmake_prefix_path)')\" for the one inside a PyTorch wheel, or configure with -DDTYPE_GUARD_TORCH=off.")

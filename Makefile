@@ -1,0 +1,38 @@
+# Thin wrappers: each target sets up what it needs (packages, configure, build) and calls a CMake preset.
+#   PRESET=release|debug|asan|ci   OPTIONS="-DDTYPE_GUARD_TORCH=off ..."   TESTS=REGEX   PREFIX=DIR   DESTDIR=DIR
+PRESET ?= release
+PREFIX ?= /usr/local
+OPTIONS ?=
+TESTS ?=
+BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
+
+.PHONY: help packages configure build demo test install clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
+	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them)'
+	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
+	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
+	@echo 'make clean    remove the build directories'
+
+packages:
+	@cmake/packages/install.sh
+
+configure: packages
+	cmake --preset $(PRESET) $(OPTIONS)
+
+build: configure
+	cmake --build --preset $(PRESET)
+
+demo: build
+	@python3 examples/demo.py --build $(BUILD)
+
+test: build
+	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
+
+install: build
+	cmake --install $(BUILD) --prefix '$(PREFIX)'
+
+clean:
+	rm -rf build build-debug build-asan build-ci

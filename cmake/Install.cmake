@@ -1,0 +1,18 @@
+# Installs the package files for find_package(dtype_guard); each folder installs its own targets into the export set
+# dtype_guard-targets. Two components: runtime (commands, libraries, data) and development (headers, package files).
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dtype_guard")
+set(data_dir "${CMAKE_INSTALL_DATADIR}/dtype_guard")
+
+install(EXPORT dtype_guard-targets NAMESPACE dtype_guard:: DESTINATION "${package_dir}" COMPONENT development)
+configure_package_config_file(cmake/dtype_guardConfig.cmake.in "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake"
+  INSTALL_DESTINATION "${package_dir}" PATH_VARS data_dir NO_CHECK_REQUIRED_COMPONENTS_MACRO)
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/dtype_guardConfigVersion.cmake"
+  COMPATIBILITY SameMajorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake" "${PROJECT_BINARY_DIR}/dtype_guardConfigVersion.cmake"
+  DESTINATION "${package_dir}" COMPONENT development)
+
+# The data that reports and --contracts files are written against: contracts and schemas.
+install(DIRECTORY rules/contracts rules/report DESTINATION "${data_dir}" COMPONENT runtime
+  FILES_MATCHING PATTERN "*.json")
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
