@@ -1,0 +1,119 @@
+/* flash_ref: small reference kernels for attention and rotary embedding behind a C ABI on DLPack's DLTensor.
+ *
+ * Every function returns a status: 0 is success, anything else one of flash_ref_status, and then
+ * flash_ref_last_error() tells which argument was wrong, what was found and what is accepted. After an error
+ * nothing has been written to any output.
+ *
+ * Tensors. The caller allocates all of them. Strides count elements; NULL strides mean compact row-major;
+ * strides of dimensions of size 0 or 1 are ignored; byte_offset is added to data; a tensor without elements
+ * may have NULL data. data + byte_offset must be a multiple of the element size; more alignment is not
+ * needed. No two elements of an output may share memory.
+ *
+ * Options. A trailing pointer, NULL for the defaults. A struct of zero bytes means the defaults too; to
+ * change a member, zero the struct and set struct_size to its sizeof first. Members that this library does
+ * not know must be zero.
+ *
+ * This header uses DLPack's structs only, not its enumerators, so any dlpack.h works with it. It compiles as
+ * C99 and C++. All functions may be called from several threads at once. */
+#ifndef FLASH_REF_FLASH_REF_H_
+#define FLASH_REF_FLASH_REF_H_
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define FLASH_REF_API __attribute__((visibility("default")))
+#else
+#define FLASH_REF_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Grows when a function, a status or an options member is added; nothing is ever removed. */
+#define FLASH_REF_ABI_VERSION 1
+
+enum flash_ref_status {
+  FLASH_REF_OK = 0,
+  FLASH_REF_NULL_ARGUMENT = 1, /* a required pointer, or the data of a tensor with elements, is NULL */
+  FLASH_REF_BAD_OPTIONS = 2,   /* struct_size or a member of the options is out of range */
+  FLASH_REF_BAD_DTYPE = 3,     /* an argument has a dtype that its contract does not accept */
+  FLASH_REF_BAD_DEVICE = 4,    /* an argument lies on a device that this build has no kernel for */
+  FLASH_REF_BAD_SHAPE = 5,     /* number of dimensions or sizes */
+  FLASH_REF_BAD_LAYOUT = 6,    /* strides, alignment, or outputs that share memory */
+  FLASH_REF_BAD_WORKSPACE = 7, /* options->workspace is too small */
+  FLASH_REF_OUT_OF_MEMORY = 8  /* no workspace was given and none could be allocated */
+};
+
+typedef struct flash_ref_attention_options {
+  uint32_t struct_size;   /* sizeof(flash_ref_attention_options) */
+  uint32_t causal;        /* 1: query i sees key j only if j <= i + seq_k - seq_q (bottom-right aligned) */
+  void* stream;           /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;        /* NULL: on CPU the library allocates */
+  size_t workspace_bytes; /* size of workspace; flash_ref_attention_fwd_workspace() tells what is enough */
+  float softmax_scale;    /* factor on q k^T; 0: 1/sqrt(dim) */
+  uint32_t reserved;      /* 0 */
+} flash_ref_attention_options;
+
+typedef struct flash_ref_rotary_options {
+  uint32_t struct_size;   /* sizeof(flash_ref_rotary_options) */
+  uint32_t interleaved;   /* 0: pairs are (i, i + rotary_dim/2); 1: pairs are (2i, 2i + 1) */
+  void* stream;           /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;        /* NULL; not used on CPU */
+  size_t workspace_bytes; /* size of workspace */
+  uint32_t conjugate;     /* 1: rotate by the opposite angle (sin negated): the inverse */
+  uint32_t reserved;      /* 0 */
+} flash_ref_rotary_options;
+
+/* out = softmax(softmax_scale * q k^T) v for each batch and head; lse = natural log of the denominator.
+ *
+ * Shapes:       q, out (batch, seq_q, heads, dim); k, v (batch, seq_k, kv_heads, dim);
+ *               lse (batch, heads, seq_q). heads is a multiple of kv_heads; query head h reads kv head
+ *               h / (heads / kv_heads).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}, optional.
+ * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out.
+ * Aliasing:     q, k, v may share memory; out and lse share memory with no other argument.
+ * Rows:         a query that sees no key (causal, or seq_k = 0) gets zeros, and -infinity in lse.
+ * Errors:       every status of flash_ref_status. lse may be NULL. */
+FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                          DLTensor* out, DLTensor* lse,
+                                          const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_attention_fwd runs at full speed on such arguments,
+ * which are checked as there except that data may be NULL. Less is accepted as long as one tile fits; the
+ * message of FLASH_REF_BAD_WORKSPACE names that minimum. */
+FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                    const flash_ref_attention_options* options,
+                                                    size_t* bytes);
+
+/* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
+ * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit.
+ *
+ * Shapes:       x, out (batch, seq, heads, dim); cos, sin (seq, rotary_dim / 2); rotary_dim <= dim.
+ * Strides:      any, for every tensor.
+ * Dtypes:       x in {float16, bfloat16, float32}; cos = x; sin = x; out = x.
+ * Accumulation: float32; rounded once, to out.
+ * Aliasing:     out may be x itself (same data, same strides); else out shares memory with no argument.
+ * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT. */
+FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
+                                   const flash_ref_rotary_options* options);
+
+/* Stores in *bytes the workspace that flash_ref_rotary needs on such arguments: 0 on CPU. */
+FLASH_REF_API int flash_ref_rotary_workspace(const DLTensor* x, const DLTensor* cos, const DLTensor* sin,
+                                             const flash_ref_rotary_options* options, size_t* bytes);
+
+/* What was wrong with this thread's latest call that returns a status: one sentence without a newline, "" if
+ * that call succeeded. Valid until this thread's next such call; never NULL. */
+FLASH_REF_API const char* flash_ref_last_error(void);
+
+/* FLASH_REF_ABI_VERSION of the library that is loaded. */
+FLASH_REF_API uint32_t flash_ref_abi_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* FLASH_REF_FLASH_REF_H_ */
