@@ -1,6 +1,6 @@
 // VAR's self-attention with upstream's fix: q, k and v are brought back to the dtype of the projection's
 // output at the call, after the float32 arithmetic, so its precision is kept.
-#include <torch/nn/functional/normalization.h>
+#include <torch/nn/functional.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/types.h>

@@ -2,7 +2,7 @@
 // reach the flash kernel as float32. Two promotions stand in one line: under CUDA autocast F::normalize
 // returns float32, and scale_mul_11H1 is a float32 parameter with dimensions, which widens a half tensor
 // wherever they meet.
-#include <torch/nn/functional/normalization.h>
+#include <torch/nn/functional.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/types.h>
