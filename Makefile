@@ -4,6 +4,7 @@ PRESET ?= release
 PREFIX ?= /usr/local
 OPTIONS ?=
 TESTS ?=
+export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
 .PHONY: help packages configure build demo test install clean
