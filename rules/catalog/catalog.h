@@ -1,5 +1,6 @@
-// The catalog: what each rule says and why it matters. One Markdown file per rule in this folder is the only home of
-// its id, summary, explanation and examples; --explain, --list-rules and the README's table are read from it.
+// The catalog: what each rule says and why it matters. One Markdown file per rule in this folder is the only
+// home of its id, summary, explanation and examples; --explain, --list-rules and the README's table are read
+// from it.
 #pragma once
 
 #include <string>
@@ -14,7 +15,8 @@ struct Rule {
   std::string text;     // the whole Markdown page
 };
 
-// In order of precedence: when several rules fit one finding, the first is reported and the others are also_rules.
+// In order of precedence: when several rules fit one finding, the first is reported and the others are
+// also_rules.
 const std::vector<Rule>& catalog();
 const Rule* find_rule(std::string_view id);
 // The known id closest to a misspelt one, for error messages; empty when none is near.

@@ -21,8 +21,10 @@ struct Row {
 constexpr DtypeCategory kBool = DtypeCategory::kBool;
 constexpr DtypeCategory kInteger = DtypeCategory::kInteger;
 constexpr DtypeCategory kUnsignedShell = DtypeCategory::kUnsignedShell;
+constexpr DtypeCategory kSignedShell = DtypeCategory::kSignedShell;
 constexpr DtypeCategory kFloating = DtypeCategory::kFloating;
 constexpr DtypeCategory kFloat8 = DtypeCategory::kFloat8;
+constexpr DtypeCategory kFloat4 = DtypeCategory::kFloat4;
 constexpr DtypeCategory kComplex = DtypeCategory::kComplex;
 constexpr DtypeCategory kQuantized = DtypeCategory::kQuantized;
 constexpr DtypeCategory kBits = DtypeCategory::kBits;
@@ -98,9 +100,15 @@ std::string_view aten_name(Dtype dtype) { return row(dtype).aten; }
 DtypeCategory category(Dtype dtype) { return row(dtype).category; }
 unsigned bits(Dtype dtype) { return row(dtype).bits; }
 
-bool is_floating(Dtype dtype) { return category(dtype) == kFloating || category(dtype) == kFloat8; }
+bool is_floating(Dtype dtype) {
+  const DtypeCategory c = category(dtype);
+  return c == kFloating || c == kFloat8 || c == kFloat4;
+}
 bool is_complex(Dtype dtype) { return category(dtype) == kComplex; }
-bool is_integral(Dtype dtype) { return category(dtype) == kInteger || category(dtype) == kUnsignedShell; }
+bool is_integral(Dtype dtype) {
+  const DtypeCategory c = category(dtype);
+  return c == kInteger || c == kUnsignedShell || c == kSignedShell;
+}
 bool is_half(Dtype dtype) { return dtype == Dtype::kFloat16 || dtype == Dtype::kBFloat16; }
 
 std::optional<DlpackType> to_dlpack(Dtype dtype) {

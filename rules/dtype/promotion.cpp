@@ -61,8 +61,8 @@ bool either(Dtype a, Dtype b, DtypeCategory wanted) { return category(a) == want
 
 // PyTorch answers for an unsigned shell and a float by taking the float, and for nothing else.
 PromotionResult promote_shell(Dtype a, Dtype b) {
-  if (category(a) == DtypeCategory::kFloating) return a;
-  if (category(b) == DtypeCategory::kFloating) return b;
+  if (is_floating(a)) return a;
+  if (is_floating(b)) return b;
   return PromotionError{"Promotion for uint16, uint32, uint64 types is not supported, attempted to promote " +
                         pair_text(a, b)};
 }
@@ -84,7 +84,10 @@ PromotionResult promote_types(Dtype a, Dtype b) {
                           pair_text(a, b)};
   }
   if (either(a, b, DtypeCategory::kUnsignedShell)) return promote_shell(a, b);
-  return kJoin[*lattice_index(a)][*lattice_index(b)];
+  const auto row = lattice_index(a);
+  const auto column = lattice_index(b);
+  if (!row || !column) return PromotionError{"PyTorch knows no promotion of " + pair_text(a, b)};
+  return kJoin[*row][*column];
 }
 
 namespace {

@@ -1,6 +1,6 @@
-// A Finding is one defect: a rule, the place to edit, the call it reaches, the operands with their dtypes, and the
-// path between. Both tools produce it and every report format is written from it. Members carry the names of the
-// JSON report (rules/report/report.schema.json), where each is described.
+// A Finding is one defect: a rule, the place to edit, the call it reaches, the operands with their dtypes,
+// and the path between. Both tools produce it and every report format is written from it. Members carry the
+// names of the JSON report (rules/report/report.schema.json), where each is described.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ namespace dtype_guard {
 enum class Level : std::uint8_t { kError, kWarning, kNote };
 enum class Certainty : std::uint8_t { kDefinite, kPossible };
 
-// Lines and columns count from 1, columns in UTF-8 bytes, ends exclusive; 0 means unknown. `file` is relative to the
-// report's root when inside it, else absolute.
+// Lines and columns count from 1, columns in UTF-8 bytes, ends exclusive; 0 means unknown. `file` is relative
+// to the report's root when inside it, else absolute.
 struct SourceLocation {
   std::string file;
   int line = 0;

@@ -1,6 +1,6 @@
-// The operator table: how the dtype and rank of each ATen operator's result follow from its inputs. Entries are data
-// (operators.json); `evaluate` applies an entry to concrete input dtypes, under autocast when that is on. C++ and
-// Python spellings resolve to one entry.
+// The operator table: how the dtype and rank of each ATen operator's result follow from its inputs. Entries
+// are data (operators.json); `evaluate` applies an entry to concrete input dtypes, under autocast when that
+// is on. C++ and Python spellings resolve to one entry.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,9 @@ namespace dtype_guard {
 enum class ResultRule : std::uint8_t {
   kPromote,            // result_type of the promoting arguments
   kPromoteIntToFloat,  // the same, integers become the default dtype
-  kPromoteToReal,      // the same, complex becomes its value type (abs)
+  kPromoteToReal,      // the same, complex becomes its value type (abs, norm)
+  kToReal,             // the value type of a complex input, else like first (view_as_real)
+  kToComplex,          // the complex type over a float input; bfloat16 has none (polar, view_as_complex)
   kPromoteBoolToLong,  // the same, bool becomes int64
   kBool,               // comparisons, isnan, ...
   kLikeFirst,          // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
@@ -26,10 +28,11 @@ enum class ResultRule : std::uint8_t {
   kSumLike,            // like kLikeFirst, but integers and bool become int64; `dtype` overrides
   kCast,               // `dtype` argument, else like first: to, type_as, half, float
   kFactory,            // `dtype` argument, else default dtype: zeros, randn, full
-  kFactoryFromValue,   // `dtype` argument, else by the numbers given: arange, tensor, full with an integer value
+  kFactoryFromValue,   // `dtype` argument, else by the numbers given: arange, tensor, full with an integer
+                       // value
   kFactoryLike,        // `dtype` argument, else like first: zeros_like, new_zeros
   kFixed,              // always `fixed`: argmax gives int64
-  kDescriptor,         // a view through another type that keeps the dtype: toDLPack, data_ptr, contiguous handle
+  kDescriptor,  // a view through another type that keeps the dtype: toDLPack, data_ptr, contiguous handle
 };
 
 enum class RankRule : std::uint8_t {
@@ -52,14 +55,17 @@ struct Operator {
   std::vector<std::string> promoting;  // names of those whose dtype takes part
   Dtype fixed = Dtype::kUndefined;     // kFixed; kCast with a built-in target (half, bfloat16, float)
   bool list_result = false;            // chunk, split, unbind: a container of results with the same dtype
-  bool in_place = false;               // writes its first argument and returns it; dtype of that never changes
-  std::string composed_of;             // composites: autocast acts on these inner operators ("normalize": "norm")
-  std::vector<std::string> aliases;    // further spellings, with qualification: "torch::nn::functional::normalize"
+  bool in_place = false;    // writes its first argument (self, or out) and returns it; its dtype stays
+  std::string composed_of;  // composites: autocast acts on these inner operators ("normalize": "norm")
+  std::vector<std::string>
+      aliases;  // further spellings, with qualification: "torch::nn::functional::normalize"
 };
 
-// By canonical name, alias, or any of "at::NAME", "torch::NAME", "at::Tensor::NAME", "aten::NAME", "torch.NAME".
-// A trailing underscore finds the in-place variant; "NAME_out" the out= variant (dtype of out).
+// By canonical name, alias, or any of "at::NAME", "torch::NAME", "at::Tensor::NAME", "aten::NAME",
+// "torch.NAME". A trailing underscore finds the in-place variant; "NAME_out" the out= variant (first argument
+// `out`, dtype of out).
 const Operator* find_operator(std::string_view spelling);
+// The entries as written in the tables; variants are found by name only.
 const std::vector<Operator>& all_operators();
 
 struct OperatorInput {
@@ -75,17 +81,23 @@ struct OperatorContext {
   std::string_view torch_version = "2.13";
 };
 
+// What autocast does to an operator's eligible arguments: tensors of a floating dtype other than float64.
+//   kLowerPrecision   cast to the autocast dtype      kFloat32  cast to float32
+//   kFloat32SetDtype  unless dtype= was given, computed in and returned as float32
+//   kPromote          cast to float32 when any is float32, else to the autocast dtype
 enum class AutocastPolicy : std::uint8_t { kNone, kLowerPrecision, kFloat32, kFloat32SetDtype, kPromote };
-AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device, std::string_view torch_version);
+AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device,
+                               std::string_view torch_version);
 
 struct OperatorOutcome {
   std::optional<Dtype> dtype;  // absent: PyTorch throws
   std::string error;           // why, when it throws
-  bool by_autocast = false;    // an autocast policy (not promotion) decided that the result is wider than the inputs
+  bool by_autocast =
+      false;  // an autocast policy (not promotion) decided that the result is wider than the inputs
 };
 
-// `dtype_argument` is the explicit dtype= of the call, if any. Inputs hold the tensors and numbers of the call; list
-// arguments (cat) appear once per element under the same argument name.
+// `dtype_argument` is the explicit dtype= of the call, if any. Inputs hold the tensors and numbers of the
+// call; list arguments (cat) appear once per element under the same argument name.
 OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inputs,
                          std::optional<Dtype> dtype_argument, const OperatorContext& context);
 

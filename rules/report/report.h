@@ -1,5 +1,6 @@
-// A Report is what one run of either tool says: its findings, what it could not analyse, and (at run time) what it
-// watched. Writers turn it into text for people or JSON for tools; the JSON reader gives the same Report back.
+// A Report is what one run of either tool says: its findings, what it could not analyse, and (at run time)
+// what it watched. Writers turn it into text for people or JSON for tools; the JSON reader gives the same
+// Report back.
 #pragma once
 
 #include <cstdint>
@@ -63,8 +64,9 @@ struct TextOptions {
   bool quiet = false;  // findings only, no summary line
 };
 
-// As clang prints: "file:line:col: error: message [rule]", the source line, a caret, the path as notes, and at
-// run time the backtrace. Source lines are read from disk below report.root; an unreadable file just omits them.
+// As clang prints: "file:line:col: error: message [rule]", the source line, a caret, the path as notes, and
+// at run time the backtrace. Source lines are read from disk below report.root; an unreadable file just omits
+// them.
 void write_text(std::ostream& out, const Report& report, const TextOptions& options);
 // "schema": "dtype-guard/report/1", two-space indentation, members in the schema's order, final newline.
 void write_json(std::ostream& out, const Report& report);

@@ -1,0 +1,308 @@
+// Applies an operator's entry to concrete input dtypes: first what autocast does to the inputs, then the
+// result rule.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/operators/operators.h"
+
+namespace dtype_guard {
+namespace {
+
+using Inputs = std::vector<OperatorInput>;
+using Outcome = PromotionResult;
+
+bool is_tensor(const OperatorInput& input) { return input.rank != RankClass::kWrapped; }
+bool is_integral_or_bool(Dtype dtype) { return is_integral(dtype) || dtype == Dtype::kBool; }
+
+// What autocast may cast: a tensor, floating, not double. float8 is not cast either.
+bool is_eligible(const OperatorInput& input) {
+  return is_tensor(input) && category(input.dtype) == DtypeCategory::kFloating &&
+         input.dtype != Dtype::kFloat64;
+}
+
+Dtype real_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kComplex32:
+      return Dtype::kFloat16;
+    case Dtype::kComplex64:
+      return Dtype::kFloat32;
+    case Dtype::kComplex128:
+      return Dtype::kFloat64;
+    default:
+      return dtype;
+  }
+}
+
+Outcome complex_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat16:
+      return Dtype::kComplex32;
+    case Dtype::kFloat32:
+      return Dtype::kComplex64;
+    case Dtype::kFloat64:
+      return Dtype::kComplex128;
+    default:
+      if (is_complex(dtype)) return dtype;
+      return PromotionError{fmt::format("there is no complex type over {}", name(dtype))};
+  }
+}
+
+// PyTorch's canCast: an in-place or out= result must fit the category of the tensor that is written.
+bool can_store(Dtype computed, Dtype target) {
+  if (is_complex(computed) && !is_complex(target)) return false;
+  if (is_floating(computed) && is_integral_or_bool(target)) return false;
+  return computed == Dtype::kBool || target != Dtype::kBool;
+}
+
+class Evaluation {
+ public:
+  Evaluation(const Operator& op, Inputs inputs, std::optional<Dtype> dtype, const OperatorContext& context)
+      : op_(op), inputs_(std::move(inputs)), dtype_(dtype), context_(context) {}
+
+  // PyTorch registers no in-place or out= variant with autocast: those fall through to plain promotion.
+  Outcome run(bool with_autocast) {
+    if (with_autocast && !op_.in_place && context_.autocast != Dtype::kUndefined) return autocast();
+    return result();
+  }
+
+ private:
+  Outcome autocast() {
+    switch (autocast_policy(op_.name, context_.device, context_.torch_version)) {
+      case AutocastPolicy::kNone:
+        return composite();
+      case AutocastPolicy::kLowerPrecision:
+        cast_eligible(context_.autocast);
+        return result();
+      case AutocastPolicy::kFloat32:
+        cast_eligible(Dtype::kFloat32);
+        return result();
+      case AutocastPolicy::kFloat32SetDtype:
+        if (first() != nullptr && is_eligible(*first()) && !dtype_) dtype_ = Dtype::kFloat32;
+        return result();
+      case AutocastPolicy::kPromote:
+        return promote_list();
+    }
+    return result();
+  }
+
+  Outcome promote_list() {
+    Dtype widest = context_.autocast;
+    for (const OperatorInput& input : inputs_) {
+      if (!is_eligible(input)) continue;
+      if (input.dtype == Dtype::kFloat32) widest = Dtype::kFloat32;
+      if (input.dtype != Dtype::kFloat32 && input.dtype != context_.autocast) {
+        return PromotionError{fmt::format("autocast to {} meets {}: it promotes neither to the other",
+                                          name(context_.autocast), name(input.dtype))};
+      }
+    }
+    cast_eligible(widest);
+    return result();
+  }
+
+  // An operator that autocast does not list decomposes, and an inner operator that it lists casts all the
+  // same.
+  Outcome composite() {
+    const Operator* inner = op_.composed_of.empty() ? nullptr : find_operator(op_.composed_of);
+    if (inner == nullptr) return result();
+    const AutocastPolicy policy = autocast_policy(inner->name, context_.device, context_.torch_version);
+    if (policy == AutocastPolicy::kLowerPrecision) {
+      cast_eligible(context_.autocast);
+      return result();
+    }
+    const Outcome plain = result();
+    if (policy == AutocastPolicy::kNone || first() == nullptr || !is_eligible(*first())) return plain;
+    if (!std::holds_alternative<Dtype>(plain)) return plain;
+    return promote_types(std::get<Dtype>(plain), Dtype::kFloat32);
+  }
+
+  void cast_eligible(Dtype dtype) {
+    for (OperatorInput& input : inputs_) {
+      if (is_eligible(input)) input.dtype = dtype;
+    }
+  }
+
+  Outcome result() {
+    const Outcome computed = computed_dtype();
+    if (!op_.in_place || !std::holds_alternative<Dtype>(computed)) return computed;
+    return stored(std::get<Dtype>(computed));
+  }
+
+  Outcome stored(Dtype computed) {
+    const OperatorInput* target = named(op_.arguments.front());
+    if (target == nullptr) return computed;
+    if (op_.result == ResultRule::kLikeFirst || op_.result == ResultRule::kBool) return target->dtype;
+    if (!can_store(computed, target->dtype)) {
+      return PromotionError{fmt::format("result type {} can't be cast to the desired output type {}",
+                                        aten_name(computed), aten_name(target->dtype))};
+    }
+    return target->dtype;
+  }
+
+  Outcome computed_dtype() {
+    switch (op_.result) {
+      case ResultRule::kPromote:
+        return promoted();
+      case ResultRule::kPromoteIntToFloat:
+        return mapped([this](Dtype d) { return integer_to_float(d); });
+      case ResultRule::kPromoteToReal:
+      case ResultRule::kToReal:
+        return mapped([this](Dtype d) { return real_of(dtype_.value_or(d)); });
+      case ResultRule::kToComplex: {
+        const Outcome joined = promoted();
+        return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
+      }
+      case ResultRule::kPromoteBoolToLong:
+        return mapped(bool_to_long);
+      case ResultRule::kBool:
+        return promoting().empty() ? Outcome(Dtype::kBool) : mapped(to_bool);
+      case ResultRule::kRequireSame:
+        return same();
+      case ResultRule::kSumLike:
+        return sum_like();
+      case ResultRule::kCast:
+        return cast();
+      case ResultRule::kFactory:
+        return dtype_.value_or(context_.default_dtype);
+      case ResultRule::kFactoryFromValue:
+        return from_value();
+      case ResultRule::kFixed:
+        return dtype_.value_or(op_.fixed);
+      case ResultRule::kLikeFirst:
+      case ResultRule::kFactoryLike:
+        return dtype_ ? Outcome(*dtype_) : like_first();
+      case ResultRule::kDescriptor:
+        return like_first();
+    }
+    return like_first();
+  }
+
+  static Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }
+  static Dtype to_bool(Dtype) { return Dtype::kBool; }
+  Dtype integer_to_float(Dtype dtype) const {
+    return is_integral_or_bool(dtype) ? context_.default_dtype : dtype;
+  }
+
+  template <typename Map>
+  Outcome mapped(Map map) {
+    Outcome joined = promoted();
+    if (Dtype* dtype = std::get_if<Dtype>(&joined)) *dtype = map(*dtype);
+    return joined;
+  }
+
+  Inputs promoting() const {
+    Inputs chosen;
+    for (const OperatorInput& input : inputs_) {
+      const auto& names = op_.promoting;
+      if (std::find(names.begin(), names.end(), input.argument) != names.end()) chosen.push_back(input);
+    }
+    return chosen;
+  }
+
+  Outcome promoted() {
+    std::vector<ResultTypeOperand> operands;
+    for (const OperatorInput& input : promoting()) operands.push_back({input.dtype, input.rank});
+    Outcome joined = result_type(operands, context_.default_dtype);
+    if (joined == Outcome(Dtype::kUndefined)) {
+      return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
+    }
+    return joined;
+  }
+
+  Outcome same() {
+    const Inputs chosen = promoting();
+    if (chosen.empty()) return PromotionError{fmt::format("{} was given no tensor", op_.name)};
+    for (const OperatorInput& input : chosen) {
+      if (input.dtype == chosen.front().dtype) continue;
+      return PromotionError{fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}",
+                                        op_.name, chosen.front().argument, input.argument,
+                                        name(chosen.front().dtype), name(input.dtype))};
+    }
+    return chosen.front().dtype;
+  }
+
+  Outcome sum_like() {
+    if (dtype_) return *dtype_;
+    const Outcome like = like_first();
+    if (!std::holds_alternative<Dtype>(like) || op_.in_place) return like;
+    return is_integral_or_bool(std::get<Dtype>(like)) ? Dtype::kInt64 : std::get<Dtype>(like);
+  }
+
+  Outcome cast() {
+    if (dtype_) return *dtype_;
+    if (op_.fixed != Dtype::kUndefined) return op_.fixed;
+    if (const OperatorInput* other = named("other")) return other->dtype;
+    return like_first();
+  }
+
+  // Integers stay int64 and bools bool; one floating number makes it the default dtype.
+  Outcome from_value() {
+    if (dtype_) return *dtype_;
+    Dtype found = Dtype::kUndefined;
+    for (const OperatorInput& input : promoting()) {
+      if (is_complex(input.dtype)) return complex_of(context_.default_dtype);
+      if (is_floating(input.dtype) || is_floating(found)) {
+        found = context_.default_dtype;
+      } else if (input.dtype != Dtype::kBool || found == Dtype::kUndefined) {
+        found = input.dtype == Dtype::kBool ? Dtype::kBool : Dtype::kInt64;
+      }
+    }
+    return found == Dtype::kUndefined ? context_.default_dtype : found;
+  }
+
+  Outcome like_first() {
+    if (const OperatorInput* input = first()) return input->dtype;
+    return PromotionError{fmt::format("{} was given no tensor", op_.name)};
+  }
+
+  const OperatorInput* named(std::string_view argument) const {
+    for (const OperatorInput& input : inputs_) {
+      if (input.argument == argument) return &input;
+    }
+    return nullptr;
+  }
+
+  // The tensor whose dtype the others follow: the first promoting argument, else the first argument given. An
+  // out= tensor is a place to store, not an input.
+  const OperatorInput* first() const {
+    if (!op_.promoting.empty()) {
+      if (const OperatorInput* input = named(op_.promoting.front())) return input;
+    }
+    for (const std::string& argument : op_.arguments) {
+      if (argument == "out") continue;
+      if (const OperatorInput* input = named(argument)) return input;
+    }
+    return nullptr;
+  }
+
+  const Operator& op_;
+  Inputs inputs_;
+  std::optional<Dtype> dtype_;
+  const OperatorContext& context_;
+};
+
+bool widens(const Outcome& with, const Outcome& without) {
+  const Dtype* after = std::get_if<Dtype>(&with);
+  const Dtype* before = std::get_if<Dtype>(&without);
+  return after != nullptr && before != nullptr && is_floating(*after) && bits(*after) > bits(*before);
+}
+
+}  // namespace
+
+OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inputs,
+                         std::optional<Dtype> dtype_argument, const OperatorContext& context) {
+  const Inputs given(inputs.begin(), inputs.end());
+  const Outcome with = Evaluation(op, given, dtype_argument, context).run(true);
+  OperatorOutcome outcome;
+  if (const PromotionError* error = std::get_if<PromotionError>(&with)) {
+    outcome.error = error->reason;
+    return outcome;
+  }
+  outcome.dtype = std::get<Dtype>(with);
+  if (context.autocast != Dtype::kUndefined) {
+    outcome.by_autocast = widens(with, Evaluation(op, given, dtype_argument, context).run(false));
+  }
+  return outcome;
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,231 @@
+// The operator table as read from the embedded JSON files, and the lookup of its many spellings.
+#include <fmt/format.h>
+
+#include <array>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "rules/data/embedded.h"
+#include "rules/data/located_json.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard {
+namespace {
+
+template <typename Value>
+using Words = std::vector<std::pair<std::string_view, Value>>;
+
+const Words<ResultRule> kResultWords = {{"promote", ResultRule::kPromote},
+                                        {"promote_int_to_float", ResultRule::kPromoteIntToFloat},
+                                        {"promote_to_real", ResultRule::kPromoteToReal},
+                                        {"to_real", ResultRule::kToReal},
+                                        {"to_complex", ResultRule::kToComplex},
+                                        {"promote_bool_to_long", ResultRule::kPromoteBoolToLong},
+                                        {"bool", ResultRule::kBool},
+                                        {"like_first", ResultRule::kLikeFirst},
+                                        {"require_same", ResultRule::kRequireSame},
+                                        {"sum_like", ResultRule::kSumLike},
+                                        {"cast", ResultRule::kCast},
+                                        {"factory", ResultRule::kFactory},
+                                        {"factory_from_value", ResultRule::kFactoryFromValue},
+                                        {"factory_like", ResultRule::kFactoryLike},
+                                        {"fixed", ResultRule::kFixed},
+                                        {"descriptor", ResultRule::kDescriptor}};
+
+const Words<RankRule> kRankWords = {{"broadcast", RankRule::kBroadcast},
+                                    {"like_first", RankRule::kLikeFirst},
+                                    {"reduce", RankRule::kReduce},
+                                    {"plus_one", RankRule::kPlusOne},
+                                    {"at_least_one", RankRule::kAtLeastOne},
+                                    {"minus_one", RankRule::kMinusOne},
+                                    {"zero", RankRule::kZero},
+                                    {"from_shape", RankRule::kFromShape},
+                                    {"unknown", RankRule::kUnknown}};
+
+// The tables are ours and compiled in: a mistake in one is a defect of the build, found by the first test
+// that runs.
+[[noreturn]] void broken(std::string_view file, const JsonNode& node, std::string_view expected) {
+  throw std::logic_error(fmt::format("rules/operators/{}:{}: {}: found {}, expected {}", file, node.line,
+                                     node.pointer, node.describe(), expected));
+}
+
+class TableReader {
+ public:
+  explicit TableReader(std::string_view file) : file_(file) {}
+
+  std::vector<Operator> group(const JsonNode& node) const {
+    Operator shared;
+    shared.result = word(required(node, "result"), kResultWords);
+    shared.rank = word(required(node, "rank"), kRankWords);
+    shared.arguments = strings(required(node, "arguments"));
+    if (const JsonNode* promoting = node.member("promoting")) shared.promoting = strings(*promoting);
+    if (const JsonNode* fixed = node.member("fixed")) shared.fixed = dtype(*fixed);
+    if (const JsonNode* inner = node.member("composed_of")) shared.composed_of = text(*inner);
+    shared.list_result = flag(node, "list_result");
+    shared.in_place = flag(node, "in_place_only");
+    std::vector<Operator> made;
+    for (const std::string& name : strings(required(node, "names"))) {
+      made.push_back(shared);
+      made.back().name = name;
+    }
+    return made;
+  }
+
+  static bool flag(const JsonNode& node, std::string_view key) {
+    const JsonNode* member = node.member(key);
+    return member != nullptr && member->boolean() != nullptr && *member->boolean();
+  }
+
+  const JsonNode& required(const JsonNode& node, std::string_view key) const {
+    const JsonNode* member = node.member(key);
+    if (member == nullptr) broken(file_, node, fmt::format("a member \"{}\"", key));
+    return *member;
+  }
+
+  std::vector<std::string> strings(const JsonNode& node) const {
+    if (node.items() == nullptr) broken(file_, node, "an array of strings");
+    std::vector<std::string> made;
+    for (const JsonNode& item : *node.items()) made.push_back(text(item));
+    return made;
+  }
+
+  std::string text(const JsonNode& node) const {
+    if (node.string() == nullptr) broken(file_, node, "a string");
+    return *node.string();
+  }
+
+ private:
+  Dtype dtype(const JsonNode& node) const {
+    const auto parsed = parse_dtype(text(node));
+    if (!parsed) broken(file_, node, "a dtype");
+    return *parsed;
+  }
+
+  template <typename Value>
+  Value word(const JsonNode& node, const Words<Value>& words) const {
+    for (const auto& [written, value] : words) {
+      if (text(node) == written) return value;
+    }
+    broken(file_, node, "a rule that operators.h lists");
+  }
+
+  std::string_view file_;
+};
+
+struct OperatorTable {
+  std::vector<Operator> entries;
+  std::vector<Operator> variants;                          // in-place and out=
+  std::unordered_map<std::string, const Operator*> names;  // canonical names, variants and aliases
+
+  void add_variants(const Operator& entry, bool in_place);
+  void index();
+};
+
+void OperatorTable::add_variants(const Operator& entry, bool in_place) {
+  if (in_place) {
+    Operator& variant = variants.emplace_back(entry);
+    variant.name += '_';
+    variant.in_place = true;
+    variant.aliases.clear();
+  }
+  if (!entry.in_place && entry.result != ResultRule::kDescriptor && !entry.list_result) {
+    Operator& variant = variants.emplace_back(entry);
+    variant.name += "_out";
+    variant.in_place = true;
+    variant.arguments.insert(variant.arguments.begin(), "out");
+    variant.aliases.clear();
+  }
+}
+
+void OperatorTable::index() {
+  for (const std::vector<Operator>* list : {&entries, &variants}) {
+    for (const Operator& entry : *list) {
+      names.emplace(entry.name, &entry);
+      for (const std::string& alias : entry.aliases) names.emplace(alias, &entry);
+    }
+  }
+}
+
+void add_aliases(OperatorTable& table, const TableReader& reader, const JsonNode& aliases) {
+  for (const auto& [name, spellings] : *aliases.members()) {
+    bool found = false;
+    for (std::vector<Operator>* list : {&table.entries, &table.variants}) {
+      for (Operator& entry : *list) {
+        if (entry.name != name) continue;
+        entry.aliases = reader.strings(spellings);
+        found = true;
+      }
+    }
+    if (!found) broken("operators", spellings, fmt::format("an operator named {}", name));
+  }
+}
+
+void read_file(OperatorTable& table, const EmbeddedFile& file) {
+  const TableReader reader(file.name);
+  const JsonNode root = parse_located_json(file.text);
+  for (const JsonNode& node : *reader.required(root, "operators").items()) {
+    for (Operator& entry : reader.group(node)) {
+      table.add_variants(entry, TableReader::flag(node, "in_place"));
+      table.entries.push_back(std::move(entry));
+    }
+  }
+  add_aliases(table, reader, reader.required(root, "aliases"));
+}
+
+const OperatorTable& table() {
+  // On the heap and never freed: `names` points into it, and lookups may run while the process exits.
+  static const OperatorTable* const made = [] {
+    auto* table = new OperatorTable;
+    for (const EmbeddedFile& file : embedded_operators()) {
+      if (file.name != "autocast.json") read_file(*table, file);
+    }
+    table->index();
+    return table;
+  }();
+  return *made;
+}
+
+const Operator* find_name(std::string_view name) {
+  const auto found = table().names.find(std::string(name));
+  return found == table().names.end() ? nullptr : found->second;
+}
+
+// Where ATen operators are reachable from; the longest first, so that a prefix never hides a longer one.
+constexpr std::array<std::string_view, 18> kPrefixes = {"torch::nn::functional::",
+                                                        "torch.nn.functional.",
+                                                        "at::TensorBase::",
+                                                        "c10::TensorBase::",
+                                                        "torch::special::",
+                                                        "torch::linalg::",
+                                                        "torch::Tensor::",
+                                                        "torch.Tensor.",
+                                                        "at::_ops::",
+                                                        "at::Tensor::",
+                                                        "at::native::",
+                                                        "torch::nn::init::",
+                                                        "Tensor.",
+                                                        "aten::",
+                                                        "torch::",
+                                                        "torch.",
+                                                        "F.",
+                                                        "at::"};
+
+}  // namespace
+
+const Operator* find_operator(std::string_view spelling) {
+  if (spelling.starts_with("::")) spelling.remove_prefix(2);
+  if (const Operator* exact = find_name(spelling)) return exact;
+  for (std::string_view prefix : kPrefixes) {
+    if (!spelling.starts_with(prefix)) continue;
+    std::string_view rest = spelling.substr(prefix.size());
+    if (prefix == "torch::linalg::") return find_name("linalg_" + std::string(rest));
+    // Overload names belong to ATen's schema spelling only: aten::mul.Tensor.
+    if (prefix == "aten::") rest = rest.substr(0, rest.find('.'));
+    return find_name(rest);
+  }
+  return nullptr;
+}
+
+const std::vector<Operator>& all_operators() { return table().entries; }
+
+}  // namespace dtype_guard
