@@ -94,7 +94,7 @@ FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLT
  *
  * Shapes:       x, out (batch, seq, heads, dim); cos, sin (seq, rotary_dim / 2); rotary_dim <= dim.
  * Strides:      any, for every tensor.
- * Dtypes:       x in {float16, bfloat16, float32}; cos = x; sin = x; out = x.
+ * Dtypes:       x in {float16, float32, bfloat16}; cos = x; sin = x; out = x.
  * Accumulation: float32; rounded once, to out.
  * Aliasing:     out may be x itself (same data, same strides); else out shares memory with no argument.
  * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT. */

@@ -1,0 +1,21 @@
+// The CPU backend: each kernel solves one checked problem. A kernel works in pieces that share nothing,
+// spread over `threads` threads; a piece of attention needs scratch memory, which the caller provides per
+// thread.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/launch/problem.h"
+
+namespace flash_ref::cpu {
+
+// Scratch of one thread in bytes, a multiple of 64; 0 if there is nothing to compute.
+std::size_t attention_scratch_bytes(const AttentionProblem& problem);
+// How many threads pay off: at most one per tile, and one only for small problems.
+int attention_threads(const AttentionProblem& problem);
+// `scratch` is aligned to 64 bytes and holds threads * attention_scratch_bytes(problem).
+void attention_fwd(const AttentionProblem& problem, void* scratch, int threads);
+
+void rotary(const RotaryProblem& problem);
+
+}  // namespace flash_ref::cpu

@@ -1,0 +1,18 @@
+// The dtype contract of a call, checked. A mismatch names the argument, the dtype found and the dtypes
+// accepted.
+#pragma once
+
+#include "kernels/launch/call.h"
+#include "kernels/launch/contract_table.h"
+#include "kernels/launch/problem.h"
+
+namespace flash_ref {
+
+// Checks the first `count` operands: required ones are not NULL, and all have a dtype that the contract
+// accepts.
+int check_dtypes(const Call& call, const ApiRule& api, const DLTensor* const* operands, int count);
+
+// The kernels' name for a dtype that has passed check_dtypes.
+Element element_of(DLDataType dtype);
+
+}  // namespace flash_ref
