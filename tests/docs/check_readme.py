@@ -1,22 +1,27 @@
 #!/usr/bin/env python3
-"""Runs the commands that a Markdown file shows and compares what they print with what the file says.
+"""Compares what a Markdown file shows with what the commands print now.
 
-    check_readme.py FILE --root DIR --build DIR --tools DIR[:DIR] --have LIST
+    check_readme.py FILE --root DIR --build DIR --tools DIR[:DIR] --have LIST [--accept]
 
-A fenced block is checked when the line before it is a marker:
+A marker on the line before a fenced block tells the command that prints the block:
 
-    <!-- check -->                            every command ends with status 0
-    <!-- check: exit 1 -->                    the last command ends with status 1, those before it with 0
-    <!-- check: exit 1, needs torch -->       left out where --have does not name torch
+    <!-- check: dtype-lint -p build examples/var/after.cpp -->
+    <!-- check (exit 1, needs torch): dtype-lint -p build examples/var/before.cpp -->
 
-Inside the block a line "$ command" is run by sh in --root with --tools in front of PATH; the lines up to the next
-"$ " are its output and error output. The word build, or a path that begins with build/, stands for --build, in the
-command and in what it prints. Paths below --root are shown relative to it. In the expected lines
+The command ends with status 0, or with the one that `exit` names; `needs` leaves the block out where --have does not
+list that part (analyzer, torch). sh runs it in --root with --tools in front of PATH. The word build, or a path that
+begins with build/, stands for --build, in the command and in what it prints; paths below --root are relative to it. The
+first line of a block may show the command itself ("$ " and the marker's words). In the expected lines
 
     ...     alone on a line stands for any number of lines
     …       stands for any text within the line
 
-Exit 0: all blocks agree; 1: a difference (printed), or FILE has no block to check.
+    <!-- generated: packages -->  (or rules)  up to  <!-- end -->
+
+is a table written from its one home: cmake/packages/packages.tsv, or what `dtype-lint --list-rules` prints.
+
+--accept writes what differs into the file instead (a block with wildcards that differs is replaced as a whole). Exit 0:
+all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is wrong.
 """
 import argparse
 import os
@@ -25,13 +30,18 @@ import re
 import subprocess
 import sys
 
-MARKER = re.compile(r"^\s*<!--\s*check(?::\s*(?P<terms>.*?))?\s*-->\s*$")
+CHECK = re.compile(r"^\s*<!--\s*check\s*(?:\((?P<terms>[^)]*)\))?\s*:\s*(?P<command>.+?)\s*-->\s*$")
+GENERATED = re.compile(r"^\s*<!--\s*generated\s*:\s*(?P<name>\S+)\s*-->\s*$")
+MARKER = re.compile(r"^\s*<!--\s*(?:check|generated)\b")
 FENCE = re.compile(r"^\s*```")
 
 
-class Block:
-    def __init__(self, line, terms):
-        self.line, self.exit, self.needs, self.steps = line, 0, [], []
+class Part:
+    """Lines [begin, end) of the file, printed by `command` or generated from `table`."""
+
+    def __init__(self, line, begin, end, command=None, table=None, terms=""):
+        self.line, self.begin, self.end, self.command, self.table = line, begin, end, command, table
+        self.exit, self.needs = 0, []
         for term in filter(None, (term.strip() for term in (terms or "").split(","))):
             word, _, value = term.partition(" ")
             if word == "exit" and value.isdigit():
@@ -39,26 +49,42 @@ class Block:
             elif word == "needs" and value:
                 self.needs.append(value)
             else:
-                sys.exit(f"line {line}: unknown term '{term}' in a check marker; known: exit N, needs NAME")
+                wrong(line, f"unknown term '{term}'; known: exit N, needs NAME")
 
 
-def read_blocks(text):
-    """The marked blocks; each step is (line, command, expected output lines)."""
-    blocks, block, marker, inside = [], None, None, False
-    for number, line in enumerate(text.splitlines(), 1):
-        if FENCE.match(line):
-            inside = not inside
-            block = Block(number, marker["terms"]) if inside and marker else None
-            if block:
-                blocks.append(block)
-            marker = None
-        elif not inside:
-            marker = MARKER.match(line)
-        elif block and line.startswith("$ "):
-            block.steps.append((number, line[2:], []))
-        elif block and block.steps:
-            block.steps[-1][2].append(line)
-    return blocks
+def wrong(line, message):
+    print(f"line {line}: {message}")
+    sys.exit(2)
+
+
+def find(lines, start, expression, line, what):
+    for index in range(start, len(lines)):
+        if expression.match(lines[index]):
+            return index
+    return wrong(line, f"{what} is missing")
+
+
+def read_parts(lines):
+    parts, index = [], 0
+    while index < len(lines):
+        line, text = index + 1, lines[index]
+        check, generated = CHECK.match(text), GENERATED.match(text)
+        if check:
+            if index + 1 >= len(lines) or not FENCE.match(lines[index + 1]):
+                wrong(line, "a fenced block must follow the marker")
+            end = find(lines, index + 2, FENCE, line, "the end of the fenced block")
+            parts.append(Part(line, index + 2, end, command=check["command"], terms=check["terms"]))
+            index = end
+        elif generated:
+            if generated["name"] not in TABLES:
+                wrong(line, f"no table '{generated['name']}'; known: {', '.join(sorted(TABLES))}")
+            end = find(lines, index + 1, re.compile(r"^\s*<!--\s*end\s*-->"), line, "<!-- end -->")
+            parts.append(Part(line, index + 1, end, table=generated["name"]))
+            index = end
+        elif MARKER.match(text):
+            wrong(line, f"not a marker: {text.strip()}")
+        index += 1
+    return parts
 
 
 def pattern(expected):
@@ -79,25 +105,57 @@ def scrub(text, root, build):
     return re.sub(r"[ \t]+$", "", text, flags=re.M).rstrip("\n")
 
 
-def check_step(step, status, args, environment):
-    number, command, expected = step
-    there = os.path.relpath(args.build, args.root)
-    quoted = "'" + there.replace("'", "'\\''") + "'"
-    real = re.sub(r"(?<![\w./-])build(?=/|\s|$)", lambda _: quoted, command)
+def execute(command, args):
+    """Exit status and scrubbed output, error output included."""
+    there = "'" + os.path.relpath(args.build, args.root).replace("'", "'\\''") + "'"
+    real = re.sub(r"(?<![\w./-])build(?=/|\s|$)", lambda _: there, command)
+    environment = dict(os.environ, PATH=f"{args.tools}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
     done = subprocess.run(["sh", "-c", real], cwd=args.root, env=environment, text=True, timeout=600,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    printed = scrub(done.stdout, args.root, args.build)
-    while expected and not expected[-1].strip():
-        expected = expected[:-1]
-    good = True
-    if done.returncode != status:
-        print(f"line {number}: $ {command}\nexit status {done.returncode}, the file says {status}")
-        good = False
-    if not pattern(expected).fullmatch(printed + "\n" if printed else ""):
-        print(f"line {number}: $ {command}\n--- the file says\n" + "\n".join(expected) +
-              f"\n--- it printed\n{printed}\n---")
-        good = False
-    return good
+    return done.returncode, scrub(done.stdout, args.root, args.build)
+
+
+def table(header, rows):
+    lines = [f"| {' | '.join(header)} |", "|" + "---|" * len(header)]
+    return lines + [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in row)} |" for row in rows]
+
+
+def packages(args):
+    text = (args.root / "cmake" / "packages" / "packages.tsv").read_text(encoding="utf-8")
+    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    releases, names, rows = lines[0][1], lines[1], lines[2:]
+    rows = [dict(zip(names, row)) for row in rows]
+    newest = releases.split()[0]
+    return table(("package (Debian 12)", "what for", ""),
+                 [(f"`{row['debian-12'].replace('@', newest)}`", row["why"],
+                   "optional" if row["kind"] == "optional" else "") for row in rows])
+
+
+def rules(args):
+    status, printed = execute("dtype-lint --list-rules", args)
+    rows = [re.split(r"\s{2,}|\t|: ", line.strip(), maxsplit=1) for line in printed.splitlines() if line.strip()]
+    if status != 0 or not rows or any(len(row) != 2 for row in rows):
+        print(f"dtype-lint --list-rules: status {status}; 'rule  summary' lines were expected:\n{printed}")
+        sys.exit(1)
+    return table(("rule", "says"), [(f"`{rule}`", summary) for rule, summary in rows])
+
+
+TABLES = {"packages": packages, "rules": rules}
+
+
+def current(part, shown, args):
+    """Whether the shown lines are true, and the true ones."""
+    if part.table:
+        true = TABLES[part.table](args)
+        return [line for line in shown if line.strip()] == true, true
+    prompt = "$ " + part.command
+    body = shown[1:] if shown[:1] == [prompt] else shown
+    status, printed = execute(part.command, args)
+    true = shown[:len(shown) - len(body)] + (printed.splitlines() if printed else [])
+    if status != part.exit:
+        print(f"line {part.line}: {prompt}\nexit status {status}, the marker says {part.exit}\n{printed}")
+        sys.exit(1)
+    return bool(pattern(body).fullmatch(printed + "\n" if printed else "")), true
 
 
 def main():
@@ -107,22 +165,33 @@ def main():
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).resolve(), required=True)
     parser.add_argument("--tools", default="")
     parser.add_argument("--have", default="", type=lambda names: names.split(","))
+    parser.add_argument("--accept", action="store_true")
     args = parser.parse_args()
 
-    environment = dict(os.environ, PATH=f"{args.tools}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
-    blocks = read_blocks(args.file.read_text(encoding="utf-8"))
-    if not any(block.steps for block in blocks):
-        print(f"{args.file}: no block is marked with <!-- check -->")
+    lines = args.file.read_text(encoding="utf-8").splitlines()
+    parts = read_parts(lines)
+    if not parts:
+        print(f"{args.file}: nothing to check; a marker is <!-- check: COMMAND -->")
         return 1
     good = True
-    for block in blocks:
-        lacking = [name for name in block.needs if name not in args.have]
+    for part in reversed(parts):  # backwards, so that accepted lines do not move the parts still to come
+        needs = part.needs + (["analyzer"] if part.table == "rules" else [])
+        lacking = [name for name in needs if name not in args.have]
         if lacking:
-            print(f"line {block.line}: left out, this build is without {', '.join(lacking)}")
+            print(f"line {part.line}: left out, this build is without {', '.join(lacking)}")
             continue
-        for step in block.steps:
-            last = step is block.steps[-1]
-            good = check_step(step, block.exit if last else 0, args, environment) and good
+        shown = lines[part.begin:part.end]
+        same, true = current(part, shown, args)
+        if same:
+            continue
+        if args.accept:
+            lines[part.begin:part.end] = true
+        else:
+            good = False
+            print(f"line {part.line}: {part.command or part.table}\n--- the file says\n" + "\n".join(shown) +
+                  "\n--- true now\n" + "\n".join(true) + "\n---")
+    if args.accept:
+        args.file.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return 0 if good else 1
 
 
