@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dtype_guard {
@@ -115,15 +116,23 @@ struct Finding {
   std::string baseline;  // "new", "unchanged", "fixed"; empty without a baseline
 };
 
+// The words of the JSON report and of --fail-on.
+std::string_view name(Level level);
+std::string_view name(Certainty certainty);
+std::optional<Level> parse_level(std::string_view word);
+std::optional<Certainty> parse_certainty(std::string_view word);
+
 // The parts of a fingerprint, none of which changes when lines move.
 struct FingerprintKey {
   std::string rule;
   std::string function;
-  std::string expression;  // promoting operator and operands as written, white space removed
+  std::string expression;  // promoting operator and operands as written; white space does not count
   std::string api;
   int ordinal = 0;  // among findings that are equal in all of the above
 };
-// "v1:" and 16 hex digits of XXH3.
+// "v1:" and 16 hex digits of XXH3. Producers leave the ordinal 0 and normalise() (report.h) tells equals apart.
 std::string fingerprint(const FingerprintKey& key);
+// The fingerprint of the ordinal-th finding among those that share the fingerprint `first`.
+std::string fingerprint_with_ordinal(const std::string& first, int ordinal);
 
 }  // namespace dtype_guard

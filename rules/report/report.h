@@ -56,8 +56,23 @@ struct Report {
   std::uint64_t files_analysed = 0;  // summary.files
 };
 
-// Sorts by file, line, column, rule and fills fingerprint ordinals: call once, before writing.
+// Sorts by file, line, column, rule, and makes fingerprints unique: a finding without one gets it, and the
+// second, third, ... of equals get their ordinal. Call once, before writing; a second call changes nothing.
 void normalise(Report& report);
+
+// What the closing lines and the exit status rest on. Suppressed and unchanged findings are in no level's
+// count.
+struct Summary {
+  std::uint64_t errors = 0;
+  std::uint64_t warnings = 0;
+  std::uint64_t notes = 0;
+  std::uint64_t suppressed = 0;
+  std::uint64_t unchanged = 0;  // known from the baseline
+  std::uint64_t not_analysed = 0;
+  std::uint64_t files = 0;
+  std::uint64_t calls = 0;  // to watched kernels
+};
+Summary summarise(const Report& report);
 
 struct TextOptions {
   bool color = false;
@@ -70,6 +85,9 @@ struct TextOptions {
 void write_text(std::ostream& out, const Report& report, const TextOptions& options);
 // "schema": "dtype-guard/report/1", two-space indentation, members in the schema's order, final newline.
 void write_json(std::ostream& out, const Report& report);
+
+// The JSON Schema of that format, as text (report.schema.json).
+std::string_view report_schema();
 
 class ReportError : public std::runtime_error {
  public:

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "rules/report/report.h"
+
+namespace dtype_guard {
+namespace {
+
+// The order that people see first (file, line, column, rule); the rest only makes it total.
+auto order_of(const Finding& f) {
+  return std::tie(f.location.file, f.location.line, f.location.column, f.rule, f.api, f.location.function,
+                  f.message);
+}
+
+FingerprintKey key_of(const Finding& finding) {
+  FingerprintKey key{finding.rule, finding.location.function, "", finding.api};
+  for (const PathStep& step : finding.path) key.expression += step.op + step.before + ">" + step.after + ";";
+  return key;
+}
+
+void make_unique(std::vector<Finding>& findings) {
+  std::map<std::string, int> seen;
+  for (Finding& finding : findings) {
+    const std::string first = finding.fingerprint;
+    const int ordinal = seen[first]++;
+    finding.fingerprint = fingerprint_with_ordinal(first, ordinal);
+  }
+}
+
+}  // namespace
+
+void normalise(Report& report) {
+  for (Finding& finding : report.findings) {
+    if (finding.fingerprint.empty()) finding.fingerprint = fingerprint(key_of(finding));
+  }
+  std::stable_sort(report.findings.begin(), report.findings.end(),
+                   [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
+  make_unique(report.findings);
+  std::stable_sort(report.not_analysed.begin(), report.not_analysed.end(),
+                   [](const NotAnalysed& a, const NotAnalysed& b) {
+                     return std::tie(a.file, a.function, a.reason, a.detail) <
+                            std::tie(b.file, b.function, b.reason, b.detail);
+                   });
+}
+
+Summary summarise(const Report& report) {
+  Summary summary;
+  for (const Finding& finding : report.findings) {
+    if (finding.suppression) {
+      ++summary.suppressed;
+    } else if (finding.baseline == "unchanged") {
+      ++summary.unchanged;
+    } else if (finding.baseline != "fixed") {
+      summary.errors += finding.level == Level::kError ? 1 : 0;
+      summary.warnings += finding.level == Level::kWarning ? 1 : 0;
+      summary.notes += finding.level == Level::kNote ? 1 : 0;
+    }
+  }
+  summary.not_analysed = report.not_analysed.size();
+  summary.files = report.files_analysed;
+  if (report.watched) {
+    for (const auto& [api, calls] : report.watched->calls) summary.calls += calls;
+  }
+  return summary;
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,235 @@
+// The report for people. A finding reads like a compiler's diagnostic; what was seen at run time follows it.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ostream>
+
+#include "rules/report/report.h"
+#include "rules/report/source_snippet.h"
+
+namespace dtype_guard {
+namespace {
+
+std::string plural(std::uint64_t count, std::string_view thing) {
+  return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
+}
+
+// "float16 or bfloat16", "bool, float32 or bfloat16"
+std::string alternatives(const std::vector<std::string>& names) {
+  if (names.size() < 2) return names.empty() ? "" : names.front();
+  const std::vector<std::string> head(names.begin(), names.end() - 1);
+  return fmt::format("{} or {}", fmt::join(head, ", "), names.back());
+}
+
+std::string place(const SourceLocation& location) {
+  if (location.file.empty()) return "(unknown place)";
+  if (location.line < 1) return location.file;
+  if (location.column < 1) return fmt::format("{}:{}", location.file, location.line);
+  return fmt::format("{}:{}:{}", location.file, location.line, location.column);
+}
+
+class TextWriter {
+ public:
+  TextWriter(std::ostream& out, const Report& report, const TextOptions& options)
+      : out_(out), report_(report), options_(options), snippets_(report.root) {}
+
+  void write() {
+    if (report_.watched && !options_.quiet) watched(*report_.watched);
+    for (const Finding& finding : report_.findings) {
+      if (is_open(finding)) open_finding(finding);
+    }
+    if (options_.quiet) return;
+    for (const Finding& finding : report_.findings) {
+      if (finding.suppression) suppressed(finding);
+    }
+    for (const NotAnalysed& entry : report_.not_analysed) not_analysed(entry);
+    summary(summarise(report_));
+  }
+
+ private:
+  static bool is_open(const Finding& finding) {
+    return !finding.suppression && finding.baseline != "unchanged" && finding.baseline != "fixed";
+  }
+
+  std::string painted(std::string_view text, std::string_view code) const {
+    return options_.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
+  }
+
+  std::string painted_level(Level level) const {
+    const std::string_view code = level == Level::kError     ? "1;31"
+                                  : level == Level::kWarning ? "1;35"
+                                                             : "1;36";
+    return painted(fmt::format("{}:", name(level)), code);
+  }
+
+  void open_finding(const Finding& finding) {
+    const std::string possible = finding.certainty == Certainty::kPossible ? "possibly: " : "";
+    fmt::print(out_, "{} {} {}{} [{}]\n", painted(place(finding.location) + ":", "1"),
+               painted_level(finding.level), possible, finding.message, finding.rule);
+    shown_ = &finding.location;
+    out_ << snippets_.of(finding.location);
+    for (const PathStep& step : finding.path) path_step(step);
+    for (const Sink& sink : finding.sinks) {
+      note(sink.location, fmt::format("reaches {} as {} here", sink.api, sink.role));
+    }
+    for (const Fix& fix : finding.fixes) out_ << "  fix: " << fix.title << '\n';
+    facts(finding);
+    operands(finding.operands);
+    backtrace("", finding.backtrace);
+    for (const Stack& stack : finding.stacks) backtrace(stack.kind, stack.backtrace);
+    occurrences(finding);
+  }
+
+  void note(const SourceLocation& location, const std::string& text) {
+    fmt::print(out_, "{} {} {}\n", painted(place(location) + ":", "1"), painted_level(Level::kNote), text);
+    const bool same_line = shown_ != nullptr && shown_->file == location.file &&
+                           shown_->line == location.line && shown_->column == location.column;
+    if (!same_line) out_ << snippets_.of(location);
+    shown_ = &location;
+  }
+
+  void path_step(const PathStep& step) {
+    std::string text = step.note.empty() ? step.op : step.note;
+    if (!step.before.empty() && !step.after.empty()) {
+      text += fmt::format(" ({} -> {})", step.before, step.after);
+    } else if (!step.after.empty()) {
+      text += fmt::format(" ({})", step.after);
+    }
+    note(step.location, text);
+    frames(step.backtrace);
+  }
+
+  void facts(const Finding& finding) {
+    fact("precision settings", finding.precision);
+    fact("torch versions", finding.torch);
+    fact("also breaks", finding.also_rules);
+  }
+
+  void fact(std::string_view label, const std::vector<std::string>& values) {
+    if (!values.empty()) fmt::print(out_, "  {}: {}\n", label, fmt::join(values, ", "));
+  }
+
+  void operands(const std::vector<FindingOperand>& operands) {
+    if (operands.empty()) return;
+    std::vector<std::vector<std::string>> rows = {{"operand", "dtype", "accepted", "shape", "device"}};
+    for (const FindingOperand& operand : operands) {
+      rows.push_back({operand.role, alternatives(operand.dtypes), alternatives(operand.accepts),
+                      fmt::format("{}", fmt::join(operand.shape, "x")), operand.device});
+    }
+    table(rows);
+  }
+
+  // Columns that are empty in every row below the heading are left out.
+  void table(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths(rows.front().size(), 0);
+    for (std::size_t c = 0; c < widths.size(); ++c) {
+      for (std::size_t r = 1; r < rows.size(); ++r) widths[c] = std::max(widths[c], rows[r][c].size());
+      if (widths[c] > 0) widths[c] = std::max(widths[c], rows[0][c].size());
+    }
+    for (const std::vector<std::string>& row : rows) {
+      std::string line;
+      for (std::size_t c = 0; c < widths.size(); ++c) {
+        if (widths[c] > 0) line += fmt::format("  {:<{}}", row[c], widths[c]);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      out_ << line << '\n';
+    }
+  }
+
+  void backtrace(std::string_view kind, const std::vector<StackFrame>& stack) {
+    if (stack.empty()) return;
+    out_ << (kind.empty() ? "  called from" : fmt::format("  {} stack", kind)) << '\n';
+    frames(stack);
+  }
+
+  void frames(const std::vector<StackFrame>& stack) {
+    for (std::size_t i = 0; i < stack.size(); ++i) {
+      const StackFrame& frame = stack[i];
+      const std::string function = frame.function.empty() ? "??" : frame.function;
+      std::string where;
+      if (!frame.file.empty()) {
+        where = fmt::format(" at {}{}", frame.file, frame.line > 0 ? fmt::format(":{}", frame.line) : "");
+      } else if (!frame.module.empty()) {
+        where = fmt::format(" in {} (+{:#x})", frame.module, frame.offset);
+      }
+      fmt::print(out_, "    #{} {}{}\n", i, function, where);
+    }
+  }
+
+  void occurrences(const Finding& finding) {
+    if (finding.count > 1) fmt::print(out_, "  seen {} times\n", finding.count);
+    if (finding.occurrences.size() < 2) return;
+    for (const Occurrence& occurrence : finding.occurrences) {
+      const std::string rank = occurrence.rank ? fmt::format("rank {}, ", *occurrence.rank) : "";
+      fmt::print(out_, "    {}pid {} on {}: {}\n", rank, occurrence.pid, occurrence.host,
+                 plural(occurrence.count, "time"));
+    }
+  }
+
+  void suppressed(const Finding& finding) {
+    fmt::print(
+        out_, "{}: suppressed: {} [{}]{}\n", place(finding.location), finding.message, finding.rule,
+        finding.suppression->reason.empty() ? " (no reason given)" : ": " + finding.suppression->reason);
+  }
+
+  void not_analysed(const NotAnalysed& entry) {
+    const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
+    const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
+    fmt::print(out_, "{}{}: not analysed: {}{}\n", entry.file, function, entry.reason, detail);
+  }
+
+  void watched(const Watched& watched) {
+    for (const WatchedProcess& process : watched.processes) {
+      fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, process.host, process.command,
+                 process.complete ? "" : " (ended without its closing record: counts may be low)");
+    }
+    for (const WatchedLibrary& library : watched.libraries) {
+      fmt::print(out_, "library: {} {}\n", library.name, library.path);
+    }
+    for (const WatchedSource& source : watched.sources) {
+      const std::string why = source.why.empty() ? "" : fmt::format(" ({})", source.why);
+      fmt::print(out_, "source: {} {}{}\n", source.name, source.on ? "on" : "off", why);
+    }
+    for (const auto& [api, calls] : watched.calls) {
+      if (calls > 0) fmt::print(out_, "calls: {} {}\n", api, calls);
+    }
+  }
+
+  void summary(const Summary& summary) {
+    std::vector<std::string> parts;
+    if (summary.errors > 0) parts.push_back(plural(summary.errors, "error"));
+    if (summary.warnings > 0) parts.push_back(plural(summary.warnings, "warning"));
+    if (summary.notes > 0) parts.push_back(plural(summary.notes, "note"));
+    if (parts.empty()) parts.emplace_back("no findings");
+    if (summary.suppressed > 0) parts.push_back(fmt::format("{} suppressed", summary.suppressed));
+    if (summary.unchanged > 0) parts.push_back(fmt::format("{} in the baseline", summary.unchanged));
+    fmt::print(out_, "{}; {}\n", fmt::join(parts, ", "), scope(summary));
+  }
+
+  // "No findings" means little without what was looked at.
+  std::string scope(const Summary& summary) const {
+    if (report_.watched) {
+      return summary.calls == 0 ? "no call to a watched kernel was seen"
+                                : fmt::format("{} to watched kernels", plural(summary.calls, "call"));
+    }
+    const std::string left_out =
+        summary.not_analysed > 0 ? fmt::format(", {} not analysed", summary.not_analysed) : "";
+    return plural(summary.files, "file") + " analysed" + left_out;
+  }
+
+  std::ostream& out_;
+  const Report& report_;
+  const TextOptions& options_;
+  SourceSnippets snippets_;
+  const SourceLocation* shown_ = nullptr;  // whose source line stands right above
+};
+
+}  // namespace
+
+void write_text(std::ostream& out, const Report& report, const TextOptions& options) {
+  TextWriter(out, report, options).write();
+}
+
+}  // namespace dtype_guard
