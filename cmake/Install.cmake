@@ -4,6 +4,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dtype_guard")
 set(data_dir "${CMAKE_INSTALL_DATADIR}/dtype_guard")
 
+add_library(dtype_guard::flash_ref ALIAS flash_ref)  # the spelling that find_package gives, for add_subdirectory too
+
 install(EXPORT dtype_guard-targets NAMESPACE dtype_guard:: DESTINATION "${package_dir}" COMPONENT development)
 configure_package_config_file(cmake/dtype_guardConfig.cmake.in "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake"
   INSTALL_DESTINATION "${package_dir}" PATH_VARS data_dir NO_CHECK_REQUIRED_COMPONENTS_MACRO)
