@@ -53,7 +53,11 @@ llvm_release() {
 # --- a system without a column: say what is needed, and go on only when all of it answers -------------------------
 
 found_command() { command -v "$1" >/dev/null; }
-found_python() { python3 -c "import $1" 2>/dev/null; }
+found_python() {  # the tests prefer the system's Python to one that comes first in PATH
+  local python=/usr/bin/python3
+  [ -x "$python" ] || python=python3
+  "$python" -c "import $1" 2>/dev/null
+}
 found_header() {
   local place include=()
   for place in /usr/lib/llvm-*/include /usr/lib64/llvm*/include /usr/lib/llvm/*/include /usr/local/include; do

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A copy of the tracked files under a path with spaces: the preset configures, builds and tests a part of it, and the
+"""A copy of the checkout under a path with spaces: the preset configures, builds and tests a part of it, and the
 Makefile refuses a preset that does not exist."""
 import os
 import pathlib
@@ -23,8 +23,8 @@ def run(command, cwd, status=0):
     return done.stdout
 
 
-def copy_tracked(target):
-    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], capture_output=True, text=True)
+def copy_checkout(target):
+    listing = subprocess.run(["git", "-C", ROOT, "ls-files", "-coz", "--exclude-standard"], capture_output=True, text=True)
     if listing.returncode != 0:
         print(f"skipped: not a git checkout: {listing.stderr.strip()}")
         sys.exit(SKIPPED)
@@ -38,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="dtype guard ") as scratch:
         checkout = pathlib.Path(scratch) / "a clone"
         checkout.mkdir()
-        copy_tracked(checkout)
+        copy_checkout(checkout)
         run([CMAKE, "--preset", "release", "-DDTYPE_GUARD_ANALYZER=OFF", "-DDTYPE_GUARD_TORCH=off"], checkout)
         run([CMAKE, "--build", "--preset", "release", "--target", "flash_ref", "plain_cpp_after", "dtype-san"], checkout)
         run([checkout / "build" / "examples" / "plain_cpp_after"], checkout)
