@@ -12,7 +12,7 @@ namespace dtype_guard {
 struct Rule {
   std::string id;       // "attention-mixed-dtypes"; stable
   std::string summary;  // one line, lower case, no full stop
-  std::string text;     // the whole Markdown page
+  std::string text;     // the Markdown page, without its front matter
 };
 
 // In order of precedence: when several rules fit one finding, the first is reported and the others are
