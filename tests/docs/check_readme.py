@@ -18,7 +18,7 @@ first line of a block may show the command itself ("$ " and the marker's words).
 
     <!-- generated: packages -->  (or rules)  up to  <!-- end -->
 
-is a table written from its one home: cmake/packages/packages.tsv, or what `dtype-lint --list-rules` prints.
+is a table written from its one home: cmake/packages/packages.tsv, or the pages in rules/catalog/.
 
 --accept writes what differs into the file instead (a block with wildcards that differs is replaced as a whole). Exit 0:
 all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is wrong.
@@ -132,12 +132,11 @@ def packages(args):
 
 
 def rules(args):
-    status, printed = execute("dtype-lint --list-rules", args)
-    rows = [re.split(r"\s{2,}|\t|: ", line.strip(), maxsplit=1) for line in printed.splitlines() if line.strip()]
-    if status != 0 or not rows or any(len(row) != 2 for row in rows):
-        print(f"dtype-lint --list-rules: status {status}; 'rule  summary' lines were expected:\n{printed}")
-        sys.exit(1)
-    return table(("rule", "says"), [(f"`{rule}`", summary) for rule, summary in rows])
+    pages = [dict(re.findall(r"^(id|summary|precedence): *(.*?) *$", page.read_text(encoding="utf-8"), re.M))
+             for page in (args.root / "rules" / "catalog").glob("*-*.md")]
+    pages.sort(key=lambda page: int(page["precedence"]))
+    return table(("rule", "says"), [(f"[`{page['id']}`](rules/catalog/{page['id']}.md)", page["summary"])
+                                    for page in pages])
 
 
 TABLES = {"packages": packages, "rules": rules}
@@ -175,8 +174,7 @@ def main():
         return 1
     good = True
     for part in reversed(parts):  # backwards, so that accepted lines do not move the parts still to come
-        needs = part.needs + (["analyzer"] if part.table == "rules" else [])
-        lacking = [name for name in needs if name not in args.have]
+        lacking = [name for name in part.needs if name not in args.have]
         if lacking:
             print(f"line {part.line}: left out, this build is without {', '.join(lacking)}")
             continue
