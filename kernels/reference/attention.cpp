@@ -31,8 +31,7 @@ std::vector<double> scores_of(const AttentionCase& sizes, const double* q, const
   for (std::int64_t j = 0; j < visible; ++j) {
     typename Step::Sum sum = 0;
     for (std::int64_t d = 0; d < sizes.dim; ++d) {
-      const double key = step(keys[j * sizes.kv_heads * sizes.dim + d] * scale_of(sizes));
-      sum = static_cast<typename Step::Sum>(sum + q[d] * key);
+      sum = static_cast<typename Step::Sum>(sum + q[d] * keys[j * sizes.kv_heads * sizes.dim + d]);
     }
     scores.push_back(step(sum));
   }
@@ -69,6 +68,8 @@ template <class Step>
 AttentionResult attention(const AttentionCase& sizes, const AttentionInputs& inputs, Step step) {
   AttentionResult result;
   result.out.resize(inputs.q.size());
+  std::vector<double> keys = inputs.k;
+  for (double& key : keys) key = step(key * scale_of(sizes));
   for (std::int64_t batch = 0; batch < sizes.batch; ++batch) {
     for (std::int64_t head = 0; head < sizes.heads; ++head) {
       const std::int64_t kv_head = head / (sizes.heads / sizes.kv_heads);
@@ -77,7 +78,7 @@ AttentionResult attention(const AttentionCase& sizes, const AttentionInputs& inp
         const std::int64_t q_start = ((batch * sizes.seq_q + i) * sizes.heads + head) * sizes.dim;
         const std::int64_t shifted = std::max<std::int64_t>(i + 1 + sizes.seq_k - sizes.seq_q, 0);
         const std::int64_t visible = sizes.causal ? shifted : sizes.seq_k;
-        auto scores = scores_of(sizes, inputs.q.data() + q_start, inputs.k.data() + kv_start, visible, step);
+        auto scores = scores_of(sizes, inputs.q.data() + q_start, keys.data() + kv_start, visible, step);
         result.lse.push_back(softmax(scores, step));
         attend(sizes, scores, inputs.v.data() + kv_start, result.out.data() + q_start, step);
       }

@@ -2,6 +2,8 @@
 // instead of the kernels' bit conversions, so that an error in those cannot hide itself.
 #pragma once
 
+#include <cstdint>
+
 namespace flash_ref::reference {
 
 struct NumberFormat {
@@ -19,5 +21,9 @@ double round_to(NumberFormat format, double value);
 
 // The distance between neighbouring numbers of the format at `value`.
 double ulp(NumberFormat format, double value);
+
+// The bits of a number (rounded first) and back, laid out as IEEE 754 lays out its binary formats.
+std::uint32_t encode(NumberFormat format, double value);
+double decode(NumberFormat format, std::uint32_t bits);
 
 }  // namespace flash_ref::reference

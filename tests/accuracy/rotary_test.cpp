@@ -1,0 +1,155 @@
+// Rotary embedding: the error rule, and bit-exactness wherever no arithmetic happens.
+#include "kernels/reference/rotary.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "tests/accuracy/test_tensor.h"
+#include "tests/catch.h"
+
+using namespace flash_ref_test;
+using flash_ref::reference::RotaryCase;
+using flash_ref::reference::RotaryInputs;
+
+namespace {
+
+struct RotaryCall {
+  RotaryCall(const RotaryCase& the_sizes, TestDtype dtype, Layout x_layout = Layout::kCompact,
+             Layout table_layout = Layout::kCompact, Layout out_layout = Layout::kCompact)
+      : sizes(the_sizes),
+        x({sizes.batch, sizes.seq, sizes.heads, sizes.dim}, dtype, x_layout),
+        cos({sizes.seq, sizes.pairs}, dtype, table_layout),
+        sin({sizes.seq, sizes.pairs}, dtype, table_layout),
+        out({sizes.batch, sizes.seq, sizes.heads, sizes.dim}, dtype, out_layout) {}
+
+  void fill(const RotaryInputs& inputs) {
+    x.set(inputs.x);
+    cos.set(inputs.cos);
+    sin.set(inputs.sin);
+  }
+
+  int run(DLTensor* target) {
+    flash_ref_rotary_options options{};
+    options.struct_size = sizeof options;
+    options.interleaved = sizes.interleaved ? 1 : 0;
+    options.conjugate = sizes.conjugate ? 1 : 0;
+    return flash_ref_rotary(&x, &cos, &sin, target, &options);
+  }
+
+  RotaryCase sizes;
+  TestTensor x, cos, sin, out;
+};
+
+RotaryInputs random_inputs(const RotaryCase& sizes, TestDtype dtype, std::mt19937& random) {
+  RotaryInputs inputs;
+  inputs.x = random_values(
+      random, static_cast<std::size_t>(sizes.batch * sizes.seq * sizes.heads * sizes.dim), dtype);
+  std::uniform_real_distribution<double> angle(-3.2, 3.2);
+  for (std::int64_t i = 0; i < sizes.seq * sizes.pairs; ++i) {
+    const double a = angle(random);
+    inputs.cos.push_back(round_to(dtype.format, std::cos(a)));
+    inputs.sin.push_back(round_to(dtype.format, std::sin(a)));
+  }
+  return inputs;
+}
+
+std::string check_rotary(const RotaryCase& sizes, TestDtype dtype, Layout x, Layout table, Layout out) {
+  std::mt19937 random(31);
+  const RotaryInputs inputs = random_inputs(sizes, dtype, random);
+  RotaryCall call(sizes, dtype, x, table, out);
+  call.fill(inputs);
+  if (call.run(&call.out) != FLASH_REF_OK) return flash_ref_last_error();
+  std::string problem =
+      judge(call.out.values(), rotary_fp64(sizes, inputs), rotary_naive(sizes, inputs, dtype.format), dtype);
+  if (!call.out.guards_intact()) problem += "a store outside of out; ";
+  const auto result = call.out.all_bits();
+  RotaryCall in_place(sizes, dtype, x, table, out);
+  in_place.fill(inputs);
+  if (in_place.run(&in_place.x) != FLASH_REF_OK) return flash_ref_last_error();
+  if (in_place.x.all_bits() != result) problem += "in place differs; ";
+  if (!in_place.x.guards_intact()) problem += "in place, a store outside of x; ";
+  return problem;
+}
+
+}  // namespace
+
+TEST_CASE("rotary keeps the error rule, in place and out of place") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
+    for (bool interleaved : {false, true}) {
+      for (bool conjugate : {false, true}) {
+        for (std::int64_t dim : {32, 64, 80, 128, 256}) {
+          for (std::int64_t pairs : {dim / 2, dim / 4, std::int64_t{1}, std::int64_t{0}}) {
+            const RotaryCase sizes{2, 7, 3, dim, pairs, interleaved, conjugate};
+            INFO(dtype.name << " dim " << dim << " pairs " << pairs << " interleaved " << interleaved);
+            CHECK(check_rotary(sizes, dtype, Layout::kCompact, Layout::kCompact, Layout::kCompact) == "");
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rotary keeps the error rule for every combination of layouts") {
+  for (Layout x : kLayouts) {
+    for (Layout table : kLayouts) {
+      for (Layout out : kLayouts) {
+        for (bool interleaved : {false, true}) {
+          INFO(static_cast<int>(x) << static_cast<int>(table) << static_cast<int>(out));
+          CHECK(check_rotary({2, 5, 3, 37, 16, interleaved}, kBFloat16, x, table, out) == "");
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("rotary copies what it does not rotate bit for bit, NaN payloads included") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
+    const RotaryCase sizes{1, 3, 2, 40, 8};
+    std::mt19937 random(37);
+    RotaryCall call(sizes, dtype);
+    call.fill(random_inputs(sizes, dtype, random));
+    const std::uint32_t mask = dtype.dlpack.bits == 16 ? 0xffffU : 0xffffffffU;
+    for (std::size_t i = 0; i < call.x.size(); ++i) {
+      if (i % 40 >= 16) call.x.set_bits(i, static_cast<std::uint32_t>(random()) & mask);
+    }
+    call.x.set_bits(20, dtype.format.digits == 11  ? 0x7c01U
+                        : dtype.format.digits == 8 ? 0x7f81U
+                                                   : 0x7f800001U);
+    REQUIRE(call.run(&call.out) == FLASH_REF_OK);
+    for (std::size_t i = 0; i < call.x.size(); ++i) {
+      if (i % 40 >= 16) CHECK(call.out.bits(i) == call.x.bits(i));
+    }
+  }
+}
+
+TEST_CASE("rotary by the angle 0 is the identity, bit for bit") {
+  const RotaryCase sizes{1, 4, 2, 64, 32};
+  std::mt19937 random(41);
+  RotaryInputs inputs = random_inputs(sizes, kFloat16, random);
+  inputs.cos.assign(inputs.cos.size(), 1.0);
+  inputs.sin.assign(inputs.sin.size(), 0.0);
+  RotaryCall call(sizes, kFloat16);
+  call.fill(inputs);
+  REQUIRE(call.run(&call.out) == FLASH_REF_OK);
+  CHECK(call.out.all_bits() == call.x.all_bits());
+}
+
+TEST_CASE("rotary keeps NaN within its pair") {
+  const RotaryCase sizes{1, 2, 1, 8, 4};
+  std::mt19937 random(43);
+  RotaryInputs inputs = random_inputs(sizes, kFloat16, random);
+  inputs.x[8 + 1] = std::nan("");
+  RotaryCall call(sizes, kFloat16);
+  call.fill(inputs);
+  REQUIRE(call.run(&call.out) == FLASH_REF_OK);
+  const auto out = call.out.values();
+  for (std::size_t i = 0; i < out.size(); ++i) CHECK(std::isnan(out[i]) == (i == 8 + 1 || i == 8 + 5));
+}
+
+TEST_CASE("rotary of tensors without elements is fine") {
+  for (const RotaryCase& sizes : {RotaryCase{0, 4, 2, 8, 4}, RotaryCase{1, 0, 2, 8, 4},
+                                  RotaryCase{1, 4, 0, 8, 4}, RotaryCase{1, 4, 2, 0, 0}}) {
+    RotaryCall call(sizes, kFloat32);
+    CHECK(call.run(&call.out) == FLASH_REF_OK);
+  }
+}

@@ -1,0 +1,127 @@
+#include "tests/accuracy/test_tensor.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numeric>
+#include <sstream>
+
+namespace flash_ref_test {
+namespace {
+
+using flash_ref::reference::decode;
+using flash_ref::reference::encode;
+using flash_ref::reference::round_to;
+using flash_ref::reference::ulp;
+
+constexpr std::uint8_t kGuard = 0xa5;
+constexpr std::int64_t kGuardElements = 32;
+
+std::vector<std::int64_t> strides_for(const std::vector<std::int64_t>& shape, Layout layout) {
+  std::vector<int> order(shape.size());  // innermost first
+  for (std::size_t i = 0; i < shape.size(); ++i) order[i] = static_cast<int>(shape.size() - 1 - i);
+  if (layout == Layout::kPermuted && shape.size() > 2)
+    std::swap(order[shape.size() - 2], order[shape.size() - 3]);
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t stride = layout == Layout::kScattered ? 3 : 1;
+  for (int i : order) {
+    strides[static_cast<std::size_t>(i)] = stride;
+    stride *= std::max<std::int64_t>(shape[static_cast<std::size_t>(i)], 1);
+    if (layout == Layout::kPadded) stride += 5;
+  }
+  if (layout == Layout::kBackward && shape.size() > 1) strides[1] = -strides[1];
+  return strides;
+}
+
+}  // namespace
+
+TestTensor::TestTensor(std::vector<std::int64_t> shape, TestDtype dtype, Layout layout)
+    : dtype_(dtype), shape_(std::move(shape)), strides_(strides_for(shape_, layout)) {
+  std::int64_t lowest = 0, highest = 0, count = 1;
+  for (std::size_t i = 0; i < shape_.size(); ++i) {
+    const std::int64_t reach = strides_[i] * std::max<std::int64_t>(shape_[i] - 1, 0);
+    (reach < 0 ? lowest : highest) += reach;
+    count *= shape_[i];
+  }
+  const std::int64_t bytes = dtype.dlpack.bits / 8, start = kGuardElements - lowest;
+  memory_.assign(static_cast<std::size_t>((start + highest + 1 + kGuardElements) * bytes), kGuard);
+  for (std::int64_t element = 0; element < count; ++element) {
+    std::int64_t offset = start, rest = element;
+    for (std::size_t i = shape_.size(); i-- > 0; rest /= shape_[i]) offset += rest % shape_[i] * strides_[i];
+    offsets_.push_back(static_cast<std::size_t>(offset * bytes));
+  }
+  // Half of the way to the first element is byte_offset, where there is one.
+  const std::int64_t skipped = layout == Layout::kCompact ? 0 : start / 2 * bytes;
+  tensor_.data = count == 0 ? nullptr : memory_.data() + (start * bytes - skipped);
+  tensor_.byte_offset = static_cast<std::uint64_t>(skipped);
+  tensor_.device = {static_cast<DLDeviceType>(1), 0};
+  tensor_.ndim = static_cast<int>(shape_.size());
+  tensor_.dtype = dtype.dlpack;
+  tensor_.shape = shape_.data();
+  tensor_.strides = layout == Layout::kCompact ? nullptr : strides_.data();
+}
+
+void TestTensor::set_bits(std::size_t index, std::uint32_t bits) {
+  std::memcpy(&memory_[offsets_[index]], &bits, dtype_.dlpack.bits / 8);  // little-endian
+}
+
+std::uint32_t TestTensor::bits(std::size_t index) const {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &memory_[offsets_[index]], dtype_.dlpack.bits / 8);
+  return bits;
+}
+
+void TestTensor::set(const std::vector<double>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) set_bits(i, encode(dtype_.format, values[i]));
+}
+
+std::vector<double> TestTensor::values() const {
+  std::vector<double> result;
+  for (std::size_t i = 0; i < size(); ++i) result.push_back(decode(dtype_.format, bits(i)));
+  return result;
+}
+
+std::vector<std::uint32_t> TestTensor::all_bits() const {
+  std::vector<std::uint32_t> result;
+  for (std::size_t i = 0; i < size(); ++i) result.push_back(bits(i));
+  return result;
+}
+
+bool TestTensor::guards_intact() const {
+  std::vector<std::uint8_t> rest = memory_;
+  for (std::size_t offset : offsets_) std::memset(&rest[offset], kGuard, dtype_.dlpack.bits / 8);
+  return std::all_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte == kGuard; });
+}
+
+std::vector<double> random_values(std::mt19937& random, std::size_t count, TestDtype dtype, double spread) {
+  std::vector<double> values(count);
+  std::normal_distribution<double> normal(0.0, spread);
+  for (double& value : values) value = round_to(dtype.format, normal(random));
+  return values;
+}
+
+std::string judge(const std::vector<double>& actual, const std::vector<double>& exact,
+                  const std::vector<double>& naive, TestDtype dtype) {
+  double largest = 0, error = 0, naive_error = 0, sum = 0, naive_sum = 0;
+  std::ostringstream problem;
+  if (actual.size() != exact.size()) return "sizes differ";
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (!std::isfinite(actual[i])) return "element " + std::to_string(i) + " is not finite";
+    largest = std::max(largest, std::abs(exact[i]));
+    error = std::max(error, std::abs(actual[i] - exact[i]));
+    naive_error = std::max(naive_error, std::abs(naive[i] - exact[i]));
+    sum += std::abs(actual[i] - exact[i]);
+    naive_sum += std::abs(naive[i] - exact[i]);
+  }
+  const double slack = 2 * ulp(dtype.format, largest);
+  const auto count = static_cast<double>(std::max<std::size_t>(exact.size(), 1));
+  if (error > 2 * naive_error + slack) {
+    problem << "max error " << error << ", naive " << naive_error << ", 2 ulp " << slack << "; ";
+  }
+  if (sum > 1.5 * naive_sum) {
+    problem << "mean error " << sum / count << ", naive " << naive_sum / count << "; ";
+  }
+  return problem.str();
+}
+
+}  // namespace flash_ref_test

@@ -1,0 +1,74 @@
+// A TestTensor is a DLTensor in memory of its own, between guard bands: every byte that is no element has a
+// known value, so a store beside the tensor is seen, whatever its strides.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "flash_ref/flash_ref.h"
+#include "kernels/reference/number_format.h"
+
+namespace flash_ref_test {
+
+struct TestDtype {
+  const char* name;
+  DLDataType dlpack;
+  flash_ref::reference::NumberFormat format;
+};
+
+inline constexpr TestDtype kFloat16{"float16", {2, 16, 1}, flash_ref::reference::kFloat16};
+inline constexpr TestDtype kBFloat16{"bfloat16", {4, 16, 1}, flash_ref::reference::kBFloat16};
+inline constexpr TestDtype kFloat32{"float32", {2, 32, 1}, flash_ref::reference::kFloat32};
+
+enum class Layout {
+  kCompact,    // strides are NULL, byte_offset 0
+  kPadded,     // row-major with gaps between rows and a byte_offset
+  kPermuted,   // dimensions 1 and 2 swapped in memory, as a transposed view has them
+  kScattered,  // the innermost dimension has stride 3
+  kBackward,   // negative stride in dimension 1
+};
+inline constexpr Layout kLayouts[] = {Layout::kCompact, Layout::kPadded, Layout::kPermuted,
+                                      Layout::kScattered, Layout::kBackward};
+
+class TestTensor {
+ public:
+  TestTensor(std::vector<std::int64_t> shape, TestDtype dtype, Layout layout = Layout::kCompact);
+
+  // In logical order, whatever the strides. set() rounds to the dtype.
+  void set(const std::vector<double>& values);
+  std::vector<double> values() const;
+  void set_bits(std::size_t index, std::uint32_t bits);
+  std::uint32_t bits(std::size_t index) const;
+  std::vector<std::uint32_t> all_bits() const;
+
+  std::size_t size() const { return offsets_.size(); }
+  bool guards_intact() const;
+  // The whole memory, guards included: to see that nothing was written.
+  const std::vector<std::uint8_t>& memory() const { return memory_; }
+
+  DLTensor* operator&() { return &tensor_; }
+  DLTensor tensor() const { return tensor_; }
+
+  TestTensor(const TestTensor&) = delete;
+  TestTensor& operator=(const TestTensor&) = delete;
+
+ private:
+  TestDtype dtype_;
+  std::vector<std::int64_t> shape_, strides_;
+  std::vector<std::size_t> offsets_;  // of each element, in bytes from the start of memory_
+  std::vector<std::uint8_t> memory_;
+  DLTensor tensor_{};
+};
+
+// Normally distributed numbers, rounded to `dtype`.
+std::vector<double> random_values(std::mt19937& random, std::size_t count, TestDtype dtype,
+                                  double spread = 1.0);
+
+// The rule: max error <= 2 times that of the naive computation + 2 ulp of the output, mean error <= 1.5
+// times. Returns
+// "" or both errors in words.
+std::string judge(const std::vector<double>& actual, const std::vector<double>& exact,
+                  const std::vector<double>& naive, TestDtype dtype);
+
+}  // namespace flash_ref_test
