@@ -19,7 +19,8 @@ struct Page {
 // runs.
 std::string front_matter(std::string_view text, std::string_view file, std::string_view key) {
   const std::string_view head = text.substr(0, text.find("\n---\n"));
-  const std::string start = "\n" + std::string(key) + ": ";
+  std::string start = "\n";
+  start.append(key).append(": ");
   const std::size_t at = head.find(start);
   if (at == std::string_view::npos) {
     throw std::logic_error("rules/catalog/" + std::string(file) + " has no \"" + std::string(key) + "\"");

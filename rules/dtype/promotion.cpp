@@ -67,8 +67,6 @@ PromotionResult promote_shell(Dtype a, Dtype b) {
                         pair_text(a, b)};
 }
 
-bool is_complex_or_floating(Dtype dtype) { return is_floating(dtype) || is_complex(dtype); }
-
 }  // namespace
 
 PromotionResult promote_types(Dtype a, Dtype b) {
@@ -99,27 +97,32 @@ PromotionResult join(Dtype a, Dtype b) {
   return promote_types(a, b);
 }
 
-PromotionResult combine(Dtype higher, Dtype lower) {
-  if (is_complex(higher)) return higher;
-  if (is_floating(higher) && !is_complex(lower)) return higher;
-  if (higher == Dtype::kBool || is_complex_or_floating(lower)) return join(higher, lower);
-  return higher != Dtype::kUndefined ? higher : lower;
-}
-
-Dtype complex_of(Dtype dtype) {
+// The complex type that keeps the value type of a floating one; bfloat16 has none of its own width.
+PromotionResult complex_over(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kFloat64:
-      return Dtype::kComplex128;
     case Dtype::kFloat16:
       return Dtype::kComplex32;
-    default:
+    case Dtype::kFloat32:
+    case Dtype::kBFloat16:
       return Dtype::kComplex64;
+    case Dtype::kFloat64:
+      return Dtype::kComplex128;
+    default:
+      return PromotionError{"there is no complex type over " + std::string(aten_name(dtype))};
   }
+}
+
+PromotionResult combine(Dtype higher, Dtype lower) {
+  if (is_complex(higher)) return higher;
+  if (is_floating(higher)) return is_complex(lower) ? complex_over(higher) : PromotionResult(higher);
+  if (is_complex(lower)) return lower;
+  if (higher == Dtype::kBool || is_floating(lower)) return join(higher, lower);
+  return higher != Dtype::kUndefined ? higher : lower;
 }
 
 Dtype current_dtype(const ResultTypeOperand& operand, Dtype default_dtype) {
   if (operand.rank != RankClass::kWrapped) return operand.dtype;
-  if (is_complex(operand.dtype)) return complex_of(default_dtype);
+  if (is_complex(operand.dtype)) return std::get<Dtype>(complex_over(default_dtype));
   if (is_floating(operand.dtype)) return default_dtype;
   return operand.dtype;
 }

@@ -86,12 +86,14 @@ class Evaluation {
     return result();
   }
 
+  // In argument order: once float32 was met everything becomes float32; before that the other half type
+  // throws.
   Outcome promote_list() {
     Dtype widest = context_.autocast;
     for (const OperatorInput& input : inputs_) {
       if (!is_eligible(input)) continue;
       if (input.dtype == Dtype::kFloat32) widest = Dtype::kFloat32;
-      if (input.dtype != Dtype::kFloat32 && input.dtype != context_.autocast) {
+      if (widest != Dtype::kFloat32 && input.dtype != widest) {
         return PromotionError{fmt::format("autocast to {} meets {}: it promotes neither to the other",
                                           name(context_.autocast), name(input.dtype))};
       }
@@ -156,6 +158,8 @@ class Evaluation {
         return mapped(bool_to_long);
       case ResultRule::kBool:
         return promoting().empty() ? Outcome(Dtype::kBool) : mapped(to_bool);
+      case ResultRule::kBoolOrByte:
+        return mapped([](Dtype d) { return d == Dtype::kUInt8 ? d : Dtype::kBool; });
       case ResultRule::kRequireSame:
         return same();
       case ResultRule::kSumLike:

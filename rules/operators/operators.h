@@ -23,6 +23,7 @@ enum class ResultRule : std::uint8_t {
   kToComplex,          // the complex type over a float input; bfloat16 has none (polar, view_as_complex)
   kPromoteBoolToLong,  // the same, bool becomes int64
   kBool,               // comparisons, isnan, ...
+  kBoolOrByte,         // bool, but uint8 stays uint8: all, any
   kLikeFirst,          // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
   kRequireSame,        // promoting arguments must be equal, else PyTorch throws: matmul, linear, bmm
   kSumLike,            // like kLikeFirst, but integers and bool become int64; `dtype` overrides

@@ -1,0 +1,98 @@
+// Answers, line by line, what the rules predict; differential_torch.py asks and compares with PyTorch.
+//   promote A B               result_type A:RANK B:RANK ...
+//   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...
+// Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined" or "throws".
+#include <iostream>
+#include <sstream>
+
+#include "rules/operators/operators.h"
+
+using namespace dtype_guard;
+
+namespace {
+
+struct Usage {
+  std::string problem;
+};
+
+Dtype dtype_of(const std::string& name) {
+  const auto parsed = parse_dtype(name);
+  if (!parsed) throw Usage{"unknown dtype " + name};
+  return *parsed;
+}
+
+std::optional<Dtype> optional_dtype(const std::string& name) {
+  if (name == "-") return std::nullopt;
+  return dtype_of(name);
+}
+
+RankClass rank_of(const std::string& name) {
+  if (name == "wrapped") return RankClass::kWrapped;
+  if (name == "zero") return RankClass::kZeroDim;
+  if (name == "dim") return RankClass::kDim;
+  throw Usage{"unknown rank " + name};
+}
+
+std::vector<std::string> fields_of(const std::string& text) {
+  std::vector<std::string> fields;
+  std::istringstream in(text);
+  for (std::string field; std::getline(in, field, ':');) fields.push_back(field);
+  return fields;
+}
+
+std::string answer(const PromotionResult& result) {
+  if (std::holds_alternative<PromotionError>(result)) return "throws";
+  return std::string(name(std::get<Dtype>(result)));
+}
+
+std::string answer_operator(std::istream& in) {
+  std::string spelling, dtype, device, autocast, version;
+  in >> spelling >> dtype >> device >> autocast >> version;
+  const Operator* op = find_operator(spelling);
+  if (op == nullptr) throw Usage{"unknown operator " + spelling};
+  std::vector<std::vector<std::string>> parts;
+  for (std::string part; in >> part;) parts.push_back(fields_of(part));
+  std::vector<OperatorInput> inputs;
+  for (const auto& part : parts) inputs.push_back({part.at(0), dtype_of(part.at(1)), rank_of(part.at(2))});
+  OperatorContext context;
+  context.device = device;
+  context.autocast = optional_dtype(autocast).value_or(Dtype::kUndefined);
+  context.torch_version = version;
+  const OperatorOutcome outcome = evaluate(*op, inputs, optional_dtype(dtype), context);
+  return outcome.dtype ? std::string(name(*outcome.dtype)) : "throws";
+}
+
+std::string answer_line(const std::string& line) {
+  std::istringstream in(line);
+  std::string question;
+  in >> question;
+  if (question == "promote") {
+    std::string a, b;
+    in >> a >> b;
+    return answer(promote_types(dtype_of(a), dtype_of(b)));
+  }
+  if (question == "result_type") {
+    std::vector<ResultTypeOperand> operands;
+    for (std::string part; in >> part;) {
+      const auto fields = fields_of(part);
+      operands.push_back({dtype_of(fields.at(0)), rank_of(fields.at(1))});
+    }
+    return answer(result_type(operands));
+  }
+  if (question == "op") return answer_operator(in);
+  throw Usage{"unknown question " + question};
+}
+
+}  // namespace
+
+int main() {
+  std::ios::sync_with_stdio(false);
+  for (std::string line; std::getline(std::cin, line);) {
+    try {
+      std::cout << answer_line(line) << '\n';
+    } catch (const Usage& usage) {
+      std::cerr << usage.problem << " in: " << line << '\n';
+      return 2;
+    }
+  }
+}
