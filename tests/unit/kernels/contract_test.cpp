@@ -1,0 +1,101 @@
+// Kernels, header and rules/contracts/flash_ref.json say the same about dtypes.
+#include "rules/contracts/contract.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "kernels/launch/flash_ref_contract.h"
+#include "tests/catch.h"
+#include "tests/unit/kernels/calls.h"
+
+using namespace flash_ref_test;
+using dtype_guard::Api;
+using dtype_guard::Dtype;
+
+namespace {
+
+const Api& contract(const char* name) {
+  static const dtype_guard::ContractSet set = dtype_guard::load_contracts(FLASH_REF_CONTRACTS);
+  const Api* api = set.find(name);
+  REQUIRE(api != nullptr);
+  return *api;
+}
+
+// "q in {float16, bfloat16}; k = q; ...", as the header's comments write it.
+std::string dtype_sentence(const Api& api) {
+  std::string sentence;
+  for (const auto& operand : api.operands) {
+    sentence += (sentence.empty() ? "" : "; ") + operand.role;
+    if (!operand.same_as.empty()) sentence += " = " + operand.same_as;
+    if (operand.accepts.empty()) continue;
+    std::string names;
+    for (Dtype dtype : dtype_guard::all_dtypes()) {
+      if (operand.accepts.contains(dtype)) names += (names.empty() ? "" : ", ") + std::string(name(dtype));
+    }
+    sentence += " in {" + names + "}";
+    if (operand.optional) sentence += ", optional";
+  }
+  return sentence + ".";
+}
+
+void require_table(const flash_ref::ApiRule& table, const Api& api) {
+  REQUIRE(table.operand_count == static_cast<int>(api.operands.size()));
+  for (int i = 0; i < table.operand_count; ++i) {
+    const flash_ref::OperandRule& rule = table.operands[i];
+    const dtype_guard::Operand& operand = api.operands[static_cast<std::size_t>(i)];
+    CHECK(rule.role == operand.role);
+    CHECK(operand.argument == i);
+    CHECK(rule.optional == operand.optional);
+    CHECK((rule.same_as < 0 ? "" : table.operands[rule.same_as].role) == operand.same_as);
+    for (std::size_t j = 0; j < std::size(flash_ref::kDtypes); ++j) {
+      const flash_ref::NamedDtype& named = flash_ref::kDtypes[j];
+      const auto dtype = dtype_guard::parse_dtype(named.name);
+      REQUIRE(dtype.has_value());
+      CHECK(dtype_guard::to_dlpack(*dtype) == dtype_guard::DlpackType{named.code, named.bits, named.lanes});
+      CHECK(((rule.accepts >> j) & 1U) == (operand.accepts.contains(*dtype) ? 1U : 0U));
+    }
+  }
+}
+
+// Every dtype that DLPack knows, in one operand at a time: refused exactly where the contract refuses it.
+template <class Arguments>
+void require_behaviour(const Api& api, Dtype base) {
+  for (const auto& operand : api.operands) {
+    for (Dtype dtype : dtype_guard::all_dtypes()) {
+      const auto type = dtype_guard::to_dlpack(dtype);
+      if (!type) continue;
+      Arguments arguments;
+      arguments.named(operand.role).dtype = {type->code, type->bits, type->lanes};
+      const bool leads = operand.same_as.empty() && !operand.optional;
+      const bool accepted =
+          leads || !operand.same_as.empty() ? dtype == base : operand.accepts.contains(dtype);
+      INFO(api.name << ": " << operand.role << " as " << name(dtype));
+      const Outcome outcome = arguments.call();
+      CHECK(outcome.status == (accepted ? FLASH_REF_OK : FLASH_REF_BAD_DTYPE));
+      CHECK(outcome.written == accepted);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the generated tables equal the contract file") {
+  require_table(flash_ref::kFlashRefAttentionFwd, contract("flash_ref_attention_fwd"));
+  require_table(flash_ref::kFlashRefRotary, contract("flash_ref_rotary"));
+}
+
+TEST_CASE("the calls refuse exactly what the contract refuses") {
+  require_behaviour<AttentionArguments>(contract("flash_ref_attention_fwd"), Dtype::kFloat16);
+  require_behaviour<RotaryArguments>(contract("flash_ref_rotary"), Dtype::kBFloat16);
+}
+
+TEST_CASE("the header's sentences on dtypes equal the contract file") {
+  std::ifstream file(FLASH_REF_HEADER);
+  std::stringstream header;
+  header << file.rdbuf();
+  for (const char* name : {"flash_ref_attention_fwd", "flash_ref_rotary"}) {
+    const std::string sentence = " * Dtypes:       " + dtype_sentence(contract(name)) + "\n";
+    INFO(sentence);
+    CHECK(header.str().find(sentence) != std::string::npos);
+  }
+}
