@@ -51,7 +51,10 @@ class CountingIterator {
 std::string grammar_problem(std::string_view message) {
   const std::size_t column = message.find(", column ");
   const std::size_t colon = column == std::string_view::npos ? column : message.find(": ", column);
-  if (colon == std::string_view::npos) return std::string(message);
+  if (colon == std::string_view::npos) {
+    const std::size_t id = message.find("] ");
+    return "found malformed JSON: " + std::string(message.substr(id == std::string_view::npos ? 0 : id + 2));
+  }
   std::string text = "found malformed JSON at " + std::string(message.substr(column + 2, colon - column - 2));
   return text + ": " + std::string(message.substr(colon + 2));
 }

@@ -130,7 +130,8 @@ struct FingerprintKey {
   std::string api;
   int ordinal = 0;  // among findings that are equal in all of the above
 };
-// "v1:" and 16 hex digits of XXH3. Producers leave the ordinal 0 and normalise() (report.h) tells equals apart.
+// "v1:" and 16 hex digits of XXH3. Producers leave the ordinal 0 and normalise() (report.h) tells equals
+// apart.
 std::string fingerprint(const FingerprintKey& key);
 // The fingerprint of the ordinal-th finding among those that share the fingerprint `first`.
 std::string fingerprint_with_ordinal(const std::string& first, int ordinal);

@@ -189,6 +189,18 @@ def ask_several(comparison):
                      lambda: torch.clamp(x, low_end, high_end).dtype)
 
 
+def ask_norm_weights(comparison):
+    """A norm's weight may be wider than its input and does not widen the result."""
+    for name in ("layer_norm", "rms_norm"):
+        function = getattr(torch.nn.functional, name, None)
+        for a, weight in itertools.product(("float16", "bfloat16", "float32"), ("float32",)):
+            x, w = tensor(a, "dim"), torch.ones(2, dtype=getattr(torch, weight))
+            if function is None or not MODERN and a != weight:  # refused by older kernels
+                continue
+            ask_operator(comparison, name, [("input", a, "dim"), ("weight", weight, "dim")],
+                         lambda: function(x, (2,), w).dtype)
+
+
 def ask_factories(comparison):
     for name, compute, inputs in (
             ("arange", lambda: torch.arange(0, 4), [("start", "int64"), ("end", "int64")]),
@@ -211,6 +223,7 @@ def main():
     ask_pairs(comparison)
     ask_unary(comparison)
     ask_several(comparison)
+    ask_norm_weights(comparison)
     ask_factories(comparison)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         ask_pairs(comparison, "bfloat16")

@@ -1,7 +1,8 @@
 // Answers, line by line, what the rules predict; differential_torch.py asks and compares with PyTorch.
 //   promote A B               result_type A:RANK B:RANK ...
 //   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...
-// Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined" or "throws".
+// Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined" or
+// "throws".
 #include <iostream>
 #include <sstream>
 

@@ -1,0 +1,85 @@
+#include "rules/contracts/contract.h"
+#include "rules/contracts/roles.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+
+TEST_CASE("the shipped contracts name the APIs by every spelling") {
+  const ContractSet& contracts = builtin_contracts();
+  for (const char* spelling :
+       {"flash_ref_attention_fwd", "flash_ref_rotary", "mha_fwd", "flash::mha_varlen_fwd", "mha_bwd",
+        "mha_fwd_kvcache", "at::scaled_dot_product_attention", "torch::scaled_dot_product_attention",
+        "::at::_scaled_dot_product_attention"}) {
+    CAPTURE(spelling);
+    CHECK(contracts.find(spelling) != nullptr);
+  }
+  CHECK(contracts.find("scaled_dot_product") == nullptr);
+  CHECK(contracts.find("") == nullptr);
+}
+
+TEST_CASE("flash_ref's attention takes half q and everything else like it") {
+  const Api& api = *builtin_contracts().find("flash_ref_attention_fwd");
+  CHECK(api.kind == ApiKind::kAttention);
+  CHECK(api.library == "flash_ref");
+  CHECK(api.accepted("q").describe() == "float16 or bfloat16");
+  CHECK(api.accepted("k") == api.accepted("q"));
+  CHECK(api.find("v")->argument == 2);
+  CHECK(api.find("out")->direction == Direction::kOut);
+  CHECK(api.find("lse")->optional);
+  CHECK(api.accepted("lse").describe() == "float32");
+  CHECK(api.find("mask") == nullptr);
+  CHECK(api.accepted("mask").empty());
+  CHECK(api.autocast.empty());
+}
+
+TEST_CASE("an operand takes what its contract says") {
+  const Api& attention = *builtin_contracts().find("flash_ref_attention_fwd");
+  const Operand& k = *attention.find("k");
+  CHECK(k.takes(Dtype::kFloat16, Dtype::kFloat16));
+  CHECK_FALSE(k.takes(Dtype::kFloat32, Dtype::kFloat16));
+  CHECK(k.takes(Dtype::kFloat32, Dtype::kUndefined));
+  CHECK_FALSE(attention.find("q")->takes(Dtype::kFloat32, Dtype::kFloat32));
+
+  const Operand& mask = *builtin_contracts().find("at::scaled_dot_product_attention")->find("mask");
+  CHECK(mask.takes(Dtype::kBool, Dtype::kBFloat16));
+  CHECK(mask.takes(Dtype::kFloat32, Dtype::kBFloat16));
+  CHECK(mask.takes(Dtype::kBFloat16, Dtype::kBFloat16));
+  CHECK_FALSE(mask.takes(Dtype::kFloat16, Dtype::kBFloat16));
+}
+
+TEST_CASE("autocast recasts SDPA on CUDA and CPU, not on MPS") {
+  const Api& sdpa = *builtin_contracts().find("at::scaled_dot_product_attention");
+  CHECK(sdpa.autocast.at("cuda") == AutocastBehaviour::kRecasts);
+  CHECK(sdpa.autocast.at("cpu") == AutocastBehaviour::kRecasts);
+  CHECK(sdpa.autocast.at("mps") == AutocastBehaviour::kAsIs);
+  CHECK(sdpa.result_like == "q");
+}
+
+TEST_CASE("every operand of every shipped contract can be satisfied and stands in signature order") {
+  for (const Api& api : builtin_contracts().apis) {
+    CAPTURE(api.name);
+    CHECK_FALSE(api.source.empty());
+    for (std::size_t i = 0; i < api.operands.size(); ++i) {
+      CAPTURE(api.operands[i].role);
+      CHECK_FALSE(api.accepted(api.operands[i].role).empty());
+      CHECK(role_kind(api.operands[i].role).has_value());
+      if (i > 0) CHECK(api.operands[i - 1].argument < api.operands[i].argument);
+    }
+  }
+}
+
+TEST_CASE("a user's contract replaces the shipped one of the same name and adds others") {
+  const std::string text = R"({"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+    {"name": "flash_ref_rotary", "kind": "rotary", "spellings": ["flash_ref_rotary"],
+     "operands": [{"role": "x", "argument": 0, "accepts": ["half"]},
+                  {"role": "cos", "argument": 1, "accepts": ["float32"]}]},
+    {"name": "my_attention", "kind": "attention", "spellings": ["my::attention"],
+     "operands": [{"role": "q", "argument": 0, "accepts": ["floating"]}], "autocast": {"cuda": "recasts"}}]})";
+  ContractSet all = builtin_contracts();
+  const std::size_t before = all.apis.size();
+  merge_contracts(all, parse_contracts(text, "mine.json"));
+  CHECK(all.apis.size() == before + 1);
+  CHECK(all.find("flash_ref_rotary")->library == "mine");
+  CHECK(all.find("flash_ref_rotary")->accepted("x").describe() == "float16 or bfloat16");
+  CHECK(all.find("my::attention")->accepted("q").describe() == "float16, float32, float64 or bfloat16");
+}

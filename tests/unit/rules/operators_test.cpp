@@ -1,0 +1,147 @@
+#include "rules/operators/operators.h"
+
+#include <set>
+
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+
+namespace {
+
+constexpr auto kDim = RankClass::kDim;
+
+OperatorContext cuda_autocast(std::string_view version = "2.13") {
+  OperatorContext context;
+  context.autocast = Dtype::kFloat16;
+  context.torch_version = version;
+  return context;
+}
+
+OperatorOutcome run(std::string_view op, std::vector<OperatorInput> inputs,
+                    const OperatorContext& context = {}, std::optional<Dtype> dtype = std::nullopt) {
+  const Operator* found = find_operator(op);
+  REQUIRE(found != nullptr);
+  return evaluate(*found, inputs, dtype, context);
+}
+
+}  // namespace
+
+TEST_CASE("all spellings of an operator find one entry") {
+  for (const char* spelling :
+       {"mul", "at::mul", "torch::mul", "at::Tensor::mul", "aten::mul", "aten::mul.Tensor", "torch.mul",
+        "torch.Tensor.mul", "at::operator*", "operator*", "multiply", "::at::mul"}) {
+    CAPTURE(spelling);
+    REQUIRE(find_operator(spelling) != nullptr);
+    CHECK(find_operator(spelling)->name == "mul");
+  }
+  CHECK(find_operator("torch::nn::functional::normalize")->name == "normalize");
+  CHECK(find_operator("at::TensorBase::to")->name == "to");
+  CHECK(find_operator("at::Tensor::operator[]")->name == "select");
+  CHECK(find_operator("at::Tensor::mul_")->in_place);
+  CHECK(find_operator("operator*=")->name == "mul_");
+  CHECK(find_operator("at::cat_out")->arguments.front() == "out");
+  for (const char* unknown : {"", "at::", "std::mul", "mul_mul", "my::softmax", "aten::"}) {
+    CAPTURE(unknown);
+    CHECK(find_operator(unknown) == nullptr);
+  }
+}
+
+TEST_CASE("the table is sound") {
+  std::set<std::string> names;
+  for (const Operator& op : all_operators()) {
+    CAPTURE(op.name);
+    CHECK(names.insert(op.name).second);
+    CHECK_FALSE(op.arguments.empty());
+    const std::set<std::string> arguments(op.arguments.begin(), op.arguments.end());
+    for (const std::string& argument : op.promoting) CHECK(arguments.count(argument) == 1);
+    if (!op.composed_of.empty()) CHECK(find_operator(op.composed_of) != nullptr);
+    CHECK((op.result == ResultRule::kFixed) <= (op.fixed != Dtype::kUndefined));
+  }
+  CHECK(names.size() > 250);
+}
+
+TEST_CASE("a float32 parameter widens a half tensor, a number does not") {
+  const OperatorInput q{"self", Dtype::kFloat16, kDim};
+  CHECK(run("mul", {q, {"other", Dtype::kFloat32, kDim}}).dtype == Dtype::kFloat32);
+  CHECK(run("mul", {q, {"other", Dtype::kFloat32, RankClass::kZeroDim}}).dtype == Dtype::kFloat16);
+  CHECK(run("mul", {q, {"other", Dtype::kFloat64, RankClass::kWrapped}}).dtype == Dtype::kFloat16);
+  CHECK(run("mul_", {q, {"other", Dtype::kFloat32, kDim}}).dtype == Dtype::kFloat16);
+}
+
+TEST_CASE("an in-place result that does not fit throws") {
+  const auto outcome = run("add_", {{"self", Dtype::kInt64, kDim}, {"other", Dtype::kFloat32, kDim}});
+  CHECK_FALSE(outcome.dtype.has_value());
+  CHECK(outcome.error == "result type Float can't be cast to the desired output type Long");
+}
+
+TEST_CASE("matmul refuses mixed inputs, and autocast lowers them") {
+  const std::vector<OperatorInput> mixed = {{"self", Dtype::kFloat16, kDim},
+                                            {"other", Dtype::kFloat32, kDim}};
+  const auto outcome = run("matmul", mixed);
+  CHECK_FALSE(outcome.dtype.has_value());
+  CHECK(outcome.error == "matmul expects self and other to have the same dtype, but got float16 and float32");
+  CHECK(run("matmul", mixed, cuda_autocast()).dtype == Dtype::kFloat16);
+}
+
+TEST_CASE("normalize returns float32 under CUDA autocast and by autocast's doing") {
+  const std::vector<OperatorInput> half = {{"input", Dtype::kFloat16, kDim}};
+  auto context = cuda_autocast();
+  CHECK(run("normalize", half, context).dtype == Dtype::kFloat32);
+  CHECK(run("normalize", half, context).by_autocast);
+  context.device = "cpu";
+  CHECK(run("normalize", half, context).dtype == Dtype::kFloat16);
+  CHECK_FALSE(run("normalize", half, context).by_autocast);
+  CHECK(run("normalize", half).dtype == Dtype::kFloat16);
+}
+
+TEST_CASE("the autocast lists move with versions and devices") {
+  const std::vector<OperatorInput> half = {{"input", Dtype::kFloat16, kDim}};
+  CHECK(run("rms_norm", half, cuda_autocast("2.11")).dtype == Dtype::kFloat16);
+  CHECK(run("rms_norm", half, cuda_autocast("2.12")).dtype == Dtype::kFloat32);
+  CHECK(run("rms_norm", half, cuda_autocast("2.12.1+cu130")).dtype == Dtype::kFloat32);
+  CHECK(autocast_policy("exp", "cuda", "2.13") == AutocastPolicy::kFloat32);
+  CHECK(autocast_policy("exp", "cpu", "2.13") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("scaled_dot_product_attention", "mps", "2.13") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("scaled_dot_product_attention", "xpu", "2.13") == AutocastPolicy::kLowerPrecision);
+  CHECK(autocast_policy("cat", "cpu", "1.13") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("mul", "cuda", "") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("exp", "toaster", "2.13") == AutocastPolicy::kNone);
+}
+
+TEST_CASE("in-place and out= variants pass autocast by") {
+  const std::vector<OperatorInput> half = {{"self", Dtype::kFloat16, kDim}};
+  CHECK(run("exp", half, cuda_autocast()).dtype == Dtype::kFloat32);
+  CHECK(run("exp_", half, cuda_autocast()).dtype == Dtype::kFloat16);
+  CHECK(run("exp_out", {{"out", Dtype::kFloat32, kDim}, half[0]}).dtype == Dtype::kFloat32);
+}
+
+TEST_CASE("an explicit dtype wins over autocast's") {
+  const std::vector<OperatorInput> half = {{"self", Dtype::kFloat16, kDim}};
+  CHECK(run("softmax", half, cuda_autocast()).dtype == Dtype::kFloat32);
+  CHECK(run("softmax", half, cuda_autocast(), Dtype::kFloat16).dtype == Dtype::kFloat16);
+  CHECK(run("softmax", half, {}, Dtype::kFloat32).dtype == Dtype::kFloat32);
+}
+
+TEST_CASE("casts, factories and numbers") {
+  const OperatorInput x{"self", Dtype::kFloat32, kDim};
+  CHECK(run("to", {x}, {}, Dtype::kBFloat16).dtype == Dtype::kBFloat16);
+  CHECK(run("to", {x}).dtype == Dtype::kFloat32);
+  CHECK(run("half", {x}).dtype == Dtype::kFloat16);
+  CHECK(run("type_as", {x, {"other", Dtype::kBFloat16, kDim}}).dtype == Dtype::kBFloat16);
+  OperatorContext bfloat;
+  bfloat.default_dtype = Dtype::kBFloat16;
+  CHECK(run("zeros", {}, bfloat).dtype == Dtype::kBFloat16);
+  CHECK(run("arange", {{"end", Dtype::kInt64, RankClass::kWrapped}}).dtype == Dtype::kInt64);
+  CHECK(run("arange", {{"end", Dtype::kFloat64, RankClass::kWrapped}}, bfloat).dtype == Dtype::kBFloat16);
+  CHECK(run("zeros_like", {x}).dtype == Dtype::kFloat32);
+  CHECK(run("argmax", {x}).dtype == Dtype::kInt64);
+  CHECK(run("view_as_real", {{"self", Dtype::kComplex64, kDim}}).dtype == Dtype::kFloat32);
+  CHECK_FALSE(run("view_as_complex", {{"self", Dtype::kBFloat16, kDim}}).dtype.has_value());
+}
+
+TEST_CASE("an empty float32 tensor still promotes cat") {
+  const std::vector<OperatorInput> tensors = {{"tensors", Dtype::kFloat32, kDim},
+                                              {"tensors", Dtype::kFloat16, kDim}};
+  CHECK(run("cat", tensors).dtype == Dtype::kFloat32);
+  CHECK_FALSE(run("cat", {}).dtype.has_value());
+}

@@ -1,0 +1,97 @@
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "rules/report/report.h"
+#include "rules/report/source_snippet.h"
+#include "sample_report.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+
+namespace {
+
+const std::filesystem::path kGolden = std::filesystem::path(DTYPE_GUARD_SOURCE_DIR) / "tests/golden/report";
+
+std::string text_of(Report report, TextOptions options = {}) {
+  report.root = kGolden.string();
+  std::ostringstream out;
+  write_text(out, report, options);
+  return out.str();
+}
+
+std::string golden(const std::string& name) {
+  std::ifstream in(kGolden / name, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// The snippet for a line of a file that holds just `line`.
+std::string snippet(const std::string& line, int column, int end_column) {
+  const auto folder = std::filesystem::temp_directory_path() / "dtype_guard_snippet_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "line.cpp", std::ios::binary) << line << '\n';
+  const std::string text = SourceSnippets(folder).of({"line.cpp", 1, column, 1, end_column, ""});
+  std::filesystem::remove_all(folder);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a static report prints as compilers print") {
+  CHECK(text_of(test::static_report()) == golden("static.txt"));
+}
+
+TEST_CASE("a run-time report prints what was watched, operands and backtrace") {
+  CHECK(text_of(test::runtime_report()) == golden("runtime.txt"));
+}
+
+TEST_CASE("quiet prints findings only, colour only when asked") {
+  const std::string quiet = text_of(test::static_report(), {false, true});
+  CHECK(quiet.find("analysed") == std::string::npos);
+  CHECK(quiet.find("suppressed") == std::string::npos);
+  CHECK(quiet.find("error: ") != std::string::npos);
+  CHECK(quiet.find('\x1b') == std::string::npos);
+  CHECK(text_of(test::static_report(), {true, false}).find("\x1b[1;31merror:\x1b[0m") != std::string::npos);
+}
+
+TEST_CASE("a run in which no watched kernel was called is not called clean") {
+  Report report = test::runtime_report();
+  report.findings.clear();
+  report.watched->calls = {{"flash_ref_attention_fwd", 0}};
+  const std::string text = text_of(report);
+  CHECK(text.find("no findings; no call to a watched kernel was seen\n") != std::string::npos);
+  CHECK(text.find("clean") == std::string::npos);
+}
+
+TEST_CASE("what the baseline knows is counted, not printed") {
+  Report report = test::static_report();
+  for (Finding& finding : report.findings) finding.baseline = "unchanged";
+  const std::string text = text_of(report);
+  CHECK(text.find("error: q") == std::string::npos);
+  CHECK(text.find("2 in the baseline") != std::string::npos);
+}
+
+TEST_CASE("the caret stands under its column") {
+  CHECK(snippet("q * scale", 5, 10) == "    1 | q * scale\n      |     ^~~~~\n");
+  CHECK(snippet("\tq", 2, 3) == "    1 |         q\n      |         ^\n");
+  CHECK(snippet("\xC3\xA9 * q", 6, 7) == "    1 | \xC3\xA9 * q\n      |     ^\n");
+  CHECK(snippet("q", 99, 120) == "    1 | q\n      |  ^\n");
+  CHECK(snippet("q", 0, 0) == "    1 | q\n");
+  CHECK(snippet("", 1, 1) == "    1 | \n      | ^\n");
+}
+
+TEST_CASE("a source line cannot disturb the terminal") {
+  CHECK(snippet("a\x1b[2J\xff", 1, 2) == "    1 | a\xEF\xBF\xBD[2J\xEF\xBF\xBD\n      | ^\n");
+  const std::string cut = snippet(std::string(5000, 'x') + "q" + std::string(5000, 'y'), 5001, 5002);
+  CHECK(cut.size() < 400);
+  CHECK(cut.find("    1 | ...xxx") == 0);
+  CHECK(cut.find("| " + std::string(43, ' ') + "^\n") != std::string::npos);
+}
+
+TEST_CASE("an unreadable source leaves the snippet out") {
+  CHECK(SourceSnippets("/nonexistent").of({"a.cpp", 3, 1, 3, 2, ""}).empty());
+  CHECK(SourceSnippets("/").of({"dev/zero", 3, 1, 3, 2, ""}).empty());
+  CHECK(SourceSnippets(kGolden).of({"model.cpp", 4000, 1, 4000, 2, ""}).empty());
+}

@@ -1,0 +1,88 @@
+#include "sample_report.h"
+
+namespace dtype_guard::test {
+namespace {
+
+SourceLocation at(int line, int column, int end_column, std::string function) {
+  return {"model.cpp", line, column, line, end_column, std::move(function)};
+}
+
+Finding promotion() {
+  Finding f;
+  f.rule = "attention-implicit-promotion";
+  f.also_rules = {"attention-mixed-dtypes"};
+  f.message = "q becomes float32 here and reaches flash_ref_attention_fwd, which accepts float16 or bfloat16";
+  f.observed = {"static"};
+  f.location = at(4, 7, 16, "attend");
+  f.api = "flash_ref_attention_fwd";
+  f.fingerprint = fingerprint({f.rule, "attend", "mul(q, scale)", f.api});
+  f.sinks = {{f.api, "q", at(7, 3, 35, "attend")}};
+  f.operands = {{"q", {"float32"}, {"float16", "bfloat16"}, {}, "", 0},
+                {"k", {"float16"}, {"float32"}, {}, "", std::nullopt}};
+  f.path = {{at(4, 7, 16, "attend"), "mul", "float16", "float32", "q * scale widens", {}},
+            {at(7, 27, 28, "attend"), "call", "", "float32", "passed on", {}}};
+  f.precision = {"autocast-fp16", "fp16-fp32-buffers"};
+  f.torch = {"2.12", "2.13"};
+  f.device = "cuda";
+  f.fixes = {{"cast scale to q's dtype", true, {{at(4, 11, 16, ""), "scale.to(q.scalar_type())"}}}};
+  return f;
+}
+
+Finding discarded() {
+  Finding f;
+  f.rule = "discarded-cast";
+  f.level = Level::kWarning;
+  f.certainty = Certainty::kPossible;
+  f.message = "the result of this cast is not used";
+  f.location = at(5, 3, 18, "attend");
+  return f;
+}
+
+}  // namespace
+
+Report static_report() {
+  Report report;
+  report.tool = "dtype-lint";
+  report.tool_version = "0.1.0";
+  report.root = "/nowhere";
+  report.findings = {discarded(), promotion(), promotion()};
+  report.findings[2].location.line = 9;
+  report.findings[2].suppression = Suppression{"comment", "measured, no cost", 8};
+  report.not_analysed = {{"broken.cpp", "", "parse-error", "3:1: expected ';'"}};
+  report.files_analysed = 2;
+  normalise(report);
+  return report;
+}
+
+Report runtime_report() {
+  Finding f;
+  f.rule = "attention-mixed-dtypes";
+  f.message = "q is float32, but k is float16";
+  f.observed = {"runtime"};
+  f.runtime = "confirmed";
+  f.location = {"model.cpp", 7, 0, 0, 0, "attend"};
+  f.api = "flash_ref_attention_fwd";
+  f.operands = {{"q", {"float32"}, {"float16", "bfloat16"}, {1, 16, 8, 64}, "cpu", std::nullopt},
+                {"k", {"float16"}, {"float32"}, {1, 16, 8, 64}, "cpu", std::nullopt}};
+  f.backtrace = {{"c++", "attend(at::Tensor)", "model.cpp", 7, "model", 0x11a0},
+                 {"c++", "", "", 0, "/usr/lib/libc.so.6", 0x27000}};
+  f.stacks = {{"forward", {{"python", "Model.forward", "model.py", 12, "", 0}}}};
+  f.count = 12;
+  f.occurrences = {{"node1", 0, 100, 101, "2026-01-01T00:00:00Z", 8, {"float32", "float16"}},
+                   {"node1", std::nullopt, 102, 103, "2026-01-01T00:00:01Z", 4, {"float32", "float16"}}};
+  Report report;
+  report.tool = "dtype-san";
+  report.tool_version = "0.1.0";
+  report.root = "/nowhere";
+  report.findings = {f};
+  Watched watched;
+  watched.processes = {{100, "./model", "node1", true}, {102, "./model", "node1", false}};
+  watched.libraries = {{"flash_ref", "/opt/lib/libflash_ref.so"}};
+  watched.calls = {{"flash_ref_attention_fwd", 12}, {"flash_ref_rotary", 0}};
+  watched.sources = {{"flash_ref", true, ""}, {"cupti", false, "no CUDA in this process"}};
+  report.watched = watched;
+  normalise(report);
+  return report;
+}
+
+}  // namespace dtype_guard::test

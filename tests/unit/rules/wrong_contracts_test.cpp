@@ -1,0 +1,137 @@
+// Every way of writing a contract file wrongly, and the exact message that its author gets.
+#include <fstream>
+
+#include "rules/contracts/contract.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+
+namespace {
+
+// A good file as lines; `with` changes one of them.
+std::string with(std::size_t line, const std::string& replacement) {
+  std::vector<std::string> lines = {
+      "{",
+      R"(  "schema": "dtype-guard/contracts/1",)",
+      R"(  "library": "mine",)",
+      R"(  "apis": [{)",
+      R"(    "name": "attend",)",
+      R"(    "kind": "attention",)",
+      R"(    "spellings": ["my::attend"],)",
+      R"(    "operands": [)",
+      R"(      {"role": "q", "argument": 0, "accepts": ["float16"]},)",
+      R"(      {"role": "k", "argument": 1, "same_as": "q"}],)",
+      R"(    "result_like": "q")",
+      "  }]",
+      "}",
+  };
+  if (line > 0) lines.at(line - 1) = replacement;
+  std::string text;
+  for (const std::string& each : lines) text += each + "\n";
+  return text;
+}
+
+std::string message(const std::string& text) {
+  try {
+    parse_contracts(text, "c.json");
+  } catch (const ContractError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+struct Case {
+  std::size_t line;
+  const char* replacement;
+  const char* expected;
+};
+
+const Case kCases[] = {
+    {0, "", "accepted"},
+    {2, R"(  "schema": "dtype-guard/contracts/2",)",
+     R"(c.json:2: /schema: found "dtype-guard/contracts/2", expected "dtype-guard/contracts/1")"},
+    {2, R"(  "shema": "dtype-guard/contracts/1",)",
+     R"(c.json:2: /shema: found the unknown member "shema", expected one of "$schema", "schema", "library", "apis", did you mean "schema"?)"},
+    {2, "", R"(c.json:1: /: found an object without "schema", expected that member)"},
+    {3, R"(  "library": 7,)", "c.json:3: /library: found the number 7, expected a string"},
+    {3, R"(  "library": "",)",
+     R"(c.json:3: /library: found "", expected a name of at least one printable character)"},
+    {6, R"(    "kind": "atention",)",
+     R"(c.json:6: /apis/0/kind: found "atention", expected a kind ("attention", "rotary", "kv_cache"), did you mean "attention"?)"},
+    {7, R"(    "spellings": [],)",
+     "c.json:7: /apis/0/spellings: found an empty array, expected an array of at least one qualified name"},
+    {7, R"(    "spelings": ["my::attend"],)",
+     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "autocast", "result_like", "source", did you mean "spellings"?)"},
+    {9, R"(      {"role": "q", "argument": 0, "accepts": ["flaot16"]},)",
+     R"(c.json:9: /apis/0/operands/0/accepts/0: found "flaot16", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "float16"?)"},
+    {9, R"(      {"role": "q", "argument": 0, "accepts": ["at::kHalf"]},)",
+     R"(c.json:9: /apis/0/operands/0/accepts/0: found "at::kHalf", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "float16"?)"},
+    {9, R"(      {"role": "q", "argument": 0, "accepts": "float16"},)",
+     R"(c.json:9: /apis/0/operands/0/accepts: found "float16", expected an array of at least one dtype)"},
+    {9, R"(      {"role": "q", "argument": -1, "accepts": ["float16"]},)",
+     "c.json:9: /apis/0/operands/0/argument: found the number -1, expected a position in the signature, from "
+     "0 to 255"},
+    {9, R"(      {"role": "q", "argument": 0},)",
+     R"(c.json:9: /apis/0/operands/0: found an object, expected "accepts" (a list of dtypes) or "same_as" (a role) to say which dtypes it takes)"},
+    {9, R"(      {"role": "q", "argument": 0, "accepts": ["float16"], "optional": "no"},)",
+     R"(c.json:9: /apis/0/operands/0/optional: found "no", expected true or false)"},
+    {9, R"(      {"role": "q", "argument": 0, "same_as": "k"},)",
+     R"(c.json:9: /apis/0/operands/0/same_as: found "k", expected a role that leads to an operand with "accepts", not in a circle)"},
+    {10, R"(      {"role": "k", "argument": 1, "same_as": "qq"}],)",
+     R"(c.json:10: /apis/0/operands/1/same_as: found "qq", expected a role of this API ("q", "k"))"},
+    {10, R"(      {"role": "q", "argument": 1, "same_as": "q"}],)",
+     R"(c.json:10: /apis/0/operands/1/role: found "q", expected a role that no other operand of this API has)"},
+    {10, R"(      {"role": "k", "argument": 0, "same_as": "q"}],)",
+     R"(c.json:10: /apis/0/operands/1/argument: found the number 0, expected a position other than that of operand "q")"},
+    {11, R"(    "autocast": {"cuda": "recast"})",
+     R"(c.json:11: /apis/0/autocast/cuda: found "recast", expected what autocast does ("as_is", "recasts"), did you mean "recasts"?)"},
+    {11, R"(    "autocast": {"cude": "recasts"})",
+     R"(c.json:11: /apis/0/autocast/cude: found the unknown member "cude", expected one of "cuda", "cpu", "mps", "xpu", did you mean "cuda"?)"},
+    {11, R"(    "result_like": "out")",
+     R"(c.json:11: /apis/0/result_like: found "out", expected a role of this API ("q", "k"))"},
+    {11, R"(    "name": "again")",
+     R"(c.json:11: /apis/0/name: found the key "name" twice, expected each key once)"},
+};
+
+}  // namespace
+
+TEST_CASE("a wrong contract file is refused with place, finding and expectation") {
+  for (const Case& wrong : kCases) {
+    CAPTURE(wrong.line, wrong.replacement);
+    CHECK(message(with(wrong.line, wrong.replacement)) == wrong.expected);
+  }
+}
+
+TEST_CASE("a misspelt role is answered with the nearest one") {
+  const std::string text =
+      message(with(9, R"(      {"role": "k_cashe", "argument": 0, "accepts": ["float16"]},)"));
+  CHECK_THAT(text, Catch::StartsWith(
+                       "c.json:9: /apis/0/operands/0/role: found \"k_cashe\", expected a role (\"q\""));
+  CHECK_THAT(text, Catch::EndsWith(", did you mean \"k_cache\"?"));
+}
+
+TEST_CASE("an API defined twice in one file is refused") {
+  std::string text = with(12, "  }, {");
+  text.insert(text.rfind("}\n"),
+              R"("name": "attend", "kind": "rotary", "spellings": ["b"], "operands": [
+      {"role": "x", "argument": 0, "accepts": ["half"]}]}]
+)");
+  CHECK(message(text) == R"(c.json:13: /apis/1/name: found "attend", expected each API name once per file)");
+}
+
+TEST_CASE("text that is no JSON is refused with its line") {
+  CHECK_THAT(message(""), Catch::StartsWith("c.json:1: /: found malformed JSON at column"));
+  CHECK_THAT(message("{\n\n  \"schema\" 7}"),
+             Catch::StartsWith("c.json:3: /: found malformed JSON at column 12:"));
+  CHECK_THAT(message("[]"),
+             Catch::StartsWith("c.json:1: /: found an empty array, expected an object with \"schema\""));
+  CHECK_THAT(message("{\"schema\": \"\xff\"}"), Catch::Contains("found malformed JSON"));
+  CHECK_THAT(message(std::string(100000, '[')),
+             Catch::Contains("found nesting deeper than 64, expected less"));
+}
+
+TEST_CASE("a contract file that cannot be read is named") {
+  CHECK_THROWS_WITH(load_contracts("/nonexistent/c.json"),
+                    "/nonexistent/c.json: found no readable file, expected a contract file (JSON)");
+  CHECK_THROWS_WITH(load_contracts("/"), "/: found a folder, expected a contract file (JSON)");
+}
