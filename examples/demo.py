@@ -51,13 +51,11 @@ def compare(what, found, expected, transcript):
 def lint(settings, build, out, expected, transcript):
     sources = [ROOT / "examples" / example / f"{version}.cpp"
                for example in settings["examples"] for version in VERSIONS]
-    done = run([settings["lint"], "-p", build, "--root", ROOT, "--format=text=" + str(out / "lint.txt"),
-                f"--format=json={out / 'lint.json'}", *sources])
+    done = run([settings["lint"], "-p", build, "--root", ROOT, "--format", f"json={out / 'lint.json'}", *sources])
     transcript.say(done.stdout.rstrip())
     if done.returncode != 1:
         transcript.say(f"dtype-lint ended with status {done.returncode}; 1 was expected: there are findings")
         return False
-    transcript.say((out / "lint.txt").read_text(encoding="utf-8").rstrip())
     findings = json.loads((out / "lint.json").read_text(encoding="utf-8"))["findings"]
     wanted = [finding for example in settings["examples"] for finding in expected[example]["lint"]["before"]]
     return compare("dtype-lint", keys(findings), keys(wanted), transcript)
@@ -66,25 +64,20 @@ def lint(settings, build, out, expected, transcript):
 def sanitize(settings, build, out, expected, transcript):
     good = True
     journals = out / "journals"
-    shutil.rmtree(journals, ignore_errors=True)
-    journals.mkdir(parents=True)
     for example in settings["examples"]:
         for version in VERSIONS:
             program = build / "examples" / f"{example}_{version}"
-            journal = journals / f"{example}_{version}"
-            done = run([settings["san"], "run", "--options", f"print_summary=0:journal={journal}", "--", program])
-            transcript.say(f"{program.name}: exit status {done.returncode}\n{done.stdout.rstrip()}")
+            transcript.say(f"-- {program.name}")
+            done = run([settings["san"], "run", "--journal", journals, "--", program])
+            transcript.say(f"{done.stdout.rstrip()}\nexit status {done.returncode}\n")
             if done.returncode != expected[example]["run"][version]["exit"]:
-                transcript.say(f"{program.name}: exit status {done.returncode} is not the documented one")
+                transcript.say(f"{program.name}: this is not the documented exit status")
                 good = False
-    transcript.say()
-    done = run([settings["san"], "report", "--format=text=" + str(out / "run.txt"),
-                f"--format=json={out / 'run.json'}", *sorted(journals.iterdir())])
-    transcript.say(done.stdout.rstrip())
+    done = run([settings["san"], "report", "--format", f"json={out / 'run.json'}", journals])
     if done.returncode != 1:
-        transcript.say(f"dtype-san report ended with status {done.returncode}; 1 was expected: there are findings")
+        transcript.say(f"{done.stdout}dtype-san report ended with status {done.returncode}; 1 was expected: there are "
+                       "findings")
         return False
-    transcript.say((out / "run.txt").read_text(encoding="utf-8").rstrip())
     findings = json.loads((out / "run.json").read_text(encoding="utf-8"))["findings"]
     wanted = [finding for example in settings["examples"] for version in VERSIONS
               for finding in expected[example]["run"][version]["findings"]]

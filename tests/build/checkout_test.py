@@ -40,7 +40,7 @@ def main():
         checkout.mkdir()
         copy_checkout(checkout)
         run([CMAKE, "--preset", "release", "-DDTYPE_GUARD_ANALYZER=OFF", "-DDTYPE_GUARD_TORCH=off"], checkout)
-        run([CMAKE, "--build", "--preset", "release", "--target", "flash_ref", "plain_cpp_after", "dtype_san_command"], checkout)
+        run([CMAKE, "--build", "--preset", "release", "--target", "flash_ref", "plain_cpp_after", "dtype-san"], checkout)
         run([checkout / "build" / "examples" / "plain_cpp_after"], checkout)
         if not (checkout / "build" / "compile_commands.json").is_file():
             print("build/compile_commands.json was not written")
