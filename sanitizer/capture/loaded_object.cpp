@@ -1,0 +1,167 @@
+#include "sanitizer/capture/loaded_object.h"
+
+#include <elf.h>
+
+#include <cstring>
+
+namespace dtype_guard::san {
+namespace {
+
+struct DynamicTable {
+  const ElfW(Sym) * symbols = nullptr;
+  const char* strings = nullptr;
+  const std::uint32_t* gnu_hash = nullptr;
+  const ElfW(Word) * sysv_hash = nullptr;
+};
+
+const ElfW(Dyn) * dynamic_section(const LoadedObject& object) {
+  for (std::size_t i = 0; i < object.header_count; ++i)
+    if (object.headers[i].p_type == PT_DYNAMIC)
+      return reinterpret_cast<const ElfW(Dyn)*>(object.bias + object.headers[i].p_vaddr);
+  return nullptr;
+}
+
+// glibc relocates these pointers in place, but not for the vdso.
+std::uintptr_t pointer(const LoadedObject& object, const ElfW(Dyn) * entry) {
+  std::uintptr_t value = entry->d_un.d_ptr;
+  return value < object.bias ? value + object.bias : value;
+}
+
+DynamicTable dynamic_table(const LoadedObject& object) {
+  DynamicTable table;
+  const ElfW(Dyn)* entry = dynamic_section(object);
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_SYMTAB) table.symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(object, entry));
+    if (entry->d_tag == DT_STRTAB) table.strings = reinterpret_cast<const char*>(pointer(object, entry));
+    if (entry->d_tag == DT_GNU_HASH)
+      table.gnu_hash = reinterpret_cast<const std::uint32_t*>(pointer(object, entry));
+    if (entry->d_tag == DT_HASH)
+      table.sysv_hash = reinterpret_cast<const ElfW(Word)*>(pointer(object, entry));
+  }
+  return table;
+}
+
+bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
+  const ElfW(Sym)& symbol = table.symbols[index];
+  unsigned type = symbol.st_info & 15U;
+  unsigned binding = symbol.st_info >> 4U;
+  return symbol.st_shndx != SHN_UNDEF && (binding == STB_GLOBAL || binding == STB_WEAK) &&
+         (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+         std::strcmp(table.strings + symbol.st_name, name) == 0;
+}
+
+const ElfW(Sym) * find_by_gnu_hash(const DynamicTable& table, const char* name) {
+  std::uint32_t hash = 5381;
+  for (const char* c = name; *c != '\0'; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
+  std::uint32_t bucket_count = table.gnu_hash[0];
+  std::uint32_t first = table.gnu_hash[1];
+  std::uint32_t bloom_words = table.gnu_hash[2];
+  const std::uint32_t* buckets = table.gnu_hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / 4);
+  if (bucket_count == 0) return nullptr;
+  std::uint32_t index = buckets[hash % bucket_count];
+  if (index < first) return nullptr;
+  const std::uint32_t* chain = buckets + bucket_count;
+  for (;; ++index) {
+    std::uint32_t link = chain[index - first];
+    if ((link | 1U) == (hash | 1U) && defines(table, index, name)) return &table.symbols[index];
+    if ((link & 1U) != 0) return nullptr;
+  }
+}
+
+const ElfW(Sym) * find_by_sysv_hash(const DynamicTable& table, const char* name) {
+  ElfW(Word) count = table.sysv_hash[1];
+  for (ElfW(Word) index = 0; index < count; ++index)
+    if (defines(table, index, name)) return &table.symbols[index];
+  return nullptr;
+}
+
+const char* dynamic_text(const LoadedObject& object, std::int64_t tag) {
+  DynamicTable table = dynamic_table(object);
+  const ElfW(Dyn)* entry = dynamic_section(object);
+  for (; table.strings != nullptr && entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == tag) return table.strings + entry->d_un.d_val;
+  return "";
+}
+
+}  // namespace
+
+bool LoadedObject::contains(std::uintptr_t address) const {
+  for (std::size_t i = 0; i < header_count; ++i) {
+    if (headers[i].p_type != PT_LOAD) continue;
+    std::uintptr_t start = bias + headers[i].p_vaddr;
+    if (address >= start && address - start < headers[i].p_memsz) return true;
+  }
+  return false;
+}
+
+void LoadedObject::range(std::uintptr_t& low, std::uintptr_t& high) const {
+  low = UINTPTR_MAX;
+  high = 0;
+  for (std::size_t i = 0; i < header_count; ++i) {
+    if (headers[i].p_type != PT_LOAD) continue;
+    std::uintptr_t start = bias + headers[i].p_vaddr;
+    if (start < low) low = start;
+    if (start + headers[i].p_memsz > high) high = start + headers[i].p_memsz;
+  }
+}
+
+std::string_view LoadedObject::build_id() const {
+  for (std::size_t i = 0; i < header_count; ++i) {
+    if (headers[i].p_type != PT_NOTE) continue;
+    const char* at = reinterpret_cast<const char*>(bias + headers[i].p_vaddr);
+    const char* end = at + headers[i].p_memsz;
+    while (at + sizeof(ElfW(Nhdr)) <= end) {
+      ElfW(Nhdr) note;
+      std::memcpy(&note, at, sizeof note);
+      const char* name = at + sizeof note;
+      const char* content = name + ((note.n_namesz + 3U) & ~3U);
+      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0 &&
+          content + note.n_descsz <= end)
+        return {content, note.n_descsz};
+      at = content + ((note.n_descsz + 3U) & ~3U);
+    }
+  }
+  return {};
+}
+
+void* LoadedObject::find_function(const char* name) const {
+  DynamicTable table = dynamic_table(*this);
+  if (table.symbols == nullptr || table.strings == nullptr) return nullptr;
+  const ElfW(Sym)* symbol = nullptr;
+  if (table.gnu_hash != nullptr) {
+    symbol = find_by_gnu_hash(table, name);
+  } else if (table.sysv_hash != nullptr) {
+    symbol = find_by_sysv_hash(table, name);
+  }
+  if (symbol == nullptr) return nullptr;
+  auto* address = reinterpret_cast<void*>(bias + symbol->st_value);
+  if ((symbol->st_info & 15U) == STT_GNU_IFUNC) return reinterpret_cast<void* (*)()>(address)();
+  return address;
+}
+
+void LoadedObject::each_needed(void (*visit)(void* context, const char* name), void* context) const {
+  DynamicTable table = dynamic_table(*this);
+  const ElfW(Dyn)* entry = dynamic_section(*this);
+  for (; table.strings != nullptr && entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_NEEDED) visit(context, table.strings + entry->d_un.d_val);
+}
+
+const char* LoadedObject::soname() const { return dynamic_text(*this, DT_SONAME); }
+
+void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context) {
+  struct State {
+    bool (*visit)(void*, const LoadedObject&);
+    void* context;
+    std::size_t index;
+  } state{visit, context, 0};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, std::size_t, void* data) {
+        auto* inner = static_cast<State*>(data);
+        LoadedObject object{info->dlpi_name != nullptr ? info->dlpi_name : "", info->dlpi_addr,
+                            info->dlpi_phdr, info->dlpi_phnum, inner->index++};
+        return inner->visit(inner->context, object) ? 0 : 1;
+      },
+      &state);
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,42 @@
+// The objects that the dynamic loader has mapped, in load order, and their exported symbols, read from
+// memory. dlsym is not used for that: linked today it needs GLIBC_2.34, and it takes its answer from the
+// object that calls it.
+#pragma once
+
+#include <link.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace dtype_guard::san {
+
+struct LoadedObject {
+  const char* path;  // as the loader knows it; empty for the program itself
+  std::uintptr_t bias;
+  const ElfW(Phdr) * headers;
+  std::size_t header_count;
+  std::size_t index;  // in load order
+
+  bool contains(std::uintptr_t address) const;
+  // First and last+1 address of its segments.
+  void range(std::uintptr_t& low, std::uintptr_t& high) const;
+  std::string_view build_id() const;  // bytes; empty without one
+  // A function that the object exports, or nullptr.
+  void* find_function(const char* name) const;
+  // Calls visit(context, name) for each DT_NEEDED entry.
+  void each_needed(void (*visit)(void* context, const char* name), void* context) const;
+  const char* soname() const;  // "" without one
+};
+
+// Visits until the visitor returns false. The loader's list is locked meanwhile.
+void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context);
+
+template <typename Visitor>
+void each_loaded_object(Visitor&& visitor) {
+  each_loaded_object(
+      [](void* context, const LoadedObject& object) { return (*static_cast<Visitor*>(context))(object); },
+      const_cast<void*>(static_cast<const void*>(&visitor)));
+}
+
+}  // namespace dtype_guard::san

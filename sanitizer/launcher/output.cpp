@@ -1,0 +1,80 @@
+#include "sanitizer/launcher/output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+
+namespace dtype_guard::san {
+namespace {
+
+void write(ReportFormat format, std::ostream& out, const Report& report, const TextOptions& options) {
+  if (format == ReportFormat::kJson) {
+    write_json(out, report);
+  } else {
+    write_text(out, report, options);
+  }
+}
+
+}  // namespace
+
+std::vector<Output> parse_outputs(const std::vector<std::string>& formats) {
+  std::vector<Output> outputs;
+  for (const std::string& text : formats) {
+    std::size_t equals = text.find('=');
+    std::string format = text.substr(0, equals);
+    Output output;
+    if (format == "json") {
+      output.format = ReportFormat::kJson;
+    } else if (format != "text") {
+      throw UsageError{fmt::format("--format: unknown format '{}'; expected text or json", format)};
+    }
+    if (equals != std::string::npos) {
+      output.file = text.substr(equals + 1);
+      if (output.file.empty()) throw UsageError{fmt::format("--format: '{}' names no file after '='", text)};
+    }
+    outputs.push_back(std::move(output));
+  }
+  bool terminal = std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.file.empty(); });
+  if (!terminal) outputs.insert(outputs.begin(), Output{});
+  return outputs;
+}
+
+void check_outputs(const std::vector<Output>& outputs) {
+  for (const Output& output : outputs) {
+    if (output.file.empty()) continue;
+    int descriptor = open(output.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (descriptor < 0)
+      throw UsageError{
+          fmt::format("{}: the report cannot be written there: {}", output.file, std::strerror(errno))};
+    close(descriptor);
+  }
+}
+
+bool write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
+                   const TextOptions& options) {
+  bool good = true;
+  for (const Output& output : outputs) {
+    if (output.file.empty()) {
+      write(output.format, terminal, report, options);
+      terminal.flush();
+      good = good && terminal.good();
+      continue;
+    }
+    std::ofstream out(output.file, std::ios::binary | std::ios::trunc);
+    write(output.format, out, report, {});
+    out.close();
+    if (out.good()) continue;
+    fmt::print(stderr, "dtype-san: {}: the report could not be written: {}\n", output.file,
+               std::strerror(errno));
+    good = false;
+  }
+  return good;
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,35 @@
+// Where a report goes and in which format: --format FORMAT[=FILE], repeatable. Text goes to the terminal
+// unless a format without a file is given.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "rules/report/report.h"
+
+namespace dtype_guard::san {
+
+// Exit status 2, before anything starts.
+struct UsageError {
+  std::string message;
+};
+
+enum class ReportFormat { kText, kJson };
+
+struct Output {
+  ReportFormat format = ReportFormat::kText;
+  std::string file;  // empty: the terminal
+};
+
+// Throws UsageError for an unknown format.
+std::vector<Output> parse_outputs(const std::vector<std::string>& formats);
+
+// Throws UsageError when a report file cannot be written; creates those that do not exist.
+void check_outputs(const std::vector<Output>& outputs);
+
+// Gives false, with a message on stderr, when a file could not be written.
+bool write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
+                   const TextOptions& options);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,53 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "sanitizer/launcher/commands.h"
+#include "sanitizer/launcher/output.h"
+#include "sanitizer/symbolize/findings.h"
+#include "sanitizer/symbolize/journals.h"
+
+namespace dtype_guard::san {
+
+CombinedOptions combine_options(const std::vector<std::string>& given) {
+  CombinedOptions combined;
+  if (const char* variable = std::getenv("DTYPE_SAN_OPTIONS")) combined.text = variable;
+  for (const std::string& more : given) combined.text += (combined.text.empty() ? "" : ":") + more;
+  std::string complaints;
+  parse_options(
+      combined.text, combined.values,
+      [](void* context, std::string_view message) {
+        auto* all = static_cast<std::string*>(context);
+        if (!all->empty()) *all += '\n';
+        *all += message;
+      },
+      &complaints);
+  if (!complaints.empty()) throw UsageError{complaints};
+  return combined;
+}
+
+bool wants_color(Choice choice, int descriptor) {
+  return choice == Choice::kAlways || (choice == Choice::kAuto && isatty(descriptor) == 1);
+}
+
+int report_command(const ReportArguments& arguments) {
+  CombinedOptions options = combine_options(arguments.options);
+  std::vector<Output> outputs = parse_outputs(arguments.formats);
+  std::vector<Journal> journals = load_journals(arguments.journals);
+  check_outputs(outputs);
+  ReportSettings settings{std::filesystem::current_path().string(),
+                          std::string(options.values.strip_path_prefix.view()), options.values.symbolize};
+  Report report = build_report(journals, settings);
+  std::vector<std::string> problems = journal_problems(journals);
+  for (const std::string& problem : problems) fmt::print(stderr, "dtype-san: {}\n", problem);
+  TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
+  bool written = write_outputs(outputs, report, std::cout, text);
+  if (!problems.empty()) return 3;
+  if (!written) return 2;
+  return report.findings.empty() ? 0 : 1;
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,185 @@
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "sanitizer/launcher/commands.h"
+#include "sanitizer/launcher/executable.h"
+#include "sanitizer/launcher/launch.h"
+#include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/output.h"
+#include "sanitizer/runtime/options.h"
+#include "sanitizer/symbolize/findings.h"
+#include "sanitizer/symbolize/journals.h"
+
+namespace dtype_guard::san {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The value in double quotes where it would be split.
+std::string option_value(const std::string& value) {
+  if (value.find(':') == std::string::npos) return value;
+  char quote = value.find('"') == std::string::npos ? '"' : '\'';
+  return fmt::format("{}{}{}", quote, value, quote);
+}
+
+std::string text_of(const Text& text) { return std::string(text.view()); }
+
+class Run {
+ public:
+  explicit Run(const RunArguments& arguments)
+      : arguments_(arguments),
+        options_(combine_options(arguments.options)),
+        outputs_(parse_outputs(arguments.formats)) {}
+
+  int go() {
+    fs::path library = find_library(arguments_.library);
+    CommandCheck check = check_command(arguments_.command.front(), library_identity(library));
+    if (check.status != 0) {
+      fmt::print(stderr, "dtype-san: {}\n", check.problem);
+      return check.status;
+    }
+    check_outputs(outputs_);
+    bool needs_link = library.string().find_first_of(" \t\n:") != std::string::npos;
+    PrivateFolder folder(needs_link);
+    if (folder.path().empty()) throw UsageError{folder.problem()};
+    choose_journal(folder.path());
+    std::vector<std::string> before = journal_files(journal_.string());
+    check_log_path();
+    LaunchResult result =
+        launch({check.path, arguments_.command, environment(preloadable_path(library, folder.path()))});
+    if (result.error != 0) {
+      fmt::print(stderr, "dtype-san: '{}' cannot be started: {}\n", check.path, std::strerror(result.error));
+      return result.error == ENOENT ? 127 : 126;
+    }
+    bool has_findings = report(result, before);
+    int wanted = error_exitcode();
+    return has_findings && wanted != 0 ? wanted : ending(folder, result);
+  }
+
+ private:
+  int error_exitcode() const {
+    return arguments_.error_exitcode.value_or(static_cast<int>(options_.values.exitcode));
+  }
+  bool halts() const { return arguments_.halt_on_error || options_.values.halt_on_error; }
+
+  // A signal ends this process on the spot, so the private folder has to go before.
+  static int ending(PrivateFolder& folder, const LaunchResult& result) {
+    if (!WIFEXITED(result.status)) {
+      std::error_code error;
+      fs::remove_all(folder.path(), error);
+    }
+    return end_as(result);
+  }
+
+  void choose_journal(const fs::path& private_folder) {
+    std::string wanted = !arguments_.journal.empty() ? arguments_.journal : text_of(options_.values.journal);
+    if (wanted.empty()) {
+      journal_ = private_folder / "journal";
+    } else {
+      journal_ = fs::absolute(wanted).lexically_normal();
+    }
+    std::error_code error;
+    fs::create_directories(journal_, error);
+    if (error || access(journal_.c_str(), W_OK | X_OK) != 0)
+      throw UsageError{fmt::format("{}: journals cannot be written there: {}", journal_.string(),
+                                   error ? error.message() : std::strerror(errno))};
+    if (wanted.empty()) fs::permissions(journal_, fs::perms::owner_all, error);
+  }
+
+  std::string log_file(int pid) const {
+    TextBuffer<4096> path;
+    char host[256] = "";
+    gethostname(host, sizeof host - 1);
+    expand_path(options_.values.log_path.view(), static_cast<std::uint64_t>(pid), host, "", path);
+    return std::string(path.view());
+  }
+
+  void check_log_path() const {
+    if (options_.values.log_path.empty()) return;
+    fs::path parent = fs::absolute(log_file(0)).parent_path();
+    if (access(parent.c_str(), W_OK | X_OK) != 0 || fs::is_directory(log_file(0)))
+      throw UsageError{fmt::format("log_path '{}' cannot be written: {}", text_of(options_.values.log_path),
+                                   fs::is_directory(log_file(0)) ? "is a directory" : std::strerror(errno))};
+  }
+
+  std::vector<std::pair<std::string, std::string>> environment(const fs::path& library) const {
+    const char* present = std::getenv("LD_PRELOAD");
+    std::string preload = present != nullptr && *present != '\0'
+                              ? std::string(present) + ":" + library.string()
+                              : library.string();
+    // The report is printed and the exit status decided here, once, for the command and its children.
+    std::string own =
+        fmt::format("journal={}:print_summary=0:exitcode={}:halt_on_error={}",
+                    option_value(journal_.string()), halts() ? error_exitcode() : 0, halts() ? 1 : 0);
+    std::string options = options_.text.empty() ? own : options_.text + ":" + own;
+    return {{"LD_PRELOAD", preload}, {"DTYPE_SAN_OPTIONS", options}};
+  }
+
+  // Gives whether there were findings.
+  bool report(const LaunchResult& result, const std::vector<std::string>& before) const {
+    std::vector<Journal> journals;
+    for (const std::string& file : journal_files(journal_.string()))
+      if (!std::binary_search(before.begin(), before.end(), file)) journals.push_back(load_journal(file));
+    Report report = build_report(
+        journals,
+        {fs::current_path().string(), text_of(options_.values.strip_path_prefix), options_.values.symbolize});
+    bool loaded = std::any_of(journals.begin(), journals.end(), [&](const Journal& journal) {
+      return journal.process && static_cast<int>(journal.process->pid) == result.pid;
+    });
+    if (!loaded) not_loaded(result, report);
+    for (const std::string& problem : journal_problems(journals))
+      fmt::print(stderr, "dtype-san: {}\n", problem);
+    if (options_.values.log_path.empty()) {
+      write(report, std::cerr, wants_color(options_.values.color, STDERR_FILENO));
+    } else {
+      std::ofstream log(log_file(result.pid), std::ios::app);
+      write(report, log, options_.values.color == Choice::kAlways);
+    }
+    return !report.findings.empty();
+  }
+
+  void not_loaded(const LaunchResult& result, Report& report) const {
+    if (!options_.values.enabled) return;
+    std::string why =
+        "the preload library left no sign of life in the command: it was not loaded, or could not write";
+    fmt::print(stderr, "dtype-san: {}\n", why);
+    report.not_analysed.push_back({arguments_.command.front(), "", "not-watched", why});
+    report.watched->processes.push_back({result.pid, arguments_.command.front(), "", false});
+  }
+
+  void write(const Report& report, std::ostream& terminal, bool color) const {
+    bool summary = options_.values.print_summary;
+    bool text_on_terminal = outputs_.front().file.empty() && outputs_.front().format == ReportFormat::kText;
+    std::vector<Output> outputs = outputs_;
+    if (text_on_terminal && report.findings.empty()) {  // one line says it
+      outputs.erase(outputs.begin());
+      if (summary) terminal << "dtype-san: " << clean_line(report) << std::endl;
+    }
+    write_outputs(outputs, report, terminal, {color, !summary});
+  }
+
+  static std::string clean_line(const Report& report) {
+    std::uint64_t calls = summarise(report).calls;
+    if (calls == 0) return "no findings; no call to a watched kernel was seen";
+    return fmt::format("no findings; {} {} to watched kernels", calls, calls == 1 ? "call" : "calls");
+  }
+
+  const RunArguments& arguments_;
+  CombinedOptions options_;
+  std::vector<Output> outputs_;
+  fs::path journal_;
+};
+
+}  // namespace
+
+int run_command(const RunArguments& arguments) { return Run(arguments).go(); }
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,39 @@
+// What the watched APIs accept, as constants: generated at build time from rules/contracts/*.json for the
+// rows of sanitizer/sources/*/apis.inc, so that a hook compares numbers and never parses anything. Dtypes are
+// packed as code << 16 | bits << 8 | lanes, DLPack's three numbers in one word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dtype_guard::san {
+
+inline constexpr std::size_t kMaxOperands = 8;
+inline constexpr std::size_t kMaxAccepted = 16;
+
+struct OperandContract {
+  const char* role;
+  std::uint32_t accepts[kMaxAccepted];  // zero-terminated; empty when same_as alone decides
+  std::uint64_t accepts_set;            // DtypeSet of what the role takes, same_as followed
+  int same_as;                          // index of the operand whose dtype this one must equal, or -1
+  bool optional;
+  bool output;
+};
+
+struct ApiContract {
+  const char* name;
+  std::size_t operand_count;
+  OperandContract operands[kMaxOperands];
+};
+
+enum class ApiId : std::uint8_t {
+#define DTYPE_SAN_API(name, parameters, arguments, operands) name,
+#include "sanitizer/sources/apis.inc"
+#undef DTYPE_SAN_API
+  kCount,
+};
+inline constexpr std::size_t kApiCount = static_cast<std::size_t>(ApiId::kCount);
+
+}  // namespace dtype_guard::san
+
+#include "dtype_san_contracts.inc"  // inline constexpr ApiContract kContracts[kApiCount]

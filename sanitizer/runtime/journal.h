@@ -1,0 +1,117 @@
+// The journal is the one thing that leaves a watched process: a file of frames, each with a magic number, its
+// length and a checksum, each appended by one write(). A reader can therefore start anywhere, skip damage and
+// say exactly what is missing. The file stands alone: what a frame refers to by number (a module) was written
+// before it.
+//
+// All numbers are little-endian. A payload is a sequence of u32, u64 and texts (u32 length, bytes):
+//   process  u32 pid, u32 parent, u64 opened (ns since 1970), u32 rank (kNoRank: none), text host, text
+//   executable,
+//            text command, text version
+//   module   u32 id, u64 bias (address in memory - address in the file), u64 low, u64 high, text build-id
+//   (bytes),
+//            u64 size, u64 modified (s since 1970), text path
+//   kernel   text api, u32 module, u64 address: the first call of this API in the process
+//   finding  u32 index, text api, u64 thread, u64 time, u32 operands, operand..., u32 frames, (u32 module,
+//   u64 pc)... operand  text role, u32 flags, u32 dtype (packed), u64 accepts (DtypeSet), u32 same_as + 1,
+//   u32 device type,
+//            u32 device id, u32 dimensions, u64 size...
+//   count    u32 index of a finding, u64 calls so far
+//   calls    text api, u64 calls so far
+//   note     text
+//   close    u64 findings, u64 findings that were not recorded
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace dtype_guard::san {
+
+inline constexpr std::uint32_t kJournalMagic = 0x314a5344;  // "DSJ1"
+inline constexpr std::uint16_t kJournalFormat = 1;
+inline constexpr std::size_t kLargestFrame = 16 * 1024;
+inline constexpr std::uint32_t kNoRank = 0xffffffff;
+inline constexpr std::string_view kJournalSuffix = ".dtype-san";
+
+enum class FrameType : std::uint16_t {
+  kProcess = 1,
+  kModule = 2,
+  kKernel = 3,
+  kFinding = 4,
+  kCount = 5,
+  kCalls = 6,
+  kNote = 7,
+  kClose = 8,
+};
+
+enum OperandFlag : std::uint32_t {
+  kOperandPresent = 1,
+  kOperandOptional = 2,
+  kOperandOutput = 4,
+  kOperandShapeKnown = 8,
+};
+
+struct FrameHeader {
+  std::uint32_t magic;
+  std::uint32_t checksum;  // XXH32 of everything after this member
+  std::uint32_t length;    // of the payload
+  std::uint32_t sequence;  // in the process, from 0: a gap means that a frame was lost
+  std::uint16_t type;
+  std::uint16_t format;
+};
+static_assert(sizeof(FrameHeader) == 20);
+inline constexpr std::size_t kCheckedFrom = offsetof(FrameHeader, length);
+
+inline std::uint32_t frame_checksum(const void* frame, std::size_t size) {
+  return XXH32(static_cast<const char*>(frame) + kCheckedFrom, size - kCheckedFrom, 0);
+}
+
+// Builds one frame in a buffer of kLargestFrame bytes that the caller owns.
+class FrameBuilder {
+ public:
+  FrameBuilder(void* buffer, FrameType type) : data_(static_cast<char*>(buffer)), type_(type) {}
+
+  FrameBuilder& u32(std::uint32_t value) { return raw(&value, sizeof value); }
+  FrameBuilder& u64(std::uint64_t value) { return raw(&value, sizeof value); }
+  FrameBuilder& text(std::string_view value) {
+    u32(static_cast<std::uint32_t>(value.size()));
+    return raw(value.data(), value.size());
+  }
+  bool overflowed() const { return overflowed_; }
+
+  // Completes the frame; its bytes are the first `result` of the buffer.
+  std::size_t finish(std::uint32_t sequence) {
+    FrameHeader header{kJournalMagic,
+                       0,
+                       static_cast<std::uint32_t>(size_ - sizeof(FrameHeader)),
+                       sequence,
+                       static_cast<std::uint16_t>(type_),
+                       kJournalFormat};
+    std::memcpy(data_, &header, sizeof header);
+    header.checksum = frame_checksum(data_, size_);
+    std::memcpy(data_, &header, sizeof header);
+    return size_;
+  }
+
+ private:
+  FrameBuilder& raw(const void* bytes, std::size_t count) {
+    if (count > kLargestFrame - size_) {
+      overflowed_ = true;
+    } else if (count != 0) {
+      std::memcpy(data_ + size_, bytes, count);
+      size_ += count;
+    }
+    return *this;
+  }
+
+  char* data_;
+  std::size_t size_ = sizeof(FrameHeader);
+  FrameType type_;
+  bool overflowed_ = false;
+};
+
+}  // namespace dtype_guard::san

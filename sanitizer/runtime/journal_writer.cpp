@@ -1,0 +1,157 @@
+#include "sanitizer/runtime/journal_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dtype_san_version.h"
+#include "sanitizer/runtime/settings.h"
+
+namespace dtype_guard::san {
+namespace {
+
+// Programs expect low descriptor numbers for themselves.
+int move_up(int descriptor) {
+  int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
+  if (high < 0) return descriptor;
+  close_file(descriptor);
+  return high;
+}
+
+void directory_path(TextSink& path) {
+  const Options& options = settings();
+  if (options.journal.empty()) {
+    const char* temporary = getenv("TMPDIR");
+    path << (temporary != nullptr && *temporary == '/' ? temporary : "/tmp") << "/dtype-san-"
+         << static_cast<std::uint64_t>(geteuid());
+    return;
+  }
+  char current[1024];
+  if (options.journal.view()[0] != '/' && getcwd(current, sizeof current) != nullptr) path << current << '/';
+  path << options.journal.view();
+}
+
+// The default directory lies in a place where others can write, so it must be ours alone.
+bool is_private(int directory) {
+  FileStatus status;
+  return file_status(directory, status) && status.owner == geteuid() && (status.mode & 022U) == 0;
+}
+
+long create_file(Process& process) {
+  TextSink path(process.journal_path, sizeof process.journal_path);
+  directory_path(path);
+  (void)mkdir(path.c_str(), 0700);
+  bool own_default = settings().journal.empty();
+  long directory = open_file(AT_FDCWD, path.c_str(),
+                             O_RDONLY | O_DIRECTORY | O_CLOEXEC | (own_default ? O_NOFOLLOW : 0), 0);
+  if (directory < 0) return directory;
+  if (own_default && !is_private(static_cast<int>(directory))) {
+    close_file(static_cast<int>(directory));
+    return -EACCES;
+  }
+  path << '/' << host_name() << '.' << process_id() << '.' << now_ns();
+  if (!rank_text().empty()) path << ".rank" << rank_text();
+  path << kJournalSuffix;
+  const char* name = std::strrchr(process.journal_path, '/') + 1;
+  long opened = open_file(static_cast<int>(directory), name,
+                          O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  close_file(static_cast<int>(directory));
+  return opened;
+}
+
+std::string_view read_small_file(const char* path, char* buffer, std::size_t size) {
+  long opened = open_file(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (opened < 0) return {};
+  long count = read_bytes(static_cast<int>(opened), buffer, size);
+  close_file(static_cast<int>(opened));
+  return {buffer, count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+void write_process_frame(Process& process, Scratch& scratch) {
+  char* command = scratch.text;
+  ssize_t length = readlink("/proc/self/exe", scratch.path, sizeof scratch.path);
+  std::string_view line = read_small_file("/proc/self/cmdline", command, sizeof scratch.text);
+  while (!line.empty() && line.back() == '\0') line.remove_suffix(1);
+  for (std::size_t i = 0; i < line.size(); ++i)
+    if (command[i] == '\0') command[i] = ' ';
+  std::uint32_t rank = rank_text().empty() ? kNoRank : 0;
+  for (char c : rank_text()) rank = rank * 10 + static_cast<std::uint32_t>(c - '0');
+  FrameBuilder frame(scratch.frame, FrameType::kProcess);
+  frame.u32(static_cast<std::uint32_t>(process_id()))
+      .u32(static_cast<std::uint32_t>(getppid()))
+      .u64(now_ns());
+  frame.u32(rank).text(host_name());
+  frame.text({scratch.path, length > 0 ? static_cast<std::size_t>(length) : 0})
+      .text(line)
+      .text(DTYPE_SAN_VERSION);
+  (void)append_frame(process, frame, scratch);
+}
+
+void start(Process& process, Scratch& scratch) {
+  FileStatus status;
+  if (file_status(2, status)) process.error_output = status.identity;
+  long opened = create_file(process);
+  if (opened >= 0 && file_status(static_cast<int>(opened), status)) {
+    process.journal_identity = status.identity;
+    process.descriptor.store(move_up(static_cast<int>(opened)) + 1, std::memory_order_relaxed);
+    process.journal.store(static_cast<std::uint32_t>(JournalState::kOpen), std::memory_order_release);
+    write_process_frame(process, scratch);
+    return;
+  }
+  process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);
+  TextSink message(scratch.path, sizeof scratch.path);
+  message << "cannot create a journal at '" << process.journal_path << "': " << error_text(opened)
+          << "; findings of process " << process_id()
+          << " are not recorded (set DTYPE_SAN_OPTIONS=journal=DIRECTORY)";
+  say(message.view());
+}
+
+// The descriptor of the journal, opened again when the program has closed it or put another file in its
+// place.
+int current_descriptor(Process& process) {
+  int descriptor = process.descriptor.load(std::memory_order_relaxed) - 1;
+  FileStatus status;
+  if (descriptor >= 0 && file_status(descriptor, status) && status.identity == process.journal_identity)
+    return descriptor;
+  long opened = open_file(AT_FDCWD, process.journal_path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
+  if (opened < 0) return -1;
+  if (!file_status(static_cast<int>(opened), status) || !(status.identity == process.journal_identity)) {
+    close_file(static_cast<int>(opened));
+    return -1;
+  }
+  descriptor = move_up(static_cast<int>(opened));
+  process.descriptor.store(descriptor + 1, std::memory_order_relaxed);
+  return descriptor;
+}
+
+}  // namespace
+
+bool open_journal(Process& process, Scratch& scratch) {
+  auto opening = static_cast<std::uint32_t>(JournalState::kOpening);
+  std::uint32_t seen = static_cast<std::uint32_t>(JournalState::kNone);
+  if (process.journal.compare_exchange_strong(seen, opening, std::memory_order_acq_rel))
+    start(process, scratch);
+  for (int round = 0; round < 10000 && process.journal.load(std::memory_order_acquire) == opening; ++round)
+    sched_yield();
+  return process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
+}
+
+bool append_frame(Process& process, FrameBuilder& frame, const Scratch& scratch) {
+  if (frame.overflowed()) return false;
+  int descriptor = current_descriptor(process);
+  if (descriptor < 0) return false;
+  std::size_t size = frame.finish(process.sequence.fetch_add(1, std::memory_order_relaxed));
+  return write_bytes(descriptor, scratch.frame, size) == static_cast<long>(size);
+}
+
+void release_journal(Process& process) {
+  int descriptor = process.descriptor.exchange(0, std::memory_order_relaxed) - 1;
+  FileStatus status;
+  if (descriptor >= 0 && file_status(descriptor, status) && status.identity == process.journal_identity)
+    close_file(descriptor);
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,64 @@
+// What happens when the library is loaded and when the program ends by exit() or by returning from main.
+#include <stdio.h>
+#include <unistd.h>
+
+#include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/capture/stack.h"
+#include "sanitizer/runtime/recorder.h"
+#include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/interceptor.h"
+#include "sanitizer/sources/kernel_lookup.h"
+
+namespace dtype_guard::san {
+namespace {
+
+bool has_watched_kernel() {
+  bool found = false;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (is_own_code(object.bias)) return true;
+    for (const ApiContract& contract : kContracts)
+      found = found || object.find_function(contract.name) != nullptr;
+    return !found;
+  });
+  return found;
+}
+
+void print_help() {
+  say("DTYPE_SAN_OPTIONS takes key=value pairs separated by colons:");
+  describe_options([](void*, std::string_view line) { say(line); }, nullptr);
+}
+
+[[gnu::constructor]] void on_load() {
+  QuietSection quiet;
+  const Options& options = settings();
+  note_start_objects();
+  if (decide_watching() == Watching::kOff) return;
+  if (options.help) print_help();
+  bool linked = has_watched_kernel();
+  if (options.verbosity >= 1)
+    say(linked ? "watching flash_ref" : "no watched library yet; waiting for its first call");
+  if (!linked && !is_launched_command()) return;
+  if (Process* mapped = process()) record_process(*mapped);
+}
+
+void print_summary(const Process& state, std::uint64_t findings) {
+  TextBuffer<2500> message;
+  message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id()
+          << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
+  say(message.view());
+}
+
+[[gnu::destructor]] void on_unload() {
+  Process* state = process_mapping.load(std::memory_order_acquire);
+  if (state == nullptr || watching.load(std::memory_order_relaxed) != Watching::kOn) return;
+  std::uint64_t findings = record_end(*state);
+  if (findings == 0) return;
+  if (settings().print_summary) print_summary(*state, findings);
+  if (settings().exitcode != 0) {
+    fflush(nullptr);  // _exit would lose what the program has printed
+    _exit(static_cast<int>(settings().exitcode));
+  }
+}
+
+}  // namespace
+}  // namespace dtype_guard::san

@@ -1,0 +1,60 @@
+#include "sanitizer/runtime/process.h"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+namespace dtype_guard::san {
+
+Process* process_slow() {
+  QuietSection quiet;
+  void* fresh = mmap(nullptr, sizeof(Process), PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (fresh == MAP_FAILED) return nullptr;
+  // Kernels before 4.14 refuse; a child then goes on in its parent's journal, which is less exact but
+  // harmless.
+  (void)madvise(fresh, sizeof(Process), MADV_WIPEONFORK);
+  Process* expected = nullptr;
+  auto* mine = static_cast<Process*>(fresh);
+  if (process_mapping.compare_exchange_strong(expected, mine, std::memory_order_acq_rel)) return mine;
+  munmap(fresh, sizeof(Process));
+  return expected;
+}
+
+CallSlot* claim_call_slot(Process& process, std::uintptr_t thread) {
+  std::size_t start = (thread * 0x9e3779b97f4a7c15U) >> 54;
+  constexpr std::size_t kProbes = 32;
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    CallSlot& slot = process.calls[(start + i) % Process::kCallSlots];
+    std::uintptr_t owner = slot.thread.load(std::memory_order_relaxed);
+    if (owner == thread) return &slot;
+    if (owner == 0 && slot.thread.compare_exchange_strong(owner, thread, std::memory_order_relaxed))
+      return &slot;
+    if (owner == thread) return &slot;
+  }
+  return nullptr;
+}
+
+std::uint64_t total_calls(const Process& process, ApiId api) {
+  auto index = static_cast<std::size_t>(api);
+  std::uint64_t total = process.shared_calls[index].load(std::memory_order_relaxed);
+  for (const CallSlot& slot : process.calls) total += slot.calls[index].load(std::memory_order_relaxed);
+  return total;
+}
+
+ScratchLease::ScratchLease(Process& process) {
+  for (int round = 0; round < 1000; ++round) {
+    for (Scratch& scratch : process.scratches) {
+      if (scratch.taken.exchange(1, std::memory_order_acquire) == 0) {
+        scratch_ = &scratch;
+        return;
+      }
+    }
+    sched_yield();
+  }
+}
+
+ScratchLease::~ScratchLease() {
+  if (scratch_ != nullptr) scratch_->taken.store(0, std::memory_order_release);
+}
+
+}  // namespace dtype_guard::san

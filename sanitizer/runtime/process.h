@@ -1,0 +1,110 @@
+// What the library knows about this process: call counters, findings seen, modules written, the open journal.
+// All of it lies in one anonymous mapping that the kernel wipes in a forked child (MADV_WIPEONFORK), so a
+// child, whichever way it was made, starts empty and opens a journal of its own. Fixed size, no locks: slots
+// are claimed once by compare-and-swap and then only counted up.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/runtime/contract_table.h"
+#include "sanitizer/runtime/journal.h"
+#include "sanitizer/runtime/system.h"
+
+namespace dtype_guard::san {
+
+// One per thread, found by hashing the thread pointer: a plain increment by its owner, no atomic
+// read-modify-write.
+struct alignas(64) CallSlot {
+  std::atomic<std::uintptr_t> thread;
+  std::atomic<std::uint64_t> calls[kApiCount];
+};
+
+struct FindingSlot {
+  std::atomic<std::uint64_t> key;
+  std::atomic<std::uint64_t> count;
+  std::atomic<std::uint32_t> recorded;
+};
+
+struct ModuleSlot {
+  std::atomic<std::uint64_t> key;
+  std::atomic<std::uint32_t> recorded;
+};
+
+enum class JournalState : std::uint32_t { kNone = 0, kOpening, kOpen, kFailed };
+
+struct Scratch {
+  std::atomic<std::uint32_t> taken;
+  alignas(8) char frame[kLargestFrame];
+  std::uintptr_t stack[128];
+  std::uint32_t modules[128];
+  char path[4096];  // text is built here and not on the stack, which may be a small one
+  char text[2048];
+};
+
+struct Process {
+  static constexpr std::size_t kCallSlots = 1024;
+  static constexpr std::size_t kFindingSlots = 4096;
+  static constexpr std::size_t kModuleSlots = 1024;
+  static constexpr std::size_t kScratches = 16;
+
+  CallSlot calls[kCallSlots];
+  std::atomic<std::uint64_t> shared_calls[kApiCount];  // of threads that found no slot
+  std::atomic<std::uint32_t> kernel_recorded[kApiCount];
+
+  FindingSlot findings[kFindingSlots];
+  std::atomic<std::uint64_t> finding_count;
+  std::atomic<std::uint64_t> unrecorded;  // distinct findings beyond max_findings, or lost
+
+  ModuleSlot modules[kModuleSlots];
+
+  std::atomic<std::uint32_t> journal;  // JournalState
+  std::atomic<std::uint32_t> sequence;
+  std::atomic<int> descriptor;  // + 1, so that a wiped one is none
+  FileIdentity journal_identity;
+  FileIdentity error_output;  // what descriptor 2 was when the journal was opened
+  char journal_path[2048];
+
+  Scratch scratches[kScratches];
+};
+
+// The mapping, made at the first use; nullptr only when there is no memory for it.
+Process* process_slow();
+
+inline std::atomic<Process*> process_mapping{nullptr};
+inline Process* process() {
+  Process* mapped = process_mapping.load(std::memory_order_acquire);
+  return mapped != nullptr ? mapped : process_slow();
+}
+
+// This thread's slot, claimed if need be; nullptr when all are taken.
+CallSlot* claim_call_slot(Process& process, std::uintptr_t thread);
+
+inline CallSlot* call_slot(Process& process) {
+  auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  // Thread control blocks are far apart and aligned, so multiply and keep the high bits.
+  std::size_t at = (thread * 0x9e3779b97f4a7c15U) >> 54;
+  static_assert(Process::kCallSlots == 1U << (64 - 54));
+  CallSlot& slot = process.calls[at];
+  if (slot.thread.load(std::memory_order_relaxed) == thread) [[likely]]
+    return &slot;
+  return claim_call_slot(process, thread);
+}
+
+std::uint64_t total_calls(const Process& process, ApiId api);
+
+// A frame buffer for the time of one record; none when too many threads record at once.
+class ScratchLease {
+ public:
+  explicit ScratchLease(Process& process);
+  ~ScratchLease();
+  ScratchLease(const ScratchLease&) = delete;
+  ScratchLease& operator=(const ScratchLease&) = delete;
+  Scratch* get() const { return scratch_; }
+
+ private:
+  Scratch* scratch_ = nullptr;
+};
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,126 @@
+#include "sanitizer/runtime/settings.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/utsname.h>
+
+#include <atomic>
+
+#include "sanitizer/runtime/process.h"
+#include "sanitizer/runtime/system.h"
+
+namespace dtype_guard::san {
+namespace {
+
+enum : std::uint32_t { kUnread, kReading, kRead };
+
+// Ready before any constructor runs: another library's may call a kernel first.
+constinit Options options;
+char host[65];
+char rank[12];
+bool launched = false;
+std::atomic<std::uint32_t> state{kUnread};
+
+// Complaints are kept until everything has been read: log_path may come after the mistake.
+struct Complaints {
+  TextBuffer<2048> lines;
+  static void keep(void* context, std::string_view message) {
+    static_cast<Complaints*>(context)->lines << "dtype-san: DTYPE_SAN_OPTIONS: " << message << "; ignored\n";
+  }
+};
+
+void write_out(std::string_view text) {
+  QuietSection quiet;
+  int target = 2;
+  long opened = -1;
+  if (!options.log_path.empty()) {
+    TextBuffer<2048> path;
+    expand_path(options.log_path.view(), process_id(), host, rank, path);
+    opened = open_file(AT_FDCWD, path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+    if (opened >= 0) target = static_cast<int>(opened);
+  }
+  // Descriptor 2 may have become some other file since the start: never write into that.
+  if (target == 2) {
+    FileStatus now;
+    Process* known = process_mapping.load(std::memory_order_acquire);
+    if (!file_status(2, now)) return;
+    if (known != nullptr && known->error_output.inode != 0 && !(known->error_output == now.identity)) return;
+  }
+  (void)write_bytes(target, text.data(), text.size());
+  if (opened >= 0) close_file(static_cast<int>(opened));
+}
+
+std::string_view variable(const char* name) {
+  const char* value = getenv(name);
+  return value != nullptr ? std::string_view(value) : std::string_view();
+}
+
+bool is_number(std::string_view text) {
+  bool good = !text.empty() && text.size() < sizeof rank - 2;
+  for (char c : text) good = good && c >= '0' && c <= '9';
+  return good;
+}
+
+void read_rank() {
+  for (const char* name : {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    std::string_view text = variable(name);
+    if (!is_number(text)) continue;
+    for (std::size_t i = 0; i < text.size(); ++i) rank[i] = text[i];
+    return;
+  }
+}
+
+void read_host() {
+  utsname names = {};
+  uname(&names);
+  std::size_t i = 0;
+  for (; i + 1 < sizeof host && names.nodename[i] != '\0'; ++i) {
+    char c = names.nodename[i];
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    host[i] = plain ? c : '_';
+  }
+  if (i == 0) host[i] = '_';
+}
+
+void read_environment() {
+  if (getauxval(AT_SECURE) != 0) {  // raised privileges: be as if absent
+    options.enabled = false;
+    return;
+  }
+  Complaints complaints;
+  parse_options(variable("DTYPE_SAN_OPTIONS"), options, Complaints::keep, &complaints);
+  read_host();
+  read_rank();
+  TextBuffer<32> own;
+  own << process_id();
+  launched = variable("DTYPE_SAN_COMMAND_PID") == own.view();
+  if (complaints.lines.size() != 0) write_out(complaints.lines.view());
+}
+
+}  // namespace
+
+const Options& settings() {
+  std::uint32_t seen = state.load(std::memory_order_acquire);
+  if (seen == kRead) [[likely]]
+    return options;
+  if (seen == kUnread && state.compare_exchange_strong(seen, kReading, std::memory_order_acquire)) {
+    read_environment();
+    state.store(kRead, std::memory_order_release);
+  }
+  while (state.load(std::memory_order_acquire) != kRead) sched_yield();
+  return options;
+}
+
+std::string_view rank_text() { return rank; }
+std::string_view host_name() { return host; }
+bool is_launched_command() { return launched; }
+
+void say(std::string_view text) {
+  TextBuffer<4096> line;
+  line << "dtype-san: " << text << '\n';
+  write_out(line.view());
+}
+
+}  // namespace dtype_guard::san

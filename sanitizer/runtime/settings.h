@@ -1,0 +1,25 @@
+// The options of this process, read once from its environment, and the library's few words to the user.
+// Unlike Process they survive a fork: a child runs under the same options.
+#pragma once
+
+#include <string_view>
+
+#include "sanitizer/runtime/options.h"
+
+namespace dtype_guard::san {
+
+// Reads DTYPE_SAN_OPTIONS at the first use (a constructor of another library may call a kernel before ours
+// runs).
+const Options& settings();
+
+// RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK, the first that is a number; empty without one.
+std::string_view rank_text();
+// The host's name, fit for a file name.
+std::string_view host_name();
+// Whether `dtype-san run` started exactly this process.
+bool is_launched_command();
+
+// One line "dtype-san: TEXT" to log_path or stderr.
+void say(std::string_view text);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,57 @@
+// The kernel services that the preloaded library uses. They go through syscall(): no cancellation points,
+// none of glibc's newer symbol versions, and nothing that another preloaded library interposes.
+#pragma once
+
+#include <signal.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace dtype_guard::san {
+
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+struct FileStatus {
+  FileIdentity identity;
+  std::uint64_t size = 0;
+  std::uint64_t modified = 0;  // s since 1970
+  std::uint32_t mode = 0;
+  std::uint32_t owner = 0;
+};
+
+// Descriptors and sizes on success, -errno on failure.
+long open_file(int directory, const char* path, int flags, int mode);
+long read_bytes(int descriptor, void* bytes, std::size_t count);
+long write_bytes(int descriptor, const void* bytes, std::size_t count);
+void close_file(int descriptor);
+bool file_status(int descriptor, FileStatus& status);
+bool path_status(const char* path, FileStatus& status);
+
+std::uint64_t process_id();
+std::uint64_t thread_id();
+std::uint64_t now_ns();  // since 1970
+std::string_view error_text(long negative_errno);
+
+// Copies from an address that may be bad: false instead of a fault.
+bool read_memory(const void* from, void* to, std::size_t count);
+
+// A stretch of hook work that the program must not notice: errno is restored at its end and no signal handler
+// runs on this thread inside it. SIGXFSZ from a journal write beyond the file size limit is swallowed.
+class QuietSection {
+ public:
+  QuietSection();
+  ~QuietSection();
+  QuietSection(const QuietSection&) = delete;
+  QuietSection& operator=(const QuietSection&) = delete;
+
+ private:
+  int saved_errno_;
+  bool size_signal_was_pending_;
+  sigset_t saved_mask_;
+};
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,106 @@
+#include "sanitizer/sources/kernel_lookup.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/capture/stack.h"
+
+namespace dtype_guard::san {
+namespace {
+
+std::atomic<std::size_t> start_object_count{0};
+
+constexpr std::size_t kMaxObjects = 512;
+
+bool is_own(const LoadedObject& object) { return is_own_code(object.bias); }
+
+const char* base_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
+}
+
+bool answers_to(const LoadedObject& object, const char* needed) {
+  return std::strcmp(base_name(object.path), base_name(needed)) == 0 ||
+         std::strcmp(object.soname(), needed) == 0;
+}
+
+// The caller's object and what it needs, breadth first: the loader's local scope.
+class DependencySearch {
+ public:
+  DependencySearch(const char* name, std::uintptr_t caller) : name_(name) {
+    each_loaded_object([&](const LoadedObject& object) {
+      if (count_ < kMaxObjects) objects_[count_++] = object;
+      return true;
+    });
+    for (std::size_t i = 0; i < count_; ++i)
+      if (objects_[i].contains(caller)) enqueue(i);
+  }
+
+  void* run() {
+    for (std::size_t next = 0; next < queued_; ++next) {
+      const LoadedObject& object = objects_[queue_[next]];
+      if (void* found = is_own(object) ? nullptr : object.find_function(name_)) return found;
+      object.each_needed(
+          [](void* self, const char* needed) { static_cast<DependencySearch*>(self)->add(needed); }, this);
+    }
+    return nullptr;
+  }
+
+ private:
+  void add(const char* needed) {
+    for (std::size_t i = 0; i < count_; ++i)
+      if (answers_to(objects_[i], needed)) return enqueue(i);
+  }
+  void enqueue(std::size_t index) {
+    if (seen_[index]) return;
+    seen_[index] = true;
+    queue_[queued_++] = static_cast<std::uint16_t>(index);
+  }
+
+  const char* name_;
+  LoadedObject objects_[kMaxObjects];
+  bool seen_[kMaxObjects] = {};
+  std::uint16_t queue_[kMaxObjects];
+  std::size_t count_ = 0;
+  std::size_t queued_ = 0;
+};
+
+}  // namespace
+
+void note_start_objects() {
+  std::size_t count = 0;
+  each_loaded_object([&](const LoadedObject&) { return ++count != 0; });
+  start_object_count.store(count, std::memory_order_relaxed);
+}
+
+KernelLocation find_kernel(const char* name, std::uintptr_t caller) {
+  std::size_t start_count = start_object_count.load(std::memory_order_relaxed);
+  void* at_start = nullptr;
+  void* first_later = nullptr;
+  std::size_t later_count = 0;
+  bool past_own = false;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (is_own(object)) {
+      past_own = true;
+      return true;
+    }
+    // An object before ours would have been called instead of us, or is calling on: never send a call back to
+    // it.
+    void* found = past_own ? object.find_function(name) : nullptr;
+    if (found == nullptr) return true;
+    if (object.index < start_count) {
+      at_start = found;
+      return false;
+    }
+    if (first_later == nullptr) first_later = found;
+    ++later_count;
+    return true;
+  });
+  if (at_start != nullptr) return {at_start, true};
+  if (later_count <= 1) return {first_later, false};
+  void* in_scope = DependencySearch(name, caller).run();
+  return {in_scope != nullptr ? in_scope : first_later, false};
+}
+
+}  // namespace dtype_guard::san

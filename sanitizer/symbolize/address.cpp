@@ -1,0 +1,211 @@
+#include "sanitizer/symbolize/address.h"
+
+#include <cxxabi.h>
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+
+namespace dtype_guard::san {
+namespace {
+
+const Dwfl_Callbacks kCallbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
+                                   nullptr};
+
+std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
+
+// DWARF names a function by linkage name (with parameters once demangled) or by its plain name.
+std::string function_name(Dwarf_Die* die) {
+  Dwarf_Attribute attribute;
+  for (unsigned which : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}})
+    if (dwarf_attr_integrate(die, which, &attribute) != nullptr)
+      return demangle(text_or_empty(dwarf_formstring(&attribute)));
+  if (dwarf_attr_integrate(die, DW_AT_name, &attribute) != nullptr)
+    return text_or_empty(dwarf_formstring(&attribute));
+  return "";
+}
+
+std::string language(Dwarf_Die* unit) {
+  switch (dwarf_srclang(unit)) {
+    case DW_LANG_C:
+    case DW_LANG_C89:
+    case DW_LANG_C99:
+    case DW_LANG_C11:
+      return "c";
+    default:
+      return "c++";
+  }
+}
+
+// Compilers write file names relative to the directory of compilation.
+std::string absolute(Dwarf_Die* unit, const std::string& file) {
+  if (file.empty() || file[0] == '/') return file;
+  Dwarf_Attribute attribute;
+  const char* folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+  return folder != nullptr ? fmt::format("{}/{}", folder, file) : file;
+}
+
+struct Place {
+  std::string file;
+  int line = 0;
+};
+
+Place call_place(Dwarf_Die* unit, Dwarf_Die* inlined) {
+  Place place;
+  Dwarf_Attribute attribute;
+  Dwarf_Word file = 0, line = 0;
+  Dwarf_Files* files = nullptr;
+  if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) == 0 &&
+      dwarf_getsrcfiles(unit, &files, nullptr) == 0)
+    place.file = absolute(unit, text_or_empty(dwarf_filesrc(files, file, nullptr, nullptr)));
+  if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) == 0)
+    place.line = static_cast<int>(line);
+  return place;
+}
+
+}  // namespace
+
+class Symbolizer::Module {
+ public:
+  // Empty on success, else why the file cannot be used.
+  std::string open(const JournalModule& recorded) {
+    if (recorded.path.empty() || recorded.path[0] != '/') return "it is not a file";
+    dwfl_ = dwfl_begin(&kCallbacks);
+    if (dwfl_ == nullptr) return dwfl_errmsg(-1);
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_offline(dwfl_, recorded.path.c_str(), recorded.path.c_str(), -1);
+    std::string error = module_ == nullptr ? dwfl_errmsg(-1) : "";
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    if (error.empty()) error = difference(recorded);
+    if (!error.empty()) module_ = nullptr;
+    return error;
+  }
+  Module() = default;
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+  ~Module() {
+    if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+
+  bool usable() const { return module_ != nullptr; }
+
+  // `offset` is an address as the file counts them, inside the calling instruction.
+  std::vector<StackFrame> frames(const StackFrame& bare, std::uint64_t offset) {
+    GElf_Addr elf_bias = 0;
+    if (dwfl_module_getelf(module_, &elf_bias) == nullptr) return {bare};
+    Dwarf_Addr address = offset + elf_bias;
+    std::vector<StackFrame> result = debug_frames(bare, address);
+    if (result.empty()) result.push_back(bare);
+    if (result.back().function.empty()) {
+      GElf_Off distance = 0;
+      GElf_Sym symbol;
+      result.back().function = demangle(text_or_empty(
+          dwfl_module_addrinfo(module_, address, &distance, &symbol, nullptr, nullptr, nullptr)));
+    }
+    return result;
+  }
+
+ private:
+  std::string difference(const JournalModule& recorded) {
+    GElf_Addr bias = 0;
+    if (dwfl_module_getelf(module_, &bias) == nullptr) return dwfl_errmsg(-1);
+    const unsigned char* bytes = nullptr;
+    GElf_Addr where = 0;
+    int length = dwfl_module_build_id(module_, &bytes, &where);
+    std::string found(reinterpret_cast<const char*>(bytes),
+                      length > 0 ? static_cast<std::size_t>(length) : 0);
+    if (found != recorded.build_id) return "its build-id is another one than when the program ran";
+    struct stat status = {};
+    if (found.empty() && (stat(recorded.path.c_str(), &status) != 0 ||
+                          static_cast<std::uint64_t>(status.st_size) != recorded.size ||
+                          static_cast<std::uint64_t>(status.st_mtime) != recorded.modified))
+      return "it has changed since the program ran (it has no build-id; size and time differ)";
+    return "";
+  }
+
+  std::vector<StackFrame> debug_frames(const StackFrame& bare, Dwarf_Addr address) {
+    std::vector<StackFrame> result;
+    Dwarf_Addr bias = 0;
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
+    if (unit == nullptr) return result;
+    StackFrame frame = bare;
+    frame.language = language(unit);
+    if (Dwfl_Line* line = dwfl_module_getsrc(module_, address))
+      frame.file =
+          absolute(unit, text_or_empty(dwfl_lineinfo(line, nullptr, &frame.line, nullptr, nullptr, nullptr)));
+    Dwarf_Die* scopes = nullptr;
+    int count = dwarf_getscopes(unit, address - bias, &scopes);
+    Dwarf_Die innermost;
+    if (count > 0) {
+      // getscopes follows an inlined function into its definition; the physical parents are what is wanted
+      // here.
+      innermost = scopes[0];
+      std::free(scopes);
+      scopes = nullptr;
+      count = dwarf_getscopes_die(&innermost, &scopes);
+    }
+    for (int i = 0; i < count; ++i) {
+      int tag = dwarf_tag(&scopes[i]);
+      if (tag != DW_TAG_inlined_subroutine && tag != DW_TAG_subprogram) continue;
+      frame.function = function_name(&scopes[i]);
+      result.push_back(frame);
+      if (tag == DW_TAG_subprogram) break;
+      Place place = call_place(unit, &scopes[i]);
+      frame.file = place.file;
+      frame.line = place.line;
+    }
+    std::free(scopes);
+    if (result.empty()) result.push_back(frame);
+    return result;
+  }
+
+  Dwfl* dwfl_ = nullptr;
+  Dwfl_Module* module_ = nullptr;
+};
+
+Symbolizer::Symbolizer() {
+  // libdw would ask servers for debug information; nothing here goes to the network.
+  setenv("DEBUGINFOD_URLS", "", 1);
+}
+Symbolizer::~Symbolizer() = default;
+
+Symbolizer::Module& Symbolizer::open(const JournalModule& module) {
+  std::string key = fmt::format("{}\n{}\n{}\n{}", module.path, module.build_id, module.size, module.modified);
+  for (auto& [known, opened] : modules_)
+    if (known == key) return *opened;
+  auto& opened = modules_.emplace_back(key, std::make_unique<Module>()).second;
+  std::string problem = opened->open(module);
+  if (!problem.empty() && !module.path.empty() && module.path[0] == '/')
+    refused_.push_back(fmt::format("{}: no functions or lines, {}", module.path, problem));
+  return *opened;
+}
+
+std::vector<StackFrame> Symbolizer::resolve(const JournalModule& module, std::uint64_t return_address) {
+  StackFrame bare = bare_frame(module, return_address);
+  Module& opened = open(module);
+  if (!opened.usable()) return {bare};
+  return opened.frames(bare, bare.offset);
+}
+
+StackFrame bare_frame(const JournalModule& module, std::uint64_t return_address) {
+  StackFrame frame;
+  frame.language = "c++";
+  frame.module = module.path;
+  frame.offset = return_address - 1 - module.bias;
+  return frame;
+}
+
+std::string demangle(const std::string& symbol) {
+  constexpr std::size_t kLongest = 8192;
+  if (symbol.size() > kLongest || symbol.compare(0, 2, "_Z") != 0) return symbol;
+  int status = 0;
+  char* text = abi::__cxa_demangle(symbol.c_str(), nullptr, nullptr, &status);
+  std::string result = status == 0 && text != nullptr ? text : symbol;
+  std::free(text);
+  return result;
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,41 @@
+// From raw addresses to functions and lines, with elfutils' libdw and outside the watched process. Inlined
+// calls become frames of their own. A module whose file is no longer the one that ran (another build-id, or
+// another size or time where there is none) gives module and offset only: a wrong line is worse than none.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rules/finding/finding.h"
+#include "sanitizer/symbolize/journal_reader.h"
+
+namespace dtype_guard::san {
+
+class Symbolizer {
+ public:
+  Symbolizer();
+  ~Symbolizer();
+  Symbolizer(const Symbolizer&) = delete;
+  Symbolizer& operator=(const Symbolizer&) = delete;
+
+  // Innermost (inlined) frame first; never empty. `return_address` as the stack capture gives it.
+  std::vector<StackFrame> resolve(const JournalModule& module, std::uint64_t return_address);
+
+  // One sentence for each module that was refused.
+  const std::vector<std::string>& refused() const { return refused_; }
+
+ private:
+  class Module;
+  Module& open(const JournalModule& module);
+
+  std::vector<std::pair<std::string, std::unique_ptr<Module>>> modules_;  // by path and build-id
+  std::vector<std::string> refused_;
+};
+
+// A frame without symbols.
+StackFrame bare_frame(const JournalModule& module, std::uint64_t return_address);
+
+std::string demangle(const std::string& symbol);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,272 @@
+#include "sanitizer/symbolize/findings.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "dtype_san_version.h"
+#include "rules/contracts/contract.h"
+#include "sanitizer/runtime/journal.h"
+#include "sanitizer/symbolize/address.h"
+#include "sanitizer/symbolize/violation.h"
+
+namespace dtype_guard::san {
+namespace {
+
+std::string time_text(std::uint64_t ns) {
+  auto seconds = static_cast<std::time_t>(ns / 1000000000U);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(seconds), ns / 1000000U % 1000U);
+}
+
+std::string device_text(const JournalOperand& operand) {
+  switch (operand.device_type) {
+    case 1:
+      return "cpu";
+    case 2:
+      return fmt::format("cuda:{}", operand.device_id);
+    case 3:
+      return "cpu";  // pinned host memory
+    case 10:
+      return fmt::format("rocm:{}", operand.device_id);
+    case 13:
+      return fmt::format("cuda:{}", operand.device_id);  // managed memory
+    default:
+      return fmt::format("dlpack{}:{}", operand.device_type, operand.device_id);
+  }
+}
+
+std::vector<std::string> names(DtypeSet set) {
+  std::vector<std::string> result;
+  for (Dtype dtype : all_dtypes())
+    if (set.contains(dtype)) result.emplace_back(name(dtype));
+  return result;
+}
+
+// Libraries that stand between the user's code and the kernel.
+bool is_library_module(const std::string& path) {
+  static constexpr std::array<std::string_view, 13> kPrefixes = {
+      "libflash_ref.", "libdtype_san.", "libtorch",   "libc10",     "libc.so",  "ld-linux",  "libstdc++.",
+      "libgcc_s.",     "libm.so",       "libpython3", "libpthread", "libgomp.", "linux-vdso"};
+  std::string_view base = path;
+  base.remove_prefix(base.rfind('/') + 1);
+  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
+                     [&](auto prefix) { return base.starts_with(prefix); });
+}
+
+bool is_user_frame(const StackFrame& frame) {
+  return !is_library_module(frame.module) && !frame.file.starts_with("/usr/include/") &&
+         !frame.file.starts_with("/usr/lib/");
+}
+
+class Builder {
+ public:
+  explicit Builder(const ReportSettings& settings) : settings_(settings) {
+    report_.tool = "dtype-san";
+    report_.tool_version = DTYPE_SAN_VERSION;
+    report_.root = settings.root;
+    report_.watched.emplace();
+    for (const Api& api : builtin_contracts().apis)
+      if (api.library == "flash_ref") report_.watched->calls[api.name] = 0;
+#define DTYPE_SAN_SOURCE(source, on, why) report_.watched->sources.push_back({source, on, why});
+#include "sanitizer/symbolize/sources.inc"
+#undef DTYPE_SAN_SOURCE
+  }
+
+  void add(const Journal& journal) {
+    for (const std::string& problem : journal.problems)
+      report_.not_analysed.push_back({journal.file, "", "unreadable", problem});
+    for (const std::string& note : journal.notes)
+      report_.not_analysed.push_back({journal.file, "", "note", note});
+    if (journal.unrecorded != 0)
+      report_.not_analysed.push_back(
+          {journal.file, "", "budget",
+           fmt::format("{} further distinct findings were not recorded (option max_findings)",
+                       journal.unrecorded)});
+    add_watched(journal);
+    for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
+  }
+
+  Report finish() {
+    for (const std::string& refused : symbolizer_.refused())
+      report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
+                                      refused.substr(refused.find(": ") + 2)});
+    normalise(report_);
+    return std::move(report_);
+  }
+
+ private:
+  void add_watched(const Journal& journal) {
+    Watched& watched = *report_.watched;
+    if (journal.process)
+      watched.processes.push_back(
+          {journal.process->pid, journal.process->command, journal.process->host, journal.closed});
+    for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
+    for (const JournalKernel& kernel : journal.kernels) {
+      auto module = journal.modules.find(kernel.module);
+      if (module == journal.modules.end() || !libraries_.insert(module->second.path).second) continue;
+      const Api* api = builtin_contracts().find(kernel.api);
+      watched.libraries.push_back({api != nullptr ? api->library : kernel.api, module->second.path});
+    }
+  }
+
+  void add_finding(const Journal& journal, const JournalFinding& recorded) {
+    const Api* api = builtin_contracts().find(recorded.api);
+    Violation violation =
+        describe_violation(recorded.api, api != nullptr ? api->kind : ApiKind::kAttention, recorded.operands);
+    Finding finding;
+    finding.rule = violation.rule;
+    finding.also_rules = violation.also_rules;
+    finding.message = violation.message;
+    finding.observed = {"runtime"};
+    finding.api = recorded.api;
+    finding.count = recorded.count;
+    for (const JournalOperand& operand : recorded.operands) add_operand(finding, operand);
+    finding.backtrace = backtrace(journal, recorded);
+    finding.location = location(finding.backtrace);
+    for (const std::string& role : violation.roles)
+      finding.sinks.push_back({recorded.api, role, finding.location});
+    // The kernel and role stand for the operator that a static finding names: a run does not see it.
+    finding.fingerprint = fingerprint({finding.rule, finding.location.function, "", recorded.api, 0});
+    finding.occurrences.push_back(occurrence(journal, recorded));
+    merge(std::move(finding));
+  }
+
+  static void add_operand(Finding& finding, const JournalOperand& operand) {
+    if ((operand.flags & kOperandPresent) == 0) return;
+    FindingOperand result;
+    result.role = operand.role;
+    result.dtypes = {dtype_text(operand.packed)};
+    result.accepts = names(operand.accepts);
+    result.shape = operand.shape;
+    result.device = device_text(operand);
+    if (finding.device.empty()) finding.device = result.device;
+    finding.operands.push_back(std::move(result));
+  }
+
+  std::vector<StackFrame> backtrace(const Journal& journal, const JournalFinding& recorded) {
+    std::vector<StackFrame> frames;
+    for (const JournalAddress& address : recorded.stack) {
+      static const JournalModule kUnknown;
+      auto found = journal.modules.find(address.module);
+      const JournalModule& module = found != journal.modules.end() ? found->second : kUnknown;
+      if (settings_.symbolize && found != journal.modules.end()) {
+        for (StackFrame& frame : symbolizer_.resolve(module, address.pc)) {
+          frame.file = shown_path(frame.file);
+          frames.push_back(std::move(frame));
+        }
+      } else {
+        frames.push_back(bare_frame(module, address.pc));
+      }
+    }
+    return frames;
+  }
+
+  std::string shown_path(const std::string& file) const {
+    if (file.empty()) return file;
+    std::string path = std::filesystem::path(file).lexically_normal().string();
+    if (!settings_.strip_path_prefix.empty() && path.starts_with(settings_.strip_path_prefix))
+      return path.substr(settings_.strip_path_prefix.size());
+    std::string root = settings_.root.ends_with('/') ? settings_.root : settings_.root + "/";
+    return !settings_.root.empty() && path.starts_with(root) ? path.substr(root.size()) : path;
+  }
+
+  // The first frame in the user's own code; a file without lines is still better than none.
+  static SourceLocation location(const std::vector<StackFrame>& frames) {
+    auto user = std::find_if(frames.begin(), frames.end(), is_user_frame);
+    if (user == frames.end()) user = frames.begin();
+    SourceLocation place;
+    if (user == frames.end()) return place;
+    place.file = user->file.empty() ? user->module : user->file;
+    place.line = user->line;
+    place.function = user->function;
+    return place;
+  }
+
+  static Occurrence occurrence(const Journal& journal, const JournalFinding& recorded) {
+    Occurrence result;
+    if (journal.process) {
+      result.host = journal.process->host;
+      result.rank = journal.process->rank;
+      result.pid = journal.process->pid;
+    }
+    result.thread = static_cast<std::int64_t>(recorded.thread);
+    result.first_seen = time_text(recorded.time_ns);
+    result.count = recorded.count;
+    for (const JournalOperand& operand : recorded.operands)
+      if ((operand.flags & kOperandPresent) != 0) result.dtypes.push_back(dtype_text(operand.packed));
+    return result;
+  }
+
+  static bool same_stack(const std::vector<StackFrame>& a, const std::vector<StackFrame>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const StackFrame& x, const StackFrame& y) {
+      return x.function == y.function && x.file == y.file && x.line == y.line && x.module == y.module &&
+             x.offset == y.offset;
+    });
+  }
+
+  // One finding per mistake: the same rule, API, dtypes and stack. Shapes may differ from call to call.
+  void merge(Finding&& finding) {
+    for (Finding& known : report_.findings) {
+      if (known.rule != finding.rule || known.api != finding.api || known.message != finding.message ||
+          known.occurrences.front().dtypes != finding.occurrences.front().dtypes ||
+          !same_stack(known.backtrace, finding.backtrace))
+        continue;
+      known.count += finding.count;
+      merge_occurrence(known, finding.occurrences.front());
+      return;
+    }
+    report_.findings.push_back(std::move(finding));
+  }
+
+  static void merge_occurrence(Finding& known, const Occurrence& more) {
+    for (Occurrence& one : known.occurrences) {
+      if (one.pid != more.pid || one.host != more.host) continue;
+      one.count += more.count;
+      one.first_seen = std::min(one.first_seen, more.first_seen);
+      return;
+    }
+    known.occurrences.push_back(more);
+  }
+
+  const ReportSettings& settings_;
+  Symbolizer symbolizer_;
+  std::set<std::string> libraries_;
+  Report report_;
+};
+
+// `bash -c program` and its like become another program in the same process: the first image left nothing to
+// say.
+bool is_superseded(const Journal& journal, const std::vector<Journal>& journals) {
+  if (!journal.process || journal.closed || !journal.kernels.empty() || !journal.problems.empty())
+    return false;
+  return std::any_of(journals.begin(), journals.end(), [&](const Journal& other) {
+    return other.process && other.process->pid == journal.process->pid &&
+           other.process->host == journal.process->host &&
+           other.process->opened_ns > journal.process->opened_ns;
+  });
+}
+
+}  // namespace
+
+Report build_report(const std::vector<Journal>& journals, const ReportSettings& settings) {
+  Builder builder(settings);
+  for (const Journal& journal : journals)
+    if (!is_superseded(journal, journals)) builder.add(journal);
+  return builder.finish();
+}
+
+std::vector<std::string> journal_problems(const std::vector<Journal>& journals) {
+  std::vector<std::string> lines;
+  for (const Journal& journal : journals)
+    for (const std::string& problem : journal.problems)
+      lines.push_back(fmt::format("{}: {}", journal.file, problem));
+  return lines;
+}
+
+}  // namespace dtype_guard::san

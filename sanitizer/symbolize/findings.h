@@ -1,0 +1,25 @@
+// Turns journals into the report that both tools write: stacks become functions and lines, records of the
+// same mistake in several threads and processes become one finding with its occurrences, and `watched` says
+// what was seen and what was not looked at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/report/report.h"
+#include "sanitizer/symbolize/journal_reader.h"
+
+namespace dtype_guard::san {
+
+struct ReportSettings {
+  std::string root;               // files below it are shown relative to it
+  std::string strip_path_prefix;  // removed from other file names
+  bool symbolize = true;
+};
+
+Report build_report(const std::vector<Journal>& journals, const ReportSettings& settings);
+
+// "FILE: PROBLEM" for each problem of each journal.
+std::vector<std::string> journal_problems(const std::vector<Journal>& journals);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,284 @@
+#include "sanitizer/symbolize/journal_reader.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <system_error>
+
+#include "sanitizer/runtime/journal.h"
+
+namespace dtype_guard::san {
+namespace {
+
+// Takes numbers and texts from a payload; after the first one that is not there, everything is empty.
+class Payload {
+ public:
+  explicit Payload(std::string_view bytes) : bytes_(bytes) {}
+
+  std::uint32_t u32() { return number<std::uint32_t>(); }
+  std::uint64_t u64() { return number<std::uint64_t>(); }
+  std::string text() { return std::string(take(u32())); }
+  // A count of items that need at least `each` bytes.
+  std::uint32_t count(std::size_t each) {
+    std::uint32_t value = u32();
+    if (value > bytes_.size() / each) good_ = false;
+    return good_ ? value : 0;
+  }
+  bool good() const { return good_; }
+
+ private:
+  template <typename T>
+  T number() {
+    T value = 0;
+    std::string_view raw = take(sizeof value);
+    if (raw.size() == sizeof value) std::memcpy(&value, raw.data(), sizeof value);
+    return value;
+  }
+  std::string_view take(std::size_t size) {
+    if (size > bytes_.size()) {
+      good_ = false;
+      bytes_ = {};
+      return {};
+    }
+    std::string_view taken = bytes_.substr(0, size);
+    bytes_.remove_prefix(size);
+    return taken;
+  }
+
+  std::string_view bytes_;
+  bool good_ = true;
+};
+
+JournalProcess read_process(Payload& in) {
+  JournalProcess process;
+  process.pid = in.u32();
+  process.parent = in.u32();
+  process.opened_ns = in.u64();
+  if (std::uint32_t rank = in.u32(); rank != kNoRank) process.rank = static_cast<int>(rank);
+  process.host = in.text();
+  process.executable = in.text();
+  process.command = in.text();
+  process.version = in.text();
+  return process;
+}
+
+JournalModule read_module(Payload& in) {
+  JournalModule module;
+  module.bias = in.u64();
+  module.low = in.u64();
+  module.high = in.u64();
+  module.build_id = in.text();
+  module.size = in.u64();
+  module.modified = in.u64();
+  module.path = in.text();
+  return module;
+}
+
+JournalOperand read_operand(Payload& in) {
+  JournalOperand operand;
+  operand.role = in.text();
+  operand.flags = in.u32();
+  operand.packed = in.u32();
+  operand.accepts = DtypeSet::from_bits(in.u64());
+  operand.same_as = static_cast<int>(in.u32()) - 1;
+  operand.device_type = in.u32();
+  operand.device_id = in.u32();
+  std::uint32_t dimensions = in.count(8);
+  for (std::uint32_t i = 0; i < dimensions; ++i) operand.shape.push_back(static_cast<std::int64_t>(in.u64()));
+  return operand;
+}
+
+JournalFinding read_finding(Payload& in) {
+  JournalFinding finding;
+  finding.index = in.u32();
+  finding.api = in.text();
+  finding.thread = in.u64();
+  finding.time_ns = in.u64();
+  std::uint32_t operands = in.count(36);
+  for (std::uint32_t i = 0; i < operands; ++i) finding.operands.push_back(read_operand(in));
+  for (JournalOperand& operand : finding.operands)
+    if (operand.same_as >= static_cast<int>(operands)) operand.same_as = -1;
+  std::uint32_t frames = in.count(12);
+  for (std::uint32_t i = 0; i < frames; ++i) {
+    std::uint32_t module = in.u32();
+    finding.stack.push_back({module, in.u64()});
+  }
+  return finding;
+}
+
+class Reader {
+ public:
+  Reader(std::string_view bytes, const std::string& file) : bytes_(bytes) { journal_.file = file; }
+
+  Journal run() {
+    while (at_ < bytes_.size()) {
+      if (std::size_t size = frame_size()) {
+        end_damage();
+        accept(bytes_.substr(at_, size));
+        at_ += size;
+      } else {
+        if (!damage_start_) damage_start_ = at_;
+        ++at_;
+      }
+    }
+    end_damage();
+    finish();
+    return std::move(journal_);
+  }
+
+ private:
+  // Of a whole and intact frame at this place, else 0.
+  std::size_t frame_size() const {
+    FrameHeader header;
+    if (bytes_.size() - at_ < sizeof header) return 0;
+    std::memcpy(&header, bytes_.data() + at_, sizeof header);
+    if (header.magic != kJournalMagic || header.length > kLargestFrame - sizeof header) return 0;
+    std::size_t size = sizeof header + header.length;
+    if (size > bytes_.size() - at_ || frame_checksum(bytes_.data() + at_, size) != header.checksum) return 0;
+    return size;
+  }
+
+  void end_damage() {
+    if (!damage_start_) return;
+    std::size_t start = *damage_start_;
+    damage_start_.reset();
+    std::size_t length = at_ - start;
+    if (sequences_.empty() && at_ == bytes_.size()) return;  // no frame at all: finish() words that
+    FrameHeader header{};
+    std::memcpy(&header, bytes_.data() + start, std::min(length, sizeof header));
+    if (at_ == bytes_.size() && (length < sizeof header || header.magic == kJournalMagic)) {
+      std::string wanted = length < sizeof header ? fmt::format("its header alone takes {}", sizeof header)
+                                                  : fmt::format("it takes {}", sizeof header + header.length);
+      problem(fmt::format("truncated: the record at byte {} has {} bytes, {}", start, length, wanted));
+    } else {
+      problem(fmt::format("damaged: {} bytes from byte {} on are no valid record", length, start));
+    }
+  }
+
+  void accept(std::string_view frame) {
+    FrameHeader header;
+    std::memcpy(&header, frame.data(), sizeof header);
+    sequences_.insert(header.sequence);
+    if (header.format > kJournalFormat) {
+      if (!newer_format_)
+        problem(fmt::format("written in format {}, this dtype-san reads up to {}: use a newer one",
+                            header.format, kJournalFormat));
+      newer_format_ = true;
+      return;
+    }
+    Payload in(frame.substr(sizeof header));
+    if (!store(static_cast<FrameType>(header.type), in))
+      problem(fmt::format("the record at byte {} (type {}) is malformed", at_, header.type));
+  }
+
+  bool store(FrameType type, Payload& in) {
+    switch (type) {
+      case FrameType::kProcess:
+        return keep(in, journal_.process, read_process(in));
+      case FrameType::kModule: {
+        std::uint32_t id = in.u32();
+        return keep(in, journal_.modules[id], read_module(in));
+      }
+      case FrameType::kKernel: {
+        std::string api = in.text();
+        std::uint32_t module = in.u32();
+        (void)in.u64();
+        if (in.good()) {
+          journal_.calls.try_emplace(api, 1);
+          journal_.kernels.push_back({api, module});
+        }
+        return in.good();
+      }
+      case FrameType::kFinding: {
+        JournalFinding finding = read_finding(in);
+        if (in.good()) journal_.findings.push_back(std::move(finding));
+        return in.good();
+      }
+      case FrameType::kCount: {
+        std::uint32_t index = in.u32();
+        std::uint64_t count = in.u64();
+        if (in.good() && counts_[index] < count) counts_[index] = count;
+        return in.good();
+      }
+      case FrameType::kCalls: {
+        std::string api = in.text();
+        std::uint64_t count = in.u64();
+        if (in.good() && journal_.calls[api] < count) journal_.calls[api] = count;
+        return in.good();
+      }
+      case FrameType::kNote: {
+        std::string note = in.text();
+        if (in.good()) journal_.notes.push_back(note);
+        return in.good();
+      }
+      case FrameType::kClose:
+        (void)in.u64();
+        journal_.unrecorded = in.u64();
+        journal_.closed = in.good();
+        return in.good();
+    }
+    return true;  // a type of a later minor version: nothing here depends on it
+  }
+
+  template <typename Target, typename Value>
+  static bool keep(const Payload& in, Target& target, Value value) {
+    if (in.good()) target = std::move(value);
+    return in.good();
+  }
+
+  void finish() {
+    for (JournalFinding& finding : journal_.findings)
+      if (auto found = counts_.find(finding.index); found != counts_.end()) finding.count = found->second;
+    if (bytes_.empty()) {
+      problem("empty (0 bytes), not a dtype-san journal");
+    } else if (sequences_.empty()) {
+      FrameHeader header{};
+      std::memcpy(&header, bytes_.data(), std::min(bytes_.size(), sizeof header));
+      if (header.magic == kJournalMagic) {
+        problem(fmt::format("truncated: {} bytes hold no whole record", bytes_.size()));
+      } else {
+        std::string start;
+        for (unsigned char c : bytes_.substr(0, 4)) start += fmt::format(" {:02x}", c);
+        problem(fmt::format("not a dtype-san journal: begins with{}", start));
+      }
+    } else if (journal_.problems.empty()) {
+      if (std::uint64_t lost = std::uint64_t{*sequences_.rbegin()} + 1 - sequences_.size())
+        problem(fmt::format("{} records are missing (was the disk full?)", lost));
+      else if (!journal_.process)
+        problem("no record of the process");
+    }
+  }
+
+  void problem(std::string text) { journal_.problems.push_back(std::move(text)); }
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  std::optional<std::size_t> damage_start_;
+  std::set<std::uint32_t> sequences_;
+  std::map<std::uint32_t, std::uint64_t> counts_;
+  bool newer_format_ = false;
+  Journal journal_;
+};
+
+}  // namespace
+
+Journal read_journal(std::string_view bytes, const std::string& file) { return Reader(bytes, file).run(); }
+
+Journal load_journal(const std::string& file) {
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) {
+    Journal journal;
+    journal.file = file;
+    journal.problems.push_back(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
+    return journal;
+  }
+  return read_journal(bytes, file);
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,87 @@
+// Reads a journal back. A journal comes from a process that may have been killed, from a full disk or from a
+// copy that was cut short, so the reader goes on after damage, keeps every frame whose checksum holds, and
+// says exactly what it skipped and where.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/dtype/dtype_set.h"
+
+namespace dtype_guard::san {
+
+struct JournalProcess {
+  std::uint32_t pid = 0;
+  std::uint32_t parent = 0;
+  std::uint64_t opened_ns = 0;
+  std::optional<int> rank;
+  std::string host;
+  std::string executable;
+  std::string command;
+  std::string version;
+};
+
+struct JournalModule {
+  std::uint64_t bias = 0;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
+  std::string build_id;  // bytes
+  std::uint64_t size = 0;
+  std::uint64_t modified = 0;
+  std::string path;
+};
+
+struct JournalOperand {
+  std::string role;
+  std::uint32_t flags = 0;   // OperandFlag
+  std::uint32_t packed = 0;  // DLPack's three numbers
+  DtypeSet accepts;
+  int same_as = -1;
+  std::uint32_t device_type = 0;
+  std::uint32_t device_id = 0;
+  std::vector<std::int64_t> shape;
+};
+
+struct JournalAddress {
+  std::uint32_t module = 0;
+  std::uint64_t pc = 0;
+};
+
+struct JournalFinding {
+  std::uint32_t index = 0;
+  std::string api;
+  std::uint64_t thread = 0;
+  std::uint64_t time_ns = 0;
+  std::vector<JournalOperand> operands;
+  std::vector<JournalAddress> stack;  // return addresses, innermost first
+  std::uint64_t count = 1;
+};
+
+struct JournalKernel {
+  std::string api;
+  std::uint32_t module = 0;
+};
+
+struct Journal {
+  std::string file;
+  std::optional<JournalProcess> process;
+  std::map<std::uint32_t, JournalModule> modules;
+  std::vector<JournalKernel> kernels;
+  std::vector<JournalFinding> findings;
+  std::map<std::string, std::uint64_t> calls;
+  std::vector<std::string> notes;
+  std::uint64_t unrecorded = 0;       // distinct findings that the process could not write
+  bool closed = false;                // the process ended by exit
+  std::vector<std::string> problems;  // one sentence each, without the file's name
+};
+
+Journal read_journal(std::string_view bytes, const std::string& file);
+
+// From disk; a file that cannot be opened is a journal with a problem.
+Journal load_journal(const std::string& file);
+
+}  // namespace dtype_guard::san

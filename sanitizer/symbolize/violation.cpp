@@ -1,0 +1,183 @@
+#include "sanitizer/symbolize/violation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "sanitizer/runtime/journal.h"
+
+namespace dtype_guard::san {
+namespace {
+
+std::optional<Dtype> dtype_of(std::uint32_t packed) {
+  return from_dlpack({static_cast<std::uint8_t>(packed >> 16), static_cast<std::uint8_t>(packed >> 8),
+                      static_cast<std::uint16_t>(packed & 0xffU)});
+}
+
+// "'q'", "'q' and 'k'", "'q', 'k' and 'v'"
+std::string quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i != 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += fmt::format("'{}'", names[i]);
+  }
+  return text;
+}
+
+class Judge {
+ public:
+  Judge(const std::string& api, ApiKind kind, const std::vector<JournalOperand>& operands)
+      : api_(api), kind_(kind), operands_(operands) {}
+
+  Violation run() {
+    bool mixed = false, unsupported = false;
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand)) continue;
+      mixed = mixed || differs(operand);
+      unsupported = unsupported || !accepted(operand);
+    }
+    Violation violation;
+    std::vector<std::string> rules;  // in the catalog's order of precedence
+    if (kind_ == ApiKind::kKvCache) rules.push_back("kv-cache-dtype-mismatch");
+    if (kind_ == ApiKind::kRotary) rules.push_back("rotary-dtype-mismatch");
+    if (kind_ == ApiKind::kAttention && mixed) rules.push_back("attention-mixed-dtypes");
+    if (unsupported || rules.empty()) rules.push_back("attention-unsupported-dtype");
+    violation.rule = rules.front();
+    violation.also_rules.assign(rules.begin() + 1, rules.end());
+    blame();
+    violation.roles = blamed_;
+    violation.message = message();
+    return violation;
+  }
+
+ private:
+  static bool present(const JournalOperand& operand) { return (operand.flags & kOperandPresent) != 0; }
+  bool accepted(const JournalOperand& operand) const {
+    auto dtype = dtype_of(operand.packed);
+    return operand.accepts.empty() || (dtype && operand.accepts.contains(*dtype));
+  }
+  const JournalOperand* reference(const JournalOperand& operand) const {
+    if (operand.same_as < 0) return nullptr;
+    const JournalOperand& other = operands_[static_cast<std::size_t>(operand.same_as)];
+    return present(other) ? &other : nullptr;
+  }
+  bool differs(const JournalOperand& operand) const {
+    const JournalOperand* other = reference(operand);
+    return other != nullptr && other->packed != operand.packed;
+  }
+  // Bound to equal others: it follows one, or one follows it.
+  bool in_group(const JournalOperand& operand) const {
+    return reference(operand) != nullptr ||
+           std::any_of(operands_.begin(), operands_.end(), [&](const JournalOperand& other) {
+             return present(other) && reference(other) == &operand;
+           });
+  }
+
+  // The one half dtype among operands that must be equal: what the call was meant to run in. Nothing when
+  // there are two or none.
+  void find_meant() {
+    for (const JournalOperand& operand : operands_) {
+      auto dtype = present(operand) && in_group(operand) ? dtype_of(operand.packed) : std::nullopt;
+      if (!dtype || !is_half(*dtype)) continue;
+      if (meant_ && *meant_ != *dtype) two_halves_ = true;
+      meant_ = dtype;
+    }
+    if (two_halves_) meant_.reset();
+  }
+
+  void blame() {
+    find_meant();
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand)) continue;
+      bool wrong = !in_group(operand) || !meant_ ? !accepted(operand) || differs(operand)
+                                                 : dtype_of(operand.packed) != meant_;
+      if (wrong) blamed_.push_back(operand.role);
+    }
+  }
+
+  bool is_blamed(const JournalOperand& operand) const {
+    return std::find(blamed_.begin(), blamed_.end(), operand.role) != blamed_.end();
+  }
+
+  // "'k' is 'float32'", grouped by dtype in operand order.
+  std::string states(bool of_blamed) const {
+    std::vector<std::pair<std::uint32_t, std::vector<std::string>>> groups;
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand) || is_blamed(operand) != of_blamed) continue;
+      if (!of_blamed && !in_group(operand)) continue;
+      auto same = [&](const auto& group) { return group.first == operand.packed; };
+      auto group = std::find_if(groups.begin(), groups.end(), same);
+      if (group == groups.end()) group = groups.insert(groups.end(), {operand.packed, {}});
+      group->second.push_back(operand.role);
+    }
+    std::string text;
+    for (const auto& [packed, roles] : groups)
+      text += fmt::format("{}{} {} '{}'", text.empty() ? "" : ", ", quoted(roles),
+                          roles.size() == 1 ? "is" : "are", dtype_text(packed));
+    return text;
+  }
+
+  std::string requirement() const {
+    for (const JournalOperand& operand : operands_) {
+      if (!is_blamed(operand)) continue;
+      if (!in_group(operand)) return fmt::format("takes {} there", operand.accepts.describe());
+      return operands_.size() > 1 ? fmt::format("takes {}, all in one dtype", operand.accepts.describe())
+                                  : fmt::format("takes {}", operand.accepts.describe());
+    }
+    return "does not take that";
+  }
+
+  std::string cure() const {
+    std::vector<std::string> inputs, outputs;
+    const JournalOperand* first = nullptr;
+    for (const JournalOperand& operand : operands_) {
+      if (!is_blamed(operand)) continue;
+      if (first == nullptr) first = &operand;
+      ((operand.flags & kOperandOutput) != 0 ? outputs : inputs).push_back(operand.role);
+    }
+    if (first == nullptr) return "";
+    std::string target =
+        meant_ && in_group(*first) ? fmt::format("'{}'", name(*meant_)) : first->accepts.describe();
+    if (const JournalOperand* other = reference(*first); other != nullptr && !meant_ && accepted(*other))
+      target = fmt::format("'{}', the dtype of '{}'", dtype_text(other->packed), other->role);
+    std::string text;
+    if (!inputs.empty()) text = fmt::format("cast {} to {} before the call", quoted(inputs), target);
+    if (!outputs.empty())
+      text += inputs.empty() ? fmt::format("allocate {} as {}", quoted(outputs), target)
+                             : fmt::format(" and allocate {} so too", quoted(outputs));
+    return text;
+  }
+
+  std::string message() const {
+    std::string others = states(false);
+    bool group_blamed = std::any_of(operands_.begin(), operands_.end(), [&](const JournalOperand& operand) {
+      return is_blamed(operand) && in_group(operand);
+    });
+    return fmt::format("{}{} but '{}' {}; {}", states(true),
+                       others.empty() || !group_blamed ? "" : fmt::format(" while {}", others), api_,
+                       requirement(), cure());
+  }
+
+  const std::string& api_;
+  ApiKind kind_;
+  const std::vector<JournalOperand>& operands_;
+  std::optional<Dtype> meant_;
+  bool two_halves_ = false;
+  std::vector<std::string> blamed_;
+};
+
+}  // namespace
+
+std::string dtype_text(std::uint32_t packed) {
+  if (auto dtype = dtype_of(packed)) return std::string(name(*dtype));
+  return fmt::format("dtype(code {}, bits {}, lanes {})", packed >> 16, packed >> 8 & 0xffU, packed & 0xffU);
+}
+
+Violation describe_violation(const std::string& api, ApiKind kind,
+                             const std::vector<JournalOperand>& operands) {
+  return Judge(api, kind, operands).run();
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,26 @@
+// What is wrong with one observed call: the rule, the operands to blame, and the sentence that says so. Pure
+// data in, pure data out, from the contract's rows and the dtypes that were seen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/contracts/contract.h"
+#include "sanitizer/symbolize/journal_reader.h"
+
+namespace dtype_guard::san {
+
+struct Violation {
+  std::string rule;
+  std::vector<std::string> also_rules;
+  std::vector<std::string> roles;  // to blame, in the contract's order
+  std::string message;
+};
+
+Violation describe_violation(const std::string& api, ApiKind kind,
+                             const std::vector<JournalOperand>& operands);
+
+// "float16" or, for what is no dtype, "dtype(code 7, bits 3, lanes 1)".
+std::string dtype_text(std::uint32_t packed);
+
+}  // namespace dtype_guard::san
