@@ -2,6 +2,7 @@
 // surface: IR in, findings out. See engine.h for the abstract interpretation behind it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -31,10 +32,13 @@ struct AnalysisOptions {
   std::string torch_version = "2.13";
   bool strict = false;  // also report possible findings
   const ContractSet* contracts = nullptr;
+  std::size_t step_budget =
+      500'000;  // instructions evaluated per root and setting; a root beyond it is given up
 };
 
 struct AnalysisResult {
   std::vector<Finding> findings;  // merged over settings, fingerprints without ordinals
+  // Roots that were given up; what the front end could not lower stays in Module::not_lowered.
   std::vector<NotLowered> not_analysed;
 };
 

@@ -1,0 +1,84 @@
+// Calls: the callee is evaluated in the caller's state, so its effects on places, modules and the thread's
+// dtype state are the caller's. What is not known may have done anything to what it was given by reference.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+}
+
+bool Engine::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
+  std::vector<std::uint32_t> callees = index_.find(instruction.name);
+  if (instruction.name.empty()) {
+    callees.clear();
+    bool unknown = false;
+    for (const Alternative& each : argument(state, instruction, 0)) {
+      if (each.kind == Kind::kClosure) {
+        callees.push_back(each.function);
+      } else {
+        unknown = true;
+      }
+    }
+    if (unknown) callees.clear();
+  }
+  const auto set = [&](Value result) {
+    if (instruction.result && instruction.result < state.values.size())
+      state.values[instruction.result] = result;
+  };
+  if (callees.empty()) {
+    set(unknown_call(activation, instruction, state));
+    return true;
+  }
+
+  std::vector<Value> arguments;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    // A tensor that carries an origin leaves a step: this is where it goes into the callee.
+    Alternatives passed = argument(state, instruction, i).alternatives();
+    for (Alternative& each : passed) {
+      if (each.kind != Kind::kTensor || !each.origin) continue;
+      each.trail = origins_.step(each.trail, each.origin,
+                                 {0, 0, activation.function, &instruction, "call", each.dtype, each.dtype,
+                                  "passed to '" + index_.function(callees.front()).name + "'"});
+    }
+    const Value& original = argument(state, instruction, i);
+    const Value marked(std::move(passed));
+    arguments.push_back(marked == original ? original : marked);
+  }
+
+  const ContextId inner = context(activation.context, &instruction);
+  std::optional<State> joined;
+  Value result;
+  for (std::size_t i = 0; i < callees.size(); ++i) {
+    State branch = i + 1 == callees.size() ? std::move(state) : state;
+    bool alive = true;
+    const ContextId own = callees.size() == 1 ? inner : context(inner, &index_.function(callees[i]));
+    const Value value = call(callees[i], arguments, branch, own, &activation, alive);
+    if (!alive) continue;
+    result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
+    if (joined) {
+      join(*joined, branch, symbols_, true);
+    } else {
+      joined = std::move(branch);
+    }
+  }
+  if (!joined) return false;
+  state = std::move(*joined);
+  set(result);
+  return true;
+}
+
+Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
+  SymbolSetId symbols = symbol(activation.context, &instruction);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value each = argument(state, instruction, i);
+    symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
+    // An operator that the table does not know takes its tensors as they are; containers and objects may
+    // change.
+    havoc(state, each);
+  }
+  return Value::unknown(symbols);
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,195 @@
+#include "analyzer/flow/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dtype_guard::flow {
+namespace {
+constexpr int kMaxDepth = 32;
+constexpr int kMaxRounds = 3;           // of one function within its own evaluation
+constexpr std::size_t kMaxVisits = 64;  // of one block in one activation; real code settles in a handful
+}  // namespace
+
+Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting)
+    : index_(index), options_(options), setting_(setting) {}
+
+std::vector<SinkRecord> Engine::records() const {
+  std::vector<SinkRecord> out;
+  for (const auto& [where, record] : records_) out.push_back(record);
+  // Addresses order the map; the report must not depend on them.
+  std::stable_sort(out.begin(), out.end(), [](const SinkRecord& a, const SinkRecord& b) {
+    const SourceRange& x = a.instruction->range;
+    const SourceRange& y = b.instruction->range;
+    return std::tie(a.function, x.line, x.column) < std::tie(b.function, y.line, y.column);
+  });
+  return out;
+}
+
+Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
+                   const Activation* caller, bool& alive) {
+  const Function& code = index_.function(function);
+  int rounds = 0;
+  for (const Activation* each = caller; each; each = each->caller) rounds += each->function == function;
+  if (rounds >= kMaxRounds || (caller && caller->depth >= kMaxDepth) || code.blocks.empty()) {
+    for (const Value& each : arguments) havoc(state, each);
+    return Value::unknown(symbol(context, &code));
+  }
+  Activation activation{function,
+                        code,
+                        index_.info(function),
+                        context,
+                        heap_id(context, &code),
+                        std::move(arguments),
+                        caller ? caller->depth + 1 : 0,
+                        caller,
+                        {},
+                        {}};
+  std::vector<Value> callers_values = std::exchange(state.values, {});
+  state.values.resize(activation.info.definitions.size());
+  HeapObject frame;
+  frame.kind = HeapObject::Kind::kFrame;
+  state.heap[activation.frame] = std::make_shared<HeapObject>(std::move(frame));
+  const std::vector<Guard> guards = state.guards;
+
+  run(activation, std::move(state));
+  alive = activation.finish.has_value();
+  if (!alive) return {};
+  state = std::move(*activation.finish);
+  state.values = std::move(callers_values);
+  state.heap.erase(activation.frame);
+  // The callee's own branches have joined again, except those whose other side never returned.
+  state.guards = guards;
+  return activation.result.is_bottom() ? Value::none() : activation.result;
+}
+
+void Engine::run(Activation& activation, State entry) {
+  const FunctionInfo& info = activation.info;
+  const std::size_t count = activation.code.blocks.size();
+  std::map<std::pair<BlockId, std::size_t>, State> edges;
+  std::vector<std::optional<State>> before(count);
+  std::vector<std::size_t> visits(count);
+  std::set<std::pair<std::uint32_t, BlockId>> work = {{info.order[0], 0}};
+
+  while (!work.empty()) {
+    const BlockId block = work.begin()->second;
+    work.erase(work.begin());
+    std::optional<State> state;
+    const bool loop_head = std::any_of(info.incoming[block].begin(), info.incoming[block].end(),
+                                       [](const FunctionInfo::Edge& edge) { return edge.back; });
+    if (block == 0) state = entry;
+    for (const FunctionInfo::Edge& edge : info.incoming[block]) {
+      const auto found = edges.find({edge.from, edge.slot});
+      if (found == edges.end()) continue;
+      if (state) {
+        join(*state, found->second, symbols_, !loop_head);
+      } else {
+        state = found->second;
+      }
+    }
+    if (!state || (before[block] && *before[block] == *state)) continue;
+    if (++visits[block] > kMaxVisits) {
+      throw BudgetExceeded(
+          fmt::format("'{}' did not settle after {} visits of one block", activation.code.name, kMaxVisits));
+    }
+    before[block] = state;
+    const auto& targets = activation.code.blocks[block].instructions.empty()
+                              ? std::vector<BlockId>{}
+                              : activation.code.blocks[block].instructions.back().targets;
+    for (auto& [slot, after] : execute(activation, block, std::move(*state))) {
+      if (targets.at(slot) >= count) continue;
+      edges.insert_or_assign({block, slot}, std::move(after));
+      work.emplace(info.order[targets[slot]], targets[slot]);
+    }
+  }
+}
+
+Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
+  Edges out;
+  for (const Instruction& instruction : activation.code.blocks[block].instructions) {
+    if (++steps_ > options_.step_budget) {
+      throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
+    }
+    switch (instruction.op) {
+      case Op::kJump:
+        out.emplace_back(0, std::move(state));
+        return out;
+      case Op::kReturn:
+        finish(activation, instruction.args.empty() ? Value() : argument(state, instruction, 0),
+               std::move(state));
+        return out;
+      case Op::kUnreachable:
+        return out;
+      case Op::kBranch: {
+        const Value condition = argument(state, instruction, 0);
+        const std::optional<bool> known = truth(condition);
+        const SymbolSetId symbols = symbols_of(condition, symbols_);
+        for (const bool taken : {true, false}) {
+          if (known && *known != taken) continue;
+          State next = state;
+          if (!known) {
+            if (!refine(activation, next, instruction.args[0].value, taken)) continue;
+            const Guard guard{activation.context, block, taken, symbols};
+            next.guards.insert(std::upper_bound(next.guards.begin(), next.guards.end(), guard), guard);
+          }
+          out.emplace_back(taken ? 0 : 1, std::move(next));
+        }
+        return out;
+      }
+      default:
+        if (!transfer(activation, instruction, state)) return out;
+    }
+  }
+  finish(activation, Value(), std::move(state));  // a block without terminator
+  return out;
+}
+
+void Engine::finish(Activation& activation, const Value& result, State state) {
+  state.values.clear();
+  activation.result = join(activation.result, result, symbols_);
+  if (activation.finish) {
+    join(*activation.finish, state, symbols_, true);
+  } else {
+    activation.finish = std::move(state);
+  }
+}
+
+ContextId Engine::context(ContextId parent, const void* site) {
+  return contexts_.try_emplace({parent, site}, static_cast<ContextId>(contexts_.size() + 1)).first->second;
+}
+
+HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
+  return heap_ids_.try_emplace({context, site, sub}, static_cast<HeapId>(heap_ids_.size() + 1)).first->second;
+}
+
+SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
+  const auto id =
+      symbol_ids_.try_emplace({context, site, sub}, static_cast<std::uint32_t>(symbol_ids_.size())).first;
+  return symbols_.intern({id->second});
+}
+
+Key Engine::field(const std::string& name) {
+  return {Key::Kind::kField,
+          fields_.try_emplace(name, static_cast<std::int64_t>(fields_.size())).first->second};
+}
+
+const Value& Engine::value(const State& state, ValueId id) const {
+  static const Value unknown = Value::unknown();
+  if (id >= state.values.size() || state.values[id].is_bottom()) return unknown;
+  return state.values[id];
+}
+
+const Value& Engine::argument(const State& state, const Instruction& instruction,
+                              std::size_t position) const {
+  return value(state, position < instruction.args.size() ? instruction.args[position].value : 0);
+}
+
+const Value* Engine::named(const State& state, const Instruction& instruction, std::string_view name) const {
+  for (const Argument& each : instruction.args) {
+    if (each.name == name) return &value(state, each.value);
+  }
+  return nullptr;
+}
+
+}  // namespace dtype_guard::flow

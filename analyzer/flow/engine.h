@@ -1,0 +1,196 @@
+// The abstract interpreter. It evaluates one root function under one precision setting: blocks of a function
+// in reverse postorder until their states stop changing, calls by evaluating the callee in the caller's state
+// (so a callee is seen once per call path), recursion for three rounds. Operators get their dtypes from
+// rules/operators; every call that has a contract leaves a SinkRecord, on which the rule queries work.
+//
+// Members are grouped by the file that implements them, in reading order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/function_info.h"
+#include "analyzer/flow/origins.h"
+#include "analyzer/flow/state.h"
+#include "analyzer/flow/tables.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+
+// One operand of a sink as it arrived: alternatives of kind kTensor, kNone or kUnknown.
+struct SinkOperand {
+  std::string role;
+  std::vector<Alternative> alternatives;
+};
+struct SinkRecord {
+  const Api* api = nullptr;
+  std::uint32_t function = 0;
+  const Instruction* instruction = nullptr;
+  std::vector<SinkOperand> operands;
+  AutocastState autocast;
+  SymbolSetId conditions = 0;  // what decides whether the call is reached
+};
+
+// The root was given up; what() says why.
+class BudgetExceeded : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+class Engine {
+ public:
+  Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting);
+
+  // roots.cpp
+  // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
+  // it.
+  void evaluate_root(std::uint32_t function);
+  // The functions whose inputs the setting decides.
+  static std::vector<std::uint32_t> roots(const Module& module);
+
+  std::vector<SinkRecord> records() const;
+  const Origins& origins() const { return origins_; }
+  SymbolSets& symbols() { return symbols_; }
+  const FunctionIndex& index() const { return index_; }
+
+ private:
+  struct Activation {
+    std::uint32_t function;
+    const Function& code;
+    const FunctionInfo& info;
+    ContextId context;
+    HeapId frame;
+    std::vector<Value> arguments;
+    int depth;
+    const Activation* caller;
+    Value result;                 // join over the returns
+    std::optional<State> finish;  // likewise
+  };
+  using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
+  using Alternatives = std::vector<Alternative>;
+
+  // engine.cpp
+  Value call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
+             const Activation* caller, bool& alive);
+  void run(Activation& activation, State entry);
+  Edges execute(Activation& activation, BlockId block, State state);
+  void finish(Activation& activation, const Value& result, State state);
+  ContextId context(ContextId parent, const void* site);
+  HeapId heap_id(ContextId context, const void* site, int sub = 0);
+  SymbolSetId symbol(ContextId context, const void* site, int sub = 0);
+  Key field(const std::string& name);
+  const Value& value(const State& state, ValueId id) const;
+  const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;
+  const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
+
+  // transfer.cpp: false when the path ends here.
+  bool transfer(Activation& activation, const Instruction& instruction, State& state);
+  Value constant(const Constant& constant) const;
+  Value dtype_of(const Activation& activation, const Instruction& instruction, const State& state);
+  Value cast(const Activation& activation, const Instruction& instruction, const State& state);
+  void set_autocast(const Instruction& instruction, State& state) const;
+  void set_default_dtype(const Instruction& instruction, State& state) const;
+  Value save_state(const State& state);
+  void restore_state(const Instruction& instruction, State& state) const;
+
+  // places.cpp
+  struct Location {
+    HeapId object;
+    Key key;
+  };
+  struct Target {
+    std::vector<Location> locations;
+    Value direct;          // what the path reached without a cell of its own: a field of a tensor, an unknown
+    bool element = false;  // the direct part is an element of a buffer
+  };
+  Target resolve(const Activation& activation, const State& state, const Place& place);
+  void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);
+  Value read(const State& state, const Location& location);
+  Value read(const State& state, const Target& target);
+  void write(State& state, const Target& target, const Value& value);
+  void write(State& state, const Location& location, const Value& value, bool strong);
+  Value load(const Activation& activation, const Instruction& instruction, const State& state);
+  Value address(const Activation& activation, const Instruction& instruction, const State& state);
+
+  // tensors.cpp: looks through handles, references and descriptors.
+  Alternatives tensors(const State& state, const Value& value, int depth = 0);
+  Alternatives descriptor(const State& state, const HeapObject& object, int depth);
+  std::vector<Value> elements(const State& state,
+                              const Value& value);  // of a container; the value itself else
+  bool is_container(const State& state, const Value& value) const;
+
+  // objects.cpp
+  Value allocate(const Activation& activation, const Instruction& instruction, State& state);
+  Value pack(const Activation& activation, const Instruction& instruction, State& state);
+  Value closure(const Activation& activation, const Instruction& instruction, State& state);
+  Value library_module(const Activation& activation, const Instruction& instruction, State& state);
+  Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
+                      bool stated = false);
+  void retype(const Activation& activation, const Instruction& instruction, State& state);
+  void retype_below(State& state, const Alternative& target, Dtype dtype, const Activation& activation,
+                    const Instruction& instruction, std::vector<HeapId>& seen);
+  void write_elements(const Activation& activation, const Instruction& instruction, State& state);
+  void havoc(State& state, const Value& value);
+
+  // operators.cpp
+  struct Input {
+    std::string_view argument;
+    Alternatives alternatives;
+    ValueId value = 0;  // as the instruction names it; 0 for module parameters
+  };
+  Value operation(const Activation& activation, const Instruction& instruction, State& state);
+  Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
+              std::vector<Input> inputs, const std::vector<Dtype>& dtype_arguments, bool has_dtype,
+              State& state);
+  Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       State& state);
+  Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
+                  State& state);
+
+  // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
+  std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
+                                        State& state);
+  Value compare(const Instruction& instruction, const State& state, bool equal) const;
+
+  // calls.cpp
+  bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
+  Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
+
+  // refine.cpp: false when the condition cannot have that truth.
+  bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
+  bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
+                         bool equal);
+  bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
+                       const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
+  static bool replace_everywhere(State& state, const Value& before, const Value& after);
+
+  // sinks.cpp
+  Value sink(const Activation& activation, const Instruction& instruction, State& state);
+
+  // roots.cpp
+  Value input(const Parameter& parameter, ContextId context, int position, State& state);
+  Value make_object(const std::string& class_name, ContextId context, int position, State& state);
+  void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
+
+  const FunctionIndex& index_;
+  const AnalysisOptions& options_;
+  const PrecisionSetting& setting_;
+  Origins origins_;
+  SymbolSets symbols_;
+  std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
+  std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
+  std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
+  std::map<std::string, std::int64_t> fields_;
+  std::vector<std::pair<AutocastState, Dtype>> snapshots_;
+  std::map<std::pair<ContextId, const Instruction*>, SinkRecord> records_;
+  std::size_t steps_ = 0;
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,37 @@
+// From defects to findings: rule and precedence, message, path, and the merging of what several calls,
+// contexts and precision settings say about the same instruction.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/queries/query.h"
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::flow {
+
+class FindingCollector {
+ public:
+  FindingCollector(const Module& module, const AnalysisOptions& options)
+      : module_(module), options_(options) {}
+  void add(const Defect& defect, const Engine& engine, const std::string& setting);
+  // Sorted by file, line, column and rule; fingerprints filled.
+  std::vector<Finding> take();
+
+ private:
+  struct Entry {
+    Finding finding;
+    std::string expression;
+  };
+  SourceLocation location(const SourceRange& range, std::uint32_t function) const;
+  std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
+  std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
+  std::string message(const Defect& defect) const;
+  void merge(Entry entry);
+
+  const Module& module_;
+  const AnalysisOptions& options_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,51 @@
+// What the engine looks up about a function again and again, computed once: which instruction defines a
+// value, the order to visit blocks in, and who precedes whom.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/flow/ir.h"
+
+namespace dtype_guard::flow {
+
+struct FunctionInfo {
+  explicit FunctionInfo(const Function& function);
+  const Instruction* definition(ValueId id) const {
+    return id < definitions.size() ? definitions[id] : nullptr;
+  }
+
+  std::vector<const Instruction*> definitions;  // by ValueId
+  std::vector<std::uint32_t> order;             // by BlockId: position in reverse postorder
+  struct Edge {
+    BlockId from = 0;
+    std::size_t slot = 0;  // which of the terminator's targets
+    bool back = false;     // ends at a block that is visited no later than its start
+  };
+  std::vector<std::vector<Edge>> incoming;  // by BlockId
+};
+
+// The functions of a module by key and by class.
+class FunctionIndex {
+ public:
+  explicit FunctionIndex(const Module& module);
+  const Module& module() const { return *module_; }
+  const Function& function(std::uint32_t id) const { return module_->functions[id]; }
+  const FunctionInfo& info(std::uint32_t id) const;
+  // Every function of that key: several when the front end names the overrides of a virtual function alike.
+  const std::vector<std::uint32_t>& find(std::string_view key) const;
+  const std::vector<std::uint32_t>& constructors(std::string_view class_name) const;
+
+ private:
+  const Module* module_;
+  mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_key_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> constructors_;
+};
+
+}  // namespace dtype_guard::flow

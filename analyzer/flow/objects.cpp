@@ -1,0 +1,259 @@
+// Things with identity: instances, containers, closures, library modules, and tensors that several handles
+// share.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+void put(State& state, HeapId id, HeapObject object) {
+  state.heap[id] = std::make_shared<const HeapObject>(std::move(object));
+}
+}  // namespace
+
+Value Engine::allocate(const Activation& activation, const Instruction& instruction, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.type = instruction.name;
+  object.symbols = symbol(activation.context, &instruction);
+  if (instruction.op == Op::kObject) {
+    put(state, id, std::move(object));
+    return Value(Alternative::at(Kind::kObject, id));
+  }
+  if (const Value* dtype = named(state, instruction, "dtype")) {
+    Value contents;
+    for (const Alternative& each : *dtype) {
+      const Dtype element = each.kind == Kind::kDtype ? each.dtype : Dtype::kUndefined;
+      Alternative tensor = Alternative::tensor(element, Rank::at_least(1));
+      if (element != Dtype::kUndefined) {
+        tensor.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction,
+                                         instruction.name, Dtype::kUndefined, element, false, ""});
+        tensor.trail = origins_.step(0, tensor.origin,
+                                     {0, 0, activation.function, &instruction, instruction.name,
+                                      Dtype::kUndefined, element, "allocated"});
+      }
+      contents = join(contents, Value(tensor), symbols_);
+    }
+    return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+  }
+  object.kind = HeapObject::Kind::kContainer;
+  put(state, id, std::move(object));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::pack(const Activation& activation, const Instruction& instruction, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.kind = HeapObject::Kind::kContainer;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = argument(state, instruction, i);
+  }
+  put(state, id, std::move(object));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
+  const auto& functions = index_.find(instruction.name);
+  if (functions.empty()) return Value::unknown(symbol(activation.context, &instruction));
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.kind = HeapObject::Kind::kClosure;
+  for (const Argument& each : instruction.args) object.cells[field(each.name)] = value(state, each.value);
+  put(state, id, std::move(object));
+  Alternative out = Alternative::at(Kind::kClosure, id);
+  out.function = functions.front();
+  return Value(out);
+}
+
+Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
+                            bool stated) {
+  HeapObject object;
+  object.kind = kind;
+  object.cells[HeapObject::kContents] = contents;
+  object.stated = stated;
+  put(state, id, std::move(object));
+  return Value(Alternative::at(Kind::kHandle, id));
+}
+
+Value Engine::library_module(const Activation& activation, const Instruction& instruction, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.type = instruction.name;
+  object.symbols = symbol(activation.context, &instruction);
+  if (const ModuleType* type = find_module_type(instruction.name)) {
+    int sub = 0;
+    const auto add = [&](const ModuleType::Tensor& tensor, Registration::Kind kind) {
+      const Value contents(Alternative::tensor(state.default_dtype, Rank::exactly(tensor.rank)));
+      const Value handle = shared_tensor(heap_id(activation.context, &instruction, ++sub),
+                                         HeapObject::Kind::kTensor, contents, state);
+      object.cells[field(tensor.name)] = handle;
+      object.registered.push_back({kind, tensor.name, handle});
+    };
+    for (const auto& each : type->parameters) add(each, Registration::Kind::kParameter);
+    for (const auto& each : type->buffers) add(each, Registration::Kind::kBuffer);
+  }
+  put(state, id, std::move(object));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::registration(const Activation& activation, const Instruction& instruction, State& state) {
+  const auto kind = instruction.name == "module"   ? Registration::Kind::kModule
+                    : instruction.name == "buffer" ? Registration::Kind::kBuffer
+                                                   : Registration::Kind::kParameter;
+  Value registered = argument(state, instruction, 1);
+  if (kind != Registration::Kind::kModule) {
+    const Alternative* one = registered.single();
+    if (!one || one->kind != Kind::kHandle) {
+      Alternatives contents = tensors(state, registered);
+      Value joined;
+      for (const Alternative& each : contents) joined = join(joined, Value(each), symbols_);
+      registered =
+          shared_tensor(heap_id(activation.context, &instruction), HeapObject::Kind::kTensor, joined, state);
+    }
+  }
+  const auto* name = std::get_if<std::string>(&instruction.constant);
+  const Registration entry{kind, name ? *name : std::string(), registered};
+  Value owners = argument(state, instruction, 0);
+  if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
+    owners = read(state, Location{one->object, one->key});
+  }
+  for (const Alternative& owner : owners) {
+    if (owner.kind != Kind::kObject) continue;
+    auto& all = state.change(owner.object).registered;
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Registration& each) { return each.name == entry.name; });
+    if (found == all.end()) {
+      all.push_back(entry);
+    } else {
+      *found = entry;
+    }
+  }
+  return registered;
+}
+
+void Engine::retype(const Activation& activation, const Instruction& instruction, State& state) {
+  const Value target = argument(state, instruction, 0);
+  const Alternatives dtypes = tensors(state, argument(state, instruction, 1));
+  const bool known =
+      dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
+  if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
+  std::vector<HeapId> seen;
+  for (const Alternative& each : target) {
+    retype_below(state, each, known ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction, seen);
+  }
+}
+
+void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, const Activation& activation,
+                          const Instruction& instruction, std::vector<HeapId>& seen) {
+  if (target.kind == Kind::kReference) {
+    const Location location{target.object, target.key};
+    const Value contents = read(state, location);
+    Value plain;
+    for (const Alternative& each : contents) {
+      Alternative to = each;
+      if (each.kind == Kind::kTensor) {
+        to = Alternative::tensor(dtype, each.rank);
+      } else {
+        retype_below(state, each, dtype, activation, instruction, seen);
+      }
+      plain = join(plain, Value(to), symbols_);
+    }
+    return write(state, location, plain, true);
+  }
+  if (target.kind != Kind::kObject && target.kind != Kind::kHandle) return;
+  if (std::find(seen.begin(), seen.end(), target.object) != seen.end()) return;
+  seen.push_back(target.object);
+  const HeapObject* object = state.find(target.object);
+  if (!object) return;
+  if (target.kind == Kind::kObject) {
+    const std::vector<Registration> below = object->registered;
+    for (const Registration& each : below) {
+      for (const Alternative& one : each.value)
+        retype_below(state, one, dtype, activation, instruction, seen);
+    }
+    return;
+  }
+  HeapObject& tensor = state.change(target.object);
+  Value contents;
+  for (const Alternative& each : tensor.cells[HeapObject::kContents]) {
+    Alternative to = Alternative::tensor(dtype, each.kind == Kind::kTensor ? each.rank : Rank{});
+    if (each.kind == Kind::kNone) to = each;
+    if (to.kind == Kind::kTensor && dtype != Dtype::kUndefined) {
+      to.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction, "to",
+                                   Dtype::kUndefined, dtype, false, ""});
+      to.trail = origins_.step(
+          0, to.origin,
+          {0, 0, activation.function, &instruction, "to", Dtype::kUndefined, dtype, "converted here"});
+    }
+    contents = join(contents, Value(to), symbols_);
+  }
+  tensor.cells[HeapObject::kContents] = contents;
+  tensor.stated = true;
+}
+
+void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
+  const Alternatives written = tensors(state, argument(state, instruction, 1));
+  Value target = argument(state, instruction, 0);
+  for (int depth = 0; depth < 4; ++depth) {
+    const Alternative* one = target.single();
+    if (!one || one->kind != Kind::kReference) break;
+    target = read(state, Location{one->object, one->key});
+  }
+  for (const Alternative& each : target) {
+    const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+    if (!object || object->kind != HeapObject::Kind::kBuffer) continue;  // a tensor keeps its dtype
+    Value contents;
+    for (Alternative element : object->cells.at(HeapObject::kContents)) {
+      for (const Alternative& from : written) {
+        const Origin* origin = origins_.find(from.origin);
+        if (from.kind != Kind::kTensor || from.dtype != element.dtype || !origin ||
+            origin->kind != Origin::Kind::kPromotion) {
+          continue;
+        }
+        element.origin = from.origin;
+        element.trail = origins_.step(from.trail, from.origin,
+                                      {0, 0, activation.function, &instruction, "store", from.dtype,
+                                       element.dtype, "stored in a buffer of that type"});
+      }
+      contents = join(contents, Value(element), symbols_);
+    }
+    state.change(each.object).cells[HeapObject::kContents] = contents;
+  }
+}
+
+// Something unknown may have happened to everything that can be reached from here by reference.
+void Engine::havoc(State& state, const Value& value) {
+  std::vector<Alternative> work(value.begin(), value.end());
+  std::vector<HeapId> seen;
+  while (!work.empty()) {
+    const Alternative each = work.back();
+    work.pop_back();
+    if (each.kind == Kind::kReference) {
+      const Value old = read(state, Location{each.object, each.key});
+      work.insert(work.end(), old.begin(), old.end());
+      write(state, Location{each.object, each.key}, Value::unknown(symbols_of(old, symbols_)), true);
+      continue;
+    }
+    const bool shared =
+        each.kind == Kind::kObject || each.kind == Kind::kHandle || each.kind == Kind::kClosure;
+    if (!shared || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
+    seen.push_back(each.object);
+    if (!state.find(each.object)) continue;
+    HeapObject& object = state.change(each.object);
+    const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
+    for (auto& [key, cell] : object.cells) {
+      if (buffer) break;
+      work.insert(work.end(), cell.begin(), cell.end());
+      const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
+        return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
+      });
+      if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
+    }
+    for (const Registration& one : object.registered)
+      work.insert(work.end(), one.value.begin(), one.value.end());
+  }
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,204 @@
+#include "analyzer/flow/operator_result.h"
+
+#include <algorithm>
+
+#include "analyzer/flow/mnemonics.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::size_t kMaxAmbiguous = 4;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+bool is_unknown(const Alternative& each) {
+  return each.kind == Kind::kUnknown || each.kind == Kind::kTop ||
+         (each.kind == Kind::kTensor && each.dtype == Dtype::kUndefined);
+}
+bool is_wider(Dtype wide, Dtype narrow) {
+  return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
+}
+}  // namespace
+
+OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
+                                 const std::vector<ChosenInput>& inputs, std::optional<Dtype> dtype_argument,
+                                 Rank rank, Origins& origins, SymbolSets& symbols)
+    : op_(op),
+      site_(site),
+      inputs_(inputs),
+      dtype_(dtype_argument),
+      rank_(rank),
+      origins_(origins),
+      symbols_(symbols) {
+  for (const ChosenInput& input : inputs_) {
+    const Alternative& each = *input.alternative;
+    const bool unclear = each.kind == Kind::kTensor && !each.rank.wrapped && each.rank.may_be_zero() &&
+                         each.rank.may_be_dimensioned();
+    if (unclear && contains(op.promoting, input.argument)) ambiguous_.push_back(&input);
+  }
+  if (ambiguous_.size() > kMaxAmbiguous) ambiguous_.resize(kMaxAmbiguous);
+}
+
+bool OperatorResults::rests_on_unknown() const {
+  if (dtype_) return *dtype_ == Dtype::kUndefined;
+  switch (op_.result) {
+    case ResultRule::kBool:
+    case ResultRule::kFixed:
+    case ResultRule::kFactory:
+    case ResultRule::kFactoryFromValue:
+      return false;
+    case ResultRule::kCast:
+      if (op_.fixed != Dtype::kUndefined) return false;
+      [[fallthrough]];
+    case ResultRule::kLikeFirst:
+    case ResultRule::kSumLike:
+    case ResultRule::kFactoryLike:
+    case ResultRule::kDescriptor:
+      return inputs_.empty() || is_unknown(*inputs_.front().alternative);
+    case ResultRule::kRequireSame: {
+      // Equal or it throws, so one known operand tells.
+      const auto parts = participants();
+      return std::none_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
+        return each->alternative->kind == Kind::kTensor && !is_unknown(*each->alternative);
+      });
+    }
+    default: {
+      const auto parts = participants();
+      return std::any_of(parts.begin(), parts.end(),
+                         [](const ChosenInput* each) { return is_unknown(*each->alternative); });
+    }
+  }
+}
+
+std::vector<const ChosenInput*> OperatorResults::participants() const {
+  std::vector<const ChosenInput*> out;
+  for (const ChosenInput& input : inputs_) {
+    const bool takes_part = op_.promoting.empty() ? out.empty() : contains(op_.promoting, input.argument);
+    if (takes_part && input.alternative->kind != Kind::kNone) out.push_back(&input);
+  }
+  return out;
+}
+
+std::vector<OperatorInput> OperatorResults::table_inputs(unsigned zero_dimensional) const {
+  std::vector<OperatorInput> out;
+  for (const ChosenInput& input : inputs_) {
+    const Alternative& each = *input.alternative;
+    if (is_unknown(each)) continue;
+    if (each.kind == Kind::kNumber) {
+      out.push_back({input.argument, each.dtype, RankClass::kWrapped});
+    } else if (each.kind == Kind::kBool) {
+      out.push_back({input.argument, Dtype::kBool, RankClass::kWrapped});
+    } else if (each.kind == Kind::kTensor) {
+      const auto found = std::find(ambiguous_.begin(), ambiguous_.end(), &input);
+      bool zero = !each.rank.may_be_dimensioned();
+      if (found != ambiguous_.end()) zero = (zero_dimensional >> (found - ambiguous_.begin())) & 1U;
+      out.push_back({input.argument, each.dtype,
+                     each.rank.wrapped ? RankClass::kWrapped
+                     : zero            ? RankClass::kZeroDim
+                                       : RankClass::kDim});
+    }
+  }
+  return out;
+}
+
+std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std::string_view torch_version,
+                                                   const AutocastState& autocast, Dtype default_dtype) const {
+  std::vector<Alternative> out;
+  const auto add = [&](const Alternative& each) {
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const Alternative& o) { return o.dtype == each.dtype; });
+    if (same == out.end()) out.push_back(each);
+  };
+  if (rests_on_unknown()) {
+    add(Alternative::tensor(Dtype::kUndefined, rank_));
+  } else {
+    for (const bool on : {true, false}) {
+      if (!(on ? autocast.may_be_on : autocast.may_be_off)) continue;
+      if ((on && autocast.dtype == Dtype::kUndefined) || default_dtype == Dtype::kUndefined) {
+        add(Alternative::tensor(Dtype::kUndefined, rank_));
+        continue;
+      }
+      const OperatorContext context{device, on ? autocast.dtype : Dtype::kUndefined, default_dtype,
+                                    torch_version};
+      for (unsigned zero = 0; zero < (1U << ambiguous_.size()); ++zero) {
+        const auto inputs = table_inputs(zero);
+        const OperatorOutcome outcome = dtype_guard::evaluate(op_, inputs, dtype_, context);
+        if (outcome.dtype) add(alternative(outcome));
+      }
+    }
+  }
+  for (Alternative& each : out) each.uncertain = each.uncertain || out.size() > 1;
+  return out;
+}
+
+Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
+  const Dtype result = *outcome.dtype;
+  Alternative out = Alternative::tensor(result, rank_);
+  const ChosenInput* promoted = nullptr;  // already wide by promotion
+  const ChosenInput* raised = nullptr;    // already wide by a cast
+  const ChosenInput* equal = nullptr;
+  const ChosenInput* narrow = nullptr;
+  for (const ChosenInput* each : participants()) {
+    const Alternative& input = *each->alternative;
+    out.symbols = symbols_.unite(out.symbols, input.symbols);
+    out.uncertain = out.uncertain || input.uncertain;
+    if (input.kind != Kind::kTensor) continue;
+    const Origin* origin = input.dtype == result ? origins_.find(input.origin) : nullptr;
+    if (origin && origin->kind == Origin::Kind::kPromotion && !promoted) promoted = each;
+    if (origin && origin->kind == Origin::Kind::kCast && is_wider(result, origin->before) && !raised)
+      raised = each;
+    if (input.dtype == result && !equal) equal = each;
+    if (is_wider(result, input.dtype) && is_floating(result) && !narrow) narrow = each;
+  }
+  const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
+  const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
+  if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
+  const Dtype before = narrow            ? narrow->alternative->dtype
+                       : equal           ? result
+                       : inputs_.empty() ? Dtype::kUndefined
+                                         : inputs_.front().alternative->dtype;
+  if (inherited) {
+    out.origin = inherited->alternative->origin;
+  } else if (is_floating(result) || is_complex(result)) {
+    out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow));
+  }
+  if (out.origin) {
+    std::string note = inherited                       ? ""
+                       : outcome.by_autocast && narrow ? "autocast returns the wider type"
+                                                       : "";
+    out.trail =
+        origins_.step(inherited ? inherited->alternative->trail : 0, out.origin,
+                      {0, 0, site_.function, site_.instruction, op_.name, before, result, std::move(note)});
+  }
+  return out;
+}
+
+Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow) const {
+  Origin out;
+  out.function = site_.function;
+  out.instruction = site_.instruction;
+  out.op = op_.name;
+  out.after = result;
+  out.by_autocast = by_autocast;
+  const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;
+  if (is_explicit && !participants().empty() && op_.result != ResultRule::kFactory &&
+      op_.result != ResultRule::kFactoryLike) {
+    out.kind = Origin::Kind::kCast;
+    const Alternative& from = *participants().front()->alternative;
+    out.before = from.kind == Kind::kTensor ? from.dtype : Dtype::kUndefined;
+  } else if (narrow && !is_explicit) {
+    out.kind = Origin::Kind::kPromotion;
+    out.before = narrow->alternative->dtype;
+    out.narrow = narrow_text(*narrow);
+  }
+  return out;
+}
+
+std::string OperatorResults::narrow_text(const ChosenInput& narrow) const {
+  const Instruction* definition = site_.info->definition(narrow.value);
+  if (!definition) return {};
+  return word_length(definition->text) == definition->text.size() ? definition->text : std::string();
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,147 @@
+// Operators: every combination of what the inputs may be goes through the operator table; the result's origin
+// says which instruction decided its dtype.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+#include "analyzer/flow/operator_result.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::size_t kMaxCombinations = 64;
+
+// The name of the argument at a position: lists such as cat's tensors repeat the last one.
+std::string_view argument_name(const Operator& op, const Argument& argument, std::size_t position) {
+  if (!argument.name.empty()) return argument.name;
+  return position < op.arguments.size() ? std::string_view(op.arguments[position]) : std::string_view();
+}
+
+bool states_dtype(const Alternative& each) {
+  return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
+}
+}  // namespace
+
+Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
+  if (auto scalar = scalar_operation(activation, instruction, state)) return *scalar;
+  if (instruction.name.ends_with("::forward")) {
+    if (const ModuleType* type = find_module_type(instruction.name)) {
+      return module_forward(activation, instruction, *type, state);
+    }
+  }
+  const Operator* op = find_operator(instruction.name);
+  if (!op) return unknown_call(activation, instruction, state);
+  if (op->in_place) return argument(state, instruction, 0);
+  if (op->result == ResultRule::kDescriptor) return argument(state, instruction, 0);
+
+  std::vector<Input> inputs;
+  std::vector<Dtype> dtypes;
+  bool has_dtype = false;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const std::string_view name = argument_name(*op, instruction.args[i], i);
+    const bool shape = name == "size" || name == "shape";
+    for (const Value& element :
+         shape ? std::vector<Value>{} : elements(state, argument(state, instruction, i))) {
+      Input input{name, tensors(state, element), instruction.args[i].value};
+      const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
+      const bool like = op->result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
+                        input.alternatives.front().kind == Kind::kTensor &&
+                        !input.alternatives.front().rank.wrapped;
+      const bool unknown_dtype = name == "dtype" && !is_dtype && !input.alternatives.empty() &&
+                                 input.alternatives.front().kind == Kind::kUnknown;
+      if (!is_dtype && !like && !unknown_dtype) {
+        inputs.push_back(std::move(input));
+        continue;
+      }
+      for (const Alternative& each : input.alternatives) {
+        if (each.kind == Kind::kOptions) continue;  // the default decides
+        has_dtype = true;
+        dtypes.push_back(states_dtype(each) || each.kind == Kind::kTensor ? each.dtype : Dtype::kUndefined);
+      }
+    }
+  }
+  const Value element = apply(activation, instruction, *op, std::move(inputs), dtypes, has_dtype, state);
+  return op->list_result ? wrap_list(activation, instruction, element, state) : element;
+}
+
+Value Engine::wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
+                        State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject list;
+  list.kind = HeapObject::Kind::kContainer;
+  list.rest = element;
+  state.heap[id] = std::make_shared<const HeapObject>(std::move(list));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
+                    std::vector<Input> inputs, const std::vector<Dtype>& dtype_arguments, bool has_dtype,
+                    State& state) {
+  std::size_t combinations = 1;
+  for (const Input& input : inputs) combinations *= std::max<std::size_t>(1, input.alternatives.size());
+  const Rank rank = result_rank(
+      op, instruction, [&](std::size_t i) { return argument(state, instruction, i); },
+      [&](const Value& value) { return elements(state, value); },
+      [&](const Value& value) { return is_container(state, value); },
+      [&](std::size_t i) { return tensors(state, argument(state, instruction, i)); });
+  SymbolSetId conditions = 0;
+  for (const Input& input : inputs) {
+    for (const Alternative& each : input.alternatives) {
+      if (each.kind != Kind::kTensor) conditions = symbols_.unite(conditions, each.symbols);
+    }
+  }
+  Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank);
+  unknown.symbols = conditions;
+  if (combinations > kMaxCombinations) return Value(unknown);
+
+  std::vector<std::optional<Dtype>> dtypes(dtype_arguments.begin(), dtype_arguments.end());
+  if (!has_dtype) dtypes.assign(1, std::nullopt);
+  const OperatorSite site{activation.function, &instruction, &activation.info};
+  Value out;
+  for (std::size_t index = 0; index < combinations; ++index) {
+    std::vector<ChosenInput> chosen;
+    std::size_t remaining = index;
+    for (const Input& input : inputs) {
+      if (input.alternatives.empty()) continue;
+      chosen.push_back(
+          {input.argument, &input.alternatives[remaining % input.alternatives.size()], input.value});
+      remaining /= input.alternatives.size();
+    }
+    for (const auto& dtype : dtypes) {
+      const OperatorResults results(op, site, chosen, dtype, rank, origins_, symbols_);
+      for (const Alternative& each :
+           results.evaluate(options_.device, options_.torch_version, state.autocast, state.default_dtype)) {
+        out = join(out, Value(each), symbols_);
+      }
+    }
+  }
+  return out.is_bottom() ? Value(unknown) : out;
+}
+
+Value Engine::module_forward(const Activation& activation, const Instruction& instruction,
+                             const ModuleType& type, State& state) {
+  const Operator* op = type.forward.empty() ? nullptr : find_operator(type.forward);
+  if (!op) return instruction.args.size() > 1 ? argument(state, instruction, 1) : Value::unknown();
+  const Alternative* module = argument(state, instruction, 0).single();
+  const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
+  std::vector<Input> inputs;
+  for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
+    const std::string& source = type.arguments[i];
+    if (source.empty()) continue;
+    if (source[0] == '$') {
+      inputs.push_back({op->arguments[i], tensors(state, argument(state, instruction, 1)),
+                        instruction.args.size() > 1 ? instruction.args[1].value : 0});
+      continue;
+    }
+    const auto cell = object ? object->cells.find(field(source)) : std::map<Key, Value>::const_iterator();
+    if (object && cell != object->cells.end()) {
+      inputs.push_back({op->arguments[i], tensors(state, cell->second), 0});
+    } else {
+      // Nobody saw this module being made: the setting says what its parameters are.
+      const Dtype dtype = type.norm ? setting_.norms : setting_.parameters;
+      inputs.push_back({op->arguments[i], {Alternative::tensor(dtype, Rank::at_least(1))}, 0});
+    }
+  }
+  return apply(activation, instruction, *op, std::move(inputs), {}, false, state);
+}
+
+}  // namespace dtype_guard::flow

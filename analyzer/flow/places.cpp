@@ -1,0 +1,149 @@
+// Reading and writing places: from a variable or a value along fields and cells.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxPointers = 8;  // followed in a row
+}  // namespace
+
+Engine::Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
+  Target current;
+  if (place.base) {
+    for (const Alternative& each : value(state, place.base)) {
+      if (each.kind == Kind::kReference) {
+        current.locations.push_back({each.object, each.key});
+      } else {
+        current.direct = join(current.direct, Value(each), symbols_);
+      }
+    }
+  } else {
+    current.locations.push_back({activation.frame, {Key::Kind::kVariable, place.variable}});
+  }
+  for (const Place::Step& step : place.path) {
+    const Value contents = read(state, current);
+    Target next;
+    for (const Alternative& each : contents) follow(state, each, step, next, 0);
+    current = std::move(next);
+  }
+  return current;
+}
+
+void Engine::follow(const State& state, const Alternative& from, const Place::Step& step, Target& out,
+                    int depth) {
+  const bool is_field = step.kind == Place::Step::Kind::kField;
+  switch (from.kind) {
+    case Kind::kObject:
+    case Kind::kClosure: {
+      const Key key = is_field                                   ? field(step.field)
+                      : step.kind == Place::Step::Kind::kAnyCell ? Key{Key::Kind::kAny, 0}
+                                                                 : Key{Key::Kind::kIndex, step.cell};
+      out.locations.push_back({from.object, key});
+      return;
+    }
+    case Kind::kReference:
+      if (depth < kMaxPointers) {
+        for (const Alternative& each : read(state, Location{from.object, from.key})) {
+          follow(state, each, step, out, depth + 1);
+        }
+        return;
+      }
+      break;
+    case Kind::kTensor:
+    case Kind::kHandle:
+      if (is_field && step.field == "dtype") {
+        for (const Alternative& each : tensors(state, Value(from))) {
+          const bool known = each.kind == Kind::kTensor;
+          out.direct =
+              join(out.direct, Value(Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined)), symbols_);
+        }
+        return;
+      }
+      if (is_field && step.field != "data" && step.field != "dl_tensor") break;
+      out.direct = join(out.direct, Value(from), symbols_);
+      out.element = out.element || !is_field;
+      return;
+    case Kind::kNone:
+      return;  // nothing lies behind a null pointer
+    default:
+      break;
+  }
+  out.direct = join(out.direct, Value::unknown(from.symbols), symbols_);
+}
+
+Value Engine::read(const State& state, const Location& location) {
+  const HeapObject* object = state.find(location.object);
+  if (!object) return Value::unknown();
+  if (location.key.kind == Key::Kind::kAny) {
+    Value out = object->rest;
+    bool several = false;
+    for (const auto& [key, value] : object->cells) {
+      if (key.kind != Key::Kind::kIndex) continue;
+      several = several || (!out.is_bottom() && !(out == value));
+      out = join(out, value, symbols_);
+    }
+    if (!out.is_bottom()) return several ? weakened(out) : out;
+  } else if (const auto found = object->cells.find(location.key); found != object->cells.end()) {
+    return found->second;
+  } else if (location.key.kind == Key::Kind::kIndex && !object->rest.is_bottom()) {
+    return object->rest;
+  }
+  const SymbolSetId own = symbol(location.object, &heap_ids_, static_cast<int>(location.key.id));
+  return Value::unknown(symbols_.unite(object->symbols, own));
+}
+
+Value Engine::read(const State& state, const Target& target) {
+  Value out = target.direct;
+  for (const Location& each : target.locations) out = join(out, read(state, each), symbols_);
+  return out;
+}
+
+void Engine::write(State& state, const Location& location, const Value& value, bool strong) {
+  HeapObject& object = state.change(location.object);
+  if (location.key.kind == Key::Kind::kAny) {
+    for (auto& [key, cell] : object.cells) {
+      if (key.kind == Key::Kind::kIndex) cell = weak_update(cell, value, symbols_);
+    }
+    object.rest = weak_update(object.rest, value, symbols_);
+    return;
+  }
+  Value& cell = object.cells[location.key];
+  cell = strong ? value : weak_update(cell, value, symbols_);
+}
+
+void Engine::write(State& state, const Target& target, const Value& value) {
+  const bool strong = target.locations.size() == 1 && target.direct.is_bottom();
+  for (const Location& each : target.locations) write(state, each, value, strong);
+}
+
+Value Engine::load(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Target target = resolve(activation, state, instruction.place);
+  if (!target.element) {
+    const Value out = read(state, target);
+    return out.is_bottom() ? Value::unknown(symbol(activation.context, &instruction)) : out;
+  }
+  Alternatives out;
+  for (Alternative each : tensors(state, target.direct)) {
+    const bool of_buffer =
+        std::any_of(target.direct.begin(), target.direct.end(), [&](const Alternative& direct) {
+          const HeapObject* object = direct.kind == Kind::kHandle ? state.find(direct.object) : nullptr;
+          return object && object->kind == HeapObject::Kind::kBuffer;
+        });
+    each.rank = of_buffer ? Rank::number() : each.rank.plus(-1);
+    out.push_back(each);
+  }
+  return join(Value(std::move(out)), Value(), symbols_);
+}
+
+Value Engine::address(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Target target = resolve(activation, state, instruction.place);
+  Value out = target.direct;
+  for (const Location& each : target.locations) {
+    out = join(out, Value(Alternative::at(Kind::kReference, each.object, each.key)), symbols_);
+  }
+  return out.is_bottom() ? Value::unknown(symbol(activation.context, &instruction)) : out;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,147 @@
+#include "analyzer/flow/queries/query.h"
+
+#include <algorithm>
+
+#include "rules/contracts/roles.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+bool is_known(const Alternative& each) {
+  return each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
+}
+bool is_wider(const Alternative& a, const Alternative& b) { return bits(a.dtype) > bits(b.dtype); }
+
+// How much speaks for `mine` being the operand to change when two must be equal and are not.
+int blame(const Alternative& mine, const Alternative& other, const Origins& origins) {
+  if (!is_wider(mine, other)) return 0;
+  const Origin* origin = origins.find(mine.origin);
+  if (!origin) return 1;
+  return origin->kind == Origin::Kind::kPromotion ? 4 : origin->kind == Origin::Kind::kCast ? 3 : 2;
+}
+
+class Search {
+ public:
+  Search(const SinkRecord& record, const Origins& origins, SymbolSets& symbols, const DefectOptions& options)
+      : record_(record), origins_(origins), symbols_(symbols), options_(options) {}
+
+  std::vector<Defect> run() {
+    const auto behaviour = record_.api->autocast.find(std::string(options_.device));
+    const bool recasts =
+        behaviour != record_.api->autocast.end() && behaviour->second == AutocastBehaviour::kRecasts;
+    if (recasts && record_.autocast.may_be_on) {
+      if (!record_.autocast.may_be_off) return {};  // the call casts its operands itself
+      only_possible_ = true;
+    }
+    for (const SinkOperand& arrived : record_.operands) check(arrived);
+    std::vector<Defect> out;
+    for (Defect& each : defects_) {
+      if (has_evidence(each)) out.push_back(std::move(each));
+    }
+    return out;
+  }
+
+ private:
+  void check(const SinkOperand& arrived) {
+    const Operand& operand = *record_.api->find(arrived.role);
+    const DtypeSet accepts = record_.api->accepted(arrived.role);
+    for (const Alternative& each : arrived.alternatives) {
+      if (!is_known(each)) continue;
+      if (!accepts.empty() && !accepts.contains(each.dtype)) {
+        Defect& found = defect(arrived, operand, each);
+        found.unsupported = true;
+        found.definite = found.definite || is_certain(each);
+      }
+    }
+    if (operand.same_as.empty()) return;
+    const auto other = std::find_if(record_.operands.begin(), record_.operands.end(),
+                                    [&](const SinkOperand& each) { return each.role == operand.same_as; });
+    if (other != record_.operands.end()) compare(arrived, *other);
+  }
+
+  void compare(const SinkOperand& mine, const SinkOperand& other) {
+    for (const Alternative& a : mine.alternatives) {
+      for (const Alternative& b : other.alternatives) {
+        if (!is_known(a) || !is_known(b) || a.dtype == b.dtype) continue;
+        const bool blame_other = blame(b, a, origins_) > blame(a, b, origins_);
+        const SinkOperand& guilty = blame_other ? other : mine;
+        const SinkOperand& witness = blame_other ? mine : other;
+        Defect& found = defect(guilty, *record_.api->find(guilty.role), blame_other ? b : a);
+        if (std::find(found.differs_from.begin(), found.differs_from.end(), &witness) ==
+            found.differs_from.end()) {
+          found.differs_from.push_back(&witness);
+        }
+        // Two operands that may each be several things may agree on every path that the program takes.
+        const auto differs = [&](const Alternative& one) {
+          return one.kind == Kind::kNone ||
+                 (is_known(one) && !one.uncertain && one.dtype != found.alternative.dtype);
+        };
+        const bool all = std::all_of(witness.alternatives.begin(), witness.alternatives.end(), differs);
+        const bool guessed =
+            is_half(a.dtype) && is_half(b.dtype) && !options_.closed && !options_.named_by_user;
+        found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
+      }
+    }
+  }
+
+  Defect& defect(const SinkOperand& arrived, const Operand& operand, const Alternative& alternative) {
+    for (Defect& each : defects_) {
+      if (each.arrived == &arrived && same_place_in_order(each.alternative, alternative)) return each;
+    }
+    Defect out;
+    out.record = &record_;
+    out.operand = &operand;
+    out.arrived = &arrived;
+    out.alternative = alternative;
+    out.origin = origins_.find(alternative.origin);
+    return defects_.emplace_back(std::move(out));
+  }
+
+  bool is_certain(const Alternative& each) {
+    return !only_possible_ && !each.uncertain && symbols_.intersect(each.symbols, record_.conditions) == 0;
+  }
+
+  bool has_evidence(const Defect& defect) const {
+    const auto kind = role_kind(defect.arrived->role);
+    if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
+    // What nobody stated is a guess, and a guess in half says nothing against the call.
+    if (!defect.origin && is_half(defect.alternative.dtype)) return false;
+    if (options_.named_by_user) return true;
+    if (defect.origin && is_half(defect.origin->before)) return true;
+    return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
+      if (&other == defect.arrived) return false;
+      return std::any_of(other.alternatives.begin(), other.alternatives.end(),
+                         [](const Alternative& each) { return is_known(each) && is_half(each.dtype); });
+    });
+  }
+
+  const SinkRecord& record_;
+  const Origins& origins_;
+  SymbolSets& symbols_;
+  const DefectOptions& options_;
+  bool only_possible_ = false;
+  std::vector<Defect> defects_;
+};
+
+}  // namespace
+
+std::vector<Defect> find_defects(const SinkRecord& record, const Origins& origins, SymbolSets& symbols,
+                                 const DefectOptions& options) {
+  return Search(record, origins, symbols, options).run();
+}
+
+const std::vector<Query>& queries() {
+  static const std::vector<Query> all = {
+      {"kv-cache-dtype-mismatch", fits_kv_cache_mismatch},
+      {"rotary-dtype-mismatch", fits_rotary_mismatch},
+      {"attention-mask-dtype", fits_mask_dtype},
+      {"autocast-fp32-operator", fits_autocast_fp32_operator},
+      {"attention-implicit-promotion", fits_implicit_promotion},
+      {"attention-mixed-dtypes", fits_mixed_dtypes},
+      {"attention-unsupported-dtype", fits_unsupported_dtype},
+  };
+  return all;
+}
+
+}  // namespace dtype_guard::flow

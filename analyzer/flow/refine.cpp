@@ -1,0 +1,170 @@
+// What a condition proves. The condition's defining instructions are walked, through copies and bool locals,
+// down to comparisons of dtypes; the tensor that was asked about, and every place that holds the very same
+// value, keeps only the alternatives that agree.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxWalk = 32;
+
+bool is_known_dtype(const Alternative& each) {
+  return each.kind == Kind::kDtype && each.dtype != Dtype::kUndefined;
+}
+}  // namespace
+
+bool Engine::replace_everywhere(State& state, const Value& before, const Value& after) {
+  if (before.same(after)) return true;
+  if (after.is_bottom()) return false;
+  const Value old = before;  // `before` may live in what is replaced
+  for (Value& each : state.values) {
+    if (each.same(old)) each = after;
+  }
+  for (auto& [id, object] : state.heap) {
+    const auto holds = [&](const auto& entry) { return entry.second.same(old); };
+    if (std::none_of(object->cells.begin(), object->cells.end(), holds)) continue;
+    auto copy = std::make_shared<HeapObject>(*object);
+    for (auto& [key, cell] : copy->cells) {
+      if (cell.same(old)) cell = after;
+    }
+    object = std::move(copy);
+  }
+  return true;
+}
+
+bool Engine::refine(const Activation& activation, State& state, ValueId condition, bool wanted, int depth) {
+  const Value known = value(state, condition);
+  if (const auto now = truth(known)) return *now == wanted;
+  const Instruction* definition = activation.info.definition(condition);
+  if (depth > kMaxWalk || !definition) return true;
+
+  // A bool local or a bool that a callee returned: go on where it was computed, when that was here.
+  if (definition->op == Op::kLoad || definition->op == Op::kCopy || definition->op == Op::kPhi) {
+    const Alternative* one = known.single();
+    if (one && one->source && one->context == activation.context && one->source != condition) {
+      if (!refine(activation, state, one->source, wanted, depth + 1)) return false;
+    }
+  }
+  if (definition->op == Op::kOperator && !definition->args.empty()) {
+    const std::string& name = definition->name;
+    if (name == "logical_not") {
+      if (!refine(activation, state, definition->args[0].value, !wanted, depth + 1)) return false;
+    } else if (name == "logical_and" || name == "logical_or") {
+      const bool all = (name == "logical_and") == wanted;  // every part has that truth
+      std::size_t open = 0;
+      ValueId last = 0;
+      for (const Argument& each : definition->args) {
+        if (all && !refine(activation, state, each.value, wanted, depth + 1)) return false;
+        const auto part = truth(value(state, each.value));
+        if (!all && part == wanted) return true;
+        if (!part) {
+          ++open;
+          last = each.value;
+        }
+      }
+      if (!all && open == 1 && !refine(activation, state, last, wanted, depth + 1)) return false;
+    } else if (name == "eq" || name == "ne") {
+      if (!refine_comparison(activation, state, *definition, (name == "eq") == wanted)) return false;
+    } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {
+      const Value asked = value(state, definition->args[0].value);
+      Alternatives kept;
+      for (const Alternative& each : asked) {
+        const bool decides = name == "is_floating_point"
+                                 ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
+                                 : each.kind == Kind::kNone || each.kind == Kind::kTensor;
+        const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
+        if (!decides || holds == wanted) kept.push_back(each);
+      }
+      if (kept.size() != asked.size() && !replace_everywhere(state, asked, Value(std::move(kept))))
+        return false;
+    }
+  }
+  // The same unknown bool has this truth wherever it is kept.
+  Alternatives settled;
+  for (Alternative each : value(state, condition)) {
+    const bool is_bool = each.kind == Kind::kBool || each.kind == Kind::kUnknown;
+    if (each.has_number && (each.number != 0) != wanted) continue;
+    if (is_bool && !each.has_number) {
+      each.kind = Kind::kBool;
+      each.has_number = true;
+      each.number = wanted;
+    }
+    settled.push_back(each);
+  }
+  const Value before = value(state, condition);
+  return replace_everywhere(state, before, Value(std::move(settled)));
+}
+
+bool Engine::refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
+                               bool equal) {
+  if (comparison.args.size() != 2) return true;
+  const Value sides[2] = {argument(state, comparison, 0), argument(state, comparison, 1)};
+  for (int i = 0; i < 2; ++i) {
+    const Value& mine = sides[i];
+    const Value& other = sides[1 - i];
+    if (other.single() && other.single()->kind == Kind::kNone) {
+      Alternatives kept;
+      for (const Alternative& each : mine) {
+        const bool decides = each.kind == Kind::kNone || each.kind == Kind::kTensor;
+        if (!decides || (each.kind == Kind::kNone) == equal) kept.push_back(each);
+      }
+      if (kept.size() != mine.size() && !replace_everywhere(state, mine, Value(std::move(kept))))
+        return false;
+      continue;
+    }
+    std::vector<Dtype> dtypes;
+    for (const Alternative& each : other) {
+      if (!is_known_dtype(each)) dtypes.clear();
+      if (!is_known_dtype(each)) break;
+      dtypes.push_back(each.dtype);
+    }
+    // Differing from one of several dtypes proves nothing.
+    if (dtypes.empty() || (!equal && dtypes.size() > 1)) continue;
+    if (!restrict_dtypes(activation, state, comparison.args[static_cast<std::size_t>(i)].value, dtypes,
+                         equal)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId id,
+                             const std::vector<Dtype>& dtypes, bool keep, int depth) {
+  const auto agrees = [&](const Alternative& each) {
+    const bool decides =
+        (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
+    return !decides || (std::find(dtypes.begin(), dtypes.end(), each.dtype) != dtypes.end()) == keep;
+  };
+  const Value asked = value(state, id);
+  Alternatives kept;
+  std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), agrees);
+
+  // The tensor whose dtype this is.
+  const Alternative* first = asked.is_bottom() ? nullptr : &asked.alternatives().front();
+  const bool derived =
+      first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
+  const ValueId source = derived ? first->source : 0;
+  if (kept.size() != asked.size() && !replace_everywhere(state, asked, Value(std::move(kept)))) return false;
+  if (source && depth < 4 && !restrict_dtypes(activation, state, source, dtypes, keep, depth + 1))
+    return false;
+
+  // A handle's dtype is kept in its cell, a reference's in its place.
+  for (const Alternative& each : asked) {
+    const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
+    const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
+    const auto cell = object
+                          ? object->cells.find(each.kind == Kind::kHandle ? HeapObject::kContents : each.key)
+                          : std::map<Key, Value>::const_iterator();
+    if (!object || cell == object->cells.end()) continue;
+    Alternatives inner;
+    const Value contents = cell->second;
+    std::copy_if(contents.begin(), contents.end(), std::back_inserter(inner), agrees);
+    if (inner.size() != contents.size() && !replace_everywhere(state, contents, Value(std::move(inner))))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace dtype_guard::flow

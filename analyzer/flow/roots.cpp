@@ -1,0 +1,193 @@
+// Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
+// what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+bool takes_object(const Function& function) {
+  return function.kind == FunctionKind::kMethod || function.kind == FunctionKind::kConstructor ||
+         function.kind == FunctionKind::kDestructor;
+}
+
+// What autocast casts to when nobody names a dtype.
+Dtype lower_dtype(const std::string& device) {
+  return device == "cpu" || device == "xla" || device == "hpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
+}
+}  // namespace
+
+std::vector<std::uint32_t> Engine::roots(const Module& module) {
+  const auto& functions = module.functions;
+  const bool has_main =
+      std::any_of(functions.begin(), functions.end(), [](const Function& each) { return each.is_main; });
+  std::vector<std::uint32_t> out;
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const Function& each = functions[i];
+    if (each.blocks.empty()) continue;
+    const bool open = each.external && each.kind != FunctionKind::kLambda;
+    if (has_main ? each.is_main : open) out.push_back(static_cast<std::uint32_t>(i));
+  }
+  return out;
+}
+
+void Engine::evaluate_root(std::uint32_t function) {
+  const Function& code = index_.function(function);
+  const ContextId root = context(0, &code);
+  State state;
+  state.autocast.dtype = lower_dtype(options_.device);
+  const auto records_before = records_;
+  steps_ = 0;
+  try {
+    std::vector<Value> arguments;
+    if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
+      arguments.push_back(make_object(code.class_name, root, -1, state));
+    } else if (takes_object(code)) {
+      HeapObject fresh;
+      fresh.type = code.class_name;
+      const HeapId id = heap_id(root, &code, -1);
+      state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
+      arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
+    }
+    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+      arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), state));
+    }
+    if (!code.is_main && setting_.autocast != Dtype::kUndefined)
+      state.autocast = {true, false, setting_.autocast};
+    bool alive = true;
+    call(function, std::move(arguments), state, root, nullptr, alive);
+  } catch (const BudgetExceeded&) {
+    records_ = records_before;  // half a fixpoint is no evidence of anything
+    throw;
+  }
+}
+
+Value Engine::input(const Parameter& parameter, ContextId context, int position, State& state) {
+  const SymbolSetId own = symbol(context, &index_, position);
+  const HeapId id = heap_id(context, &index_, position);
+  const auto by_reference = [&](const Value& contents) {
+    if (!parameter.by_reference) return contents;
+    HeapObject slot;
+    const Key key{Key::Kind::kVariable, 0};
+    slot.cells[key] = contents;
+    state.heap[id] = std::make_shared<const HeapObject>(std::move(slot));
+    return Value(Alternative::at(Kind::kReference, id, key));
+  };
+  Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
+  switch (parameter.kind) {
+    case ParameterKind::kTensor: {
+      if (parameter.type.empty()) return by_reference(Value(tensor));
+      // A typed pointer states its dtype itself.
+      const auto element = parse_dtype(parameter.type);
+      const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
+      return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+    }
+    case ParameterKind::kOptionalTensor: {
+      Alternative none = Alternative::of(Kind::kNone);
+      none.symbols = own;
+      tensor.symbols = own;
+      return by_reference(Value({none, tensor}));
+    }
+    case ParameterKind::kTensorList: {
+      HeapObject list;
+      list.kind = HeapObject::Kind::kContainer;
+      list.rest = Value(tensor);
+      state.heap[id] = std::make_shared<const HeapObject>(std::move(list));
+      return Value(Alternative::at(Kind::kObject, id));
+    }
+    case ParameterKind::kDtype:
+    case ParameterKind::kOptions:
+      return by_reference(Value(Alternative::a_dtype(setting_.inputs)));
+    case ParameterKind::kNumber: {
+      Alternative number = Alternative::integer(std::nullopt);
+      if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
+      if (parameter.type == "bool") number = Alternative::boolean(std::nullopt);
+      number.symbols = own;
+      return by_reference(Value(number));
+    }
+    case ParameterKind::kObject:
+      return make_object(parameter.type, context, position, state);
+    case ParameterKind::kOther:
+      break;
+  }
+  return by_reference(Value::unknown(own));
+}
+
+// An instance as its constructors leave it, with the setting applied to what is registered in it.
+Value Engine::make_object(const std::string& class_name, ContextId root, int position, State& state) {
+  const HeapId id = heap_id(root, &index_.module(), position);
+  const Value object(Alternative::at(Kind::kObject, id));
+  const auto& constructors = index_.constructors(class_name);
+  if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
+    return Value::unknown(symbol(root, &index_, position));  // its forward takes the setting's parameters
+  }
+  HeapObject fresh;
+  fresh.type = class_name;
+  fresh.symbols = symbol(root, &index_, position);
+  state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
+  std::optional<State> made;
+  for (const std::uint32_t constructor : constructors) {
+    State one = state;
+    const Function& code = index_.function(constructor);
+    const ContextId inner = context(root, &code);
+    std::vector<Value> arguments = {object};
+    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+      // A constructor that takes its own class would not end: such a parameter is left unknown.
+      const bool own_class = code.parameters[i].type == class_name;
+      arguments.push_back(own_class ? Value::unknown(symbol(inner, &code, static_cast<int>(i)))
+                                    : input(code.parameters[i], inner, static_cast<int>(i), one));
+    }
+    bool alive = true;
+    call(constructor, std::move(arguments), one, inner, nullptr, alive);
+    if (!alive) continue;
+    if (made) {
+      join(*made, one, symbols_, true);
+    } else {
+      made = std::move(one);
+    }
+  }
+  if (made) state = std::move(*made);
+  std::vector<HeapId> seen;
+  apply_setting(state, object, seen, false);
+  return object;
+}
+
+void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {
+  for (const Alternative& each : value) {
+    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
+      continue;
+    seen.push_back(each.object);
+    const HeapObject* object = state.find(each.object);
+    if (!object) continue;
+    const ModuleType* type = find_module_type(object->type);
+    const bool is_norm = norms || (type && type->norm);
+    for (const Registration& one : std::vector<Registration>(object->registered)) {
+      if (one.kind == Registration::Kind::kModule) {
+        apply_setting(state, one.value, seen, norms);
+        continue;
+      }
+      const Alternative* handle = one.value.single();
+      if (!handle || handle->kind != Kind::kHandle) continue;
+      const HeapObject* tensor = state.find(handle->object);
+      if (!tensor || tensor->stated) continue;
+      const Dtype dtype = one.kind == Registration::Kind::kBuffer ? setting_.buffers
+                          : is_norm                               ? setting_.norms
+                                                                  : setting_.parameters;
+      Value contents;
+      for (Alternative old : tensor->cells.at(HeapObject::kContents)) {
+        // Integer buffers stay what they are.
+        const bool floating =
+            old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
+        if (floating && old.kind != Kind::kNone && (old.kind != Kind::kTensor || old.dtype != dtype)) {
+          old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+        }
+        contents = join(contents, Value(old), symbols_);
+      }
+      state.change(handle->object).cells[HeapObject::kContents] = contents;
+    }
+  }
+}
+
+}  // namespace dtype_guard::flow

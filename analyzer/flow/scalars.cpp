@@ -1,0 +1,171 @@
+// What the table of tensor operators does not know: comparisons of dtypes and numbers, logic, arithmetic on
+// numbers, and questions about a tensor (dim, size, defined). Their results carry the symbols that decide
+// them.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::array<std::string_view, 12> kQuestions = {"dim",        "size",   "sizes",         "numel",
+                                                         "ndimension", "stride", "strides",       "is_cuda",
+                                                         "is_cpu",     "device", "is_contiguous", "item"};
+constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
+
+bool is_scalar(const Alternative& each) {
+  return each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kString;
+}
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::optional<bool> constant_comparison(std::string_view name, std::int64_t a, std::int64_t b) {
+  if (name == "eq") return a == b;
+  if (name == "ne") return a != b;
+  if (name == "lt") return a < b;
+  if (name == "le") return a <= b;
+  if (name == "gt") return a > b;
+  return a >= b;
+}
+}  // namespace
+
+Value Engine::compare(const Instruction& instruction, const State& state, bool equal) const {
+  bool may_be_equal = false;
+  bool may_differ = false;
+  for (const Alternative& a : argument(state, instruction, 0)) {
+    for (const Alternative& b : argument(state, instruction, 1)) {
+      const bool dtypes = a.kind == Kind::kDtype && b.kind == Kind::kDtype;
+      const bool numbers = is_scalar(a) && is_scalar(b) && a.has_number && b.has_number;
+      const bool one_is_none = (a.kind == Kind::kNone) != (b.kind == Kind::kNone);
+      const auto is_thing = [](const Alternative& x) {
+        return x.kind != Kind::kNone && x.kind != Kind::kUnknown && x.kind != Kind::kTop &&
+               x.kind != Kind::kReference;
+      };
+      bool same = true;
+      bool different = true;
+      if (dtypes && a.dtype != Dtype::kUndefined && b.dtype != Dtype::kUndefined) {
+        same = a.dtype == b.dtype;
+        different = !same;
+      } else if (numbers) {
+        same = a.number == b.number;
+        different = !same;
+      } else if (a.kind == Kind::kNone && b.kind == Kind::kNone) {
+        different = false;
+      } else if (one_is_none && (is_thing(a) || is_thing(b))) {
+        same = false;
+      }
+      may_be_equal = may_be_equal || same;
+      may_differ = may_differ || different;
+    }
+  }
+  std::optional<bool> known;
+  if (may_be_equal != may_differ) known = may_be_equal == equal;
+  return Value(Alternative::boolean(known));
+}
+
+std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
+                                              State& state) {
+  const std::string& name = instruction.name;
+  bool has_tensor = false;
+  bool has_unknown = false;
+  bool all_scalar = !instruction.args.empty();
+  SymbolSetId symbols = 0;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value& each = argument(state, instruction, i);
+    symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
+    for (const Alternative& one : each) {
+      all_scalar = all_scalar && is_scalar(one);
+      has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
+    }
+    for (const Alternative& one : each.is_bottom() ? Alternatives{} : tensors(state, each)) {
+      has_tensor = has_tensor || (one.kind == Kind::kTensor && !one.rank.wrapped);
+    }
+  }
+  const auto decided_here = [&](Value out) {
+    std::vector<Alternative> alternatives = out.alternatives();
+    for (Alternative& each : alternatives) {
+      each.symbols = symbols_.unite(each.symbols, symbols);
+      each.context = activation.context;
+      each.source = instruction.result;
+    }
+    return Value(std::move(alternatives));
+  };
+  const auto fact = [&](std::optional<bool> known) {
+    return decided_here(Value(Alternative::boolean(known)));
+  };
+
+  if (name == "logical_not" && !has_tensor) {
+    const auto known = truth(argument(state, instruction, 0));
+    return fact(known ? std::optional(!*known) : std::nullopt);
+  }
+  if ((name == "logical_and" || name == "logical_or") && !has_tensor) {
+    const bool deciding = name == "logical_or";
+    std::optional<bool> known = !deciding;
+    for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+      const auto one = truth(argument(state, instruction, i));
+      if (one == deciding) return fact(deciding);
+      if (!one) known.reset();
+    }
+    return fact(known);
+  }
+  if (name == "defined" || name == "has_value") {
+    bool present = false;
+    bool absent = false;
+    for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+      present = present || each.kind != Kind::kNone;
+      absent = absent || each.kind == Kind::kNone || each.kind == Kind::kUnknown;
+    }
+    return fact(present != absent ? std::optional(present) : std::nullopt);
+  }
+  if (name == "is_floating_point") {
+    std::optional<bool> known;
+    bool mixed = false;
+    for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+      const bool has_dtype = each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
+      if (!has_dtype || (known && *known != is_floating(each.dtype))) mixed = true;
+      if (has_dtype) known = is_floating(each.dtype);
+    }
+    return fact(mixed ? std::nullopt : known);
+  }
+  if (is_one_of(kComparisons, name) && instruction.args.size() == 2 && !has_tensor) {
+    if (name == "eq" || name == "ne") return decided_here(compare(instruction, state, name == "eq"));
+    const Alternative* a = argument(state, instruction, 0).single();
+    const Alternative* b = argument(state, instruction, 1).single();
+    if (a && b && a->has_number && b->has_number)
+      return fact(constant_comparison(name, a->number, b->number));
+    return fact(std::nullopt);
+  }
+  if (is_one_of(kComparisons, name) && instruction.args.size() == 2) {
+    // A tensor against none asks whether it is there.
+    const Alternative* b = argument(state, instruction, 1).single();
+    if (b && b->kind == Kind::kNone) return decided_here(compare(instruction, state, name == "eq"));
+  }
+  if (is_one_of(kQuestions, name)) {
+    Alternative number = name == "item" ? Alternative::real() : Alternative::integer(std::nullopt);
+    if (name == "dim" && has_tensor) {
+      const Alternatives of = tensors(state, argument(state, instruction, 0));
+      if (of.size() == 1 && of[0].rank.min == of[0].rank.max) number = Alternative::integer(of[0].rank.min);
+    }
+    number.symbols = symbol(activation.context, &instruction);
+    return decided_here(Value(number));
+  }
+  if (all_scalar && !has_tensor && !has_unknown) {
+    bool real = name == "div" || name == "exp" || name == "log" || name == "sqrt";
+    for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+      for (const Alternative& each : argument(state, instruction, i))
+        real = real || each.dtype == Dtype::kFloat64;
+    }
+    const Operator* op = find_operator(name);
+    const bool factory =
+        op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
+               op->result == ResultRule::kFixed);
+    if (!factory) return decided_here(Value(real ? Alternative::real() : Alternative::integer(std::nullopt)));
+  }
+  return std::nullopt;
+}
+
+}  // namespace dtype_guard::flow

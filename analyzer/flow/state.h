@@ -1,0 +1,80 @@
+// The abstract machine's state at one point of one activation: values computed so far, the heap, the autocast
+// and default-dtype state of the thread, and the undecided branches taken to get here. Locals live in a frame
+// object of the heap, so a place is always a cell of a heap object and references to locals need nothing
+// special.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/symbols.h"
+#include "analyzer/flow/values.h"
+
+namespace dtype_guard::flow {
+
+struct Registration {
+  enum class Kind : std::uint8_t { kParameter, kBuffer, kModule };
+  Kind kind = Kind::kParameter;
+  std::string name;
+  Value value;  // a handle or an object
+  friend bool operator==(const Registration&, const Registration&) = default;
+};
+
+struct HeapObject {
+  enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kTensor, kBuffer, kClosure };
+  Kind kind = Kind::kInstance;
+  std::string type;
+  std::map<Key, Value> cells;  // a tensor's or buffer's contents are its cell kContents
+  Value rest;                  // any cell that is not listed; bottom: none was stored
+  std::vector<Registration> registered;
+  bool stated = false;      // a conversion of this tensor was seen in the code
+  SymbolSetId symbols = 0;  // what decides a field that nobody stored
+  friend bool operator==(const HeapObject&, const HeapObject&) = default;
+
+  static constexpr Key kContents{Key::Kind::kIndex, 0};
+};
+using HeapPointer = std::shared_ptr<const HeapObject>;
+
+// Autocast of the device under analysis.
+struct AutocastState {
+  bool may_be_on = false;
+  bool may_be_off = true;
+  Dtype dtype = Dtype::kUndefined;  // kUndefined: not known
+  friend bool operator==(const AutocastState&, const AutocastState&) = default;
+};
+
+// An undecided branch that was taken one way.
+struct Guard {
+  ContextId context = 0;
+  BlockId block = 0;
+  bool taken = false;
+  SymbolSetId symbols = 0;
+  friend auto operator<=>(const Guard&, const Guard&) = default;
+};
+
+struct State {
+  std::vector<Value> values;  // of the running activation, by ValueId
+  std::map<HeapId, HeapPointer> heap;
+  AutocastState autocast;
+  Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
+  std::vector<Guard> guards;              // sorted
+
+  const HeapObject* find(HeapId id) const;
+  HeapObject& change(HeapId id);  // copies when shared; makes a plain instance when absent
+  friend bool operator==(const State& a, const State& b);
+};
+
+// Joins `from` into `into`. Alternatives that one side alone has remember the undecided branches that led
+// there; `tag_conditions` is false at loop heads, where one more round is not a condition that a later branch
+// could share.
+void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditions);
+
+// `value` with every alternative marked as resting on something not known.
+Value weakened(const Value& value);
+// A cell that may or may not have been overwritten: old contents that differ become uncertain, and so do the
+// new.
+Value weak_update(const Value& old_value, const Value& new_value, SymbolSets& symbols);
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,29 @@
+// The engine's data: library modules (modules.json). Precision settings (precision_settings.json) are in
+// analysis.h.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtype_guard::flow {
+
+// A module of the framework whose body is not analysed.
+struct ModuleType {
+  struct Tensor {
+    std::string name;
+    int rank = 0;
+  };
+  std::vector<std::string> types;  // "torch::nn::Linear"
+  bool norm = false;
+  std::vector<Tensor> parameters;
+  std::vector<Tensor> buffers;
+  std::string forward;  // operator; empty: gives its input back
+  std::vector<std::string>
+      arguments;  // in the operator's order: "$0" an input, "" left out, else a parameter
+};
+
+// By type, with or without "Impl", or by the name of its forward ("torch::nn::Linear::forward").
+const ModuleType* find_module_type(std::string_view type);
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,216 @@
+// One instruction: dispatch, and the instructions that concern dtypes and the thread's dtype state.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+}
+
+bool Engine::transfer(Activation& activation, const Instruction& instruction, State& state) {
+  const auto set = [&](Value result) {
+    if (instruction.result && instruction.result < state.values.size()) {
+      state.values[instruction.result] = std::move(result);
+    }
+    return true;
+  };
+  switch (instruction.op) {
+    case Op::kConst: {
+      if (std::holds_alternative<Unknown>(instruction.constant)) {
+        return set(Value::unknown(symbol(activation.context, &instruction)));
+      }
+      return set(constant(instruction.constant));
+    }
+    case Op::kParam: {
+      const auto* position = std::get_if<std::int64_t>(&instruction.constant);
+      const bool given =
+          position && *position >= 0 && static_cast<std::size_t>(*position) < activation.arguments.size();
+      return set(given ? activation.arguments[static_cast<std::size_t>(*position)]
+                       : Value::unknown(symbol(activation.context, &instruction)));
+    }
+    case Op::kCopy:
+      return set(argument(state, instruction, 0));
+    case Op::kPhi: {
+      Value out;
+      for (const Argument& each : instruction.args) {
+        if (each.value < state.values.size()) out = join(out, state.values[each.value], symbols_);
+      }
+      return set(out.is_bottom() ? Value::unknown() : out);
+    }
+    case Op::kOperator:
+      return set(operation(activation, instruction, state));
+    case Op::kDtypeOf:
+      return set(dtype_of(activation, instruction, state));
+    case Op::kOptions: {
+      const Value* dtype = named(state, instruction, "dtype");
+      if (!dtype && !instruction.args.empty()) dtype = &argument(state, instruction, 0);
+      return set(dtype ? *dtype : Value(Alternative::of(Kind::kOptions)));
+    }
+    case Op::kCast:
+      return set(cast(activation, instruction, state));
+    case Op::kAlloc:
+    case Op::kObject:
+      return set(allocate(activation, instruction, state));
+    case Op::kModule:
+      return set(library_module(activation, instruction, state));
+    case Op::kPack:
+      return set(pack(activation, instruction, state));
+    case Op::kClosure:
+      return set(closure(activation, instruction, state));
+    case Op::kRegister:
+      return set(registration(activation, instruction, state));
+    case Op::kRetype:
+      retype(activation, instruction, state);
+      return true;
+    case Op::kCall:
+      return call_instruction(activation, instruction, state);
+    case Op::kLoad:
+      return set(load(activation, instruction, state));
+    case Op::kStore: {
+      const Target target = resolve(activation, state, instruction.place);
+      write(state, target, argument(state, instruction, 0));
+      return true;
+    }
+    case Op::kWrite:
+      write_elements(activation, instruction, state);
+      return true;
+    case Op::kAddress:
+      return set(address(activation, instruction, state));
+    case Op::kSetAutocast:
+      set_autocast(instruction, state);
+      return true;
+    case Op::kSetDefaultDtype:
+      set_default_dtype(instruction, state);
+      return true;
+    case Op::kSaveState:
+      return set(save_state(state));
+    case Op::kRestoreState:
+      restore_state(instruction, state);
+      return true;
+    case Op::kAssume: {
+      const std::optional<bool> known = truth(argument(state, instruction, 0));
+      if (known) return *known;
+      return instruction.args.empty() || refine(activation, state, instruction.args[0].value, true);
+    }
+    case Op::kSink:
+      return set(sink(activation, instruction, state));
+    case Op::kJump:
+    case Op::kBranch:
+    case Op::kReturn:
+    case Op::kUnreachable:
+      break;
+  }
+  return true;
+}
+
+Value Engine::constant(const Constant& constant) const {
+  struct Make {
+    Value operator()(Unknown) const { return Value::unknown(); }
+    Value operator()(None) const { return Value::none(); }
+    Value operator()(bool value) const { return Value(Alternative::boolean(value)); }
+    Value operator()(std::int64_t value) const { return Value(Alternative::integer(value)); }
+    Value operator()(double) const { return Value(Alternative::real()); }
+    Value operator()(const std::string&) const { return Value(Alternative::of(Kind::kString)); }
+    Value operator()(Dtype value) const { return Value(Alternative::a_dtype(value)); }
+  };
+  return std::visit(Make{}, constant);
+}
+
+Value Engine::dtype_of(const Activation& activation, const Instruction& instruction, const State& state) {
+  Value out;
+  for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+    const bool known = each.kind == Kind::kTensor || each.kind == Kind::kNumber || each.kind == Kind::kDtype;
+    Alternative dtype =
+        each.kind == Kind::kOptions ? each : Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined);
+    dtype.symbols = each.symbols;
+    dtype.uncertain = each.uncertain;
+    dtype.context = activation.context;
+    dtype.source = instruction.args.empty() ? 0 : instruction.args[0].value;
+    out = join(out, Value(dtype), symbols_);
+  }
+  return out.is_bottom() ? Value(Alternative::a_dtype(Dtype::kUndefined)) : out;
+}
+
+Value Engine::cast(const Activation& activation, const Instruction& instruction, const State& state) {
+  std::vector<Dtype> dtypes;
+  bool unchanged = false;
+  for (const Alternative& each : tensors(state, argument(state, instruction, 1))) {
+    unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
+    const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
+    dtypes.push_back(known ? each.dtype : Dtype::kUndefined);
+  }
+  if (unchanged) return argument(state, instruction, 0);
+  Value out;
+  for (const Alternative& from : tensors(state, argument(state, instruction, 0))) {
+    for (const Dtype dtype : dtypes) {
+      Alternative to = from;
+      if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
+        out = join(out, Value(from), symbols_);
+        continue;
+      }
+      if (from.kind != Kind::kTensor) {
+        const bool number = from.kind == Kind::kNumber || from.kind == Kind::kBool;
+        to = Alternative::tensor(dtype, number ? Rank::number() : Rank{});
+        to.symbols = 0;
+        if (number && dtype != Dtype::kUndefined && !is_floating(dtype)) to = from;
+      } else if (from.dtype != dtype || dtype == Dtype::kUndefined) {
+        const bool widened =
+            is_half(from.dtype) && dtype != Dtype::kUndefined && bits(dtype) > bits(from.dtype);
+        Origin origin;
+        origin.kind = instruction.implicit && widened ? Origin::Kind::kPromotion : Origin::Kind::kCast;
+        origin.function = activation.function;
+        origin.instruction = &instruction;
+        origin.op = "cast";
+        origin.before = from.dtype;
+        origin.after = dtype;
+        to.dtype = dtype;
+        to.uncertain = dtype == Dtype::kUndefined;  // a cast settles what was not known before it
+        to.origin = origins_.origin(origin);
+        to.trail = origins_.step(0, to.origin,
+                                 {0, 0, activation.function, &instruction, "cast", from.dtype, dtype,
+                                  instruction.implicit ? "implicit conversion" : "explicit cast"});
+      }
+      out = join(out, Value(to), symbols_);
+    }
+  }
+  return out.is_bottom() ? Value::unknown() : out;
+}
+
+void Engine::set_autocast(const Instruction& instruction, State& state) const {
+  if (instruction.name != options_.device && !instruction.name.empty()) return;
+  AutocastState& autocast = state.autocast;
+  if (const Value* dtype = named(state, instruction, "dtype")) {
+    const Alternative* one = dtype->single();
+    autocast.dtype = one && one->kind == Kind::kDtype ? one->dtype : Dtype::kUndefined;
+  }
+  const Value* on = named(state, instruction, "on");
+  if (!on) return;
+  const std::optional<bool> known = truth(*on);
+  autocast.may_be_on = known.value_or(true);
+  autocast.may_be_off = !known.value_or(false);
+}
+
+void Engine::set_default_dtype(const Instruction& instruction, State& state) const {
+  const Alternative* one = argument(state, instruction, 0).single();
+  state.default_dtype = one && one->kind == Kind::kDtype ? one->dtype : Dtype::kUndefined;
+}
+
+Value Engine::save_state(const State& state) {
+  const std::pair snapshot(state.autocast, state.default_dtype);
+  auto found = std::find(snapshots_.begin(), snapshots_.end(), snapshot);
+  if (found == snapshots_.end()) found = snapshots_.insert(found, snapshot);
+  return Value(Alternative::at(Kind::kState, static_cast<HeapId>(found - snapshots_.begin())));
+}
+
+void Engine::restore_state(const Instruction& instruction, State& state) const {
+  const Alternative* one = argument(state, instruction, 0).single();
+  if (one && one->kind == Kind::kState) {
+    std::tie(state.autocast, state.default_dtype) = snapshots_[one->object];
+  } else {
+    state.autocast = {true, true, Dtype::kUndefined};
+    state.default_dtype = Dtype::kUndefined;
+  }
+}
+
+}  // namespace dtype_guard::flow

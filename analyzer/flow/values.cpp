@@ -1,0 +1,166 @@
+#include "analyzer/flow/values.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analyzer/flow/symbols.h"
+
+namespace dtype_guard::flow {
+
+Rank Rank::exactly(std::int64_t dimensions) {
+  const auto count = static_cast<std::uint8_t>(std::clamp<std::int64_t>(dimensions, 0, kMany));
+  return {false, count, count};
+}
+
+Rank Rank::at_least(std::int64_t dimensions) {
+  return {false, static_cast<std::uint8_t>(std::clamp<std::int64_t>(dimensions, 0, kMany)), kMany};
+}
+
+Rank Rank::plus(int dimensions) const {
+  const auto moved = [&](int count) {
+    return static_cast<std::uint8_t>(std::clamp(count + dimensions, 0, int{kMany}));
+  };
+  return {false, moved(min), max == kMany ? max : moved(max)};
+}
+
+Rank join(Rank a, Rank b) { return {a.wrapped && b.wrapped, std::min(a.min, b.min), std::max(a.max, b.max)}; }
+
+Alternative Alternative::of(Kind kind) {
+  Alternative out;
+  out.kind = kind;
+  return out;
+}
+
+Alternative Alternative::tensor(Dtype dtype, Rank rank, OriginId origin, StepId trail) {
+  Alternative out = of(Kind::kTensor);
+  out.dtype = dtype;
+  out.rank = rank;
+  out.origin = origin;
+  out.trail = trail;
+  out.uncertain = dtype == Dtype::kUndefined;
+  return out;
+}
+
+Alternative Alternative::boolean(std::optional<bool> value) {
+  Alternative out = of(Kind::kBool);
+  out.has_number = value.has_value();
+  out.number = value.value_or(false);
+  return out;
+}
+
+Alternative Alternative::integer(std::optional<std::int64_t> value) {
+  Alternative out = of(Kind::kNumber);
+  out.dtype = Dtype::kInt64;
+  out.has_number = value.has_value();
+  out.number = value.value_or(0);
+  return out;
+}
+
+Alternative Alternative::real() {
+  Alternative out = of(Kind::kNumber);
+  out.dtype = Dtype::kFloat64;
+  return out;
+}
+
+Alternative Alternative::a_dtype(Dtype dtype) {
+  Alternative out = of(Kind::kDtype);
+  out.dtype = dtype;
+  return out;
+}
+
+Alternative Alternative::at(Kind kind, HeapId object, Key key) {
+  Alternative out = of(kind);
+  out.object = object;
+  out.key = key;
+  return out;
+}
+
+namespace {
+auto identity(const Alternative& a) {
+  return std::tuple(a.kind, a.dtype, a.object, a.key, a.function, a.has_number, a.number, a.origin);
+}
+bool is_tensor(const Alternative& a) { return a.kind == Alternative::Kind::kTensor; }
+
+void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
+  into.rank = join(into.rank, more.rank);
+  into.uncertain = into.uncertain && more.uncertain;
+  into.trail = std::min(into.trail, more.trail);
+  into.symbols = is_tensor(into) ? symbols.intersect(into.symbols, more.symbols)
+                                 : symbols.unite(into.symbols, more.symbols);
+  if (into.context != more.context || into.source != more.source) into.context = into.source = 0;
+}
+}  // namespace
+
+bool same_place_in_order(const Alternative& a, const Alternative& b) { return identity(a) == identity(b); }
+
+bool operator==(const Alternative& a, const Alternative& b) {
+  return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain && a.trail == b.trail &&
+         a.symbols == b.symbols && a.context == b.context && a.source == b.source;
+}
+
+Value::Value(std::vector<Alternative> alternatives) {
+  if (alternatives.empty()) return;
+  std::stable_sort(alternatives.begin(), alternatives.end(),
+                   [](const Alternative& a, const Alternative& b) { return identity(a) < identity(b); });
+  set_ = std::make_shared<const std::vector<Alternative>>(std::move(alternatives));
+}
+
+Value Value::unknown(SymbolSetId symbols) {
+  Alternative out = Alternative::of(Alternative::Kind::kUnknown);
+  out.uncertain = true;
+  out.symbols = symbols;
+  return Value(out);
+}
+
+const std::vector<Alternative>& Value::alternatives() const {
+  static const std::vector<Alternative> empty;
+  return set_ ? *set_ : empty;
+}
+
+bool operator==(const Value& a, const Value& b) { return a.same(b) || a.alternatives() == b.alternatives(); }
+
+Value join(const Value& a, const Value& b, SymbolSets& symbols) {
+  if (a.is_bottom() || a.same(b)) return a.is_bottom() ? b : a;
+  if (b.is_bottom()) return a;
+  std::vector<Alternative> out = a.alternatives();
+  out.insert(out.end(), b.begin(), b.end());
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Alternative& x, const Alternative& y) { return identity(x) < identity(y); });
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < out.size(); ++i) {
+    if (identity(out[kept]) == identity(out[i])) {
+      absorb(out[kept], out[i], symbols);
+    } else {
+      out[++kept] = out[i];
+    }
+  }
+  out.resize(kept + 1);
+  if (out.size() > kMaxAlternatives || out.front().kind == Alternative::Kind::kTop) {
+    Alternative top = Alternative::of(Alternative::Kind::kTop);
+    top.uncertain = true;
+    out.assign(1, top);
+  }
+  Value joined(std::move(out));
+  return joined == a ? a : joined == b ? b : joined;
+}
+
+std::optional<bool> truth(const Value& value) {
+  std::optional<bool> out;
+  for (const Alternative& each : value) {
+    const bool is_scalar = each.kind == Alternative::Kind::kBool || each.kind == Alternative::Kind::kNumber;
+    std::optional<bool> one;
+    if (is_scalar && each.has_number) one = each.number != 0;
+    if (each.kind == Alternative::Kind::kNone) one = false;
+    if (!one || (out && *out != *one)) return std::nullopt;
+    out = one;
+  }
+  return out;
+}
+
+SymbolSetId symbols_of(const Value& value, SymbolSets& symbols) {
+  SymbolSetId out = 0;
+  for (const Alternative& each : value) out = symbols.unite(out, each.symbols);
+  return out;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,125 @@
+#include "tests/unit/flow/lint_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/flow/text.h"
+#include "tests/catch.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+const ContractSet& contracts() {
+  static const ContractSet set = parse_contracts(R"({
+  "schema": "dtype-guard/contracts/1",
+  "library": "test",
+  "apis": [
+    {"name": "flash", "kind": "attention", "spellings": ["flash"], "source": "here", "result_like": "q",
+     "operands": [
+       {"role": "q", "argument": 0, "accepts": ["float16", "bfloat16"]},
+       {"role": "k", "argument": 1, "same_as": "q"},
+       {"role": "v", "argument": 2, "same_as": "q"},
+       {"role": "out", "argument": 3, "same_as": "q", "optional": true, "direction": "out"},
+       {"role": "lse", "argument": 4, "accepts": ["float32"], "optional": true, "direction": "out"}]},
+    {"name": "sdpa", "kind": "attention", "spellings": ["at::sdpa"], "source": "here", "result_like": "q",
+     "autocast": {"cuda": "recasts", "cpu": "recasts"},
+     "operands": [
+       {"role": "q", "argument": 0, "accepts": ["float16", "bfloat16", "float32"]},
+       {"role": "k", "argument": 1, "same_as": "q"},
+       {"role": "v", "argument": 2, "same_as": "q"},
+       {"role": "mask", "argument": 3, "accepts": ["bool", "float16", "bfloat16"], "optional": true}]},
+    {"name": "rotary", "kind": "rotary", "spellings": ["rotary"], "source": "here",
+     "operands": [
+       {"role": "x", "argument": 0, "accepts": ["float16", "bfloat16", "float32"]},
+       {"role": "cos", "argument": 1, "same_as": "x"},
+       {"role": "sin", "argument": 2, "same_as": "x"}]}
+  ]})",
+                                                 "test.json");
+  return set;
+}
+
+void number_lines(Module& module) {
+  int line = 10'000;
+  for (Function& function : module.functions) {
+    for (Block& block : function.blocks) {
+      for (Instruction& each : block.instructions) {
+        if (each.range == SourceRange{}) each.range = {function.range.file, ++line, 1, line, 2};
+      }
+    }
+  }
+}
+
+}  // namespace
+
+AnalysisResult lint(const std::string& text, const LintOptions& options) {
+  Module module = parse("file \"f.cpp\"\n" + text);
+  REQUIRE(print(parse(print(module))) == print(module));
+  number_lines(module);
+  AnalysisOptions how;
+  for (const PrecisionSetting& each : precision_settings()) {
+    const bool named =
+        std::find(options.settings.begin(), options.settings.end(), each.name) != options.settings.end();
+    if (options.settings.empty() ? each.by_default : named) how.settings.push_back(each);
+  }
+  REQUIRE((options.settings.empty() || how.settings.size() == options.settings.size()));
+  how.settings_named_by_user = options.named;
+  how.device = options.device;
+  how.strict = options.strict;
+  how.step_budget = options.step_budget;
+  how.contracts = &contracts();
+  return analyse(module, how);
+}
+
+std::vector<std::string> summary(const AnalysisResult& result) {
+  std::vector<std::string> out;
+  for (const Finding& each : result.findings) {
+    std::vector<std::string> roles;
+    for (const Sink& sink : each.sinks) roles.push_back(sink.role);
+    std::sort(roles.begin(), roles.end());
+    const std::string line = each.location.line > 10'000 ? "?" : std::to_string(each.location.line);
+    out.push_back(fmt::format("{} {} {} in {} [{}]{}", line, each.rule, fmt::join(roles, ","),
+                              each.location.function, fmt::join(each.precision, " "),
+                              each.certainty == Certainty::kPossible ? " possible" : ""));
+  }
+  return out;
+}
+
+std::vector<std::string> findings(const std::string& text, const LintOptions& options) {
+  const AnalysisResult result = lint(text, options);
+  CHECK(result.not_analysed.empty());
+  return summary(result);
+}
+
+LintOptions all_settings() {
+  LintOptions out;
+  for (const PrecisionSetting& each : precision_settings()) out.settings.push_back(each.name);
+  out.named = true;
+  return out;
+}
+
+LintOptions all_settings_but_fp32() {
+  LintOptions out = all_settings();
+  out.settings.erase(std::remove(out.settings.begin(), out.settings.end(), "fp32"), out.settings.end());
+  return out;
+}
+
+std::string attention_main(const std::string& body, const std::string& q, const std::string& k,
+                           const std::string& v) {
+  return R"(
+function main main
+  variables a, b, c, x, y
+b0:
+  %100 = const 2
+  %101 = pack(%100, %100, %100, %100)
+  %102 = const bfloat16
+  %103 = const float32
+  %1 = op randn(%101, dtype=%102) ; "q"
+  %2 = op randn(%101, dtype=%102) ; "k"
+  %3 = op randn(%101, dtype=%102) ; "v"
+)" + body +
+         fmt::format("  %200 = sink flash(q={}, k={}, v={}) ; 99:3-99:20 \"flash(q, k, v)\"\n  return\n", q,
+                     k, v);
+}
+
+}  // namespace dtype_guard::flow
