@@ -1,3 +1,6 @@
+#include <fstream>
+#include <sstream>
+
 #include "rules/contracts/contract.h"
 #include "rules/contracts/roles.h"
 #include "tests/catch.h"
@@ -82,4 +85,16 @@ TEST_CASE("a user's contract replaces the shipped one of the same name and adds 
   CHECK(all.find("flash_ref_rotary")->library == "mine");
   CHECK(all.find("flash_ref_rotary")->accepted("x").describe() == "float16 or bfloat16");
   CHECK(all.find("my::attention")->accepted("q").describe() == "float16, float32, float64 or bfloat16");
+}
+
+TEST_CASE("the example in the contracts' README is a contract file") {
+  std::ifstream in(std::string(DTYPE_GUARD_SOURCE_DIR) + "/rules/contracts/README.md");
+  std::ostringstream page;
+  page << in.rdbuf();
+  const std::string text = page.str();
+  const std::size_t start = text.find("```json\n") + 8;
+  REQUIRE(start > 8);
+  const ContractSet set = parse_contracts(text.substr(start, text.find("```", start) - start), "README.md");
+  REQUIRE(set.find("my::attention") != nullptr);
+  CHECK(set.find("my::attention")->operands.size() == 5);
 }
