@@ -1,0 +1,126 @@
+// Command lines as Clang takes them. A compile database is usually written for GCC; its flags that Clang does
+// not know would be errors, and none of them has a bearing on dtypes.
+#include <llvm/Config/llvm-config.h>
+#include <llvm/Support/Program.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "analyzer/clang/front_end.h"
+
+namespace dtype_guard::clang_front_end {
+
+namespace {
+
+// Flags that are dropped with the argument that follows them.
+constexpr std::array<std::string_view, 7> kDroppedWithValue = {
+    "-o", "-MF", "-MT", "-MQ", "-MJ", "--param", "--serialize-diagnostics"};
+constexpr std::array<std::string_view, 8> kDropped = {"-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP"};
+// Of -f and -m flags only those stay that change what the source means.
+constexpr std::array<std::string_view, 24> kKeptPrefixes = {"-fexceptions",    "-fno-exceptions",
+                                                            "-frtti",          "-fno-rtti",
+                                                            "-fopenmp",        "-fchar8_t",
+                                                            "-fno-char8_t",    "-fsigned-char",
+                                                            "-funsigned-char", "-fms-extensions",
+                                                            "-fshort-enums",   "-fmodule",
+                                                            "-fno-builtin",    "-ffreestanding",
+                                                            "-fcoroutines",    "-fconcepts",
+                                                            "-fconstexpr-",    "-ftemplate-depth",
+                                                            "-fpermissive",    "-fsized-deallocation",
+                                                            "-fms-compat",     "-fPIC",
+                                                            "-march=",         "-mavx"};
+constexpr std::array<std::string_view, 10> kKeptMachine = {"-mfma",  "-mf16c",  "-msse", "-m32",  "-m64",
+                                                           "-mcpu=", "-mtune=", "-mno-", "-mbmi", "-mlzcnt"};
+
+template <class List>
+bool starts_with_any(std::string_view argument, const List& prefixes) {
+  for (std::string_view each : prefixes) {
+    if (argument.starts_with(each)) return true;
+  }
+  return false;
+}
+
+template <class List>
+bool is_any(std::string_view argument, const List& list) {
+  for (std::string_view each : list) {
+    if (argument == each) return true;
+  }
+  return false;
+}
+
+bool is_foreign(std::string_view argument) {
+  if (argument.starts_with("-W") && !argument.starts_with("-Wp,")) return true;
+  if (argument.starts_with("-pedantic")) return true;
+  if (!argument.starts_with("-f") && !argument.starts_with("-m")) return false;
+  return !starts_with_any(argument, kKeptPrefixes) && !starts_with_any(argument, kKeptMachine);
+}
+
+}  // namespace
+
+std::vector<std::string> resource_directories_looked_in() {
+  const std::string major = std::to_string(LLVM_VERSION_MAJOR);
+  std::vector<std::string> folders;
+  if (const char* named = std::getenv("DTYPE_LINT_RESOURCE_DIR")) folders.emplace_back(named);
+  folders.emplace_back(DTYPE_GUARD_CLANG_RESOURCE_DIR);
+  folders.push_back("/usr/lib/llvm-" + major + "/lib/clang/" + major);
+  folders.push_back("/usr/lib/clang/" + major);
+  folders.push_back("/usr/local/lib/clang/" + major);
+  return folders;
+}
+
+std::string resource_directory() {
+  for (const std::string& folder : resource_directories_looked_in()) {
+    std::error_code error;
+    if (std::filesystem::exists(std::filesystem::path(folder) / "include" / "stddef.h", error)) return folder;
+  }
+  return {};
+}
+
+std::string llvm_version() { return LLVM_VERSION_STRING; }
+
+std::vector<std::string> adjusted_command(const CompileCommand& command, const LoweringOptions& options) {
+  std::vector<std::string> adjusted;
+  bool options_ended = false;
+  for (std::size_t i = 0; i < command.arguments.size(); ++i) {
+    const std::string& argument = command.arguments[i];
+    if (i == 0) {
+      adjusted.push_back(argument.ends_with("cc") || argument.ends_with("clang") ? "clang" : "clang++");
+      continue;
+    }
+    if (argument == "--") {
+      options_ended = true;
+      continue;
+    }
+    if (!options_ended) {
+      if (is_any(argument, kDroppedWithValue)) {
+        ++i;
+        continue;
+      }
+      const bool output = argument.starts_with("-o") && argument.size() > 2;
+      if (output || is_any(argument, kDropped) || is_foreign(argument)) continue;
+      if (argument.starts_with("-")) {
+        adjusted.push_back(argument);
+        const bool takes_value = argument == "-I" || argument == "-isystem" || argument == "-include" ||
+                                 argument == "-D" || argument == "-U" || argument == "-x" ||
+                                 argument == "-iquote" || argument == "-idirafter" || argument == "-Xclang" ||
+                                 argument == "-imacros" || argument == "-isysroot" || argument == "-target";
+        if (takes_value && i + 1 < command.arguments.size()) adjusted.push_back(command.arguments[++i]);
+        continue;
+      }
+    }
+    // Whatever is no option is the source, under the name that the build gives it.
+    std::filesystem::path named(argument);
+    if (named.is_relative()) named = std::filesystem::path(command.directory) / named;
+    if (named.lexically_normal() != std::filesystem::path(command.file).lexically_normal()) {
+      adjusted.push_back(argument);
+    }
+  }
+  if (adjusted.empty()) adjusted.emplace_back("clang++");
+  adjusted.insert(adjusted.end(), options.extra_arguments.begin(), options.extra_arguments.end());
+  adjusted.insert(adjusted.end(), {"-fsyntax-only", "-w", "-Qunused-arguments", "-ferror-limit=0",
+                                   "-resource-dir=" + resource_directory(), "--", command.file});
+  return adjusted;
+}
+
+}  // namespace dtype_guard::clang_front_end

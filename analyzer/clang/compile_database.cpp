@@ -1,0 +1,53 @@
+// Reading compile_commands.json.
+#include <clang/Tooling/JSONCompilationDatabase.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "analyzer/clang/front_end.h"
+
+namespace dtype_guard::clang_front_end {
+
+namespace fs = std::filesystem;
+
+std::vector<CompileCommand> read_compile_database(const std::string& folder) {
+  const fs::path file = fs::path(folder) / "compile_commands.json";
+  std::error_code error;
+  if (!fs::exists(file, error)) {
+    throw CompileDatabaseError(fmt::format(
+        "no compile_commands.json in '{}'; configure the project with "
+        "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON and name its build folder with -p, or give the compiler "
+        "flags after --",
+        folder));
+  }
+  std::string problem;
+  const auto database = clang::tooling::JSONCompilationDatabase::loadFromFile(
+      file.string(), problem, clang::tooling::JSONCommandLineSyntax::AutoDetect);
+  if (!database) {
+    throw CompileDatabaseError(
+        fmt::format("{} is not a compile database: {}; configure the project again to write "
+                    "a new one",
+                    file.string(), problem));
+  }
+  std::vector<CompileCommand> commands;
+  for (const clang::tooling::CompileCommand& each : database->getAllCompileCommands()) {
+    fs::path source(each.Filename);
+    if (source.is_relative()) source = fs::path(each.Directory) / source;
+    commands.push_back({each.Directory, source.lexically_normal().string(), each.CommandLine});
+  }
+  return commands;
+}
+
+std::optional<std::string> find_compile_database(const std::string& source) {
+  std::error_code error;
+  for (fs::path folder = fs::path(source).lexically_normal().parent_path(); !folder.empty();
+       folder = folder.parent_path()) {
+    for (const fs::path& candidate : {folder, folder / "build"}) {
+      if (fs::exists(candidate / "compile_commands.json", error)) return candidate.string();
+    }
+    if (folder == folder.root_path()) break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,233 @@
+// Parsing one file and lowering its user functions.
+#include "analyzer/clang/front_end.h"
+
+#include <clang/AST/ASTConsumer.h>
+#include <clang/AST/RecursiveASTVisitor.h>
+#include <clang/Basic/FileManager.h>
+#include <clang/Frontend/CompilerInstance.h>
+#include <clang/Frontend/FrontendAction.h>
+#include <clang/Lex/HeaderSearch.h>
+#include <clang/Lex/Preprocessor.h>
+#include <clang/Tooling/Tooling.h>
+#include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <regex>
+
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+namespace {
+
+constexpr std::size_t kErrorsKept = 5;
+
+// Every function with a body to lower, in source order: instantiations and lambdas included, patterns left
+// out.
+class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
+ public:
+  explicit FunctionCollector(TranslationUnit& unit) : unit_(unit) {}
+  bool shouldVisitTemplateInstantiations() const { return true; }
+  bool shouldVisitImplicitCode() const { return true; }
+
+  bool VisitFunctionDecl(clang::FunctionDecl* function) {
+    if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function)) unit_.note_override(method);
+    add(function);
+    return true;
+  }
+  bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
+    add(lambda->getCallOperator());
+    if (const auto* generic = lambda->getCallOperator()->getDescribedFunctionTemplate()) {
+      for (clang::FunctionDecl* each : generic->specializations()) add(each);
+    }
+    return true;
+  }
+  // Outside user code nothing has a body worth visiting, and walking libtorch's declarations costs time.
+  bool TraverseDecl(clang::Decl* decl) {
+    const bool at_top = decl && llvm::isa_and_nonnull<clang::TranslationUnitDecl>(decl->getDeclContext());
+    if (at_top && decl->getLocation().isValid() && !unit_.is_user_code(decl->getLocation())) return true;
+    return RecursiveASTVisitor::TraverseDecl(decl);
+  }
+
+  const std::vector<const clang::FunctionDecl*>& functions() const { return functions_; }
+
+ private:
+  void add(const clang::FunctionDecl* function) {
+    if (!function->doesThisDeclarationHaveABody() || function->isDependentContext()) return;
+    if (!function->getBody() || !unit_.is_user_code(function->getLocation())) return;
+    if (function->isInvalidDecl() || function->isDefaulted()) {
+      const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function);
+      if (function->isInvalidDecl() || !constructor || constructor->isCopyOrMoveConstructor()) return;
+    }
+    if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function)) {
+      if (constructor->isInheritingConstructor()) return;
+    }
+    if (seen_.insert(function).second) functions_.push_back(function);
+  }
+
+  TranslationUnit& unit_;
+  std::vector<const clang::FunctionDecl*> functions_;
+  std::set<const clang::FunctionDecl*> seen_;
+};
+
+std::string macro_text(clang::Preprocessor& preprocessor, llvm::StringRef name) {
+  const clang::MacroInfo* macro = preprocessor.getMacroInfo(preprocessor.getIdentifierInfo(name));
+  if (!macro || macro->getNumTokens() != 1) return {};
+  return preprocessor.getSpelling(*macro->tokens_begin());
+}
+
+std::string torch_version(clang::CompilerInstance& compiler) {
+  clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+  const std::string major = macro_text(preprocessor, "TORCH_VERSION_MAJOR");
+  const std::string minor = macro_text(preprocessor, "TORCH_VERSION_MINOR");
+  if (!major.empty() && !minor.empty()) return major + "." + minor;
+  // Files that include ATen only do not see torch/version.h, but it stands on the same include path.
+  static const std::regex kVersion(
+      R"(define\s+TORCH_VERSION_MAJOR\s+(\d+)[\s\S]*define\s+TORCH_VERSION_MINOR\s+(\d+))");
+  const clang::HeaderSearch& headers = preprocessor.getHeaderSearchInfo();
+  for (auto folder = headers.search_dir_begin(); folder != headers.search_dir_end(); ++folder) {
+    if (!folder->isNormalDir()) continue;
+    for (const char* below : {"/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
+      auto text = compiler.getFileManager().getBufferForFile((folder->getName() + below).str());
+      std::smatch match;
+      const std::string content = text ? (*text)->getBuffer().str() : "";
+      if (std::regex_search(content, match, kVersion)) return match[1].str() + "." + match[2].str();
+    }
+  }
+  return {};
+}
+
+class LoweringConsumer : public clang::ASTConsumer {
+ public:
+  LoweringConsumer(clang::CompilerInstance& compiler, const LoweringOptions& options, LoweredSource& result)
+      : compiler_(compiler), options_(options), result_(result) {}
+
+  // Called while parsing: only the user's bodies are wanted.
+  bool shouldSkipFunctionBody(clang::Decl* decl) override {
+    const clang::SourceManager& sources = compiler_.getSourceManager();
+    const clang::FileID file = sources.getFileID(sources.getExpansionLoc(decl->getLocation()));
+    const auto known = user_files_.find(file);
+    if (known != user_files_.end()) return !known->second;
+    bool user = false;
+    if (const auto entry = sources.getFileEntryRefForID(file)) {
+      llvm::SmallString<256> path(entry->getName());
+      sources.getFileManager().makeAbsolutePath(path);
+      user = options_.user_code.contains(path.str().str());
+    }
+    user_files_[file] = user;
+    return !user;
+  }
+
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    const ContractSet& contracts = options_.contracts ? *options_.contracts : builtin_contracts();
+    TranslationUnit unit(context, options_.user_code, contracts, result_.module);
+    FunctionCollector collector(unit);
+    collector.TraverseDecl(context.getTranslationUnitDecl());
+    std::set<std::string> keys;
+    for (const clang::FunctionDecl* each : collector.functions()) {
+      flow::Function lowered = FunctionLowering(unit, each).run();
+      if (keys.insert(lowered.key).second) result_.module.functions.push_back(std::move(lowered));
+    }
+    for (const char* name : {"at", "torch"}) {
+      clang::IdentifierInfo& id = context.Idents.get(name);
+      if (!context.getTranslationUnitDecl()->lookup(clang::DeclarationName(&id)).empty()) {
+        result_.torch_version = torch_version(compiler_);
+        break;
+      }
+    }
+  }
+
+ private:
+  clang::CompilerInstance& compiler_;
+  const LoweringOptions& options_;
+  LoweredSource& result_;
+  std::map<clang::FileID, bool> user_files_;
+};
+
+class LoweringAction : public clang::ASTFrontendAction {
+ public:
+  LoweringAction(const LoweringOptions& options, LoweredSource& result)
+      : options_(options), result_(result) {}
+
+ protected:
+  bool BeginInvocation(clang::CompilerInstance& compiler) override {
+    compiler.getFrontendOpts().SkipFunctionBodies = true;
+    return true;
+  }
+  std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
+                                                        llvm::StringRef) override {
+    return std::make_unique<LoweringConsumer>(compiler, options_, result_);
+  }
+
+ private:
+  const LoweringOptions& options_;
+  LoweredSource& result_;
+};
+
+// Keeps what the compiler would call errors.
+class ErrorCollector : public clang::DiagnosticConsumer {
+ public:
+  ErrorCollector(const LoweringOptions& options, LoweredSource& result)
+      : options_(options), result_(result) {}
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level, const clang::Diagnostic& info) override {
+    DiagnosticConsumer::HandleDiagnostic(level, info);
+    if (level < clang::DiagnosticsEngine::Error || result_.errors.size() >= kErrorsKept) return;
+    llvm::SmallString<128> message;
+    info.FormatDiagnostic(message);
+    SourceError error{"", 0, 0, message.str().str()};
+    if (info.hasSourceManager() && info.getLocation().isValid()) {
+      const clang::PresumedLoc at = info.getSourceManager().getPresumedLoc(info.getLocation());
+      if (at.isValid()) {
+        llvm::SmallString<256> path(at.getFilename());
+        info.getSourceManager().getFileManager().makeAbsolutePath(path);
+        error.file = options_.user_code.report_name(path.str().str());
+        error.line = static_cast<int>(at.getLine());
+        error.column = static_cast<int>(at.getColumn());
+      }
+    }
+    result_.errors.push_back(std::move(error));
+  }
+
+ private:
+  const LoweringOptions& options_;
+  LoweredSource& result_;
+};
+
+}  // namespace
+
+LoweredSource lower(const CompileCommand& command, const LoweringOptions& options) {
+  LoweredSource result;
+  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
+  for (const auto& [path, text] : options.files) {
+    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+  }
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> disk(llvm::vfs::createPhysicalFileSystem().release());
+  auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
+  overlay->pushOverlay(memory);
+  overlay->setCurrentWorkingDirectory(command.directory);
+  clang::FileSystemOptions file_options;
+  file_options.WorkingDir = command.directory;
+  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(file_options, overlay);
+
+  ErrorCollector errors(options, result);
+  bool ran = false;
+  llvm::CrashRecoveryContext::Enable();
+  llvm::CrashRecoveryContext guard;
+  const bool survived = guard.RunSafelyOnThread(
+      [&] {
+        clang::tooling::ToolInvocation invocation(adjusted_command(command, options),
+                                                  std::make_unique<LoweringAction>(options, result),
+                                                  files.get());
+        invocation.setDiagnosticConsumer(&errors);
+        ran = invocation.run();
+      },
+      std::size_t{64} << 20U);
+  result.crashed = !survived;
+  if (survived && !ran && result.errors.empty()) {
+    result.errors.push_back(
+        {options.user_code.report_name(command.file), 0, 0, "Clang could not read this file"});
+  }
+  return result;
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,171 @@
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+using namespace flow;
+
+FunctionLowering::FunctionLowering(TranslationUnit& unit, const clang::FunctionDecl* function)
+    : unit_(unit), function_(function), builder_(result_) {}
+
+namespace {
+
+FunctionKind kind_of(const clang::FunctionDecl* function) {
+  if (llvm::isa<clang::CXXConstructorDecl>(function)) return FunctionKind::kConstructor;
+  if (llvm::isa<clang::CXXDestructorDecl>(function)) return FunctionKind::kDestructor;
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+  if (!method) return FunctionKind::kFunction;
+  if (method->getParent()->isLambda()) return FunctionKind::kLambda;
+  return method->isInstance() ? FunctionKind::kMethod : FunctionKind::kFunction;
+}
+
+ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& context) {
+  switch (type.kind) {
+    case TypeKind::kTensor:
+    case TypeKind::kBuffer:
+      return ParameterKind::kTensor;
+    case TypeKind::kDtype:
+      return ParameterKind::kDtype;
+    case TypeKind::kOptions:
+      return ParameterKind::kOptions;
+    case TypeKind::kNumber:
+    case TypeKind::kScalar:
+      return ParameterKind::kNumber;
+    case TypeKind::kObject:
+    case TypeKind::kHolder:
+    case TypeKind::kLibraryModule:
+      return ParameterKind::kObject;
+    case TypeKind::kOptional:
+    case TypeKind::kList:
+    case TypeKind::kPointer: {
+      const ParameterKind inner = parameter_kind(classify(type.inner, context), context);
+      if (inner == ParameterKind::kTensor) {
+        if (type.kind == TypeKind::kOptional) return ParameterKind::kOptionalTensor;
+        return type.kind == TypeKind::kList ? ParameterKind::kTensorList : ParameterKind::kTensor;
+      }
+      if (type.kind == TypeKind::kPointer && inner == ParameterKind::kObject) return inner;
+      return ParameterKind::kOther;
+    }
+    default:
+      return ParameterKind::kOther;
+  }
+}
+
+}  // namespace
+
+flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const {
+  TypeFacts type = facts(decl->getType());
+  flow::Parameter parameter;
+  parameter.name = decl->getNameAsString();
+  parameter.kind = parameter_kind(type, unit_.context);
+  parameter.by_reference = is_rebindable_reference(decl->getType());
+  if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kHolder) {
+    const TypeFacts inner = facts(type.inner);
+    if (type.kind == TypeKind::kPointer && inner.kind == TypeKind::kTensor) parameter.by_reference = true;
+    if (inner.record) type = inner;
+  }
+  if (type.element != Dtype::kUndefined) parameter.type = name(type.element);
+  if (parameter.kind == ParameterKind::kObject && type.record) parameter.type = plain_name(*type.record);
+  return parameter;
+}
+
+flow::Function FunctionLowering::run() {
+  result_.key = unit_.key(function_);
+  result_.name = unit_.display_name(function_);
+  result_.kind = kind_of(function_);
+  result_.external = function_->getFormalLinkage() == clang::Linkage::External;
+  result_.is_main = function_->isMain();
+  result_.range = unit_.range(function_->getNameInfo().getSourceRange());
+  if (result_.kind == FunctionKind::kLambda) result_.external = false;
+  prologue();
+  open_scope();
+  if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function_)) {
+    member_initialisers(constructor);
+  }
+  statement(function_->getBody());
+  close_scope();
+  if (const auto* destructor = llvm::dyn_cast<clang::CXXDestructorDecl>(function_)) {
+    member_destructors(destructor);
+  }
+  builder_.finish();
+  return std::move(result_);
+}
+
+void FunctionLowering::prologue() {
+  int index = 0;
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function_);
+  Builder::At here(builder_, unit_.position(function_->getNameInfo().getSourceRange()));
+  if (method && method->isInstance()) {
+    this_ = builder_.parameter(index++);
+    const clang::CXXRecordDecl* parent = method->getParent();
+    if (parent->isLambda()) {
+      for (const clang::LambdaCapture& capture : parent->captures()) {
+        if (!capture.capturesVariable()) continue;
+        const clang::ValueDecl* variable = capture.getCapturedVar();
+        captures_[variable] = {variable->getNameAsString(), capture.getCaptureKind() == clang::LCK_ByRef};
+      }
+    } else {
+      result_.class_name = plain_name(*parent);
+    }
+  }
+  for (const clang::ParmVarDecl* decl : function_->parameters()) {
+    result_.parameters.push_back(describe(decl));
+    parameter(decl, index++);
+  }
+}
+
+void FunctionLowering::parameter(const clang::ParmVarDecl* decl, int index) {
+  Builder::At here(builder_, unit_.position(clang::SourceRange(decl->getLocation())));
+  const ValueId argument = builder_.parameter(index);
+  const clang::QualType type = decl->getType();
+  if (is_rebindable_reference(type)) {
+    addresses_[decl] = argument;
+  } else if (type->isLValueReferenceType() || type.isConstQualified()) {
+    fixed_[decl] = argument;
+  } else {
+    const VariableId variable = builder_.variable(decl->getNameAsString());
+    variables_[decl] = variable;
+    builder_.store({variable, 0, {}}, argument);
+  }
+}
+
+// In a lambda within a method the enclosing object is the capture named "this".
+ValueId FunctionLowering::this_value() {
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function_);
+  if (!method || !method->getParent()->isLambda()) return this_;
+  return load(field(held(this_), "this"));
+}
+
+void FunctionLowering::member_initialisers(const clang::CXXConstructorDecl* constructor) {
+  for (const clang::CXXCtorInitializer* each : constructor->inits()) {
+    const clang::Expr* init = each->getInit();
+    Builder::At here(builder_, position(stripped(init)));
+    if (each->isMemberInitializer()) {
+      const clang::FieldDecl* member = each->getMember();
+      const auto* construct = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(init));
+      const bool is_default = construct && construct->getNumArgs() == 0 && !each->isWritten();
+      if (is_default && facts(member->getType()).kind == TypeKind::kOther) continue;
+      const ValueId initial = pass(init, member->getType());
+      builder_.store(field(held(this_), member->getNameAsString()).place, initial);
+      continue;
+    }
+    const auto* base = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(init));
+    if (!base) continue;
+    // A base or delegated constructor works on the same object.
+    const clang::FunctionDecl* callee = unit_.user_definition(base->getConstructor());
+    if (!callee) continue;
+    user_call(callee, this_, llvm::ArrayRef<const clang::Expr*>(base->getArgs(), base->getNumArgs()));
+  }
+}
+
+void FunctionLowering::member_destructors(const clang::CXXDestructorDecl* destructor) {
+  std::vector<const clang::FieldDecl*> members(destructor->getParent()->field_begin(),
+                                               destructor->getParent()->field_end());
+  for (auto each = members.rbegin(); each != members.rend(); ++each) {
+    const clang::CXXRecordDecl* record = (*each)->getType()->getAsCXXRecordDecl();
+    const clang::FunctionDecl* callee = record ? unit_.user_definition(record->getDestructor()) : nullptr;
+    if (!callee || !callee->isUserProvided()) continue;
+    user_call(callee, load(field(held(this_), (*each)->getNameAsString())), {});
+  }
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,192 @@
+// FunctionLowering turns one function's Clang AST into dtype-flow IR by a structured walk. Its members are
+// grouped by what they lower, one source file each: statements, places (what can be stored to), expressions,
+// numbers, construction, calls, members of library classes. Anything it does not know becomes an unknown
+// value or operator, never a guess.
+#pragma once
+
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/clang/builder.h"
+#include "analyzer/clang/torch_types.h"
+#include "analyzer/clang/translation_unit.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::clang_front_end {
+
+class FunctionLowering {
+ public:
+  FunctionLowering(TranslationUnit& unit, const clang::FunctionDecl* function);
+  flow::Function run();
+
+ private:
+  using Expr = clang::Expr;
+  using ValueId = flow::ValueId;
+  using Arguments = std::vector<flow::Argument>;
+
+  // Something that can be read and perhaps stored to. is_value: place.base is the thing itself, nothing to
+  // load. is_element: the last step is an element of a typed buffer, so storing converts.
+  struct Lvalue {
+    flow::Place place;
+    bool is_value = false;
+    bool is_element = false;
+  };
+  // What leaving a scope runs: a user destructor on `value`, or restore_state when there is no destructor.
+  struct Cleanup {
+    ValueId value = 0;
+    const clang::CXXDestructorDecl* destructor = nullptr;
+  };
+  struct JumpTarget {
+    flow::BlockId block = 0;
+    std::size_t scopes = 0;
+  };
+
+  // functions (function_lowering.cpp)
+  void prologue();
+  void parameter(const clang::ParmVarDecl* decl, int index);
+  void member_initialisers(const clang::CXXConstructorDecl* constructor);
+  void member_destructors(const clang::CXXDestructorDecl* destructor);
+  flow::Parameter describe(const clang::ParmVarDecl* decl) const;
+  ValueId this_value();
+
+  // statements (lower_statements.cpp)
+  void statement(const clang::Stmt* stmt);
+  void discard(const Expr* expr);
+  void compound(const clang::CompoundStmt* stmt);
+  void declaration(const clang::VarDecl* decl);
+  void bind(const clang::VarDecl* decl, const Expr* initialiser);
+  void if_statement(const clang::IfStmt* stmt);
+  void loop(const clang::Stmt* init, const clang::VarDecl* variable, const Expr* condition, const Expr* step,
+            const clang::Stmt* body, bool test_first);
+  void range_for(const clang::CXXForRangeStmt* stmt);
+  void switch_statement(const clang::SwitchStmt* stmt);
+  void return_statement(const clang::ReturnStmt* stmt);
+  void try_statement(const clang::CXXTryStmt* stmt);
+  void assume(const Expr* condition, bool holds);
+  void open_scope() { scopes_.emplace_back(); }
+  void close_scope();
+  void unwind(std::size_t to_depth);
+
+  // places (lower_places.cpp)
+  Lvalue lvalue(const Expr* expr);
+  Lvalue variable_place(const clang::ValueDecl* decl);
+  Lvalue member_place(const clang::MemberExpr* expr);
+  Lvalue cell_of(const Expr* container, const Expr* index);
+  Lvalue cell(Lvalue container, std::optional<std::int64_t> index, clang::QualType container_type);
+  static Lvalue field(Lvalue object, const std::string& name);
+  Lvalue global(const clang::VarDecl* decl);
+  Lvalue held(ValueId value) { return {{0, value, {}}, true, false}; }
+  ValueId load(const Lvalue& from);
+  ValueId address_of(const Expr* expr);
+  void assign(const Lvalue& to, ValueId value);
+  // The value passed for a parameter or returned as `type`: an address when the callee may rebind it.
+  ValueId pass(const Expr* expr, clang::QualType type);
+  bool is_rebindable_reference(clang::QualType type) const;
+
+  // expressions (lower_expressions.cpp)
+  ValueId value(const Expr* expr);
+  ValueId value_of(const Expr* expr);
+  ValueId converted(const clang::CastExpr* cast);
+  ValueId conditional(const clang::AbstractConditionalOperator* expr);
+  ValueId logical(const clang::BinaryOperator* expr);
+  ValueId lambda(const clang::LambdaExpr* expr);
+  ValueId assignment(const Expr* target, const Expr* source);
+  std::optional<flow::Constant> evaluated(const Expr* expr) const;
+  std::optional<std::int64_t> integer(const Expr* expr) const;
+
+  // numbers (lower_numbers.cpp)
+  ValueId number(Dtype dtype);  // a number of that dtype about which nothing else is known
+  ValueId dtype_constant(Dtype dtype);
+  ValueId number_cast(const clang::CastExpr* cast, bool implicit);
+  ValueId binary(const clang::BinaryOperator* expr);
+  ValueId compound_assignment(const clang::CompoundAssignOperator* expr);
+  ValueId unary(const clang::UnaryOperator* expr);
+  ValueId number_operation(const std::string& name, const Expr* left, const Expr* right,
+                           clang::QualType result);
+  ValueId widened(const Expr* operand, Dtype target);
+  ValueId scalar_of(const Expr* expr);
+
+  // construction (lower_construction.cpp)
+  ValueId construct(const clang::CXXConstructExpr* expr);
+  ValueId construct_as(clang::QualType type, llvm::ArrayRef<const Expr*> arguments,
+                       const clang::CXXConstructorDecl* constructor);
+  ValueId object(const clang::CXXRecordDecl* record, llvm::ArrayRef<const Expr*> arguments,
+                 const clang::CXXConstructorDecl* constructor);
+  ValueId guard(const clang::CXXRecordDecl* record, llvm::ArrayRef<const Expr*> arguments);
+  ValueId init_list(const clang::InitListExpr* expr);
+  ValueId aggregate(const clang::InitListExpr* expr, const clang::CXXRecordDecl* record);
+  ValueId zero(clang::QualType type);
+  ValueId pack(llvm::ArrayRef<const Expr*> elements);
+  ValueId library_module(const clang::CXXRecordDecl* record, llvm::ArrayRef<const Expr*> arguments);
+  ValueId allocate(const std::string& kind, Dtype element);
+  ValueId new_expression(const clang::CXXNewExpr* expr);
+
+  // calls (lower_calls.cpp)
+  ValueId call(const clang::CallExpr* expr);
+  ValueId free_call(const clang::CallExpr* expr, const clang::FunctionDecl* callee);
+  ValueId operator_call(const clang::CXXOperatorCallExpr* expr);
+  ValueId member_call(const clang::CXXMemberCallExpr* expr);
+  ValueId user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
+                    llvm::ArrayRef<const Expr*> arguments);
+  ValueId sink(const Api& api, llvm::ArrayRef<const Expr*> arguments);
+  ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
+                        llvm::ArrayRef<const Expr*> arguments);
+  ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
+                          std::optional<ValueId> object, llvm::ArrayRef<const Expr*> arguments);
+  void options_bag(const Operator* entry, const Expr* expr, Arguments& arguments);
+  std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
+                                          const clang::FunctionDecl* callee);
+  std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
+  std::string device_name(const Expr* expr) const;
+
+  // members of library classes (lower_members.cpp)
+  std::optional<ValueId> member(const TypeFacts& object_type, const Expr* object,
+                                const clang::CXXMethodDecl* method, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> tensor_member(const std::string& name, const Expr* object,
+                                       const clang::CXXMethodDecl* method,
+                                       llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> options_member(const std::string& name, const Expr* object,
+                                        const clang::CXXMethodDecl* method,
+                                        llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> container_member(const std::string& name, const Expr* object,
+                                          llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> module_member(const std::string& name, const Expr* object,
+                                       llvm::ArrayRef<const Expr*> arguments);
+  ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);
+  ValueId value_or(const Expr* object, const Expr* fallback);
+
+  TypeFacts facts(const Expr* expr) const { return classify(expr->getType(), unit_.context); }
+  TypeFacts facts(clang::QualType type) const { return classify(type, unit_.context); }
+  Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
+
+  TranslationUnit& unit_;
+  const clang::FunctionDecl* function_;
+  flow::Function result_;
+  Builder builder_;
+  ValueId this_ = 0;
+  // Locals that are never rebound are their value; the others have a variable. References hold an address in
+  // addresses_.
+  std::unordered_map<const clang::ValueDecl*, ValueId> fixed_;
+  std::unordered_map<const clang::ValueDecl*, ValueId> addresses_;
+  std::unordered_map<const clang::ValueDecl*, flow::VariableId> variables_;
+  // In a lambda: the variable that a capture stands for, by name of its field, and whether the field is an
+  // address.
+  std::map<const clang::ValueDecl*, std::pair<std::string, bool>> captures_;
+  std::vector<std::vector<Cleanup>> scopes_;
+  std::vector<JumpTarget> breaks_;
+  std::vector<JumpTarget> continues_;
+  std::unordered_map<const clang::SwitchCase*, flow::BlockId> cases_;
+  ValueId pending_restore_ = 0;  // saved state of the guard object that is being constructed
+  int depth_ = 0;
+};
+
+// Parentheses, temporaries, default arguments and casts that change nothing.
+const clang::Expr* stripped(const clang::Expr* expr);
+
+}  // namespace dtype_guard::clang_front_end

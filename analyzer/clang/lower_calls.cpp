@@ -1,0 +1,284 @@
+// Calls: user functions, contract APIs, operators of the table, and library functions whose meaning is known
+// by name.
+#include <algorithm>
+#include <unordered_set>
+
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+using namespace flow;
+using clang::Expr;
+
+namespace {
+
+llvm::ArrayRef<const Expr*> arguments_of(const clang::CallExpr* call, unsigned from = 0) {
+  return llvm::ArrayRef<const Expr*>(call->getArgs(), call->getNumArgs()).drop_front(from);
+}
+
+struct OperatorSpelling {
+  clang::OverloadedOperatorKind kind;
+  unsigned operands;
+  const char* name;
+};
+constexpr OperatorSpelling kOperatorSpellings[] = {
+    {clang::OO_Star, 2, "mul"},
+    {clang::OO_Plus, 2, "add"},
+    {clang::OO_Minus, 2, "sub"},
+    {clang::OO_Slash, 2, "div"},
+    {clang::OO_Percent, 2, "remainder"},
+    {clang::OO_Amp, 2, "bitwise_and"},
+    {clang::OO_Pipe, 2, "bitwise_or"},
+    {clang::OO_Caret, 2, "bitwise_xor"},
+    {clang::OO_EqualEqual, 2, "eq"},
+    {clang::OO_ExclaimEqual, 2, "ne"},
+    {clang::OO_Less, 2, "lt"},
+    {clang::OO_Greater, 2, "gt"},
+    {clang::OO_LessEqual, 2, "le"},
+    {clang::OO_GreaterEqual, 2, "ge"},
+    {clang::OO_StarEqual, 2, "mul_"},
+    {clang::OO_PlusEqual, 2, "add_"},
+    {clang::OO_MinusEqual, 2, "sub_"},
+    {clang::OO_SlashEqual, 2, "div_"},
+    {clang::OO_Minus, 1, "neg"},
+    {clang::OO_Tilde, 1, "bitwise_not"},
+    {clang::OO_Exclaim, 1, "logical_not"},
+    {clang::OO_AmpAmp, 2, "logical_and"},
+    {clang::OO_PipePipe, 2, "logical_or"},
+};
+
+const char* operator_name(clang::OverloadedOperatorKind kind, unsigned operands) {
+  for (const OperatorSpelling& each : kOperatorSpellings) {
+    if (each.kind == kind && each.operands == operands) return each.name;
+  }
+  return nullptr;
+}
+
+bool carries_dtype(TypeKind kind) { return kind == TypeKind::kDtype || kind == TypeKind::kOptions; }
+
+}  // namespace
+
+flow::ValueId FunctionLowering::call(const clang::CallExpr* expr) {
+  if (const auto* operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expr))
+    return operator_call(operation);
+  if (const auto* method = llvm::dyn_cast<clang::CXXMemberCallExpr>(expr)) return member_call(method);
+  if (const clang::FunctionDecl* callee = expr->getDirectCallee()) return free_call(expr, callee);
+  if (llvm::isa<clang::CXXPseudoDestructorExpr>(stripped(expr->getCallee()))) return builder_.none();
+  Arguments given = {{"", value(expr->getCallee())}};  // through a function pointer
+  for (const Expr* each : arguments_of(expr)) given.push_back({"", value(each)});
+  return builder_.value(Op::kCall, "", std::move(given));
+}
+
+flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
+                                          llvm::ArrayRef<const Expr*> arguments) {
+  Arguments given;
+  if (object) given.push_back({"", *object});
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const auto index = static_cast<unsigned>(i);
+    const bool named = index < callee->getNumParams();
+    given.push_back(
+        {"", named ? pass(arguments[i], callee->getParamDecl(index)->getType()) : value(arguments[i])});
+  }
+  return builder_.value(Op::kCall, unit_.key(callee), std::move(given));
+}
+
+flow::ValueId FunctionLowering::sink(const Api& api, llvm::ArrayRef<const Expr*> arguments) {
+  Arguments given;
+  for (const Operand& operand : api.operands) {
+    const auto index = static_cast<std::size_t>(operand.argument);
+    if (index >= arguments.size() || llvm::isa<clang::CXXDefaultArgExpr>(arguments[index])) continue;
+    given.push_back({operand.role, value(arguments[index])});
+  }
+  return builder_.value(Op::kSink, api.name, std::move(given));
+}
+
+flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const clang::FunctionDecl* callee) {
+  const auto arguments = arguments_of(expr);
+  const clang::FunctionDecl* definition = unit_.user_definition(callee);
+  if (definition) return user_call(definition, std::nullopt, arguments);
+  const std::string name = plain_name(*callee);
+  if (const Api* api = unit_.contracts.find(name)) return sink(*api, arguments);
+  if (callee->isNoReturn()) {
+    builder_.unreachable();
+    return 0;
+  }
+  if (const auto known = special_function(name, expr, callee)) return *known;
+  if (unit_.is_user_function(callee)) return user_call(callee, std::nullopt, arguments);
+  return external_call(callee, std::nullopt, arguments);
+}
+
+flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
+                                              std::optional<ValueId> object,
+                                              llvm::ArrayRef<const Expr*> arguments) {
+  const std::string name = plain_name(*callee);
+  const Operator* entry = find_operator(name);
+  const bool of_torch = name.starts_with("at::") || name.starts_with("torch::") || name.starts_with("c10::");
+  if (!entry && of_torch && callee->getIdentifier()) entry = find_operator(callee->getName().str());
+  if (entry && !of_torch) {
+    // std::exp and its kin work on numbers of their own type.
+    for (const Expr* each : arguments) value(each);
+    const TypeFacts result = facts(callee->getReturnType());
+    return result.kind == TypeKind::kNumber ? number(result.element) : builder_.unknown();
+  }
+  if (entry) return tensor_operator(entry, callee->getName().str(), callee, object, arguments);
+  const TypeFacts result = facts(callee->getReturnType());
+  if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch) {
+    for (const Expr* each : arguments) value(each);
+    return number(result.element);
+  }
+  return tensor_operator(nullptr, name, callee, object, arguments);
+}
+
+flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std::string& name,
+                                                const clang::FunctionDecl* callee,
+                                                std::optional<ValueId> object,
+                                                llvm::ArrayRef<const Expr*> arguments) {
+  Arguments given;
+  std::size_t position_in_table = 0;
+  const auto listed = [&](const std::string& argument) {
+    return entry &&
+           std::find(entry->arguments.begin(), entry->arguments.end(), argument) != entry->arguments.end();
+  };
+  if (object) {
+    given.push_back({"self", *object});
+    ++position_in_table;
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i, ++position_in_table) {
+    if (llvm::isa<clang::CXXDefaultArgExpr>(arguments[i])) continue;
+    const auto index = static_cast<unsigned>(i);
+    const bool known = callee && index < callee->getNumParams();
+    const std::string written = known ? callee->getParamDecl(index)->getNameAsString() : "";
+    TypeFacts type = facts(known ? callee->getParamDecl(index)->getType() : arguments[i]->getType());
+    if (type.kind == TypeKind::kOptional && !type.inner.isNull()) type = facts(type.inner);
+    if (type.kind == TypeKind::kOptionsBag) {
+      options_bag(entry, arguments[i], given);
+      continue;
+    }
+    std::string argument;
+    if (carries_dtype(type.kind)) {
+      argument = "dtype";
+    } else if (listed(written)) {
+      argument = written;
+    } else if (entry && position_in_table < entry->arguments.size()) {
+      argument = entry->arguments[position_in_table];
+    } else {
+      argument = written;
+    }
+    given.push_back({argument, value(arguments[i])});
+  }
+  return builder_.op(entry ? name : name, std::move(given));
+}
+
+// torch::nn::functional takes its options as a chain: NormalizeFuncOptions().dim(-1).
+void FunctionLowering::options_bag(const Operator* entry, const Expr* expr, Arguments& arguments) {
+  expr = stripped(expr);
+  if (const auto* copied = llvm::dyn_cast<clang::CXXConstructExpr>(expr)) {
+    if (copied->getNumArgs() == 1 && facts(copied->getArg(0)).kind == TypeKind::kOptionsBag) {
+      options_bag(entry, copied->getArg(0), arguments);
+    }
+    return;
+  }
+  const auto* link = llvm::dyn_cast<clang::CXXMemberCallExpr>(expr);
+  if (!link || !link->getMethodDecl() || !link->getMethodDecl()->getIdentifier()) return;
+  options_bag(entry, link->getImplicitObjectArgument(), arguments);
+  const std::string option = link->getMethodDecl()->getName().str();
+  const bool listed =
+      entry && std::find(entry->arguments.begin(), entry->arguments.end(), option) != entry->arguments.end();
+  if (link->getNumArgs() == 1 && (listed || option == "dtype")) {
+    arguments.push_back({option, value(link->getArg(0))});
+  }
+}
+
+flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* expr) {
+  const clang::FunctionDecl* callee = expr->getDirectCallee();
+  const clang::OverloadedOperatorKind kind = expr->getOperator();
+  const unsigned operands = expr->getNumArgs();
+  const Expr* first = expr->getArg(0);
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
+  const TypeFacts left = facts(first);
+  if (const clang::FunctionDecl* definition = unit_.user_definition(callee)) {
+    // A project's own half type is a number, whatever its operators are made of.
+    const bool numeric = left.kind == TypeKind::kNumber;
+    if (!numeric && !(definition->isDefaulted() && kind == clang::OO_Equal)) {
+      const bool bound = method && method->isInstance();
+      const std::optional<ValueId> object = bound ? std::optional(value(first)) : std::nullopt;
+      return user_call(definition, object, arguments_of(expr, bound ? 1 : 0));
+    }
+  }
+  if (kind == clang::OO_Equal) return assignment(first, expr->getArg(1));
+  if (kind == clang::OO_Call) {
+    if (left.kind == TypeKind::kHolder)
+      return forward(facts(left.inner).record, value(first), arguments_of(expr, 1));
+    if (left.kind == TypeKind::kClosure || left.kind == TypeKind::kPointer) {
+      Arguments given = {{"", value(first)}};
+      for (const Expr* each : arguments_of(expr, 1)) given.push_back({"", value(each)});
+      return builder_.value(Op::kCall, "", std::move(given));
+    }
+  }
+  const bool tensors =
+      left.kind == TypeKind::kTensor || (operands > 1 && facts(expr->getArg(1)).kind == TypeKind::kTensor);
+  if (kind == clang::OO_Subscript && tensors) {
+    const ValueId self = value(first);
+    const ValueId index = value(expr->getArg(1));
+    const char* name = facts(expr->getArg(1)).kind == TypeKind::kNumber ? "select" : "index";
+    return builder_.op(name, {{"self", self}, {name[0] == 's' ? "index" : "indices", index}});
+  }
+  const char* name = operator_name(kind, operands);
+  const TypeFacts result = facts(expr);
+  const bool dtypes =
+      left.kind == TypeKind::kDtype || (operands > 1 && facts(expr->getArg(1)).kind == TypeKind::kDtype);
+  if (name && !tensors && !dtypes && result.kind == TypeKind::kNumber && is_floating(result.element)) {
+    if (operands == 1) return builder_.op(name, {{"self", value(first)}});
+    std::string plain = name;
+    const bool in_place = plain.ends_with("_");
+    if (in_place) plain.pop_back();
+    const ValueId outcome = number_operation(plain, first, expr->getArg(1), expr->getType());
+    if (in_place) assign(lvalue(first), outcome);
+    return outcome;
+  }
+  if (name && (tensors || dtypes || left.kind == TypeKind::kOptional || left.kind == TypeKind::kNumber)) {
+    const ValueId self = value(first);
+    if (operands == 1) return builder_.op(name, {{"self", self}});
+    return builder_.op(name, {{"self", self}, {"other", value(expr->getArg(1))}});
+  }
+  for (const Expr* each : arguments_of(expr)) {
+    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each))) value(each);
+  }
+  return builder_.unknown();
+}
+
+flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr) {
+  const clang::CXXMethodDecl* method = expr->getMethodDecl();
+  const Expr* object = expr->getImplicitObjectArgument();
+  const auto arguments = arguments_of(expr);
+  if (!method) {
+    for (const Expr* each : arguments) value(each);
+    return builder_.unknown();
+  }
+  TypeFacts type = facts(object);
+  if (type.kind == TypeKind::kPointer && !type.record) type = facts(type.inner);
+  if (llvm::isa<clang::CXXConversionDecl>(method)) {
+    const TypeFacts result = facts(method->getReturnType());
+    if (type.kind == TypeKind::kNumber) {
+      const ValueId source = value(object);
+      if (result.element == type.element || result.kind != TypeKind::kNumber) return source;
+      return builder_.cast(source, dtype_constant(result.element), true);
+    }
+    if (result.element == Dtype::kBool && type.kind != TypeKind::kObject) {  // explicit operator bool
+      return builder_.op("defined", {{"self", value(object)}});
+    }
+  }
+  const clang::FunctionDecl* definition = unit_.user_definition(method);
+  if (definition && !(method->isVirtual() && unit_.is_overridden(method))) {
+    return user_call(definition, value(object), arguments);
+  }
+  if (const Api* api = unit_.contracts.find(plain_name(*method))) return sink(*api, arguments);
+  if (method->getIdentifier() || llvm::isa<clang::CXXConversionDecl>(method)) {
+    if (const auto known = member(type, object, method, arguments)) return *known;
+  }
+  if (unit_.is_user_function(method) && !method->isVirtual())
+    return user_call(method, value(object), arguments);
+  return external_call(method, value(object), arguments);
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,230 @@
+// Members of library classes: tensors, options, containers and nn modules.
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+using namespace flow;
+using clang::Expr;
+
+namespace {
+
+// Methods of a tensor that give the same tensor, or another handle on it, whatever its dtype.
+const std::unordered_set<std::string>& same_tensor() {
+  static const std::unordered_set<std::string> kNames = {
+      "data",        "variable_data",   "tensor_data",        "requires_grad_", "set_requires_grad",
+      "retain_grad", "getIntrusivePtr", "unsafeGetTensorImpl"};
+  return kNames;
+}
+
+clang::QualType template_type(const clang::FunctionDecl* callee) {
+  const auto* arguments = callee->getTemplateSpecializationArgs();
+  if (!arguments || arguments->size() == 0) return {};
+  const clang::TemplateArgument& first = arguments->get(0);
+  return first.getKind() == clang::TemplateArgument::Type ? first.getAsType() : clang::QualType();
+}
+
+bool written(const Expr* argument) { return !llvm::isa<clang::CXXDefaultArgExpr>(argument); }
+
+}  // namespace
+
+std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_type, const Expr* object,
+                                                      const clang::CXXMethodDecl* method,
+                                                      llvm::ArrayRef<const Expr*> arguments) {
+  const std::string name = method->getIdentifier() ? method->getName().str() : "";
+  switch (object_type.kind) {
+    case TypeKind::kTensor:
+      return tensor_member(name, object, method, arguments);
+    case TypeKind::kOptions:
+      return options_member(name, object, method, arguments);
+    case TypeKind::kDtype:
+      return name == "toScalarType" ? std::optional(value(object)) : std::nullopt;
+    case TypeKind::kScalar:
+    case TypeKind::kNumber: {
+      const TypeFacts result = facts(method->getReturnType());
+      value(object);
+      return result.kind == TypeKind::kNumber ? number(result.element) : builder_.unknown();
+    }
+    case TypeKind::kOptional:
+      if (name == "value") return load(lvalue(object));
+      if (name == "has_value") return builder_.op("defined", {{"self", value(object)}});
+      if (name == "value_or" && arguments.size() == 1) return value_or(object, arguments[0]);
+      if (name == "reset") {
+        assign(lvalue(object), builder_.none());
+        return ValueId{0};
+      }
+      if (name == "emplace" && arguments.size() == 1) return assignment(object, arguments[0]);
+      return std::nullopt;
+    case TypeKind::kList:
+    case TypeKind::kBuffer:
+      return container_member(name, object, arguments);
+    case TypeKind::kPointer:
+      if (name == "reset") {
+        assign(lvalue(object),
+               arguments.empty() || !written(arguments[0]) ? builder_.none() : value(arguments[0]));
+        return ValueId{0};
+      }
+      return name == "get" || name == "release" ? std::optional(load(lvalue(object))) : std::nullopt;
+    case TypeKind::kHolder:
+      return name == "get" || name == "ptr" ? std::optional(load(lvalue(object))) : std::nullopt;
+    case TypeKind::kOptionsBag:
+      return builder_.unknown();
+    case TypeKind::kLibraryModule:
+    case TypeKind::kObject:
+      if (method->getParent() && derives_from(*method->getParent(), "torch::nn::Module")) {
+        const bool own = plain_name(*method->getParent()) == "torch::nn::Module";
+        if (own) return module_member(name, object, arguments);
+        if (name == "forward") return forward(method->getParent(), value(object), arguments);
+      }
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& name, const Expr* object,
+                                                             const clang::CXXMethodDecl* method,
+                                                             llvm::ArrayRef<const Expr*> arguments) {
+  const ValueId self = value(object);
+  if (name == "scalar_type" || name == "dtype") return builder_.value(Op::kDtypeOf, self);
+  if (name == "options") {
+    const ValueId dtype = builder_.value(Op::kDtypeOf, self);
+    return builder_.value(Op::kOptions, "", {{"dtype", dtype}});
+  }
+  if (same_tensor().count(name)) return self;
+  if (name == "set_data" && arguments.size() == 1) {
+    const ValueId dtype = builder_.value(Op::kDtypeOf, value(arguments[0]));
+    builder_.effect(Op::kRetype, "", {{"", self}, {"", dtype}});
+    return ValueId{0};
+  }
+  if (name == "to" || name == "toType") {
+    Arguments given = {{"self", self}};
+    for (std::size_t i = 0; i < arguments.size() && i < method->getNumParams(); ++i) {
+      if (!written(arguments[i])) continue;
+      TypeFacts type = facts(method->getParamDecl(static_cast<unsigned>(i))->getType());
+      if (type.kind == TypeKind::kOptional && !type.inner.isNull()) type = facts(type.inner);
+      if (type.kind == TypeKind::kDtype || type.kind == TypeKind::kOptions) {
+        given.push_back({"dtype", value(arguments[i])});
+      } else if (type.kind == TypeKind::kTensor) {
+        given.push_back({"dtype", builder_.value(Op::kDtypeOf, value(arguments[i]))});
+      }
+    }
+    return builder_.op("to", std::move(given));
+  }
+  if (name == "item" && !template_type(method).isNull()) {
+    const TypeFacts result = facts(method->getReturnType());
+    if (result.kind == TypeKind::kNumber) return number(result.element);
+  }
+  if (find_operator("at::Tensor::" + name)) {
+    return tensor_operator(find_operator("at::Tensor::" + name), name, method, self, arguments);
+  }
+  const TypeFacts result = facts(method->getReturnType());
+  for (const Expr* each : arguments) value(each);
+  if (result.kind == TypeKind::kNumber && !result.record && result.element == Dtype::kInt64 &&
+      name != "dim" && name != "ndimension") {
+    return number(result.element);
+  }
+  if (result.kind == TypeKind::kNumber) return builder_.op(name, {{"self", self}});
+  return builder_.op("at::Tensor::" + name, {{"self", self}});
+}
+
+std::optional<flow::ValueId> FunctionLowering::options_member(const std::string& name, const Expr* object,
+                                                              const clang::CXXMethodDecl* method,
+                                                              llvm::ArrayRef<const Expr*> arguments) {
+  const ValueId self = value(object);
+  if (name == "dtype" || name == "dtype_opt") {
+    if (!arguments.empty()) return builder_.value(Op::kOptions, "", {{"dtype", value(arguments[0])}});
+    const Dtype dtype = facts(template_type(method)).element;
+    if (dtype != Dtype::kUndefined)
+      return builder_.value(Op::kOptions, "", {{"dtype", dtype_constant(dtype)}});
+    return builder_.value(Op::kDtypeOf, self);
+  }
+  if (facts(method->getReturnType()).kind == TypeKind::kOptions && name != "merge_in" &&
+      name != "merge_memory_format") {
+    return self;
+  }
+  return builder_.unknown();
+}
+
+std::optional<flow::ValueId> FunctionLowering::container_member(const std::string& name, const Expr* object,
+                                                                llvm::ArrayRef<const Expr*> arguments) {
+  if (name == "push_back" || name == "emplace_back" || name == "push_front") {
+    if (arguments.size() != 1) return std::nullopt;
+    const ValueId added = value(arguments[0]);
+    assign(cell(lvalue(object), std::nullopt, object->getType()), added);
+    return ValueId{0};
+  }
+  if (name == "data" || name == "begin" || name == "cbegin") return load(lvalue(object));
+  if (name == "at" || name == "front" || name == "back") {
+    return load(cell_of(object, arguments.empty() ? nullptr : arguments[0]));
+  }
+  if (name == "vec") return load(lvalue(object));
+  if (name == "size") return number(Dtype::kInt64);
+  for (const Expr* each : arguments) value(each);
+  return builder_.unknown();
+}
+
+std::optional<flow::ValueId> FunctionLowering::module_member(const std::string& name, const Expr* object,
+                                                             llvm::ArrayRef<const Expr*> arguments) {
+  const ValueId self = value(object);
+  const std::string kind = name.starts_with("register_") ? name.substr(9) : "";
+  if ((kind == "parameter" || kind == "buffer" || kind == "module") && arguments.size() >= 2) {
+    const auto* text = llvm::dyn_cast<clang::StringLiteral>(stripped(arguments[0]));
+    if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(arguments[0]));
+        made && made->getNumArgs()) {
+      text = llvm::dyn_cast<clang::StringLiteral>(stripped(made->getArg(0)));
+    }
+    const ValueId registered = value(arguments[1]);
+    return builder_.registration(kind, self, text ? text->getString().str() : "", registered);
+  }
+  if (name == "to") {
+    for (const Expr* each : arguments) {
+      if (!written(each) || facts(each).kind != TypeKind::kDtype) continue;
+      const ValueId dtype = value(each);
+      builder_.effect(Op::kRetype, "", {{"", self}, {"", dtype}});
+    }
+    return ValueId{0};
+  }
+  for (const Expr* each : arguments) value(each);
+  return builder_.unknown();
+}
+
+flow::ValueId FunctionLowering::forward(const clang::CXXRecordDecl* module, ValueId object,
+                                        llvm::ArrayRef<const Expr*> arguments) {
+  const clang::CXXRecordDecl* definition = module ? module->getDefinition() : nullptr;
+  if (definition) {
+    for (const clang::CXXMethodDecl* each : definition->methods()) {
+      if (!each->getIdentifier() || each->getName() != "forward") continue;
+      if (arguments.size() < each->getMinRequiredArguments() || arguments.size() > each->getNumParams())
+        continue;
+      const clang::FunctionDecl* body = unit_.user_definition(each);
+      if (body) return user_call(body, object, arguments);
+      if (unit_.is_user_function(each)) return user_call(each, object, arguments);
+    }
+  }
+  std::string name = module ? plain_name(*module) : "";
+  if (name.ends_with("Impl")) name.resize(name.size() - 4);
+  Arguments given = {{"", object}};
+  for (const Expr* each : arguments) {
+    if (written(each)) given.push_back({"", value(each)});
+  }
+  return builder_.op(name + "::forward", std::move(given));
+}
+
+flow::ValueId FunctionLowering::value_or(const Expr* object, const Expr* fallback) {
+  const ValueId present = value(object);
+  const ValueId known = builder_.op("defined", {{"self", present}});
+  const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
+  builder_.branch(known, yes, no);
+  builder_.enter(no);
+  const ValueId other = value(fallback);
+  builder_.jump(after);
+  builder_.enter(yes);
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", present}, {"", other}});
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,156 @@
+// Numbers in plain C++: conversions that nobody wrote become visible casts, and the result of arithmetic has
+// the type that the language gives it.
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+using namespace flow;
+
+flow::ValueId FunctionLowering::dtype_constant(Dtype dtype) { return builder_.constant(dtype); }
+
+// An element of a typed buffer: that is how the IR says "some number of this dtype".
+flow::ValueId FunctionLowering::number(Dtype dtype) {
+  const ValueId storage = allocate("number", dtype);
+  return builder_.load({0, storage, {{Place::Step::Kind::kAnyCell, "", 0}}});
+}
+
+flow::ValueId FunctionLowering::number_cast(const clang::CastExpr* cast, bool implicit) {
+  const TypeFacts to = facts(cast->getType());
+  const TypeFacts from = facts(cast->getSubExpr());
+  if (!is_floating(to.element) && !is_floating(from.element)) return value(cast->getSubExpr());
+  const ValueId source = value(cast->getSubExpr());
+  return builder_.cast(source, dtype_constant(to.element), implicit);
+}
+
+namespace {
+std::string operation_name(clang::BinaryOperatorKind opcode) {
+  switch (opcode) {
+    case clang::BO_Mul:
+      return "mul";
+    case clang::BO_Div:
+      return "div";
+    case clang::BO_Rem:
+      return "remainder";
+    case clang::BO_Add:
+      return "add";
+    case clang::BO_Sub:
+      return "sub";
+    case clang::BO_EQ:
+      return "eq";
+    case clang::BO_NE:
+      return "ne";
+    case clang::BO_LT:
+      return "lt";
+    case clang::BO_GT:
+      return "gt";
+    case clang::BO_LE:
+      return "le";
+    case clang::BO_GE:
+      return "ge";
+    default:
+      return {};
+  }
+}
+}  // namespace
+
+// The operand as the operation takes it: when its own type is narrower, a cast that belongs to the operation.
+flow::ValueId FunctionLowering::widened(const clang::Expr* operand, Dtype target) {
+  const clang::Expr* plain = stripped(operand);
+  while (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(plain)) {
+    const clang::CastKind kind = cast->getCastKind();
+    if (kind != clang::CK_FloatingCast && kind != clang::CK_IntegralToFloating) break;
+    plain = stripped(cast->getSubExpr());
+  }
+  const Dtype own = facts(plain).element;
+  if (evaluated(plain) || own == target || own == Dtype::kUndefined) return value(plain);
+  const ValueId narrow = value(plain);
+  return builder_.cast(narrow, dtype_constant(target), true);
+}
+
+flow::ValueId FunctionLowering::number_operation(const std::string& name, const clang::Expr* left,
+                                                 const clang::Expr* right, clang::QualType result) {
+  const Dtype dtype = facts(result).element;
+  const ValueId a = widened(left, dtype);
+  const ValueId b = widened(right, dtype);
+  const ValueId outcome = builder_.op(name, {{"self", a}, {"other", b}});
+  // Two constants would make a number of no particular type; the language says which it is.
+  return is_half(dtype) ? builder_.cast(outcome, dtype_constant(dtype), true) : outcome;
+}
+
+flow::ValueId FunctionLowering::binary(const clang::BinaryOperator* expr) {
+  if (expr->isAssignmentOp()) return assignment(expr->getLHS(), expr->getRHS());
+  if (expr->isLogicalOp()) return logical(expr);
+  if (expr->getOpcode() == clang::BO_Comma) {
+    value(expr->getLHS());
+    return value(expr->getRHS());
+  }
+  const std::string name = operation_name(expr->getOpcode());
+  const TypeFacts type = facts(expr);
+  const TypeFacts left = facts(expr->getLHS());
+  if (left.kind == TypeKind::kBuffer || left.kind == TypeKind::kPointer) {  // pointer arithmetic
+    value(expr->getRHS());
+    if (!expr->isComparisonOp()) return value(expr->getLHS());
+  }
+  if (type.kind == TypeKind::kBuffer) return value(expr->getRHS());  // 1 + pointer
+  if (expr->isComparisonOp() && !name.empty()) {
+    const ValueId a = value(expr->getLHS());
+    const ValueId b = value(expr->getRHS());
+    return builder_.op(name, {{"self", a}, {"other", b}});
+  }
+  if (type.kind == TypeKind::kNumber && is_floating(type.element) && !name.empty()) {
+    return number_operation(name, expr->getLHS(), expr->getRHS(), expr->getType());
+  }
+  value(expr->getLHS());
+  value(expr->getRHS());
+  return type.kind == TypeKind::kNumber ? number(type.element) : builder_.unknown();
+}
+
+flow::ValueId FunctionLowering::compound_assignment(const clang::CompoundAssignOperator* expr) {
+  const TypeFacts target = facts(expr->getLHS());
+  const std::string name =
+      operation_name(clang::BinaryOperator::getOpForCompoundAssignment(expr->getOpcode()));
+  if (target.kind != TypeKind::kNumber || !is_floating(target.element) || name.empty()) {
+    value(expr->getRHS());
+    return value(expr->getLHS());
+  }
+  const ValueId result =
+      number_operation(name, expr->getLHS(), expr->getRHS(), expr->getComputationResultType());
+  const Dtype computed = facts(expr->getComputationResultType()).element;
+  const ValueId stored =
+      computed == target.element ? result : builder_.cast(result, dtype_constant(target.element), true);
+  assign(lvalue(expr->getLHS()), stored);
+  return stored;
+}
+
+flow::ValueId FunctionLowering::unary(const clang::UnaryOperator* expr) {
+  switch (expr->getOpcode()) {
+    case clang::UO_AddrOf: {
+      const auto* target = llvm::dyn_cast<clang::DeclRefExpr>(stripped(expr->getSubExpr()));
+      if (target && llvm::isa<clang::FunctionDecl>(target->getDecl())) return builder_.unknown();
+      return address_of(expr->getSubExpr());
+    }
+    case clang::UO_Deref:
+      return load(lvalue(expr));
+    case clang::UO_LNot:
+      return builder_.op("logical_not", {{"self", value(expr->getSubExpr())}});
+    case clang::UO_Minus:
+      return builder_.op("neg", {{"self", value(expr->getSubExpr())}});
+    case clang::UO_Not:
+      value(expr->getSubExpr());
+      return number(facts(expr).element);
+    default:
+      return value(expr->getSubExpr());  // ++, --, +: the dtype stays
+  }
+}
+
+// What a number says when it becomes a c10::Scalar: a constant as it is, otherwise a number of its C++ type.
+flow::ValueId FunctionLowering::scalar_of(const clang::Expr* expr) {
+  expr = stripped(expr);
+  const TypeFacts type = facts(expr);
+  const ValueId source = value(expr);
+  if (type.kind != TypeKind::kNumber || evaluated(expr)) return source;
+  Builder::At here(builder_, position(expr));
+  return number(type.element);
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,184 @@
+// Library functions that are known by name: standard helpers, TensorOptions makers, autocast and
+// default-dtype switches.
+#include <algorithm>
+#include <unordered_map>
+
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+using namespace flow;
+using clang::Expr;
+
+namespace {
+
+enum class Meaning : std::uint8_t {
+  kSame,  // its first argument
+  kGet,   // std::get
+  kMake,  // constructs its first template argument from its arguments
+  kPack,  // a tuple of its arguments
+  kSwap,
+  kDtypeOptions,  // options with the dtype given, or with the template argument
+  kOtherOptions,  // options without a dtype
+  kDefaultDtype,
+  kToDlpack,
+  kCachedCast,
+};
+
+const std::unordered_map<std::string, Meaning>& meanings() {
+  static const std::unordered_map<std::string, Meaning> kMeanings = {
+      {"std::move", Meaning::kSame},
+      {"std::forward", Meaning::kSame},
+      {"std::as_const", Meaning::kSame},
+      {"std::ref", Meaning::kSame},
+      {"std::cref", Meaning::kSame},
+      {"std::make_optional", Meaning::kSame},
+      {"c10::make_optional", Meaning::kSame},
+      {"std::data", Meaning::kSame},
+      {"std::begin", Meaning::kSame},
+      {"__builtin_expect", Meaning::kSame},
+      {"c10::scalarTypeToTypeMeta", Meaning::kSame},
+      {"c10::typeMetaToScalarType", Meaning::kSame},
+      {"c10::optTypeMetaToScalarType", Meaning::kSame},
+      {"std::static_pointer_cast", Meaning::kSame},
+      {"std::dynamic_pointer_cast", Meaning::kSame},
+      {"std::get", Meaning::kGet},
+      {"std::make_shared", Meaning::kMake},
+      {"std::make_unique", Meaning::kMake},
+      {"c10::make_intrusive", Meaning::kMake},
+      {"std::make_tuple", Meaning::kPack},
+      {"std::make_pair", Meaning::kPack},
+      {"std::tie", Meaning::kPack},
+      {"std::forward_as_tuple", Meaning::kPack},
+      {"std::swap", Meaning::kSwap},
+      {"c10::dtype", Meaning::kDtypeOptions},
+      {"at::dtype", Meaning::kDtypeOptions},
+      {"torch::dtype", Meaning::kDtypeOptions},
+      {"c10::device", Meaning::kOtherOptions},
+      {"torch::device", Meaning::kOtherOptions},
+      {"c10::layout", Meaning::kOtherOptions},
+      {"torch::layout", Meaning::kOtherOptions},
+      {"c10::requires_grad", Meaning::kOtherOptions},
+      {"torch::requires_grad", Meaning::kOtherOptions},
+      {"c10::memory_format", Meaning::kOtherOptions},
+      {"torch::memory_format", Meaning::kOtherOptions},
+      {"c10::set_default_dtype", Meaning::kDefaultDtype},
+      {"at::set_default_dtype", Meaning::kDefaultDtype},
+      {"torch::set_default_dtype", Meaning::kDefaultDtype},
+      {"at::toDLPack", Meaning::kToDlpack},
+      {"at::autocast::cached_cast", Meaning::kCachedCast},
+  };
+  return kMeanings;
+}
+
+// Switches of at::autocast: which device (empty: the first argument names it) and what is set.
+struct AutocastSwitch {
+  const char* device;
+  bool sets_dtype;
+};
+const std::unordered_map<std::string, AutocastSwitch>& autocast_switches() {
+  static const std::unordered_map<std::string, AutocastSwitch> kSwitches = {
+      {"at::autocast::set_enabled", {"cuda", false}},
+      {"at::autocast::set_cpu_enabled", {"cpu", false}},
+      {"at::autocast::set_xpu_enabled", {"xpu", false}},
+      {"at::autocast::set_autocast_enabled", {"", false}},
+      {"at::autocast::set_autocast_gpu_dtype", {"cuda", true}},
+      {"at::autocast::set_autocast_cpu_dtype", {"cpu", true}},
+      {"at::autocast::set_autocast_xpu_dtype", {"xpu", true}},
+      {"at::autocast::set_autocast_dtype", {"", true}},
+  };
+  return kSwitches;
+}
+
+clang::QualType template_type(const clang::FunctionDecl* callee) {
+  const auto* arguments = callee->getTemplateSpecializationArgs();
+  if (!arguments || arguments->size() == 0) return {};
+  const clang::TemplateArgument& first = arguments->get(0);
+  return first.getKind() == clang::TemplateArgument::Type ? first.getAsType() : clang::QualType();
+}
+
+}  // namespace
+
+// "cuda" for at::kCUDA.
+std::string FunctionLowering::device_name(const Expr* expr) const {
+  const auto number = integer(expr);
+  const auto* type = stripped(expr)->getType()->getAs<clang::EnumType>();
+  if (!number || !type) return {};
+  for (const clang::EnumConstantDecl* each : type->getDecl()->getDefinition()->enumerators()) {
+    if (each->getInitVal().getExtValue() != *number) continue;
+    std::string name = each->getNameAsString();
+    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+    return name;
+  }
+  return {};
+}
+
+std::optional<flow::ValueId> FunctionLowering::autocast_function(const std::string& name,
+                                                                 const clang::CallExpr* expr) {
+  const auto found = autocast_switches().find(name);
+  if (found == autocast_switches().end()) return std::nullopt;
+  std::string device = found->second.device;
+  unsigned index = 0;
+  if (device.empty()) {
+    if (expr->getNumArgs() < 2) return std::nullopt;
+    device = device_name(expr->getArg(index++));
+    if (device.empty()) return std::nullopt;
+  }
+  if (index >= expr->getNumArgs()) return std::nullopt;
+  const ValueId setting = value(expr->getArg(index));
+  builder_.effect(Op::kSetAutocast, device, {{found->second.sets_dtype ? "dtype" : "on", setting}});
+  return ValueId{0};
+}
+
+std::optional<flow::ValueId> FunctionLowering::special_function(const std::string& name,
+                                                                const clang::CallExpr* expr,
+                                                                const clang::FunctionDecl* callee) {
+  if (const auto set = autocast_function(name, expr)) return set;
+  const llvm::ArrayRef<const Expr*> arguments(expr->getArgs(), expr->getNumArgs());
+  if (name.starts_with("torch::nn::init::") && !arguments.empty()) return value(arguments[0]);
+  const auto found = meanings().find(name);
+  if (found == meanings().end()) return std::nullopt;
+  switch (found->second) {
+    case Meaning::kSame:
+      if (arguments.empty()) return std::nullopt;
+      return value(arguments[0]);
+    case Meaning::kGet:
+      return load(lvalue(expr));
+    case Meaning::kMake:
+      return template_type(callee).isNull() ? builder_.unknown()
+                                            : construct_as(template_type(callee), arguments, nullptr);
+    case Meaning::kPack:
+      return pack(arguments);
+    case Meaning::kSwap: {
+      if (arguments.size() != 2) return std::nullopt;
+      const Lvalue left = lvalue(arguments[0]), right = lvalue(arguments[1]);
+      const ValueId a = load(left), b = load(right);
+      assign(left, b);
+      assign(right, a);
+      return ValueId{0};
+    }
+    case Meaning::kDtypeOptions: {
+      if (arguments.empty()) {
+        const Dtype dtype = facts(template_type(callee)).element;
+        if (dtype == Dtype::kUndefined) return builder_.unknown();
+        return builder_.value(Op::kOptions, "", {{"dtype", dtype_constant(dtype)}});
+      }
+      return builder_.value(Op::kOptions, "", {{"dtype", value(arguments[0])}});
+    }
+    case Meaning::kOtherOptions:
+      return builder_.value(Op::kOptions, "", {});
+    case Meaning::kDefaultDtype:
+      builder_.effect(Op::kSetDefaultDtype, "", {{"", value(arguments[0])}});
+      return ValueId{0};
+    case Meaning::kToDlpack:
+      return builder_.op("toDLPack", {{"self", value(arguments[0])}});
+    case Meaning::kCachedCast: {
+      if (arguments.size() < 2) return std::nullopt;
+      const ValueId dtype = value(arguments[0]);
+      return builder_.op("to", {{"self", value(arguments[1])}, {"dtype", dtype}});
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace dtype_guard::clang_front_end

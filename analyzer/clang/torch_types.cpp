@@ -1,0 +1,220 @@
+#include "analyzer/clang/torch_types.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/DeclTemplate.h>
+#include <llvm/Config/llvm-config.h>
+
+#include <optional>
+#include <unordered_map>
+
+namespace dtype_guard::clang_front_end {
+
+using clang::QualType;
+
+namespace {
+
+// Every library class whose meaning is known, by plain name. Elements of kOptional, kList and kPointer are
+// the first template argument.
+const std::unordered_map<std::string, TypeKind>& known_classes() {
+  static const std::unordered_map<std::string, TypeKind> kClasses = {
+      {"at::Tensor", TypeKind::kTensor},
+      {"at::TensorBase", TypeKind::kTensor},
+      {"at::OptionalTensorRef", TypeKind::kTensor},
+      {"caffe2::TypeMeta", TypeKind::kDtype},
+      {"DLDataType", TypeKind::kDtype},
+      {"c10::TensorOptions", TypeKind::kOptions},
+      {"c10::Scalar", TypeKind::kScalar},
+      {"c10::optional", TypeKind::kOptional},
+      {"std::optional", TypeKind::kOptional},
+      {"c10::OptionalRef", TypeKind::kOptional},
+      {"c10::OptionalArrayRef", TypeKind::kOptional},
+      {"std::vector", TypeKind::kList},
+      {"std::array", TypeKind::kList},
+      {"std::initializer_list", TypeKind::kList},
+      {"std::tuple", TypeKind::kList},
+      {"std::pair", TypeKind::kList},
+      {"std::span", TypeKind::kList},
+      {"std::deque", TypeKind::kList},
+      {"std::list", TypeKind::kList},
+      {"c10::ArrayRef", TypeKind::kList},
+      {"c10::List", TypeKind::kList},
+      {"c10::SmallVector", TypeKind::kList},
+      {"c10::IListRef", TypeKind::kList},
+      {"torch::ExpandingArray", TypeKind::kList},
+      {"std::shared_ptr", TypeKind::kPointer},
+      {"std::unique_ptr", TypeKind::kPointer},
+      {"std::weak_ptr", TypeKind::kPointer},
+      {"std::reference_wrapper", TypeKind::kPointer},
+      {"c10::intrusive_ptr", TypeKind::kPointer},
+      {"torch::nn::ModuleHolder", TypeKind::kHolder},
+      {"std::function", TypeKind::kClosure},
+  };
+  return kClasses;
+}
+
+const clang::TemplateArgumentList* template_arguments(const clang::CXXRecordDecl& record) {
+  const auto* specialization = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(&record);
+  return specialization ? &specialization->getTemplateArgs() : nullptr;
+}
+
+QualType first_type_argument(const clang::CXXRecordDecl& record) {
+  const auto* arguments = template_arguments(record);
+  if (!arguments || arguments->size() == 0) return {};
+  const clang::TemplateArgument& first = arguments->get(0);
+  return first.getKind() == clang::TemplateArgument::Type ? first.getAsType() : QualType();
+}
+
+Dtype integer_dtype(std::uint64_t width, bool is_signed) {
+  switch (width) {
+    case 8:
+      return is_signed ? Dtype::kInt8 : Dtype::kUInt8;
+    case 16:
+      return is_signed ? Dtype::kInt16 : Dtype::kUInt16;
+    case 32:
+      return is_signed ? Dtype::kInt32 : Dtype::kUInt32;
+    default:
+      return is_signed ? Dtype::kInt64 : Dtype::kUInt64;
+  }
+}
+
+Dtype builtin_dtype(const clang::BuiltinType& type, QualType qualified, const clang::ASTContext& context) {
+  switch (type.getKind()) {
+    case clang::BuiltinType::Bool:
+      return Dtype::kBool;
+    case clang::BuiltinType::Half:
+    case clang::BuiltinType::Float16:
+      return Dtype::kFloat16;
+    case clang::BuiltinType::BFloat16:
+      return Dtype::kBFloat16;
+    case clang::BuiltinType::Float:
+      return Dtype::kFloat32;
+    case clang::BuiltinType::Double:
+    case clang::BuiltinType::LongDouble:
+    case clang::BuiltinType::Float128:
+      return Dtype::kFloat64;
+    default:
+      return type.isInteger() ? integer_dtype(context.getTypeSize(qualified), type.isSignedInteger())
+                              : Dtype::kUndefined;
+  }
+}
+
+// c10::Half, __nv_bfloat16 and a project's own half type alike: the spelling is in the dtype table and the
+// size fits.
+std::optional<Dtype> half_class(const clang::CXXRecordDecl& record, QualType type,
+                                const clang::ASTContext& context) {
+  if (!record.isCompleteDefinition() || record.isDependentType()) return std::nullopt;
+  std::optional<Dtype> dtype = parse_dtype(plain_name(record));
+  if (!dtype) dtype = parse_dtype(record.getName().str());
+  if (!dtype || context.getTypeSize(type) != bits(*dtype)) return std::nullopt;
+  return dtype;
+}
+
+TypeFacts of_elements(TypeKind kind, QualType element, const clang::ASTContext& context) {
+  TypeFacts facts{kind, Dtype::kUndefined, element, nullptr};
+  if (kind != TypeKind::kList || element.isNull()) return facts;
+  const TypeFacts inner = classify(element, context);
+  // Runs of integers are shapes and indices; runs of floating numbers are data.
+  if (inner.kind == TypeKind::kNumber && is_floating(inner.element)) {
+    facts.kind = TypeKind::kBuffer;
+    facts.element = inner.element;
+  }
+  return facts;
+}
+
+TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type,
+                          const clang::ASTContext& context) {
+  const std::string name = plain_name(record);
+  TypeFacts facts;
+  if (const auto known = known_classes().find(name); known != known_classes().end()) {
+    facts = of_elements(known->second, first_type_argument(record), context);
+    if (name == "std::tuple" || name == "std::pair")
+      facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
+  } else if (record.isLambda()) {
+    facts.kind = TypeKind::kClosure;
+  } else if (const auto half = half_class(record, type, context)) {
+    facts = {TypeKind::kNumber, *half, {}, nullptr};
+  } else if (name.starts_with("torch::nn::") && name.ends_with("Options")) {
+    facts.kind = TypeKind::kOptionsBag;
+  } else if (record.hasDefinition() && derives_from(record, "torch::nn::ModuleHolder")) {
+    for (const clang::CXXBaseSpecifier& base : record.bases()) {
+      const TypeFacts holder = classify(base.getType(), context);
+      if (holder.kind == TypeKind::kHolder) facts = holder;
+    }
+  } else if (name.starts_with("torch::nn::") && derives_from(record, "torch::nn::Module")) {
+    facts.kind = TypeKind::kLibraryModule;
+  } else {
+    facts.kind = TypeKind::kObject;
+  }
+  facts.record = record.getDefinition() ? record.getDefinition() : &record;
+  return facts;
+}
+
+TypeFacts classify_pointee(QualType pointee, const clang::ASTContext& context) {
+  const TypeFacts target = classify(pointee, context);
+  const bool data = target.kind == TypeKind::kNumber && is_floating(target.element);
+  if (data) return {TypeKind::kBuffer, target.element, pointee, nullptr};
+  if (target.kind == TypeKind::kBuffer) return target;  // rows of a two-dimensional array
+  return {TypeKind::kPointer, Dtype::kUndefined, pointee, nullptr};
+}
+
+}  // namespace
+
+std::string plain_name(const clang::NamedDecl& decl) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  clang::PrintingPolicy policy(decl.getASTContext().getLangOpts());
+#if LLVM_VERSION_MAJOR >= 20
+  policy.SuppressInlineNamespace =
+      llvm::to_underlying(clang::PrintingPolicy::SuppressInlineNamespaceMode::All);
+#else
+  policy.SuppressInlineNamespace = true;
+#endif
+  policy.SuppressUnwrittenScope = true;
+  decl.printNestedNameSpecifier(stream, policy);
+  const auto* tag = llvm::dyn_cast<clang::TagDecl>(&decl);
+  const clang::TypedefNameDecl* alias = tag ? tag->getTypedefNameForAnonDecl() : nullptr;  // typedef struct {...} X
+  (alias ? alias->getDeclName() : decl.getDeclName()).print(stream, policy);
+  return name;
+}
+
+bool derives_from(const clang::CXXRecordDecl& record, std::string_view name) {
+  if (plain_name(record) == name) return true;
+  const clang::CXXRecordDecl* definition = record.getDefinition();
+  if (!definition) return false;
+  for (const clang::CXXBaseSpecifier& base : definition->bases()) {
+    const clang::CXXRecordDecl* parent = base.getType()->getAsCXXRecordDecl();
+    if (parent && derives_from(*parent, name)) return true;
+  }
+  return false;
+}
+
+TypeFacts classify(QualType type, const clang::ASTContext& context) {
+  if (type.isNull()) return {};
+  type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  if (type->isDependentType()) return {};
+  if (type->isVoidType()) return {TypeKind::kVoid, Dtype::kUndefined, {}, nullptr};
+  if (const auto* builtin = type->getAs<clang::BuiltinType>()) {
+    const Dtype dtype = builtin_dtype(*builtin, type, context);
+    if (dtype == Dtype::kUndefined) return {};
+    return {TypeKind::kNumber, dtype, {}, nullptr};
+  }
+  if (const auto* enumeration = type->getAs<clang::EnumType>()) {
+    if (plain_name(*enumeration->getDecl()) == "c10::ScalarType") {
+      return {TypeKind::kDtype, Dtype::kUndefined, {}, nullptr};
+    }
+    return {TypeKind::kNumber, Dtype::kInt64, {}, nullptr};
+  }
+  if (const auto* pointer = type->getAs<clang::PointerType>()) {
+    return classify_pointee(pointer->getPointeeType(), context);
+  }
+  if (const auto* array = context.getAsArrayType(type)) {
+    return of_elements(TypeKind::kList, array->getElementType(), context);
+  }
+  if (const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
+    return classify_record(*record, type, context);
+  }
+  return {};
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,52 @@
+// What a C++ type means to dtype flow: a tensor, a dtype, options, a number, a container, a module, an
+// object. Types are matched by qualified name after desugaring, so that torch::Tensor, at::Tensor and a
+// typedef of either are one, and std::optional and c10::optional are one.
+#pragma once
+
+#include <clang/AST/Type.h>
+
+#include <string>
+
+#include "rules/dtype/dtype.h"
+
+namespace clang {
+class ASTContext;
+class CXXRecordDecl;
+}  // namespace clang
+
+namespace dtype_guard::clang_front_end {
+
+enum class TypeKind : std::uint8_t {
+  kOther,
+  kVoid,
+  kNumber,         // arithmetic, enumerations, half types in any spelling; element is its dtype
+  kTensor,         // at::Tensor and its base
+  kDtype,          // ScalarType, TypeMeta, DLDataType
+  kOptions,        // TensorOptions
+  kScalar,         // c10::Scalar: a number that forgets its C++ type
+  kOptional,       // inner: what may be absent
+  kList,           // vector, array, ArrayRef, tuple, pair; inner: the element when there is one
+  kBuffer,         // a run of floating numbers: vector<float>, float*, float[8]; element is their dtype
+  kHolder,         // ModuleHolder<Impl>; inner: Impl
+  kPointer,        // raw or smart pointer to something that is not a number; inner: the pointee
+  kLibraryModule,  // a torch::nn module whose body is not user code
+  kClosure,        // lambda, std::function
+  kObject,         // any other class with fields
+  kOptionsBag,     // torch::nn's option structs: no bearing on dtypes
+};
+
+struct TypeFacts {
+  TypeKind kind = TypeKind::kOther;
+  Dtype element = Dtype::kUndefined;
+  clang::QualType inner;
+  const clang::CXXRecordDecl* record = nullptr;
+};
+
+TypeFacts classify(clang::QualType type, const clang::ASTContext& context);
+
+// "at::Tensor" for a class or specialisation, without template arguments and inline namespaces.
+std::string plain_name(const clang::NamedDecl& decl);
+// True when `record` is the class of that name or derives from it.
+bool derives_from(const clang::CXXRecordDecl& record, std::string_view name);
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,59 @@
+// TranslationUnit is what the lowering of all functions of one source file shares: the Clang AST, the module
+// that is being filled, positions and text, function keys, and what is user code.
+#pragma once
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/Decl.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/Mangle.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "analyzer/clang/builder.h"
+#include "analyzer/clang/user_code.h"
+#include "analyzer/flow/ir.h"
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard::clang_front_end {
+
+class TranslationUnit {
+ public:
+  TranslationUnit(clang::ASTContext& context, const UserCode& user_code, const ContractSet& contracts,
+                  flow::Module& module);
+
+  clang::ASTContext& context;
+  const ContractSet& contracts;
+  flow::Module& module;
+
+  // Positions are those of the macro expansion, the text is as written, white space folded.
+  Builder::Position position(clang::SourceRange range) const;
+  flow::SourceRange range(clang::SourceRange range) const;
+
+  bool is_user_code(clang::SourceLocation location) const;
+  // The definition that a call runs, when its body is user code; else nullptr.
+  const clang::FunctionDecl* user_definition(const clang::FunctionDecl* callee) const;
+  // True when the function is declared in user code, wherever its body is.
+  bool is_user_function(const clang::FunctionDecl* callee) const;
+  std::string key(const clang::FunctionDecl* function) const;
+  std::string display_name(const clang::FunctionDecl* function) const;
+
+  bool is_overridden(const clang::CXXMethodDecl* method) const;
+  void note_override(const clang::CXXMethodDecl* method);
+  void not_lowered(const std::string& function, std::string reason, clang::SourceRange range);
+
+ private:
+  std::uint32_t file_id(clang::FileID file) const;
+  std::string absolute_path(clang::FileID file) const;
+
+  const UserCode& user_code_;
+  std::unique_ptr<clang::ASTNameGenerator> names_;
+  std::set<const clang::CXXMethodDecl*> overridden_;
+  mutable std::map<clang::FileID, std::uint32_t> files_;
+  mutable std::map<clang::FileID, bool> is_user_;
+};
+
+}  // namespace dtype_guard::clang_front_end

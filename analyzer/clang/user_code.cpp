@@ -1,0 +1,77 @@
+#include "analyzer/clang/user_code.h"
+
+#include <filesystem>
+
+namespace dtype_guard::clang_front_end {
+
+namespace fs = std::filesystem;
+
+bool matches_pattern(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0, p = 0, star = std::string_view::npos, mark = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      mark = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++mark;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+namespace {
+std::string normal(std::string_view path) {
+  std::string text = fs::path(path).lexically_normal().string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+bool is_below(std::string_view path, std::string_view folder) {
+  if (folder == "/") return path.starts_with("/");
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+}  // namespace
+
+UserCode::UserCode(std::string root, std::vector<std::string> external)
+    : root_(normal(root)), external_(std::move(external)) {
+  for (std::string& each : external_) {
+    if (each.find('*') == std::string::npos) each = normal(each);
+  }
+}
+
+bool UserCode::contains(std::string_view path) const {
+  if (root_.empty()) return false;
+  const std::string file = normal(path);
+  if (!is_below(file, root_)) return false;
+  for (const std::string& each : external_) {
+    const bool pattern = each.find('*') != std::string::npos;
+    if (pattern ? matches_pattern(file, each) : is_below(file, each)) return false;
+  }
+  return true;
+}
+
+std::string UserCode::report_name(std::string_view path) const {
+  const std::string file = normal(path);
+  if (root_.empty() || !is_below(file, root_) || file == root_) return file;
+  return root_ == "/" ? file.substr(1) : file.substr(root_.size() + 1);
+}
+
+std::string project_root(const std::string& source) {
+  const fs::path folder = fs::path(normal(source)).parent_path();
+  for (fs::path each = folder; !each.empty(); each = each.parent_path()) {
+    std::error_code error;
+    if (fs::exists(each / ".git", error) || fs::exists(each / ".dtype-lint.json", error))
+      return each.string();
+    if (each == each.root_path()) break;
+  }
+  return folder.string();
+}
+
+}  // namespace dtype_guard::clang_front_end

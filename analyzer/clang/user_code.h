@@ -1,0 +1,32 @@
+// Which files are the user's: below the project root and matched by no external pattern. Only their functions
+// are analysed, and the parser skips every other body, which is where the speed comes from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dtype_guard::clang_front_end {
+
+class UserCode {
+ public:
+  UserCode() = default;
+  // `external`: folders (absolute) or patterns with `*`, matched against the absolute path.
+  UserCode(std::string root, std::vector<std::string> external);
+  const std::string& root() const { return root_; }
+  // `path` is absolute; "." and ".." in it are resolved textually.
+  bool contains(std::string_view path) const;
+  // Relative to the root when inside it, else absolute.
+  std::string report_name(std::string_view path) const;
+
+ private:
+  std::string root_;
+  std::vector<std::string> external_;
+};
+
+// The nearest folder above `source` with .git or .dtype-lint.json; without one, the folder of `source`.
+std::string project_root(const std::string& source);
+// `*` stands for any characters.
+bool matches_pattern(std::string_view text, std::string_view pattern);
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,252 @@
+#include "analyzer/driver/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iostream>
+#include <regex>
+#include <thread>
+
+#include "analyzer/clang/front_end.h"
+#include "analyzer/driver/version.h"
+#include "rules/catalog/catalog.h"
+#include "rules/text/nearest_name.h"
+
+namespace dtype_guard::driver {
+
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  dtype-lint -p build                          every source of the project
+  dtype-lint -p build src/attention.cpp        one of them
+  dtype-lint attention.cpp -- -std=c++17 -I/opt/libtorch/include
+  dtype-lint -p build --precision bf16-fp32-buffers --format json=lint.json --format text
+  dtype-lint --explain attention-mixed-dtypes
+
+Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 a file could not be analysed completely.)";
+
+const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
+const std::vector<std::string> kFormats = {"text", "json"};
+
+// What CLI11 fills; strings until they are checked.
+struct Written {
+  std::vector<std::string> precision, rules, formats, contracts;
+  std::string explain, fail_on = "warning", color = "auto";
+  bool list_rules = false, version = false;
+  int jobs = 0;
+};
+
+std::string listed(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+void expect_one_of(const char* option, const std::string& given, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), given) != known.end()) return;
+  throw UsageError(
+      fmt::format("{}: '{}' is none of {}{}", option, given, listed(known), did_you_mean(given, known)));
+}
+
+void declare(CLI::App& app, Options& options, Written& written) {
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
+  const auto list = [](CLI::Option* option) {
+    return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->delimiter(',');
+  };
+  app.add_option("SOURCE", options.sources, "Files to check; none: every user source of the compile database")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
+  list(app.add_option("--precision", written.precision, "Precision settings to check under (see --help end)"))
+      ->type_name("LIST");
+  app.add_option("--torch", options.torch_version,
+                 "PyTorch version whose rules hold; default: that of the headers")
+      ->type_name("VERSION");
+  app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
+  list(app.add_option("--contracts", written.contracts, "More contracts of attention calls, as JSON"))
+      ->type_name("FILE");
+  app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
+  list(app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out"))
+      ->type_name("SPEC");
+  app.add_flag("--strict", options.strict, "Report possible findings too");
+  app.add_option("--fail-on", written.fail_on,
+                 "Lowest level that makes the exit status 1: error, warning, never")
+      ->type_name("LEVEL");
+  list(app.add_option("--format", written.formats,
+                      "text or json, into FILE or to standard output; may be repeated"))
+      ->type_name("FORMAT[=FILE]");
+  app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
+      ->type_name("N");
+  app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("ARG");
+  app.add_option("--explain", written.explain, "Print what a rule says and why")->type_name("RULE");
+  app.add_flag("--list-rules", written.list_rules, "Print all rules");
+  app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
+  app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
+  app.add_flag("--quiet,-q", options.quiet, "Findings only: no summary, no progress");
+  app.add_flag("--version", written.version, "Print versions");
+}
+
+// CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
+// option.
+std::vector<std::string> without_flags(int argc, char** argv, Options& options) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto separator = std::find(words.begin(), words.end(), "--");
+  if (separator != words.end()) {
+    options.flags.emplace(separator + 1, words.end());
+    words.erase(separator, words.end());
+  }
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    const bool spec = words[i] == "--rules" || words[i] == "--extra-arg";
+    if (spec && words[i + 1].starts_with("-")) {
+      words[i] += "=" + words[i + 1];
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
+    }
+  }
+  return words;
+}
+
+int explain(const std::string& id) {
+  const Rule* rule = find_rule(id);
+  if (!rule) {
+    const std::string near = nearest_rule(id);
+    throw UsageError(fmt::format("--explain: unknown rule '{}'{}; --list-rules prints them all", id,
+                                 near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+  }
+  std::cout << rule->text << (rule->text.ends_with('\n') ? "" : "\n");
+  return 0;
+}
+
+int list_rules() {
+  std::size_t width = 0;
+  for (const Rule& rule : catalog()) width = std::max(width, rule.id.size());
+  for (const Rule& rule : catalog()) std::cout << fmt::format("{:<{}}  {}\n", rule.id, width, rule.summary);
+  return 0;
+}
+
+void check_precision(const std::vector<std::string>& names, Options& options) {
+  std::vector<std::string> known;
+  for (const flow::PrecisionSetting& each : flow::precision_settings()) known.push_back(each.name);
+  for (const std::string& name : names) expect_one_of("--precision", name, known);
+  options.settings_named = !names.empty();
+  for (const flow::PrecisionSetting& each : flow::precision_settings()) {
+    const bool named = std::find(names.begin(), names.end(), each.name) != names.end();
+    if (names.empty() ? each.by_default : named) options.settings.push_back(each);
+  }
+}
+
+void check_formats(const std::vector<std::string>& formats, Options& options) {
+  bool on_terminal = false;
+  for (const std::string& each : formats) {
+    const std::size_t equals = each.find('=');
+    const std::string format = each.substr(0, equals);
+    expect_one_of("--format", format, kFormats);
+    ReportTarget target;
+    target.format = format == "json" ? ReportFormat::kJson : ReportFormat::kText;
+    if (equals != std::string::npos) target.file = each.substr(equals + 1);
+    if (equals != std::string::npos && target.file.empty()) {
+      throw UsageError(fmt::format("--format: '{}' names no file after '='", each));
+    }
+    if (target.file.empty() && std::exchange(on_terminal, true)) {
+      throw UsageError(
+          "--format: only one format can go to standard output; give the others a file, FORMAT=FILE");
+    }
+    options.reports.push_back(std::move(target));
+  }
+  if (!on_terminal) options.reports.insert(options.reports.begin(), ReportTarget{});
+  for (const ReportTarget& target : options.reports) {
+    if (target.file.empty()) continue;
+    std::ofstream probe(target.file, std::ios::app);
+    if (!probe) {
+      throw UsageError(
+          fmt::format("--format: cannot write '{}': {}; name a file in a folder that exists and is "
+                      "writable",
+                      target.file, std::strerror(errno)));
+    }
+  }
+}
+
+void check(const Written& written, Options& options) {
+  check_precision(written.precision, options);
+  static const std::regex kVersion(R"(\d+\.\d+(\.\d+)?)");
+  if (!options.torch_version.empty() && !std::regex_match(options.torch_version, kVersion)) {
+    throw UsageError(fmt::format("--torch: '{}' is not a version such as 2.4", options.torch_version));
+  }
+  expect_one_of("--device", options.device, kDevices);
+  expect_one_of("--fail-on", written.fail_on, {"error", "warning", "never"});
+  expect_one_of("--color", written.color, {"auto", "always", "never"});
+  options.fail_on = written.fail_on == "error"     ? FailOn::kError
+                    : written.fail_on == "warning" ? FailOn::kWarning
+                                                   : FailOn::kNever;
+  options.color = written.color == "auto"     ? Color::kAuto
+                  : written.color == "always" ? Color::kAlways
+                                              : Color::kNever;
+  options.rules = RuleFilter(written.rules);
+  options.contracts = builtin_contracts();
+  for (const std::string& file : written.contracts) {
+    try {
+      merge_contracts(options.contracts, load_contracts(file));
+    } catch (const std::exception& error) {
+      throw UsageError(fmt::format("--contracts: {}", error.what()));
+    }
+  }
+  if (written.jobs < 0)
+    throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", written.jobs));
+  options.jobs = written.jobs > 0 ? static_cast<unsigned>(written.jobs)
+                                  : std::max(1U, std::thread::hardware_concurrency());
+  check_formats(written.formats, options);
+}
+
+std::string settings_footer() {
+  std::string names;
+  for (const flow::PrecisionSetting& each : flow::precision_settings()) {
+    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.by_default ? " *" : "");
+  }
+  return fmt::format("Precision settings (* by default): {}\n\n{}", names, kExamples);
+}
+
+}  // namespace
+
+CommandLine read_command_line(int argc, char** argv) {
+  CommandLine result;
+  Options& options = result.options;
+  Written written;
+  CLI::App app("Reports where a value is silently promoted on its way into an attention or rotary call.",
+               "dtype-lint");
+  declare(app, options, written);
+  app.footer(settings_footer());
+  std::vector<std::string> words = without_flags(argc, argv, options);
+  std::reverse(words.begin(), words.end());
+  try {
+    app.parse(words);
+  } catch (const CLI::CallForHelp&) {
+    std::cout << app.help();
+    result.exit = 0;
+    return result;
+  } catch (const CLI::ExtrasError&) {
+    const std::vector<std::string> extra = app.remaining();
+    const std::string unknown = extra.empty() ? "" : extra.front().substr(0, extra.front().find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* each : app.get_options()) {
+      for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
+    }
+    throw UsageError(
+        fmt::format("unknown option '{}'{}; --help prints them all", unknown, did_you_mean(unknown, known)));
+  } catch (const CLI::ParseError& error) {
+    throw UsageError(fmt::format("{}; --help prints the options", error.what()));
+  }
+  if (written.version) {
+    std::cout << fmt::format("dtype-lint {} (LLVM {})\n", kVersion, clang_front_end::llvm_version());
+    result.exit = 0;
+  } else if (written.list_rules) {
+    result.exit = list_rules();
+  } else if (!written.explain.empty()) {
+    result.exit = explain(written.explain);
+  } else {
+    check(written, options);
+  }
+  return result;
+}
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,60 @@
+// The command line of dtype-lint: what is asked for, checked. Everything that can be wrong on a command line
+// is found here, before any file is read.
+#pragma once
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "analyzer/driver/rule_filter.h"
+#include "analyzer/flow/analysis.h"
+#include "rules/contracts/contract.h"
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::driver {
+
+// What is wrong with the command line or a file that it names, and what to do; exit 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+enum class ReportFormat : std::uint8_t { kText, kJson };
+struct ReportTarget {
+  ReportFormat format = ReportFormat::kText;
+  std::string file;  // empty: standard output
+};
+enum class FailOn : std::uint8_t { kError, kWarning, kNever };
+enum class Color : std::uint8_t { kAuto, kAlways, kNever };
+
+struct Options {
+  std::vector<std::string> sources;               // as written
+  std::string database;                           // -p; empty: looked for
+  std::optional<std::vector<std::string>> flags;  // after --
+  std::string root;
+  std::vector<flow::PrecisionSetting> settings;
+  bool settings_named = false;
+  std::string torch_version;  // empty: as the headers say
+  std::string device = "cuda";
+  ContractSet contracts;
+  RuleFilter rules;
+  bool strict = false;
+  FailOn fail_on = FailOn::kWarning;
+  std::vector<ReportTarget> reports;
+  unsigned jobs = 1;
+  std::vector<std::string> extra_arguments;
+  bool dump_flow = false;
+  Color color = Color::kAuto;
+  bool quiet = false;
+};
+
+struct CommandLine {
+  std::optional<int>
+      exit;  // set when there is nothing more to do: --help, --version, --explain, --list-rules
+  Options options;
+};
+// Prints what --help and its kin print. Throws UsageError.
+CommandLine read_command_line(int argc, char** argv);
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,26 @@
+// --rules SPEC: which rules report. A list of ids keeps those only; "-id" removes one.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::driver {
+
+class RuleFilter {
+ public:
+  RuleFilter() = default;
+  // Throws UsageError for an id that the catalog does not have.
+  explicit RuleFilter(const std::vector<std::string>& spec);
+  bool enabled(const std::string& rule) const;
+  // Names the finding by its first enabled rule; false when it has none.
+  bool apply(Finding& finding) const;
+
+ private:
+  std::set<std::string> only_;
+  std::set<std::string> without_;
+};
+
+}  // namespace dtype_guard::driver
