@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <iterator>
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
 
 namespace dtype_guard {
 namespace {
@@ -39,7 +39,6 @@ class CountingIterator {
     return before;
   }
   friend bool operator==(const CountingIterator& a, const CountingIterator& b) { return a.at_ == b.at_; }
-  friend bool operator!=(const CountingIterator& a, const CountingIterator& b) { return a.at_ != b.at_; }
 
  private:
   const char* at_;
@@ -140,7 +139,9 @@ class TreeBuilder {
       node.pointer = pointer_to(parent.pointer, items->size() - 1);
       return node;
     }
-    JsonNode& node = std::get<JsonNode::Members>(parent.value).emplace_back(key_, JsonNode{}).second;
+    auto& members = std::get<JsonNode::Members>(parent.value);
+    members.push_back({key_, JsonNode()});
+    JsonNode& node = members.back().node;
     node.pointer = pointer_to(parent.pointer, key_);
     return node;
   }
@@ -158,6 +159,13 @@ JsonError::JsonError(int at_line, std::string at_pointer, std::string what_is_wr
       line(at_line),
       pointer(std::move(at_pointer)),
       problem(std::move(what_is_wrong)) {}
+
+JsonNode::JsonNode() = default;
+JsonNode::JsonNode(const JsonNode&) = default;
+JsonNode::JsonNode(JsonNode&&) noexcept = default;
+JsonNode& JsonNode::operator=(const JsonNode&) = default;
+JsonNode& JsonNode::operator=(JsonNode&&) noexcept = default;
+JsonNode::~JsonNode() = default;
 
 const JsonNode* JsonNode::member(std::string_view key) const {
   const Members* all = members();

@@ -7,18 +7,27 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
 namespace dtype_guard {
+
+struct JsonMember;
 
 class JsonNode {
  public:
   static constexpr int kMaxDepth = 64;
   struct Null {};
   using Items = std::vector<JsonNode>;
-  using Members = std::vector<std::pair<std::string, JsonNode>>;  // in file order
+  using Members = std::vector<JsonMember>;  // in file order
+
+  // Defined where JsonMember is complete, which their bodies need.
+  JsonNode();
+  JsonNode(const JsonNode&);
+  JsonNode(JsonNode&&) noexcept;
+  JsonNode& operator=(const JsonNode&);
+  JsonNode& operator=(JsonNode&&) noexcept;
+  ~JsonNode();
 
   int line = 1;
   std::string pointer;  // RFC 6901; empty for the root
@@ -33,6 +42,11 @@ class JsonNode {
   const JsonNode* member(std::string_view key) const;
   // What a message calls it: the string "abc", the number 7, an array, an object, null.
   std::string describe() const;
+};
+
+struct JsonMember {
+  std::string key;
+  JsonNode node;
 };
 
 // Text that is no JSON. `problem` reads "found X, expected Y" as far as the grammar can tell.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "rules/report/report.h"
@@ -19,6 +20,22 @@ FingerprintKey key_of(const Finding& finding) {
   return key;
 }
 
+// Equal items keep their order. (std::stable_sort draws a deprecated function out of libstdc++ 12 under
+// clang.)
+template <typename Item, typename Less>
+void sort_stably(std::vector<Item>& items, Less less) {
+  std::vector<std::size_t> order(items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    if (less(items[a], items[b])) return true;
+    return !less(items[b], items[a]) && a < b;
+  });
+  std::vector<Item> sorted;
+  sorted.reserve(items.size());
+  for (std::size_t index : order) sorted.push_back(std::move(items[index]));
+  items.swap(sorted);
+}
+
 void make_unique(std::vector<Finding>& findings) {
   std::map<std::string, int> seen;
   for (Finding& finding : findings) {
@@ -34,14 +51,12 @@ void normalise(Report& report) {
   for (Finding& finding : report.findings) {
     if (finding.fingerprint.empty()) finding.fingerprint = fingerprint(key_of(finding));
   }
-  std::stable_sort(report.findings.begin(), report.findings.end(),
-                   [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
+  sort_stably(report.findings, [](const Finding& a, const Finding& b) { return order_of(a) < order_of(b); });
   make_unique(report.findings);
-  std::stable_sort(report.not_analysed.begin(), report.not_analysed.end(),
-                   [](const NotAnalysed& a, const NotAnalysed& b) {
-                     return std::tie(a.file, a.function, a.reason, a.detail) <
-                            std::tie(b.file, b.function, b.reason, b.detail);
-                   });
+  sort_stably(report.not_analysed, [](const NotAnalysed& a, const NotAnalysed& b) {
+    return std::tie(a.file, a.function, a.reason, a.detail) <
+           std::tie(b.file, b.function, b.reason, b.detail);
+  });
 }
 
 Summary summarise(const Report& report) {
