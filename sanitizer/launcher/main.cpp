@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dtype_san_version.h"
+#include "rules/text/nearest_name.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/output.h"
@@ -77,6 +78,18 @@ std::vector<std::string> split_command(const CLI::App& run, std::vector<std::str
   return command;
 }
 
+const std::vector<std::string> kCommands = {"run", "report", "explain"};
+
+bool is_command(const std::string& word) {
+  return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+}
+
+std::string unknown_command(const std::string& word) {
+  return fmt::format(
+      "unknown command '{}'{} (expected run, report or explain; 'dtype-san run {}' watches it)", word,
+      dtype_guard::did_you_mean(word, kCommands), word);
+}
+
 int usage_error(const std::string& message) {
   fmt::print(stderr, "dtype-san: {}\n", message);
   return 2;
@@ -96,6 +109,8 @@ int dispatch(int argc, char** argv) {
   app.add_subcommand("explain", "explain a rule")->add_option("RULE", rule, "the rule's id")->required();
 
   std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && !words[0].starts_with('-') && !is_command(words[0]))
+    return usage_error(unknown_command(words[0]));
   if (!words.empty() && words[0] == "run") run.command = split_command(*app.get_subcommand("run"), words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {

@@ -155,7 +155,7 @@ class Judge {
     bool group_blamed = std::any_of(operands_.begin(), operands_.end(), [&](const JournalOperand& operand) {
       return is_blamed(operand) && in_group(operand);
     });
-    return fmt::format("{}{} but '{}' {}; {}", states(true),
+    return fmt::format("{}{}; '{}' {}: {}", states(true),
                        others.empty() || !group_blamed ? "" : fmt::format(" while {}", others), api_,
                        requirement(), cure());
   }
