@@ -115,10 +115,11 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kJump:
         out.emplace_back(0, std::move(state));
         return out;
-      case Op::kReturn:
-        finish(activation, instruction.args.empty() ? Value() : argument(state, instruction, 0),
-               std::move(state));
+      case Op::kReturn: {
+        const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
+        finish(activation, result, std::move(state));
         return out;
+      }
       case Op::kUnreachable:
         return out;
       case Op::kBranch: {
