@@ -30,6 +30,7 @@ Exit status: run ends as the command did (126, 127: it could not be started); re
 2 usage, 3 a journal could not be read completely.)";
 
 constexpr const char* kFormatHelp = "text or json, =FILE to write it there (repeatable)";
+constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";
 constexpr const char* kOptionsHelp = "more DTYPE_SAN_OPTIONS, key=value:key=value";
 
 void add_run(CLI::App& app, RunArguments& arguments) {
@@ -48,6 +49,7 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   run->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);
+  run->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
   run->add_option("--library", arguments.library, "preload this libdtype_san.so")->type_name("FILE");
 }
 
@@ -57,6 +59,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   report->add_option("--format", arguments.formats, kFormatHelp)
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
+  report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);

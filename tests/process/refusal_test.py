@@ -77,8 +77,9 @@ class Refusals(Case):
         self.expect(2, "--bogus", "run", "--bogus", "--", "echo", "started")
         self.expect(2, "unknown format 'xml'", "run", "--format", "xml", "--", "echo", "started")
         self.expect(2, "--error-exitcode", "run", "--error-exitcode", "300", "--", "echo", "started")
+        self.expect(2, "--root: '/no/such' is no directory", "run", "--root", "/no/such", "--", "echo", "started")
         self.expect(2, "no command was given", "run")
-        self.expect(2, "bogus", "bogus")
+        self.expect(2, "unknown command 'reprt', did you mean", "reprt")
         self.expect(2, "--bogus", "report", "--bogus", "x")
         self.expect(2, "JOURNAL", "report")
 

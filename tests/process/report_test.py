@@ -33,7 +33,7 @@ class Findings(Case):
         line = marked_line("kernel_calls.cpp", "attend")
         self.assertTrue(finding["location"]["file"].endswith("programs/kernel_calls.cpp"), finding["location"])
         self.assertEqual(finding["location"]["line"], line)
-        self.assertIn("attend", finding["location"]["function"])
+        self.assertEqual(finding["location"]["function"], "(anonymous namespace)::attend")
         self.assertEqual(finding["backtrace"][0]["line"], line)
         functions = [frame["function"] for frame in finding["backtrace"]]
         self.assertIn("main", functions)
@@ -126,6 +126,11 @@ class Findings(Case):
     def test_strip_path_prefix(self):
         prefix = BUILT["source"] + "/"
         _, report = self.calls("wrong", options=["--options", f"strip_path_prefix={prefix}"])
+        self.assertEqual(self.only(report)["location"]["file"], "programs/kernel_calls.cpp")
+
+    def test_root(self):
+        _, report = self.calls("wrong", options=["--root", BUILT["source"]])
+        self.assertEqual(report["root"], BUILT["source"])
         self.assertEqual(self.only(report)["location"]["file"], "programs/kernel_calls.cpp")
 
     def test_stack_depth(self):
