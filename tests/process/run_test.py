@@ -140,6 +140,8 @@ class Asked(Case):
         self.assertEqual(len(self.journals()), 1)
 
     def test_existing_preload_is_kept(self):
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library cannot be preloaded into sh")
         done = self.execute(BUILT["command"], "run", "--", "sh", "-c", "echo $LD_PRELOAD",
                             LD_PRELOAD=BUILT["kernels"])
         self.assertEqual(done.stdout, f"{BUILT['kernels']}:{BUILT['library']}\n")
