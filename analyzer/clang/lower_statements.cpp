@@ -7,6 +7,16 @@ using namespace flow;
 
 namespace {
 
+// A structured binding's variable has no name of its own: "[a, b]".
+std::string variable_name(const clang::VarDecl* decl) {
+  const auto* pattern = llvm::dyn_cast<clang::DecompositionDecl>(decl);
+  if (!pattern) return decl->getNameAsString();
+  std::string names;
+  for (const clang::BindingDecl* each : pattern->bindings())
+    names += (names.empty() ? "[" : ", ") + each->getNameAsString();
+  return names + "]";
+}
+
 bool ends_path(const clang::Stmt* stmt) {
   if (!stmt) return false;
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(stmt)) {
@@ -137,7 +147,7 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
   } else if (type->isReferenceType() || type.isConstQualified()) {
     fixed_[decl] = initial;
   } else {
-    const VariableId variable = builder_.variable(decl->getNameAsString());
+    const VariableId variable = builder_.variable(variable_name(decl));
     variables_[decl] = variable;
     builder_.store({variable, 0, {}}, initial);
   }
