@@ -1,5 +1,6 @@
 """Journals survive how a process ends, and a bad journal is named exactly."""
 import os
+import shutil
 import signal
 import stat
 
@@ -118,12 +119,11 @@ class BadJournals(Case):
 
     def test_changed_binary_gives_no_lines(self):
         copy = self.scratch / "copy"
-        copy.write_bytes(open(BUILT["kernel_calls"], "rb").read())
-        copy.chmod(0o755)
+        shutil.copy2(BUILT["kernel_calls"], copy)
         before = set(self.journals())
         self.preloaded(copy, "wrong")
         (journal,) = set(self.journals()) - before
-        copy.write_bytes(open(BUILT["no_kernels"], "rb").read())
+        shutil.copy2(BUILT["no_kernels"], copy)
         done, report = self.report(journal)
         self.assertEqual(done.returncode, 1)
         frame = report["findings"][0]["backtrace"][0]

@@ -20,7 +20,7 @@ def environment(**changes):
     kept = {key: value for key, value in os.environ.items()
             if key not in ("DTYPE_SAN_OPTIONS", "DTYPE_SAN_LIBRARY", "DTYPE_SAN_COMMAND_PID", "LD_PRELOAD", "RANK")}
     if "address" in BUILT["sanitized"]:
-        kept["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0"
+        kept["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0:handle_segv=0"
     return {**kept, **changes}
 
 
