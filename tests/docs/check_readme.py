@@ -10,8 +10,9 @@ A marker on the line before a fenced block tells the command that prints the blo
 
 The command ends with status 0, or with the one that `exit` names; `needs` leaves the block out where --have does not
 list that part (analyzer, torch). sh runs it in --root with --tools in front of PATH. The word build, or a path that
-begins with build/, stands for --build, in the command and in what it prints; paths below --root are relative to it; process, host and offsets are evened out. The
-first line of a block may show the command itself ("$ " and the marker's words). In the expected lines
+begins with build/, stands for --build, in the command and in what it prints. Paths below --root are relative to it;
+process, host and offsets are evened out. The first line of a block may show the command itself ("$ " and the marker's
+words). In the expected lines
 
     ...     alone on a line stands for any number of lines
     …       stands for any text within the line
