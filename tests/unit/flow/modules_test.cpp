@@ -121,6 +121,13 @@ TEST_CASE("a method's object without a constructor in sight is unknown, and noth
             .empty());
 }
 
+TEST_CASE("classes whose constructors take each other end") {
+  const std::string classes =
+      "\nconstructor A::A key a of A\n  parameter b: object \"B\"\nb0:\n  %1 = param 0\n  return\n"
+      "\nconstructor B::B key b of B\n  parameter a: object \"A\"\nb0:\n  %1 = param 0\n  return\n";
+  CHECK(findings(classes, {{"bf16"}}).empty());
+}
+
 TEST_CASE("inputs that a setting guesses speak against no call") {
   const std::string wrapper =
       "\nfunction wrap\n  parameter q: tensor\n  parameter lse: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"

@@ -58,6 +58,14 @@ TEST_CASE("a half value widened by the language reaches the call through a float
   CHECK(result.findings[0].operands.size() == 4);  // lse is absent
 }
 
+TEST_CASE("a buffer that a loop fills is one finding, at what fills it") {
+  std::string text = product("float32", "float32");
+  text.replace(text.find("  %10 = load q"), 0,
+               "  jump b1\nb1:\n  %90 = const unknown\n  branch %90 ? b2 : b3\nb2:\n");
+  text.replace(text.find("  %20 = object"), 0, "  jump b1\nb3:\n");
+  CHECK(findings(text, {{"bf16"}}) == Found{"28 attention-implicit-promotion q in main [bf16]"});
+}
+
 TEST_CASE("rounding back where it is stored is clean") {
   CHECK(findings(product("float16", "float16"), all_settings()).empty());
 }
