@@ -22,8 +22,8 @@ words). In the expected lines
 is a table written from its one home: cmake/packages/packages.tsv, or the pages in rules/catalog/.
 
 --accept writes what differs into the file instead, the exit status included (a block with wildcards that differs is
-replaced as a whole). Exit 0:
-all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is wrong.
+replaced as a whole). Exit 0: all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is
+wrong.
 """
 import argparse
 import os
