@@ -56,7 +56,7 @@ class Findings(Case):
         self.assertEqual(finding["also_rules"], [])
         self.assertEqual(finding["api"], "flash_ref_rotary")
         self.assertEqual(operands(finding), {"x": "float32", "cos": "bfloat16", "sin": "bfloat16", "out": "float32"})
-        self.assertIn("cast 'x' to 'bfloat16' before the call", finding["message"])
+        self.assertIn("cast 'cos' and 'sin' to 'float32' before the call", finding["message"])
         self.assertEqual(finding["location"]["line"], marked_line("kernel_calls.cpp", "rotate"))
 
     def test_text_has_role_dtype_accepted_and_line(self):
