@@ -63,21 +63,28 @@ TEST_CASE("a loop tests, runs, steps; break and continue leave it where they say
         "  jump b1\n");
 }
 
-TEST_CASE("a loop variable by reference is the address of any cell") {
+TEST_CASE("a loop that rebinds its variable rebinds every element") {
   CHECK(body("void f(std::vector<at::Tensor>& list) { for (auto& t : list) t = t.to(at::kHalf); }", "f") ==
         "  %1 = param 0\n"
         "  jump b1\n"
         "b1:\n"
-        "  %2 = const unknown\n"
-        "  branch %2 ? b2 : b3\n"
+        "  %2 = load %1[*]\n"
+        "  store t, %2\n"
+        "  %3 = load t\n"
+        "  %4 = const float16\n"
+        "  %5 = op to(self=%3, dtype=%4)\n"
+        "  store t, %5\n"
+        "  jump b2\n"
         "b2:\n"
-        "  %3 = address %1[*]\n"
-        "  %4 = load %3\n"
-        "  %5 = const float16\n"
-        "  %6 = op to(self=%4, dtype=%5)\n"
-        "  store %3, %6\n"
-        "  jump b1\n"
+        "  %6 = const unknown\n"
+        "  branch %6 ? b1 : b3\n"
         "b3:\n"
+        "  %7 = load t\n"
+        "  %8 = pack()\n"
+        "  store %1, %8\n"
+        "  store %1[*], %7\n"
+        "  jump b4\n"
+        "b4:\n"
         "  return\n");
 }
 

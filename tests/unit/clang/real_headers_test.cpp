@@ -23,6 +23,7 @@ TEST_CASE("VAR's attention on libtorch's headers") {
     return;
   }
   const LoweredSource source = lower_with_torch(
+      "#include <torch/types.h>\n"
       "#include <torch/nn/functional/normalization.h>\n"
       "#include <torch/nn/module.h>\n"
       "#include <torch/nn/modules/linear.h>\n"
