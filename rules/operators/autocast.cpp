@@ -1,5 +1,4 @@
 // Which policy autocast applies to an operator, by device and PyTorch version (autocast.json).
-#include <cstdlib>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -8,20 +7,12 @@
 #include "rules/data/embedded.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
+#include "rules/operators/version.h"
 
 namespace dtype_guard {
 namespace {
 
-// "2.12.1+cu130" is {2, 12}: lists change with minor releases only.
-using Version = std::pair<int, int>;
-
-Version parse_version(std::string_view text) {
-  const std::string copy(text);
-  char* end = nullptr;
-  const long major = std::strtol(copy.c_str(), &end, 10);
-  const long minor = *end == '.' ? std::strtol(end + 1, nullptr, 10) : 0;
-  return {static_cast<int>(major), static_cast<int>(minor)};
-}
+using Version = TorchVersion;
 
 struct Entry {
   AutocastPolicy policy;
@@ -39,7 +30,7 @@ AutocastPolicy policy_word(const std::string& word) {
 
 void add_list(DeviceLists& lists, const JsonNode& node) {
   Entry entry{policy_word(*node.member("policy")->string()), {0, 0}};
-  if (const JsonNode* since = node.member("since")) entry.since = parse_version(*since->string());
+  if (const JsonNode* since = node.member("since")) entry.since = parse_torch_version(*since->string());
   for (const JsonNode& device : *node.member("devices")->items()) {
     auto& list = lists[*device.string()];
     for (const JsonNode& name : *node.member("operators")->items()) list.emplace(*name.string(), entry);
@@ -67,7 +58,7 @@ AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view 
   if (list == device_lists().end()) return AutocastPolicy::kNone;
   const auto entry = list->second.find(std::string(operator_name));
   if (entry == list->second.end()) return AutocastPolicy::kNone;
-  return parse_version(torch_version) < entry->second.since ? AutocastPolicy::kNone : entry->second.policy;
+  return parse_torch_version(torch_version) < entry->second.since ? AutocastPolicy::kNone : entry->second.policy;
 }
 
 }  // namespace dtype_guard

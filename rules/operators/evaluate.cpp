@@ -125,6 +125,9 @@ class Evaluation {
   }
 
   Outcome result() {
+    for (const OperatorInput& input : considered()) {
+      if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
+    }
     const Outcome computed = computed_dtype();
     if (!op_.in_place || !std::holds_alternative<Dtype>(computed)) return computed;
     return stored(std::get<Dtype>(computed));
@@ -156,6 +159,12 @@ class Evaluation {
       }
       case ResultRule::kPromoteBoolToLong:
         return mapped(bool_to_long);
+      case ResultRule::kPromoteToDouble:
+        return mapped([](Dtype d) { return is_complex(d) ? Dtype::kComplex128 : Dtype::kFloat64; });
+      case ResultRule::kPromoteToComplex: {
+        const Outcome joined = mapped([this](Dtype d) { return integer_to_float(dtype_.value_or(d)); });
+        return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
+      }
       case ResultRule::kBool:
         return promoting().empty() ? Outcome(Dtype::kBool) : mapped(to_bool);
       case ResultRule::kBoolOrByte:
@@ -170,11 +179,13 @@ class Evaluation {
         return dtype_.value_or(context_.default_dtype);
       case ResultRule::kFactoryFromValue:
         return from_value();
-      case ResultRule::kFixed:
-        return dtype_.value_or(op_.fixed);
+      case ResultRule::kFixed: {
+        const Outcome like = op_.refuses.empty() ? Outcome(op_.fixed) : like_first();
+        return std::holds_alternative<Dtype>(like) ? Outcome(dtype_.value_or(op_.fixed)) : like;
+      }
       case ResultRule::kLikeFirst:
       case ResultRule::kFactoryLike:
-        return dtype_ ? Outcome(*dtype_) : like_first();
+        return dtype_ ? unless_refused(*dtype_) : like_first();
       case ResultRule::kDescriptor:
         return like_first();
     }
@@ -203,6 +214,22 @@ class Evaluation {
     return chosen;
   }
 
+  // The inputs whose dtype matters: the promoting ones, else the first.
+  Inputs considered() const {
+    if (!op_.promoting.empty() || first() == nullptr) return promoting();
+    return {*first()};
+  }
+
+  Outcome refusal(Dtype dtype) const {
+    return PromotionError{fmt::format("{} does not take {}", op_.name, name(dtype))};
+  }
+
+  // `refuses` speaks of what is computed in, which dtype= may have replaced.
+  Outcome unless_refused(Dtype dtype) const {
+    const Dtype computed = dtype_.value_or(dtype);
+    return op_.refuses.contains(computed) ? refusal(computed) : Outcome(dtype);
+  }
+
   Outcome promoted() {
     std::vector<ResultTypeOperand> operands;
     for (const OperatorInput& input : promoting()) operands.push_back({input.dtype, input.rank});
@@ -210,7 +237,7 @@ class Evaluation {
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
     }
-    return joined;
+    return std::holds_alternative<Dtype>(joined) ? unless_refused(std::get<Dtype>(joined)) : joined;
   }
 
   Outcome same() {
@@ -222,7 +249,7 @@ class Evaluation {
                                         op_.name, chosen.front().argument, input.argument,
                                         name(chosen.front().dtype), name(input.dtype))};
     }
-    return chosen.front().dtype;
+    return unless_refused(chosen.front().dtype);
   }
 
   Outcome sum_like() {
@@ -255,7 +282,7 @@ class Evaluation {
   }
 
   Outcome like_first() {
-    if (const OperatorInput* input = first()) return input->dtype;
+    if (const OperatorInput* input = first()) return unless_refused(input->dtype);
     return PromotionError{fmt::format("{} was given no tensor", op_.name)};
   }
 
@@ -296,7 +323,8 @@ bool widens(const Outcome& with, const Outcome& without) {
 OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inputs,
                          std::optional<Dtype> dtype_argument, const OperatorContext& context) {
   const Inputs given(inputs.begin(), inputs.end());
-  const Outcome with = Evaluation(op, given, dtype_argument, context).run(true);
+  const Operator& entry = operator_at(op, context.torch_version);
+  const Outcome with = Evaluation(entry, given, dtype_argument, context).run(true);
   OperatorOutcome outcome;
   if (const PromotionError* error = std::get_if<PromotionError>(&with)) {
     outcome.error = error->reason;
@@ -304,7 +332,7 @@ OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inpu
   }
   outcome.dtype = std::get<Dtype>(with);
   if (context.autocast != Dtype::kUndefined) {
-    outcome.by_autocast = widens(with, Evaluation(op, given, dtype_argument, context).run(false));
+    outcome.by_autocast = widens(with, Evaluation(entry, given, dtype_argument, context).run(false));
   }
   return outcome;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rules/dtype/dtype.h"
+#include "rules/dtype/dtype_set.h"
 #include "rules/dtype/promotion.h"
 
 namespace dtype_guard {
@@ -32,6 +33,8 @@ enum class ResultRule : std::uint8_t {
   kFactoryFromValue,   // `dtype` argument, else by the numbers given: arange, tensor, full with an integer
                        // value
   kFactoryLike,        // `dtype` argument, else like first: zeros_like, new_zeros
+  kPromoteToDouble,    // float64, or complex128 when the promoted type is complex (float_power)
+  kPromoteToComplex,   // the complex type over the promoted one, integers over the default dtype (fft)
   kFixed,              // always `fixed`: argmax gives int64
   kDescriptor,  // a view through another type that keeps the dtype: toDLPack, data_ptr, contiguous handle
 };
@@ -54,16 +57,26 @@ struct Operator {
   RankRule rank = RankRule::kUnknown;
   std::vector<std::string> arguments;  // names in C++ signature order; for methods `self` is first
   std::vector<std::string> promoting;  // names of those whose dtype takes part
+  // What PyTorch throws for: `refuses` holds dtypes that the promoted type (kLikeFirst: the first input's) may
+  // not be, `refuses_operand` those that no input may have. An explicit dtype= replaces the promoted type.
+  DtypeSet refuses;
+  DtypeSet refuses_operand;
   Dtype fixed = Dtype::kUndefined;     // kFixed; kCast with a built-in target (half, bfloat16, float)
   bool list_result = false;            // chunk, split, unbind: a container of results with the same dtype
   bool in_place = false;    // writes its first argument (self, or out) and returns it; its dtype stays
   std::string composed_of;  // composites: autocast acts on these inner operators ("normalize": "norm")
   std::vector<std::string>
       aliases;  // further spellings, with qualification: "torch::nn::functional::normalize"
+  // How older releases differed: each entry holds for versions before its `before` ("2.0"), oldest first.
+  std::string before;
+  std::vector<Operator> earlier;
 };
 
+// The entry as it holds for a release.
+const Operator& operator_at(const Operator& op, std::string_view torch_version);
+
 // By canonical name, alias, or any of "at::NAME", "torch::NAME", "at::Tensor::NAME", "aten::NAME",
-// "torch.NAME". A trailing underscore finds the in-place variant; "NAME_out" the out= variant (first argument
+// "torch.NAME", "torch.special.NAME", "torch::linalg::NAME", ... A trailing underscore finds the in-place variant; "NAME_out" the out= variant (first argument
 // `out`, dtype of out).
 const Operator* find_operator(std::string_view spelling);
 // The entries as written in the tables; variants are found by name only.
