@@ -108,7 +108,13 @@ class Evaluation {
     const Operator* inner = op_.composed_of.empty() ? nullptr : find_operator(op_.composed_of);
     if (inner == nullptr) return result();
     const AutocastPolicy policy = autocast_policy(inner->name, context_.device, context_.torch_version);
+    if (policy == AutocastPolicy::kPromote) return promote_list();
     if (policy == AutocastPolicy::kLowerPrecision) {
+      if (op_.checks_first) {
+        const Outcome checked = result();
+        const bool cast = std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
+        return cast ? Outcome(context_.autocast) : checked;
+      }
       cast_eligible(context_.autocast);
       return result();
     }
@@ -128,6 +134,7 @@ class Evaluation {
     for (const OperatorInput& input : considered()) {
       if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
     }
+    if (quotient_of_integers()) return PromotionError{fmt::format("{} does not divide integers", op_.name)};
     const Outcome computed = computed_dtype();
     if (!op_.in_place || !std::holds_alternative<Dtype>(computed)) return computed;
     return stored(std::get<Dtype>(computed));
@@ -137,7 +144,9 @@ class Evaluation {
     const OperatorInput* target = named(op_.arguments.front());
     if (target == nullptr) return computed;
     if (op_.result == ResultRule::kLikeFirst || op_.result == ResultRule::kBool) return target->dtype;
-    if (!can_store(computed, target->dtype)) {
+    // float_power_ demands a tensor that already has the result's dtype.
+    const bool exact = op_.result == ResultRule::kPromoteToDouble;
+    if (exact ? computed != target->dtype : !can_store(computed, target->dtype)) {
       return PromotionError{fmt::format("result type {} can't be cast to the desired output type {}",
                                         aten_name(computed), aten_name(target->dtype))};
     }
@@ -157,8 +166,13 @@ class Evaluation {
         const Outcome joined = promoted();
         return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
       }
-      case ResultRule::kPromoteBoolToLong:
-        return mapped(bool_to_long);
+      case ResultRule::kPromoteBoolToLong: {
+        const Inputs parts = promoting();
+        const bool number = std::any_of(parts.begin(), parts.end(), [](const auto& each) { return !is_tensor(each); });
+        return number ? promoted() : mapped(bool_to_long);
+      }
+      case ResultRule::kPromoteToRealFloat:
+        return mapped([this](Dtype d) { return real_of(integer_to_float(d)); });
       case ResultRule::kPromoteToDouble:
         return mapped([](Dtype d) { return is_complex(d) ? Dtype::kComplex128 : Dtype::kFloat64; });
       case ResultRule::kPromoteToComplex: {
@@ -230,13 +244,25 @@ class Evaluation {
     return op_.refuses.contains(computed) ? refusal(computed) : Outcome(dtype);
   }
 
+  bool quotient_of_integers() const {
+    bool integers = !op_.quotient.empty();
+    for (const std::string& argument : op_.quotient) {
+      const OperatorInput* input = named(argument);
+      integers = integers && input != nullptr && is_integral_or_bool(input->dtype);
+    }
+    return integers;
+  }
+
   Outcome promoted() {
+    if (op_.requires_same) return same();
     std::vector<ResultTypeOperand> operands;
     for (const OperatorInput& input : promoting()) operands.push_back({input.dtype, input.rank});
     Outcome joined = result_type(operands, context_.default_dtype);
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
     }
+    const auto is_number = [](const ResultTypeOperand& operand) { return operand.rank == RankClass::kWrapped; };
+    if (op_.numbers_pass && std::any_of(operands.begin(), operands.end(), is_number)) return joined;
     return std::holds_alternative<Dtype>(joined) ? unless_refused(std::get<Dtype>(joined)) : joined;
   }
 
@@ -244,7 +270,7 @@ class Evaluation {
     const Inputs chosen = promoting();
     if (chosen.empty()) return PromotionError{fmt::format("{} was given no tensor", op_.name)};
     for (const OperatorInput& input : chosen) {
-      if (input.dtype == chosen.front().dtype) continue;
+      if (input.dtype == chosen.front().dtype || !is_tensor(input)) continue;
       return PromotionError{fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}",
                                         op_.name, chosen.front().argument, input.argument,
                                         name(chosen.front().dtype), name(input.dtype))};

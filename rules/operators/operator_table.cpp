@@ -32,6 +32,7 @@ const Words<ResultRule> kResultWords = {{"promote", ResultRule::kPromote},
                                         {"factory_from_value", ResultRule::kFactoryFromValue},
                                         {"factory_like", ResultRule::kFactoryLike},
                                         {"fixed", ResultRule::kFixed},
+                                        {"promote_to_real_float", ResultRule::kPromoteToRealFloat},
                                         {"promote_to_double", ResultRule::kPromoteToDouble},
                                         {"promote_to_complex", ResultRule::kPromoteToComplex},
                                         {"descriptor", ResultRule::kDescriptor}};
@@ -68,6 +69,10 @@ class TableReader {
     if (const JsonNode* refuses = node.member("refuses")) shared.refuses = dtypes(*refuses);
     if (const JsonNode* operand = node.member("refuses_operand")) shared.refuses_operand = dtypes(*operand);
     if (const JsonNode* before = node.member("before")) shared.before = text(*before);
+    if (const JsonNode* quotient = node.member("quotient")) shared.quotient = strings(*quotient);
+    shared.numbers_pass = flag(node, "numbers_pass");
+    shared.requires_same = flag(node, "requires_same");
+    shared.checks_first = flag(node, "checks_first");
     shared.list_result = flag(node, "list_result");
     shared.in_place = flag(node, "in_place_only");
     std::vector<Operator> made;
@@ -216,7 +221,12 @@ void read_file(OperatorTable& table, const EmbeddedFile& file) {
       table.entries.push_back(std::move(entry));
     }
   }
-  add_aliases(table, reader, reader.required(root, "aliases"));
+}
+
+// A file may name operators of another, so all entries come first.
+void read_aliases(OperatorTable& table, const EmbeddedFile& file) {
+  const TableReader reader(file.name);
+  add_aliases(table, reader, reader.required(parse_located_json(file.text), "aliases"));
 }
 
 const OperatorTable& table() {
@@ -225,6 +235,9 @@ const OperatorTable& table() {
     auto* table = new OperatorTable;
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name != "autocast.json") read_file(*table, file);
+    }
+    for (const EmbeddedFile& file : embedded_operators()) {
+      if (file.name != "autocast.json") read_aliases(*table, file);
     }
     table->attach_earlier();
     table->index();

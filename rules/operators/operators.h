@@ -33,6 +33,7 @@ enum class ResultRule : std::uint8_t {
   kFactoryFromValue,   // `dtype` argument, else by the numbers given: arange, tensor, full with an integer
                        // value
   kFactoryLike,        // `dtype` argument, else like first: zeros_like, new_zeros
+  kPromoteToRealFloat,  // the same, integers become the default dtype (angle, irfft)
   kPromoteToDouble,    // float64, or complex128 when the promoted type is complex (float_power)
   kPromoteToComplex,   // the complex type over the promoted one, integers over the default dtype (fft)
   kFixed,              // always `fixed`: argmax gives int64
@@ -61,6 +62,10 @@ struct Operator {
   // not be, `refuses_operand` those that no input may have. An explicit dtype= replaces the promoted type.
   DtypeSet refuses;
   DtypeSet refuses_operand;
+  bool numbers_pass = false;          // `refuses` holds between tensors only: bool tensor - True is allowed
+  bool requires_same = false;         // the promoting arguments must be equal, as for kRequireSame
+  bool checks_first = false;          // a composite that refuses mixed inputs before its inner operator casts
+  std::vector<std::string> quotient;  // arguments that are divided, which may not all be integers (addcdiv)
   Dtype fixed = Dtype::kUndefined;     // kFixed; kCast with a built-in target (half, bfloat16, float)
   bool list_result = false;            // chunk, split, unbind: a container of results with the same dtype
   bool in_place = false;    // writes its first argument (self, or out) and returns it; its dtype stays
