@@ -82,6 +82,8 @@ class Evaluation {
         return result();
       case AutocastPolicy::kPromote:
         return promote_list();
+      case AutocastPolicy::kBanned:
+        return PromotionError{fmt::format("{} is unsafe to autocast", op_.name)};
     }
     return result();
   }
@@ -144,9 +146,7 @@ class Evaluation {
     const OperatorInput* target = named(op_.arguments.front());
     if (target == nullptr) return computed;
     if (op_.result == ResultRule::kLikeFirst || op_.result == ResultRule::kBool) return target->dtype;
-    // float_power_ demands a tensor that already has the result's dtype.
-    const bool exact = op_.result == ResultRule::kPromoteToDouble;
-    if (exact ? computed != target->dtype : !can_store(computed, target->dtype)) {
+    if (op_.exact_target ? computed != target->dtype : !can_store(computed, target->dtype)) {
       return PromotionError{fmt::format("result type {} can't be cast to the desired output type {}",
                                         aten_name(computed), aten_name(target->dtype))};
     }
@@ -269,6 +269,7 @@ class Evaluation {
   Outcome same() {
     const Inputs chosen = promoting();
     if (chosen.empty()) return PromotionError{fmt::format("{} was given no tensor", op_.name)};
+    if (op_.unchecked.contains(chosen.front().dtype)) return chosen.front().dtype;
     for (const OperatorInput& input : chosen) {
       if (input.dtype == chosen.front().dtype || !is_tensor(input)) continue;
       return PromotionError{fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}",

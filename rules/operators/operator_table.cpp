@@ -70,6 +70,8 @@ class TableReader {
     if (const JsonNode* operand = node.member("refuses_operand")) shared.refuses_operand = dtypes(*operand);
     if (const JsonNode* before = node.member("before")) shared.before = text(*before);
     if (const JsonNode* quotient = node.member("quotient")) shared.quotient = strings(*quotient);
+    if (const JsonNode* unchecked = node.member("unchecked")) shared.unchecked = dtypes(*unchecked);
+    shared.exact_target = flag(node, "exact_target");
     shared.numbers_pass = flag(node, "numbers_pass");
     shared.requires_same = flag(node, "requires_same");
     shared.checks_first = flag(node, "checks_first");

@@ -65,6 +65,8 @@ struct Operator {
   bool numbers_pass = false;          // `refuses` holds between tensors only: bool tensor - True is allowed
   bool requires_same = false;         // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;          // a composite that refuses mixed inputs before its inner operator casts
+  bool exact_target = false;  // in place and with out=, the written tensor must have the result's dtype already
+  DtypeSet unchecked;         // dtypes of the first argument with which a kernel takes any others (kRequireSame)
   std::vector<std::string> quotient;  // arguments that are divided, which may not all be integers (addcdiv)
   Dtype fixed = Dtype::kUndefined;     // kFixed; kCast with a built-in target (half, bfloat16, float)
   bool list_result = false;            // chunk, split, unbind: a container of results with the same dtype
@@ -104,9 +106,29 @@ struct OperatorContext {
 //   kLowerPrecision   cast to the autocast dtype      kFloat32  cast to float32
 //   kFloat32SetDtype  unless dtype= was given, computed in and returned as float32
 //   kPromote          cast to float32 when any is float32, else to the autocast dtype
-enum class AutocastPolicy : std::uint8_t { kNone, kLowerPrecision, kFloat32, kFloat32SetDtype, kPromote };
+//   kBanned           PyTorch throws
+enum class AutocastPolicy : std::uint8_t {
+  kNone,
+  kLowerPrecision,
+  kFloat32,
+  kFloat32SetDtype,
+  kPromote,
+  kBanned
+};
 AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device,
                                std::string_view torch_version);
+
+// What moved an operator from one policy to another: `since` is the release that has `to`. Not `verified`: the
+// lists of both ends are known, the release in between is what the project's history suggests.
+struct AutocastChange {
+  AutocastPolicy from = AutocastPolicy::kNone;
+  AutocastPolicy to = AutocastPolicy::kNone;
+  std::string since;
+  bool verified = true;
+};
+// All changes for releases after `from_version` up to and with `to_version`, in order; empty when there are none.
+std::vector<AutocastChange> autocast_changes(std::string_view operator_name, std::string_view device,
+                                             std::string_view from_version, std::string_view to_version);
 
 struct OperatorOutcome {
   std::optional<Dtype> dtype;  // absent: PyTorch throws

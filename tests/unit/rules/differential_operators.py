@@ -169,6 +169,42 @@ def ask_table(comparison, observer, autocast="-"):
             comparison.ask(f"op {name} - cpu {autocast} {VERSION} {written}", observed)
 
 
+# Operators that keep the shape (2, 2), so that any follows any. Rows of operator_calls.py tell how to call them.
+CHAINED = set("neg exp log sqrt sin cos tanh sigmoid abs square floor reciprocal clone logical_not isnan add sub mul div pow "
+              "maximum minimum atan2 remainder where matmul mm linear add_ mul_ sub_ div_ copy_ type_as float half bfloat16 "
+              "double long transpose cumsum softmax kron_ conj eq lt copysign clamp_min softsign zeros_like".split())
+
+
+def chain_steps():
+    steps = []
+    for name, call, operands in calls():
+        if name in CHAINED and operands and operands[0][0] in (0, 1) and len(operands) <= 2:
+            if operands[0][0] == 0 and all(shape in "rnd" for _, shape in operands):
+                steps.append((name, call, operands))
+    return steps
+
+
+def ask_chains(comparison, observer, count, seed):
+    """Random chains: each result is the next operator's first operand. Ends where PyTorch throws."""
+    choose, steps = random.Random(seed), chain_steps()
+    for _ in range(count):
+        dtype = choose.choice(ALL)
+        text, operand = f"chain {dtype} {VERSION}", (dtype, "d")
+        for _ in range(choose.randint(2, 8)):
+            name, call, operands = choose.choice(steps)
+            others = [choose.choice(list(forms(shape, ALL))) for _, shape in operands[1:]]
+            result = observer.once(call, [operand] + [(d, shape) for d, shape, _ in others], "cpu",
+                                   name.endswith("_"))
+            if result in ("gap", "other"):
+                break
+            text += " " + ",".join([name] + [f"{position}:{d}:{rank}" for (position, _), (d, _, rank)
+                                             in zip(operands[1:], others)])
+            comparison.ask(text, result)
+            if result == "throws":
+                break
+            operand = (result, "d")
+
+
 def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("predict_dtypes")
@@ -179,6 +215,7 @@ def main():
     torch.set_num_threads(1)
     comparison, observer = Comparison(), Observer()
     ask_table(comparison, observer)
+    ask_chains(comparison, observer, options.chains, options.seed)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         ask_table(comparison, observer, "bfloat16")
     wrong = list(comparison.disagreements(options.predict_dtypes))

@@ -1,6 +1,8 @@
 // Answers, line by line, what the rules predict; differential_torch.py asks and compares with PyTorch.
 //   promote A B               result_type A:RANK B:RANK ...
 //   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...   ARGUMENT is a name or a position, from 0
+//   chain DTYPE VERSION NAME[,ARGUMENT:DTYPE:RANK] ...   each result is the first argument of the next
+//   autocast NAME DEVICE VERSION   answered with the policy
 //   known NAME                answered with yes or no
 //   names                     all entries of the table, with "_" after those that have an in-place variant
 // Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined",
@@ -83,6 +85,18 @@ std::string answer_operator(std::istream& in) {
   return outcome.dtype ? std::string(name(*outcome.dtype)) : "throws";
 }
 
+std::string answer_chain(std::istream& in) {
+  std::string dtype, version;
+  in >> dtype >> version;
+  for (std::string step; in >> step && dtype != "throws";) {
+    const std::size_t comma = step.find(',');
+    const std::string rest = comma == std::string::npos ? "" : step.substr(comma + 1);
+    std::istringstream question(step.substr(0, comma) + " - cpu - " + version + " 0:" + dtype + ":dim " + rest);
+    dtype = answer_operator(question);
+  }
+  return dtype;
+}
+
 std::string answer_line(const std::string& line) {
   std::istringstream in(line);
   std::string question;
@@ -106,6 +120,14 @@ std::string answer_line(const std::string& line) {
     std::string spelling;
     in >> spelling;
     return find_operator(spelling) != nullptr ? "yes" : "no";
+  }
+  if (question == "chain") return answer_chain(in);
+  if (question == "autocast") {
+    static constexpr const char* kWords[] = {"none",    "lower_precision", "float32", "float32_set_dtype",
+                                             "promote", "banned"};
+    std::string spelling, device, version;
+    in >> spelling >> device >> version;
+    return kWords[static_cast<std::size_t>(autocast_policy(spelling, device, version))];
   }
   throw Usage{"unknown question " + question};
 }
