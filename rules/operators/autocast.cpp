@@ -61,7 +61,8 @@ const DeviceLists& device_lists() {
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name != "autocast.json") continue;
       const JsonNode root = parse_located_json(file.text);
-      for (const JsonNode& node : *root.member("lists")->items()) add_list(*made, *root.member("devices"), node);
+      for (const JsonNode& node : *root.member("lists")->items())
+        add_list(*made, *root.member("devices"), node);
     }
     return made;
   }();

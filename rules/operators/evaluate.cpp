@@ -114,7 +114,8 @@ class Evaluation {
     if (policy == AutocastPolicy::kLowerPrecision) {
       if (op_.checks_first) {
         const Outcome checked = result();
-        const bool cast = std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
+        const bool cast =
+            std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
         return cast ? Outcome(context_.autocast) : checked;
       }
       cast_eligible(context_.autocast);
@@ -168,7 +169,8 @@ class Evaluation {
       }
       case ResultRule::kPromoteBoolToLong: {
         const Inputs parts = promoting();
-        const bool number = std::any_of(parts.begin(), parts.end(), [](const auto& each) { return !is_tensor(each); });
+        const bool number =
+            std::any_of(parts.begin(), parts.end(), [](const auto& each) { return !is_tensor(each); });
         return number ? promoted() : mapped(bool_to_long);
       }
       case ResultRule::kPromoteToRealFloat:
@@ -261,7 +263,9 @@ class Evaluation {
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
     }
-    const auto is_number = [](const ResultTypeOperand& operand) { return operand.rank == RankClass::kWrapped; };
+    const auto is_number = [](const ResultTypeOperand& operand) {
+      return operand.rank == RankClass::kWrapped;
+    };
     if (op_.numbers_pass && std::any_of(operands.begin(), operands.end(), is_number)) return joined;
     return std::holds_alternative<Dtype>(joined) ? unless_refused(std::get<Dtype>(joined)) : joined;
   }

@@ -115,7 +115,8 @@ class TableReader {
     for (const JsonNode& item : *node.items()) {
       const std::string word = text(item);
       for (Dtype each : all_dtypes()) {
-        const bool in_category = (word == "integral" && is_integral(each)) || (word == "half" && is_half(each)) ||
+        const bool in_category = (word == "integral" && is_integral(each)) ||
+                                 (word == "half" && is_half(each)) ||
                                  (word == "complex" && is_complex(each)) ||
                                  (word == "floating" && category(each) == DtypeCategory::kFloating);
         if (in_category || name(each) == word) set.insert(each);
@@ -147,7 +148,8 @@ struct OperatorTable {
   std::vector<Operator> variants;                          // in-place and out=
   std::unordered_map<std::string, const Operator*> names;  // canonical names, variants and aliases
 
-  std::vector<Operator> earlier;  // rows of older releases, until attach_earlier() puts them where they belong
+  std::vector<Operator>
+      earlier;  // rows of older releases, until attach_earlier() puts them where they belong
 
   void add_variants(const Operator& entry, bool in_place);
   void attach_earlier();

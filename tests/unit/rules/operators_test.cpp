@@ -128,9 +128,8 @@ TEST_CASE("what changes for an operator between two releases can be asked") {
 }
 
 TEST_CASE("an older release's row replaces the entry") {
-  const std::vector<OperatorInput> mixed = {{"self", Dtype::kBFloat16, kDim},
-                                            {"batch1", Dtype::kFloat32, kDim},
-                                            {"batch2", Dtype::kFloat32, kDim}};
+  const std::vector<OperatorInput> mixed = {
+      {"self", Dtype::kBFloat16, kDim}, {"batch1", Dtype::kFloat32, kDim}, {"batch2", Dtype::kFloat32, kDim}};
   OperatorContext old;
   old.torch_version = "1.13";
   CHECK(run("baddbmm", mixed, old).dtype == Dtype::kFloat32);

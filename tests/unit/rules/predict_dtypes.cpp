@@ -1,7 +1,7 @@
 // Answers, line by line, what the rules predict; differential_torch.py asks and compares with PyTorch.
 //   promote A B               result_type A:RANK B:RANK ...
-//   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...   ARGUMENT is a name or a position, from 0
-//   chain DTYPE VERSION NAME[,ARGUMENT:DTYPE:RANK] ...   each result is the first argument of the next
+//   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...   ARGUMENT is a name or a position,
+//   from 0 chain DTYPE VERSION NAME[,ARGUMENT:DTYPE:RANK] ...   each result is the first argument of the next
 //   autocast NAME DEVICE VERSION   answered with the policy
 //   known NAME                answered with yes or no
 //   names                     all entries of the table, with "_" after those that have an in-place variant
@@ -91,7 +91,8 @@ std::string answer_chain(std::istream& in) {
   for (std::string step; in >> step && dtype != "throws";) {
     const std::size_t comma = step.find(',');
     const std::string rest = comma == std::string::npos ? "" : step.substr(comma + 1);
-    std::istringstream question(step.substr(0, comma) + " - cpu - " + version + " 0:" + dtype + ":dim " + rest);
+    std::istringstream question(step.substr(0, comma) + " - cpu - " + version + " 0:" + dtype + ":dim " +
+                                rest);
     dtype = answer_operator(question);
   }
   return dtype;
