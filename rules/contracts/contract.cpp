@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "rules/data/embedded.h"
+#include "rules/operators/version.h"
 
 namespace dtype_guard {
 
@@ -14,6 +15,22 @@ bool Operand::takes(Dtype dtype, Dtype reference) const {
   if (accepts.contains(dtype)) return true;
   if (same_as.empty()) return false;
   return reference == Dtype::kUndefined || dtype == reference;
+}
+
+AutocastBehaviour Api::autocast_at(std::string_view device, std::string_view torch_version) const {
+  const auto behaviour = autocast.find(std::string(device));
+  if (behaviour == autocast.end()) return AutocastBehaviour::kAsIs;
+  const auto from = autocast_since.find(behaviour->first);
+  const bool early =
+      from != autocast_since.end() && parse_torch_version(torch_version) < parse_torch_version(from->second);
+  return early ? AutocastBehaviour::kAsIs : behaviour->second;
+}
+
+bool Api::holds_for(std::string_view library_version) const {
+  if (library_version.empty()) return true;
+  const TorchVersion version = parse_torch_version(library_version);
+  if (!since.empty() && version < parse_torch_version(since)) return false;
+  return until.empty() || version < parse_torch_version(until);
 }
 
 const Operand* Api::find(std::string_view role) const {

@@ -47,6 +47,15 @@ struct Api {
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
   std::string result_like;  // role whose dtype the result has; empty: no tensor result
   std::string source;       // where the rule is written
+  // Further facts; empty or kUndefined where the file says nothing.
+  Dtype result_dtype = Dtype::kUndefined;  // a result that is fixed whatever the operands are
+  std::string since, until;  // the library's versions for which this holds: from `since`, before `until`
+  std::vector<std::string> errors;  // what the library itself says when its rule is broken, in its words
+  std::map<std::string, std::string> autocast_since;  // device -> PyTorch release from which `autocast` holds
+  // What autocast does on a device in a PyTorch release; kAsIs where the file says nothing.
+  AutocastBehaviour autocast_at(std::string_view device, std::string_view torch_version) const;
+  // Whether the contract holds for a version of its library; an empty version is taken to be covered.
+  bool holds_for(std::string_view library_version) const;
   const Operand* find(std::string_view role) const;
   // The dtypes that `role` takes, following same_as to a set of its own.
   DtypeSet accepted(std::string_view role) const;

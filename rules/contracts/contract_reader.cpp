@@ -105,7 +105,9 @@ class ContractReader {
   }
 
   Api api(const JsonNode& node, const std::string& library) const {
-    check_members(node, {"name", "kind", "spellings", "operands", "autocast", "result_like", "source"},
+    check_members(node,
+                  {"name", "kind", "spellings", "operands", "autocast", "autocast_since", "result_like",
+                   "result_dtype", "versions", "errors", "source"},
                   {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
@@ -123,7 +125,40 @@ class ContractReader {
     if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
     if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
     if (const JsonNode* source = node.member("source")) api.source = name(*source);
+    add_further_facts(api, node);
     return api;
+  }
+
+  void add_further_facts(Api& api, const JsonNode& node) const {
+    if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
+    if (const JsonNode* since = node.member("autocast_since")) {
+      check_members(*since, {"cuda", "cpu", "mps", "xpu"}, {});
+      for (const auto& [device, value] : *since->members()) api.autocast_since[device] = version(value);
+    }
+    if (const JsonNode* versions = node.member("versions")) {
+      check_members(*versions, {"since", "until"}, {});
+      if (const JsonNode* since = versions->member("since")) api.since = version(*since);
+      if (const JsonNode* until = versions->member("until")) api.until = version(*until);
+    }
+    if (const JsonNode* errors = node.member("errors")) {
+      for (const JsonNode& error : list(*errors, "at least one message")) api.errors.push_back(name(error));
+    }
+  }
+
+  const std::string& version(const JsonNode& node) const {
+    const std::string& value = text(node);
+    const bool digits = value.find_first_not_of("0123456789.") == std::string::npos;
+    if (value.empty() || !digits || value.find('.') == std::string::npos)
+      wrong(node, "a version such as \"2.8.0\"");
+    return value;
+  }
+
+  Dtype one_dtype(const JsonNode& node) const {
+    const DtypeSet set = dtype_or_group(node);
+    for (Dtype dtype : all_dtypes()) {
+      if (set == DtypeSet{dtype}) return dtype;
+    }
+    wrong(node, "one dtype, not a group");
   }
 
   void add_operand(Api& api, const JsonNode& node) const {

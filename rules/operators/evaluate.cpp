@@ -82,6 +82,8 @@ class Evaluation {
         return result();
       case AutocastPolicy::kPromote:
         return promote_list();
+      case AutocastPolicy::kBanned:
+        return PromotionError{fmt::format("{} is unsafe to autocast", op_.name)};
     }
     return result();
   }
@@ -108,7 +110,14 @@ class Evaluation {
     const Operator* inner = op_.composed_of.empty() ? nullptr : find_operator(op_.composed_of);
     if (inner == nullptr) return result();
     const AutocastPolicy policy = autocast_policy(inner->name, context_.device, context_.torch_version);
+    if (policy == AutocastPolicy::kPromote) return promote_list();
     if (policy == AutocastPolicy::kLowerPrecision) {
+      if (op_.checks_first) {
+        const Outcome checked = result();
+        const bool cast =
+            std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
+        return cast ? Outcome(context_.autocast) : checked;
+      }
       cast_eligible(context_.autocast);
       return result();
     }
@@ -125,6 +134,10 @@ class Evaluation {
   }
 
   Outcome result() {
+    for (const OperatorInput& input : considered()) {
+      if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
+    }
+    if (quotient_of_integers()) return PromotionError{fmt::format("{} does not divide integers", op_.name)};
     const Outcome computed = computed_dtype();
     if (!op_.in_place || !std::holds_alternative<Dtype>(computed)) return computed;
     return stored(std::get<Dtype>(computed));
@@ -134,7 +147,7 @@ class Evaluation {
     const OperatorInput* target = named(op_.arguments.front());
     if (target == nullptr) return computed;
     if (op_.result == ResultRule::kLikeFirst || op_.result == ResultRule::kBool) return target->dtype;
-    if (!can_store(computed, target->dtype)) {
+    if (op_.exact_target ? computed != target->dtype : !can_store(computed, target->dtype)) {
       return PromotionError{fmt::format("result type {} can't be cast to the desired output type {}",
                                         aten_name(computed), aten_name(target->dtype))};
     }
@@ -154,8 +167,20 @@ class Evaluation {
         const Outcome joined = promoted();
         return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
       }
-      case ResultRule::kPromoteBoolToLong:
-        return mapped(bool_to_long);
+      case ResultRule::kPromoteBoolToLong: {
+        const Inputs parts = promoting();
+        const bool number =
+            std::any_of(parts.begin(), parts.end(), [](const auto& each) { return !is_tensor(each); });
+        return number ? promoted() : mapped(bool_to_long);
+      }
+      case ResultRule::kPromoteToRealFloat:
+        return mapped([this](Dtype d) { return real_of(integer_to_float(d)); });
+      case ResultRule::kPromoteToDouble:
+        return mapped([](Dtype d) { return is_complex(d) ? Dtype::kComplex128 : Dtype::kFloat64; });
+      case ResultRule::kPromoteToComplex: {
+        const Outcome joined = mapped([this](Dtype d) { return integer_to_float(dtype_.value_or(d)); });
+        return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
+      }
       case ResultRule::kBool:
         return promoting().empty() ? Outcome(Dtype::kBool) : mapped(to_bool);
       case ResultRule::kBoolOrByte:
@@ -170,11 +195,13 @@ class Evaluation {
         return dtype_.value_or(context_.default_dtype);
       case ResultRule::kFactoryFromValue:
         return from_value();
-      case ResultRule::kFixed:
-        return dtype_.value_or(op_.fixed);
+      case ResultRule::kFixed: {
+        const Outcome like = op_.refuses.empty() ? Outcome(op_.fixed) : like_first();
+        return std::holds_alternative<Dtype>(like) ? Outcome(dtype_.value_or(op_.fixed)) : like;
+      }
       case ResultRule::kLikeFirst:
       case ResultRule::kFactoryLike:
-        return dtype_ ? Outcome(*dtype_) : like_first();
+        return dtype_ ? unless_refused(*dtype_) : like_first();
       case ResultRule::kDescriptor:
         return like_first();
     }
@@ -203,26 +230,57 @@ class Evaluation {
     return chosen;
   }
 
+  // The inputs whose dtype matters: the promoting ones, else the first.
+  Inputs considered() const {
+    if (!op_.promoting.empty() || first() == nullptr) return promoting();
+    return {*first()};
+  }
+
+  Outcome refusal(Dtype dtype) const {
+    return PromotionError{fmt::format("{} does not take {}", op_.name, name(dtype))};
+  }
+
+  // `refuses` speaks of what is computed in, which dtype= may have replaced.
+  Outcome unless_refused(Dtype dtype) const {
+    const Dtype computed = dtype_.value_or(dtype);
+    return op_.refuses.contains(computed) ? refusal(computed) : Outcome(dtype);
+  }
+
+  bool quotient_of_integers() const {
+    bool integers = !op_.quotient.empty();
+    for (const std::string& argument : op_.quotient) {
+      const OperatorInput* input = named(argument);
+      integers = integers && input != nullptr && is_integral_or_bool(input->dtype);
+    }
+    return integers;
+  }
+
   Outcome promoted() {
+    if (op_.requires_same) return same();
     std::vector<ResultTypeOperand> operands;
     for (const OperatorInput& input : promoting()) operands.push_back({input.dtype, input.rank});
     Outcome joined = result_type(operands, context_.default_dtype);
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
     }
-    return joined;
+    const auto is_number = [](const ResultTypeOperand& operand) {
+      return operand.rank == RankClass::kWrapped;
+    };
+    if (op_.numbers_pass && std::any_of(operands.begin(), operands.end(), is_number)) return joined;
+    return std::holds_alternative<Dtype>(joined) ? unless_refused(std::get<Dtype>(joined)) : joined;
   }
 
   Outcome same() {
     const Inputs chosen = promoting();
     if (chosen.empty()) return PromotionError{fmt::format("{} was given no tensor", op_.name)};
+    if (op_.unchecked.contains(chosen.front().dtype)) return chosen.front().dtype;
     for (const OperatorInput& input : chosen) {
-      if (input.dtype == chosen.front().dtype) continue;
+      if (input.dtype == chosen.front().dtype || !is_tensor(input)) continue;
       return PromotionError{fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}",
                                         op_.name, chosen.front().argument, input.argument,
                                         name(chosen.front().dtype), name(input.dtype))};
     }
-    return chosen.front().dtype;
+    return unless_refused(chosen.front().dtype);
   }
 
   Outcome sum_like() {
@@ -255,7 +313,7 @@ class Evaluation {
   }
 
   Outcome like_first() {
-    if (const OperatorInput* input = first()) return input->dtype;
+    if (const OperatorInput* input = first()) return unless_refused(input->dtype);
     return PromotionError{fmt::format("{} was given no tensor", op_.name)};
   }
 
@@ -296,7 +354,8 @@ bool widens(const Outcome& with, const Outcome& without) {
 OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inputs,
                          std::optional<Dtype> dtype_argument, const OperatorContext& context) {
   const Inputs given(inputs.begin(), inputs.end());
-  const Outcome with = Evaluation(op, given, dtype_argument, context).run(true);
+  const Operator& entry = operator_at(op, context.torch_version);
+  const Outcome with = Evaluation(entry, given, dtype_argument, context).run(true);
   OperatorOutcome outcome;
   if (const PromotionError* error = std::get_if<PromotionError>(&with)) {
     outcome.error = error->reason;
@@ -304,7 +363,7 @@ OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inpu
   }
   outcome.dtype = std::get<Dtype>(with);
   if (context.autocast != Dtype::kUndefined) {
-    outcome.by_autocast = widens(with, Evaluation(op, given, dtype_argument, context).run(false));
+    outcome.by_autocast = widens(with, Evaluation(entry, given, dtype_argument, context).run(false));
   }
   return outcome;
 }

@@ -8,6 +8,7 @@
 #include "rules/data/embedded.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
+#include "rules/operators/version.h"
 
 namespace dtype_guard {
 namespace {
@@ -31,6 +32,9 @@ const Words<ResultRule> kResultWords = {{"promote", ResultRule::kPromote},
                                         {"factory_from_value", ResultRule::kFactoryFromValue},
                                         {"factory_like", ResultRule::kFactoryLike},
                                         {"fixed", ResultRule::kFixed},
+                                        {"promote_to_real_float", ResultRule::kPromoteToRealFloat},
+                                        {"promote_to_double", ResultRule::kPromoteToDouble},
+                                        {"promote_to_complex", ResultRule::kPromoteToComplex},
                                         {"descriptor", ResultRule::kDescriptor}};
 
 const Words<RankRule> kRankWords = {{"broadcast", RankRule::kBroadcast},
@@ -62,6 +66,15 @@ class TableReader {
     if (const JsonNode* promoting = node.member("promoting")) shared.promoting = strings(*promoting);
     if (const JsonNode* fixed = node.member("fixed")) shared.fixed = dtype(*fixed);
     if (const JsonNode* inner = node.member("composed_of")) shared.composed_of = text(*inner);
+    if (const JsonNode* refuses = node.member("refuses")) shared.refuses = dtypes(*refuses);
+    if (const JsonNode* operand = node.member("refuses_operand")) shared.refuses_operand = dtypes(*operand);
+    if (const JsonNode* before = node.member("before")) shared.before = text(*before);
+    if (const JsonNode* quotient = node.member("quotient")) shared.quotient = strings(*quotient);
+    if (const JsonNode* unchecked = node.member("unchecked")) shared.unchecked = dtypes(*unchecked);
+    shared.exact_target = flag(node, "exact_target");
+    shared.numbers_pass = flag(node, "numbers_pass");
+    shared.requires_same = flag(node, "requires_same");
+    shared.checks_first = flag(node, "checks_first");
     shared.list_result = flag(node, "list_result");
     shared.in_place = flag(node, "in_place_only");
     std::vector<Operator> made;
@@ -96,6 +109,23 @@ class TableReader {
   }
 
  private:
+  // Dtypes by name or category: "integral" (bool does not count), "bool", "floating", "half", "complex".
+  DtypeSet dtypes(const JsonNode& node) const {
+    DtypeSet set;
+    for (const JsonNode& item : *node.items()) {
+      const std::string word = text(item);
+      for (Dtype each : all_dtypes()) {
+        const bool in_category = (word == "integral" && is_integral(each)) ||
+                                 (word == "half" && is_half(each)) ||
+                                 (word == "complex" && is_complex(each)) ||
+                                 (word == "floating" && category(each) == DtypeCategory::kFloating);
+        if (in_category || name(each) == word) set.insert(each);
+      }
+    }
+    if (set.empty()) broken(file_, node, "dtypes or categories of dtypes");
+    return set;
+  }
+
   Dtype dtype(const JsonNode& node) const {
     const auto parsed = parse_dtype(text(node));
     if (!parsed) broken(file_, node, "a dtype");
@@ -118,7 +148,11 @@ struct OperatorTable {
   std::vector<Operator> variants;                          // in-place and out=
   std::unordered_map<std::string, const Operator*> names;  // canonical names, variants and aliases
 
+  std::vector<Operator>
+      earlier;  // rows of older releases, until attach_earlier() puts them where they belong
+
   void add_variants(const Operator& entry, bool in_place);
+  void attach_earlier();
   void index();
 };
 
@@ -136,6 +170,23 @@ void OperatorTable::add_variants(const Operator& entry, bool in_place) {
     variant.arguments.insert(variant.arguments.begin(), "out");
     variant.aliases.clear();
   }
+}
+
+// An older release's row holds for the variants of its operator too.
+void OperatorTable::attach_earlier() {
+  for (std::vector<Operator>* list : {&entries, &variants}) {
+    for (Operator& entry : *list) {
+      for (const Operator& row : earlier) {
+        const bool out = entry.name == row.name + "_out";
+        if (entry.name != row.name && entry.name != row.name + "_" && !out) continue;
+        Operator& old = entry.earlier.emplace_back(row);
+        old.name = entry.name;
+        old.in_place = entry.in_place;
+        if (out) old.arguments = entry.arguments;
+      }
+    }
+  }
+  earlier.clear();
 }
 
 void OperatorTable::index() {
@@ -166,11 +217,20 @@ void read_file(OperatorTable& table, const EmbeddedFile& file) {
   const JsonNode root = parse_located_json(file.text);
   for (const JsonNode& node : *reader.required(root, "operators").items()) {
     for (Operator& entry : reader.group(node)) {
+      if (!entry.before.empty()) {
+        table.earlier.push_back(std::move(entry));
+        continue;
+      }
       table.add_variants(entry, TableReader::flag(node, "in_place"));
       table.entries.push_back(std::move(entry));
     }
   }
-  add_aliases(table, reader, reader.required(root, "aliases"));
+}
+
+// A file may name operators of another, so all entries come first.
+void read_aliases(OperatorTable& table, const EmbeddedFile& file) {
+  const TableReader reader(file.name);
+  add_aliases(table, reader, reader.required(parse_located_json(file.text), "aliases"));
 }
 
 const OperatorTable& table() {
@@ -180,6 +240,10 @@ const OperatorTable& table() {
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name != "autocast.json") read_file(*table, file);
     }
+    for (const EmbeddedFile& file : embedded_operators()) {
+      if (file.name != "autocast.json") read_aliases(*table, file);
+    }
+    table->attach_earlier();
     table->index();
     return table;
   }();
@@ -192,7 +256,13 @@ const Operator* find_name(std::string_view name) {
 }
 
 // Where ATen operators are reachable from; the longest first, so that a prefix never hides a longer one.
-constexpr std::array<std::string_view, 18> kPrefixes = {"torch::nn::functional::",
+constexpr std::array<std::string_view, 24> kPrefixes = {"torch::nn::functional::",
+                                                        "torch.ops.aten.",
+                                                        "torch.special.",
+                                                        "torch.linalg.",
+                                                        "torch.fft.",
+                                                        "torch::fft::",
+                                                        "at::fft::",
                                                         "torch.nn.functional.",
                                                         "at::TensorBase::",
                                                         "c10::TensorBase::",
@@ -219,12 +289,24 @@ const Operator* find_operator(std::string_view spelling) {
   for (std::string_view prefix : kPrefixes) {
     if (!spelling.starts_with(prefix)) continue;
     std::string_view rest = spelling.substr(prefix.size());
-    if (prefix == "torch::linalg::") return find_name("linalg_" + std::string(rest));
+    for (std::string_view family : {"linalg", "special", "fft"}) {
+      if (prefix.find(family) == std::string_view::npos) continue;
+      const Operator* own = find_name(fmt::format("{}_{}", family, rest));
+      return own != nullptr || family == "linalg" ? own : find_name(rest);
+    }
     // Overload names belong to ATen's schema spelling only: aten::mul.Tensor.
-    if (prefix == "aten::") rest = rest.substr(0, rest.find('.'));
+    if (prefix == "aten::" || prefix == "torch.ops.aten.") rest = rest.substr(0, rest.find('.'));
     return find_name(rest);
   }
   return nullptr;
+}
+
+const Operator& operator_at(const Operator& op, std::string_view torch_version) {
+  const TorchVersion version = parse_torch_version(torch_version);
+  for (const Operator& row : op.earlier) {
+    if (version < parse_torch_version(row.before)) return row;
+  }
+  return op;
 }
 
 const std::vector<Operator>& all_operators() { return table().entries; }

@@ -11,28 +11,32 @@
 #include <vector>
 
 #include "rules/dtype/dtype.h"
+#include "rules/dtype/dtype_set.h"
 #include "rules/dtype/promotion.h"
 
 namespace dtype_guard {
 
 enum class ResultRule : std::uint8_t {
-  kPromote,            // result_type of the promoting arguments
-  kPromoteIntToFloat,  // the same, integers become the default dtype
-  kPromoteToReal,      // the same, complex becomes its value type (abs, norm)
-  kToReal,             // the value type of a complex input, else like first (view_as_real)
-  kToComplex,          // the complex type over a float input; bfloat16 has none (polar, view_as_complex)
-  kPromoteBoolToLong,  // the same, bool becomes int64
-  kBool,               // comparisons, isnan, ...
-  kBoolOrByte,         // bool, but uint8 stays uint8: all, any
-  kLikeFirst,          // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
-  kRequireSame,        // promoting arguments must be equal, else PyTorch throws: matmul, linear, bmm
-  kSumLike,            // like kLikeFirst, but integers and bool become int64; `dtype` overrides
-  kCast,               // `dtype` argument, else like first: to, type_as, half, float
-  kFactory,            // `dtype` argument, else default dtype: zeros, randn, full
-  kFactoryFromValue,   // `dtype` argument, else by the numbers given: arange, tensor, full with an integer
-                       // value
-  kFactoryLike,        // `dtype` argument, else like first: zeros_like, new_zeros
-  kFixed,              // always `fixed`: argmax gives int64
+  kPromote,             // result_type of the promoting arguments
+  kPromoteIntToFloat,   // the same, integers become the default dtype
+  kPromoteToReal,       // the same, complex becomes its value type (abs, norm)
+  kToReal,              // the value type of a complex input, else like first (view_as_real)
+  kToComplex,           // the complex type over a float input; bfloat16 has none (polar, view_as_complex)
+  kPromoteBoolToLong,   // the same, bool becomes int64
+  kBool,                // comparisons, isnan, ...
+  kBoolOrByte,          // bool, but uint8 stays uint8: all, any
+  kLikeFirst,           // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
+  kRequireSame,         // promoting arguments must be equal, else PyTorch throws: matmul, linear, bmm
+  kSumLike,             // like kLikeFirst, but integers and bool become int64; `dtype` overrides
+  kCast,                // `dtype` argument, else like first: to, type_as, half, float
+  kFactory,             // `dtype` argument, else default dtype: zeros, randn, full
+  kFactoryFromValue,    // `dtype` argument, else by the numbers given: arange, tensor, full with an integer
+                        // value
+  kFactoryLike,         // `dtype` argument, else like first: zeros_like, new_zeros
+  kPromoteToRealFloat,  // the same, integers become the default dtype (angle, irfft)
+  kPromoteToDouble,     // float64, or complex128 when the promoted type is complex (float_power)
+  kPromoteToComplex,    // the complex type over the promoted one, integers over the default dtype (fft)
+  kFixed,               // always `fixed`: argmax gives int64
   kDescriptor,  // a view through another type that keeps the dtype: toDLPack, data_ptr, contiguous handle
 };
 
@@ -54,17 +58,35 @@ struct Operator {
   RankRule rank = RankRule::kUnknown;
   std::vector<std::string> arguments;  // names in C++ signature order; for methods `self` is first
   std::vector<std::string> promoting;  // names of those whose dtype takes part
-  Dtype fixed = Dtype::kUndefined;     // kFixed; kCast with a built-in target (half, bfloat16, float)
-  bool list_result = false;            // chunk, split, unbind: a container of results with the same dtype
+  // What PyTorch throws for: `refuses` holds dtypes that the promoted type (kLikeFirst: the first input's)
+  // may not be, `refuses_operand` those that no input may have. An explicit dtype= replaces the promoted
+  // type.
+  DtypeSet refuses;
+  DtypeSet refuses_operand;
+  bool numbers_pass = false;   // `refuses` holds between tensors only: bool tensor - True is allowed
+  bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
+  bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
+  bool exact_target =
+      false;           // in place and with out=, the written tensor must have the result's dtype already
+  DtypeSet unchecked;  // dtypes of the first argument with which a kernel takes any others (kRequireSame)
+  std::vector<std::string> quotient;  // arguments that are divided, which may not all be integers (addcdiv)
+  Dtype fixed = Dtype::kUndefined;    // kFixed; kCast with a built-in target (half, bfloat16, float)
+  bool list_result = false;           // chunk, split, unbind: a container of results with the same dtype
   bool in_place = false;    // writes its first argument (self, or out) and returns it; its dtype stays
   std::string composed_of;  // composites: autocast acts on these inner operators ("normalize": "norm")
   std::vector<std::string>
       aliases;  // further spellings, with qualification: "torch::nn::functional::normalize"
+  // How older releases differed: each entry holds for versions before its `before` ("2.0"), oldest first.
+  std::string before;
+  std::vector<Operator> earlier;
 };
 
+// The entry as it holds for a release.
+const Operator& operator_at(const Operator& op, std::string_view torch_version);
+
 // By canonical name, alias, or any of "at::NAME", "torch::NAME", "at::Tensor::NAME", "aten::NAME",
-// "torch.NAME". A trailing underscore finds the in-place variant; "NAME_out" the out= variant (first argument
-// `out`, dtype of out).
+// "torch.NAME", "torch.special.NAME", "torch::linalg::NAME", ... A trailing underscore finds the in-place
+// variant; "NAME_out" the out= variant (first argument `out`, dtype of out).
 const Operator* find_operator(std::string_view spelling);
 // The entries as written in the tables; variants are found by name only.
 const std::vector<Operator>& all_operators();
@@ -86,9 +108,30 @@ struct OperatorContext {
 //   kLowerPrecision   cast to the autocast dtype      kFloat32  cast to float32
 //   kFloat32SetDtype  unless dtype= was given, computed in and returned as float32
 //   kPromote          cast to float32 when any is float32, else to the autocast dtype
-enum class AutocastPolicy : std::uint8_t { kNone, kLowerPrecision, kFloat32, kFloat32SetDtype, kPromote };
+//   kBanned           PyTorch throws
+enum class AutocastPolicy : std::uint8_t {
+  kNone,
+  kLowerPrecision,
+  kFloat32,
+  kFloat32SetDtype,
+  kPromote,
+  kBanned
+};
 AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device,
                                std::string_view torch_version);
+
+// What moved an operator from one policy to another: `since` is the release that has `to`. Not `verified`:
+// the lists of both ends are known, the release in between is what the project's history suggests.
+struct AutocastChange {
+  AutocastPolicy from = AutocastPolicy::kNone;
+  AutocastPolicy to = AutocastPolicy::kNone;
+  std::string since;
+  bool verified = true;
+};
+// All changes for releases after `from_version` up to and with `to_version`, in order; empty when there are
+// none.
+std::vector<AutocastChange> autocast_changes(std::string_view operator_name, std::string_view device,
+                                             std::string_view from_version, std::string_view to_version);
 
 struct OperatorOutcome {
   std::optional<Dtype> dtype;  // absent: PyTorch throws

@@ -50,12 +50,50 @@ TEST_CASE("an operand takes what its contract says") {
   CHECK_FALSE(mask.takes(Dtype::kFloat16, Dtype::kBFloat16));
 }
 
-TEST_CASE("autocast recasts SDPA on CUDA and CPU, not on MPS") {
+TEST_CASE("autocast recasts SDPA on CUDA and CPU, on MPS in newer releases only") {
   const Api& sdpa = *builtin_contracts().find("at::scaled_dot_product_attention");
   CHECK(sdpa.autocast.at("cuda") == AutocastBehaviour::kRecasts);
   CHECK(sdpa.autocast.at("cpu") == AutocastBehaviour::kRecasts);
-  CHECK(sdpa.autocast.at("mps") == AutocastBehaviour::kAsIs);
+  CHECK(sdpa.autocast_at("mps", "2.5") == AutocastBehaviour::kAsIs);
+  CHECK(sdpa.autocast_at("mps", "2.13") == AutocastBehaviour::kRecasts);
   CHECK(sdpa.result_like == "q");
+}
+
+TEST_CASE("contracts of all libraries are found by their Python and C++ names") {
+  const ContractSet& contracts = builtin_contracts();
+  for (const char* spelling :
+       {"flash_attn.flash_attn_func", "flash_attn.flash_attn_with_kvcache",
+        "flash_attn_interface.flash_attn_func", "torch.nn.attention.flex_attention.flex_attention",
+        "xformers.ops.memory_efficient_attention", "flashinfer.apply_rope_with_cos_sin_cache",
+        "fla.ops.chunk_delta_rule", "torch.ops._C.rotary_embedding",
+        "transformer_engine_torch.fused_rope_forward", "sageattention.sageattn", "natten.na2d",
+        "ggml_flash_attn_ext", "torch.nn.functional.scaled_dot_product_attention"}) {
+    CAPTURE(spelling);
+    REQUIRE(contracts.find(spelling) != nullptr);
+  }
+}
+
+TEST_CASE("some operands must be float32: tables, slopes, states") {
+  const ContractSet& contracts = builtin_contracts();
+  CHECK(contracts.find("flashinfer.apply_rope_with_cos_sin_cache")->accepted("cos_sin").describe() ==
+        "float32");
+  CHECK(contracts.find("transformer_engine_torch.fused_rope_forward")->accepted("freqs").describe() ==
+        "float32");
+  CHECK(contracts.find("ggml_flash_attn_ext")->accepted("q").describe() == "float32");
+  CHECK(contracts.find("ggml_flash_attn_ext")->result_dtype == Dtype::kFloat32);
+  CHECK(contracts.find("fla.ops.chunk_kda")->accepted("state").describe() == "float32");
+}
+
+TEST_CASE("a contract knows the versions that it holds for") {
+  const Api& rotary = *builtin_contracts().find("flash_attn.layers.rotary.apply_rotary_emb");
+  CHECK(rotary.holds_for("2.7.4"));
+  CHECK_FALSE(rotary.holds_for("2.8.0"));
+  CHECK(rotary.holds_for(""));
+  CHECK_FALSE(rotary.errors.empty());
+  const Api& sdpa = *builtin_contracts().find("at::scaled_dot_product_attention");
+  CHECK(sdpa.autocast_at("cuda", "2.13") == AutocastBehaviour::kRecasts);
+  CHECK(sdpa.autocast_at("cuda", "2.0") == AutocastBehaviour::kAsIs);
+  CHECK(sdpa.autocast_at("toaster", "2.13") == AutocastBehaviour::kAsIs);
 }
 
 TEST_CASE("every operand of every shipped contract can be satisfied and stands in signature order") {

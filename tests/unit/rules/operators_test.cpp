@@ -101,11 +101,48 @@ TEST_CASE("the autocast lists move with versions and devices") {
   CHECK(run("rms_norm", half, cuda_autocast("2.12.1+cu130")).dtype == Dtype::kFloat32);
   CHECK(autocast_policy("exp", "cuda", "2.13") == AutocastPolicy::kFloat32);
   CHECK(autocast_policy("exp", "cpu", "2.13") == AutocastPolicy::kNone);
-  CHECK(autocast_policy("scaled_dot_product_attention", "mps", "2.13") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("scaled_dot_product_attention", "mps", "2.5") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("scaled_dot_product_attention", "mps", "2.13") == AutocastPolicy::kLowerPrecision);
+  CHECK(autocast_policy("mm", "mps", "2.4") == AutocastPolicy::kNone);
+  CHECK(autocast_policy("binary_cross_entropy", "cuda", "2.13") == AutocastPolicy::kBanned);
+  CHECK(autocast_policy("linalg_matrix_norm", "cpu", "1.13") == AutocastPolicy::kFloat32);
+  CHECK(autocast_policy("linalg_matrix_norm", "cpu", "2.13") == AutocastPolicy::kNone);
   CHECK(autocast_policy("scaled_dot_product_attention", "xpu", "2.13") == AutocastPolicy::kLowerPrecision);
   CHECK(autocast_policy("cat", "cpu", "1.13") == AutocastPolicy::kNone);
   CHECK(autocast_policy("mul", "cuda", "") == AutocastPolicy::kNone);
   CHECK(autocast_policy("exp", "toaster", "2.13") == AutocastPolicy::kNone);
+}
+
+TEST_CASE("what changes for an operator between two releases can be asked") {
+  const auto changes = autocast_changes("rms_norm", "cuda", "2.11", "2.13");
+  REQUIRE(changes.size() == 1);
+  CHECK(changes[0].from == AutocastPolicy::kNone);
+  CHECK(changes[0].to == AutocastPolicy::kFloat32);
+  CHECK(changes[0].since == "2.12");
+  CHECK(changes[0].verified);
+  CHECK(autocast_changes("rms_norm", "cuda", "2.12", "2.13").empty());
+  CHECK(autocast_changes("rms_norm", "cpu", "2.0", "2.13").empty());
+  CHECK(autocast_changes("mm", "mps", "1.13", "2.13").size() == 1);
+  CHECK_FALSE(autocast_changes("scaled_dot_product_attention", "cuda", "1.13", "2.13").at(0).verified);
+  CHECK(autocast_changes("linalg_matrix_norm", "cpu", "1.13", "2.13").at(0).to == AutocastPolicy::kNone);
+}
+
+TEST_CASE("an older release's row replaces the entry") {
+  const std::vector<OperatorInput> mixed = {
+      {"self", Dtype::kBFloat16, kDim}, {"batch1", Dtype::kFloat32, kDim}, {"batch2", Dtype::kFloat32, kDim}};
+  OperatorContext old;
+  old.torch_version = "1.13";
+  CHECK(run("baddbmm", mixed, old).dtype == Dtype::kFloat32);
+  CHECK_FALSE(run("baddbmm", mixed).dtype.has_value());
+}
+
+TEST_CASE("an operator refuses what PyTorch refuses") {
+  CHECK_FALSE(run("mean", {{"self", Dtype::kInt64, kDim}}).dtype.has_value());
+  CHECK(run("mean", {{"self", Dtype::kInt64, kDim}}, {}, Dtype::kFloat32).dtype == Dtype::kFloat32);
+  CHECK(run("mean", {{"self", Dtype::kInt64, kDim}}, {}).error == "mean does not take int64");
+  CHECK(run("angle", {{"self", Dtype::kComplex64, kDim}}).dtype == Dtype::kFloat32);
+  CHECK(run("float_power", {{"self", Dtype::kFloat16, kDim}}).dtype == Dtype::kFloat64);
+  CHECK(run("torch.fft.rfft", {{"self", Dtype::kFloat32, kDim}}).dtype == Dtype::kComplex64);
 }
 
 TEST_CASE("in-place and out= variants pass autocast by") {

@@ -1,8 +1,12 @@
 // Answers, line by line, what the rules predict; differential_torch.py asks and compares with PyTorch.
 //   promote A B               result_type A:RANK B:RANK ...
-//   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...
-// Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined" or
-// "throws".
+//   op NAME DTYPE|- DEVICE AUTOCAST|- VERSION ARGUMENT:DTYPE:RANK ...   ARGUMENT is a name or a position,
+//   from 0 chain DTYPE VERSION NAME[,ARGUMENT:DTYPE:RANK] ...   each result is the first argument of the next
+//   autocast NAME DEVICE VERSION   answered with the policy
+//   known NAME                answered with yes or no
+//   names                     all entries of the table, with "_" after those that have an in-place variant
+// Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined",
+// "throws", or "error: " and what is wrong with the question.
 #include <iostream>
 #include <sstream>
 
@@ -46,6 +50,22 @@ std::string answer(const PromotionResult& result) {
   return std::string(name(std::get<Dtype>(result)));
 }
 
+std::string_view argument_of(const Operator& op, const std::string& written) {
+  if (written.find_first_not_of("0123456789") != std::string::npos) return written;
+  const std::size_t position = std::stoul(written);
+  if (position >= op.arguments.size()) throw Usage{op.name + " has no argument " + written};
+  return op.arguments[position];
+}
+
+std::string all_names() {
+  std::string names;
+  for (const Operator& op : all_operators()) {
+    const bool in_place = !op.in_place && find_operator(op.name + "_") != nullptr;
+    names += op.name + (in_place ? "_ " : " ");
+  }
+  return names;
+}
+
 std::string answer_operator(std::istream& in) {
   std::string spelling, dtype, device, autocast, version;
   in >> spelling >> dtype >> device >> autocast >> version;
@@ -54,13 +74,28 @@ std::string answer_operator(std::istream& in) {
   std::vector<std::vector<std::string>> parts;
   for (std::string part; in >> part;) parts.push_back(fields_of(part));
   std::vector<OperatorInput> inputs;
-  for (const auto& part : parts) inputs.push_back({part.at(0), dtype_of(part.at(1)), rank_of(part.at(2))});
+  for (const auto& part : parts) {
+    inputs.push_back({argument_of(*op, part.at(0)), dtype_of(part.at(1)), rank_of(part.at(2))});
+  }
   OperatorContext context;
   context.device = device;
   context.autocast = optional_dtype(autocast).value_or(Dtype::kUndefined);
   context.torch_version = version;
   const OperatorOutcome outcome = evaluate(*op, inputs, optional_dtype(dtype), context);
   return outcome.dtype ? std::string(name(*outcome.dtype)) : "throws";
+}
+
+std::string answer_chain(std::istream& in) {
+  std::string dtype, version;
+  in >> dtype >> version;
+  for (std::string step; in >> step && dtype != "throws";) {
+    const std::size_t comma = step.find(',');
+    const std::string rest = comma == std::string::npos ? "" : step.substr(comma + 1);
+    std::istringstream question(step.substr(0, comma) + " - cpu - " + version + " 0:" + dtype + ":dim " +
+                                rest);
+    dtype = answer_operator(question);
+  }
+  return dtype;
 }
 
 std::string answer_line(const std::string& line) {
@@ -81,6 +116,20 @@ std::string answer_line(const std::string& line) {
     return answer(result_type(operands));
   }
   if (question == "op") return answer_operator(in);
+  if (question == "names") return all_names();
+  if (question == "known") {
+    std::string spelling;
+    in >> spelling;
+    return find_operator(spelling) != nullptr ? "yes" : "no";
+  }
+  if (question == "chain") return answer_chain(in);
+  if (question == "autocast") {
+    static constexpr const char* kWords[] = {"none",    "lower_precision", "float32", "float32_set_dtype",
+                                             "promote", "banned"};
+    std::string spelling, device, version;
+    in >> spelling >> device >> version;
+    return kWords[static_cast<std::size_t>(autocast_policy(spelling, device, version))];
+  }
   throw Usage{"unknown question " + question};
 }
 
@@ -92,8 +141,7 @@ int main() {
     try {
       std::cout << answer_line(line) << '\n';
     } catch (const Usage& usage) {
-      std::cerr << usage.problem << " in: " << line << '\n';
-      return 2;
+      std::cout << "error: " << usage.problem << '\n';
     }
   }
 }
