@@ -59,6 +59,10 @@ void normalise(Report& report) {
   });
 }
 
+bool is_open(const Finding& finding) {
+  return !finding.suppression && finding.baseline != "unchanged" && finding.baseline != "fixed";
+}
+
 Summary summarise(const Report& report) {
   Summary summary;
   for (const Finding& finding : report.findings) {

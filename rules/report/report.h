@@ -60,6 +60,9 @@ struct Report {
 // second, third, ... of equals get their ordinal. Call once, before writing; a second call changes nothing.
 void normalise(Report& report);
 
+// Neither suppressed nor known from the baseline nor gone: somebody has to look at it.
+bool is_open(const Finding& finding);
+
 // What the closing lines and the exit status rest on. Suppressed and unchanged findings are in no level's
 // count.
 struct Summary {

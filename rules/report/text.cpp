@@ -49,10 +49,6 @@ class TextWriter {
   }
 
  private:
-  static bool is_open(const Finding& finding) {
-    return !finding.suppression && finding.baseline != "unchanged" && finding.baseline != "fixed";
-  }
-
   std::string painted(std::string_view text, std::string_view code) const {
     return options_.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
   }
