@@ -25,6 +25,7 @@ std::string format_names();                         // "text, json, ..."
 
 // The writers that need no options. All are valid UTF-8 whatever bytes the report holds.
 void write_sarif(std::ostream& out, const Report& report);   // SARIF 2.1.0
+void write_html(std::ostream& out, const Report& report);    // one self-contained page
 void write_github(std::ostream& out, const Report& report);  // workflow commands
 void write_gitlab(std::ostream& out, const Report& report);  // Code Quality
 void write_rdjson(std::ostream& out, const Report& report);  // reviewdog

@@ -104,7 +104,9 @@ class RdjsonWriter {
       related_location(step.after.empty() ? what : fmt::format("{} ({})", what, step.after), step.location);
     }
     for (const Sink& sink : finding.sinks) {
-      related_location(fmt::format("reaches {} as {} here", sink.api, sink.role), sink.location);
+      SourceLocation at = sink.location;
+      at.end_line = at.end_column = 0;  // the JSON report does not keep them, and both must give one file
+      related_location(fmt::format("reaches {} as {} here", sink.api, sink.role), at);
     }
     json_.end_array();
   }

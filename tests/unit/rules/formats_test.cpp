@@ -27,7 +27,7 @@ TEST_CASE("formats are found by name and suggested for a misspelt one") {
     CHECK(find_format(format.name) == &format);
     CHECK_FALSE(format.description.empty());
   }
-  for (const char* name : {"text", "json", "sarif", "github", "gitlab", "rdjson"}) {
+  for (const char* name : {"text", "json", "sarif", "html", "github", "gitlab", "rdjson"}) {
     CAPTURE(name);
     CHECK(find_format(name) != nullptr);
   }
