@@ -16,8 +16,8 @@ std::size_t bytes(const std::string& dtype) {
 
 auto rank(const Finding& finding) {
   const Harm done = harm(finding);
-  return std::make_tuple(finding.level, finding.certainty, !done.kernel_lost, ~done.extra_bytes,
-                         ~finding.count);
+  return std::make_tuple(!is_open(finding), finding.level, finding.certainty, !done.kernel_lost,
+                         ~done.extra_bytes, ~finding.count);
 }
 
 }  // namespace

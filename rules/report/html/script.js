@@ -59,7 +59,7 @@ function fillFilter(name) {
   for (const [value, count] of [...counts].sort((a, b) => a[0] < b[0] ? -1 : 1)) {
     select.append(new Option(`${value} (${count})`, value));
   }
-  select.hidden = counts.size < (name === 'rank' ? 1 : 2);
+  select.hidden = [...counts.values()].every((count) => count === report.findings.length);  // nothing to choose
   select.addEventListener('change', applyFilters);
 }
 
