@@ -66,11 +66,13 @@ bool is_open(const Finding& finding) {
 Summary summarise(const Report& report) {
   Summary summary;
   for (const Finding& finding : report.findings) {
-    if (finding.suppression) {
+    if (finding.baseline == "fixed") {
+      ++summary.fixed;
+    } else if (finding.suppression) {
       ++summary.suppressed;
     } else if (finding.baseline == "unchanged") {
       ++summary.unchanged;
-    } else if (finding.baseline != "fixed") {
+    } else {
       summary.errors += finding.level == Level::kError ? 1 : 0;
       summary.warnings += finding.level == Level::kWarning ? 1 : 0;
       summary.notes += finding.level == Level::kNote ? 1 : 0;
