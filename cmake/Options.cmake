@@ -54,7 +54,8 @@ target_include_directories(dtype_guard_options INTERFACE
 target_compile_options(dtype_guard_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<BOOL:${DTYPE_GUARD_WERROR}>:-Werror>)
 if(DTYPE_GUARD_SANITIZE)
+  # GCC sees uninitialized variables in its own instrumentation.
   target_compile_options(dtype_guard_options INTERFACE -fsanitize=${DTYPE_GUARD_SANITIZE}
-    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fno-sanitize-recover=all -fno-omit-frame-pointer -Wno-maybe-uninitialized)
   target_link_options(dtype_guard_options INTERFACE -fsanitize=${DTYPE_GUARD_SANITIZE})
 endif()

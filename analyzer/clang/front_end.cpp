@@ -152,6 +152,7 @@ class LoweringAction : public clang::ASTFrontendAction {
  protected:
   bool BeginInvocation(clang::CompilerInstance& compiler) override {
     compiler.getFrontendOpts().SkipFunctionBodies = true;
+    compiler.getDiagnosticOpts().ShowCarets = false;  // else "1 error generated." goes to stderr
     return true;
   }
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,

@@ -52,6 +52,10 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
 
 }  // namespace
 
+TypeFacts FunctionLowering::facts(const clang::Expr* expr) const {
+  return classify(stripped(expr)->getType(), unit_.context);
+}
+
 flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const {
   TypeFacts type = facts(decl->getType());
   flow::Parameter parameter;
@@ -64,6 +68,9 @@ flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const
     if (inner.record) type = inner;
   }
   if (type.element != Dtype::kUndefined) parameter.type = name(type.element);
+  // Numbers are told apart by category, in C++'s words.
+  if (type.element == Dtype::kFloat32 && parameter.kind == ParameterKind::kNumber) parameter.type = "float";
+  if (type.element == Dtype::kFloat64 && parameter.kind == ParameterKind::kNumber) parameter.type = "double";
   if (parameter.kind == ParameterKind::kObject && type.record) parameter.type = plain_name(*type.record);
   return parameter;
 }

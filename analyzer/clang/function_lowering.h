@@ -161,7 +161,8 @@ class FunctionLowering {
   ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);
   ValueId value_or(const Expr* object, const Expr* fallback);
 
-  TypeFacts facts(const Expr* expr) const { return classify(expr->getType(), unit_.context); }
+  // Of the expression as written: the base class that a method is inherited from says less.
+  TypeFacts facts(const Expr* expr) const;
   TypeFacts facts(clang::QualType type) const { return classify(type, unit_.context); }
   Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
 

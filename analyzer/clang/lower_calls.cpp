@@ -139,6 +139,9 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     return entry &&
            std::find(entry->arguments.begin(), entry->arguments.end(), argument) != entry->arguments.end();
   };
+  // at:: and torch:: functions name their parameters as the operators' schemas do; torch::nn::functional does
+  // not.
+  const bool names_as_schema = callee && plain_name(*callee).find("::functional::") == std::string::npos;
   if (object) {
     given.push_back({"self", *object});
     ++position_in_table;
@@ -157,7 +160,7 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     std::string argument;
     if (carries_dtype(type.kind)) {
       argument = "dtype";
-    } else if (listed(written)) {
+    } else if (!written.empty() && (listed(written) || names_as_schema)) {
       argument = written;
     } else if (entry && position_in_table < entry->arguments.size()) {
       argument = entry->arguments[position_in_table];
@@ -166,7 +169,7 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     }
     given.push_back({argument, value(arguments[i])});
   }
-  return builder_.op(entry ? name : name, std::move(given));
+  return builder_.op(name, std::move(given));
 }
 
 // torch::nn::functional takes its options as a chain: NormalizeFuncOptions().dim(-1).

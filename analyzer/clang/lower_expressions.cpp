@@ -113,7 +113,7 @@ flow::ValueId FunctionLowering::converted(const clang::CastExpr* cast) {
       return builder_.none();
     case clang::CK_ToVoid:
       value(inner);
-      return builder_.none();
+      return 0;
     case clang::CK_FloatingCast:
     case clang::CK_IntegralToFloating:
     case clang::CK_FloatingToIntegral:
@@ -151,7 +151,7 @@ flow::ValueId FunctionLowering::conditional(const clang::AbstractConditionalOper
     };
     if (fails(full_form->getFalseExpr())) {
       assume(full_form->getCond(), true);
-      return builder_.none();
+      return 0;
     }
   }
   const ValueId condition = short_form ? value(short_form->getCommon()) : value(full_form->getCond());

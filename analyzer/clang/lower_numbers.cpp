@@ -109,9 +109,15 @@ flow::ValueId FunctionLowering::compound_assignment(const clang::CompoundAssignO
   const TypeFacts target = facts(expr->getLHS());
   const std::string name =
       operation_name(clang::BinaryOperator::getOpForCompoundAssignment(expr->getOpcode()));
-  if (target.kind != TypeKind::kNumber || !is_floating(target.element) || name.empty()) {
+  if (target.kind != TypeKind::kNumber) {  // a pointer moves within its buffer
     value(expr->getRHS());
     return value(expr->getLHS());
+  }
+  if (!is_floating(target.element) || name.empty()) {
+    value(expr->getRHS());
+    const ValueId changed = number(target.element);
+    assign(lvalue(expr->getLHS()), changed);
+    return changed;
   }
   const ValueId result =
       number_operation(name, expr->getLHS(), expr->getRHS(), expr->getComputationResultType());
@@ -138,8 +144,18 @@ flow::ValueId FunctionLowering::unary(const clang::UnaryOperator* expr) {
     case clang::UO_Not:
       value(expr->getSubExpr());
       return number(facts(expr).element);
+    case clang::UO_PreInc:
+    case clang::UO_PostInc:
+    case clang::UO_PreDec:
+    case clang::UO_PostDec: {
+      const TypeFacts type = facts(expr);
+      if (type.kind != TypeKind::kNumber) return value(expr->getSubExpr());
+      const ValueId changed = number(type.element);
+      assign(lvalue(expr->getSubExpr()), changed);
+      return changed;
+    }
     default:
-      return value(expr->getSubExpr());  // ++, --, +: the dtype stays
+      return value(expr->getSubExpr());
   }
 }
 

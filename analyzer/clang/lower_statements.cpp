@@ -7,6 +7,33 @@ using namespace flow;
 
 namespace {
 
+// A structured binding's variable has no name of its own: "[a, b]".
+std::string variable_name(const clang::VarDecl* decl) {
+  const auto* pattern = llvm::dyn_cast<clang::DecompositionDecl>(decl);
+  if (!pattern) return decl->getNameAsString();
+  std::string names;
+  for (const clang::BindingDecl* each : pattern->bindings())
+    names += (names.empty() ? "[" : ", ") + each->getNameAsString();
+  return names + "]";
+}
+
+// Whether `variable = ...` stands anywhere below.
+bool assigns_to(const clang::Stmt* stmt, const clang::VarDecl* variable) {
+  if (!stmt) return false;
+  const clang::Expr* target = nullptr;
+  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(stmt)) {
+    if (call->getOperator() == clang::OO_Equal) target = call->getArg(0);
+  } else if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(stmt)) {
+    if (operation->isAssignmentOp()) target = operation->getLHS();
+  }
+  const auto* reference = target ? llvm::dyn_cast<clang::DeclRefExpr>(stripped(target)) : nullptr;
+  if (reference && reference->getDecl() == variable) return true;
+  for (const clang::Stmt* child : stmt->children()) {
+    if (assigns_to(child, variable)) return true;
+  }
+  return false;
+}
+
 bool ends_path(const clang::Stmt* stmt) {
   if (!stmt) return false;
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(stmt)) {
@@ -72,8 +99,9 @@ void FunctionLowering::statement(const clang::Stmt* stmt) {
   } else if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(stmt)) {
     if_statement(branch);
   } else if (const auto* each = llvm::dyn_cast<clang::ForStmt>(stmt)) {
+    // A loop over elements is taken to run: that it might not is no reason to doubt a cast in it.
     loop(each->getInit(), each->getConditionVariable(), each->getCond(), each->getInc(), each->getBody(),
-         true);
+         each->getConditionVariable() || !each->getInc());
   } else if (const auto* repeat = llvm::dyn_cast<clang::WhileStmt>(stmt)) {
     loop(nullptr, repeat->getConditionVariable(), repeat->getCond(), nullptr, repeat->getBody(), true);
   } else if (const auto* repeat_until = llvm::dyn_cast<clang::DoStmt>(stmt)) {
@@ -137,7 +165,7 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
   } else if (type->isReferenceType() || type.isConstQualified()) {
     fixed_[decl] = initial;
   } else {
-    const VariableId variable = builder_.variable(decl->getNameAsString());
+    const VariableId variable = builder_.variable(variable_name(decl));
     variables_[decl] = variable;
     builder_.store({variable, 0, {}}, initial);
   }
@@ -217,37 +245,52 @@ void FunctionLowering::loop(const clang::Stmt* init, const clang::VarDecl* varia
   close_scope();
 }
 
+// Every element is visited. An empty container has no elements to be wrong about, so the body is taken to
+// run; when it rebinds the loop variable, the container afterwards holds what the variable held at the end of
+// an iteration.
 void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
   open_scope();
   statement(stmt->getInit());
   const clang::Expr* range = stmt->getRangeInit();
+  const clang::VarDecl* variable = stmt->getLoopVariable();
   const Lvalue container = lvalue(range);
-  const BlockId test = builder_.block(), again = builder_.block(), after = builder_.block();
-  builder_.jump(test);
-  builder_.enter(test);
-  builder_.branch(builder_.unknown(), again, after);
+  const bool by_reference = is_rebindable_reference(variable->getType());
+  const bool rebinds = by_reference && !container.is_value && assigns_to(stmt->getBody(), variable);
+  const BlockId again = builder_.block(), next = builder_.block(), done = builder_.block(),
+                after = builder_.block();
+  builder_.jump(again);
   builder_.enter(again);
   open_scope();
-  const clang::VarDecl* variable = stmt->getLoopVariable();
   {
     Builder::At here(builder_, position(stripped(range)));
     const Lvalue element = cell(container, std::nullopt, range->getType());
-    if (is_rebindable_reference(variable->getType()) && !element.is_value) {
+    if (by_reference && !rebinds && !element.is_value) {
       addresses_[variable] = builder_.address(element.place);
-    } else if (variable->getType()->isReferenceType() || variable->getType().isConstQualified()) {
+    } else if (!rebinds &&
+               (variable->getType()->isReferenceType() || variable->getType().isConstQualified())) {
       fixed_[variable] = load(element);
     } else {
-      variables_[variable] = builder_.variable(variable->getNameAsString());
+      variables_[variable] = builder_.variable(variable_name(variable));
       builder_.store({variables_[variable], 0, {}}, load(element));
     }
   }
   breaks_.push_back({after, scopes_.size() - 1});
-  continues_.push_back({test, scopes_.size() - 1});
+  continues_.push_back({next, scopes_.size() - 1});
   statement(stmt->getBody());
   breaks_.pop_back();
   continues_.pop_back();
   close_scope();
-  builder_.jump(test);
+  builder_.jump(next);
+  builder_.enter(next);
+  builder_.branch(builder_.unknown(), again, done);
+  builder_.enter(done);
+  if (rebinds) {
+    Builder::At here(builder_, position(stripped(range)));
+    const ValueId last = builder_.load({variables_[variable], 0, {}});
+    builder_.store(container.place, builder_.value(Op::kPack, "", {}));
+    builder_.store(cell(container, std::nullopt, range->getType()).place, last);
+  }
+  builder_.jump(after);
   builder_.enter(after);
   close_scope();
 }

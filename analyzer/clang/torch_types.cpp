@@ -130,6 +130,8 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type,
     facts = of_elements(known->second, first_type_argument(record), context);
     if (name == "std::tuple" || name == "std::pair")
       facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
+  } else if (name == "__gnu_cxx::__normal_iterator" || name == "std::__wrap_iter") {
+    facts = classify(first_type_argument(record), context);  // a vector's iterator is a pointer into it
   } else if (record.isLambda()) {
     facts.kind = TypeKind::kClosure;
   } else if (const auto half = half_class(record, type, context)) {
@@ -173,7 +175,8 @@ std::string plain_name(const clang::NamedDecl& decl) {
   policy.SuppressUnwrittenScope = true;
   decl.printNestedNameSpecifier(stream, policy);
   const auto* tag = llvm::dyn_cast<clang::TagDecl>(&decl);
-  const clang::TypedefNameDecl* alias = tag ? tag->getTypedefNameForAnonDecl() : nullptr;  // typedef struct {...} X
+  const clang::TypedefNameDecl* alias =
+      tag ? tag->getTypedefNameForAnonDecl() : nullptr;  // typedef struct {...} X
   (alias ? alias->getDeclName() : decl.getDeclName()).print(stream, policy);
   return name;
 }

@@ -52,7 +52,9 @@ void expect_one_of(const char* option, const std::string& given, const std::vect
 void declare(CLI::App& app, Options& options, Written& written) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   const auto list = [](CLI::Option* option) {
-    return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->delimiter(',');
+    return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+        ->delimiter(',')
+        ->allow_extra_args(false);
   };
   app.add_option("SOURCE", options.sources, "Files to check; none: every user source of the compile database")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -79,6 +81,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->type_name("N");
   app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false)
       ->type_name("ARG");
   app.add_option("--explain", written.explain, "Print what a rule says and why")->type_name("RULE");
   app.add_flag("--list-rules", written.list_rules, "Print all rules");

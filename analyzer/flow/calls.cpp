@@ -74,8 +74,10 @@ Value Engine::unknown_call(const Activation& activation, const Instruction& inst
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value each = argument(state, instruction, i);
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
-    // An operator that the table does not know takes its tensors as they are; containers and objects may
-    // change.
+    // An operator that the table does not know leaves objects alone; a function may do anything to them.
+    const bool is_operator = instruction.op == Op::kOperator;
+    const Alternative* one = each.single();
+    if (is_operator && !(one && one->kind == Kind::kReference)) continue;
     havoc(state, each);
   }
   return Value::unknown(symbols);

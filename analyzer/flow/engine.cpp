@@ -19,11 +19,12 @@ std::vector<SinkRecord> Engine::records() const {
   std::vector<SinkRecord> out;
   for (const auto& [where, record] : records_) out.push_back(record);
   // Addresses order the map; the report must not depend on them.
-  std::stable_sort(out.begin(), out.end(), [](const SinkRecord& a, const SinkRecord& b) {
-    const SourceRange& x = a.instruction->range;
-    const SourceRange& y = b.instruction->range;
-    return std::tie(a.function, x.line, x.column) < std::tie(b.function, y.line, y.column);
-  });
+  const auto place = [](const SinkRecord& each) {
+    const SourceRange& range = each.instruction->range;
+    return std::tuple(each.function, range.line, range.column, each.instruction->result, each.context);
+  };
+  std::sort(out.begin(), out.end(),
+            [&](const SinkRecord& a, const SinkRecord& b) { return place(a) < place(b); });
   return out;
 }
 
@@ -115,10 +116,11 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kJump:
         out.emplace_back(0, std::move(state));
         return out;
-      case Op::kReturn:
-        finish(activation, instruction.args.empty() ? Value() : argument(state, instruction, 0),
-               std::move(state));
+      case Op::kReturn: {
+        const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
+        finish(activation, result, std::move(state));
         return out;
+      }
       case Op::kUnreachable:
         return out;
       case Op::kBranch: {

@@ -32,6 +32,7 @@ struct SinkRecord {
   const Api* api = nullptr;
   std::uint32_t function = 0;
   const Instruction* instruction = nullptr;
+  ContextId context = 0;
   std::vector<SinkOperand> operands;
   AutocastState autocast;
   SymbolSetId conditions = 0;  // what decides whether the call is reached
@@ -191,6 +192,7 @@ class Engine {
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   std::map<std::pair<ContextId, const Instruction*>, SinkRecord> records_;
   std::size_t steps_ = 0;
+  int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
 };
 
 }  // namespace dtype_guard::flow

@@ -251,10 +251,11 @@ std::vector<Finding> FindingCollector::take() {
     out.push_back(std::move(finding));
   }
   entries_.clear();
-  std::stable_sort(out.begin(), out.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(a.location.file, a.location.line, a.location.column, a.rule) <
-           std::tie(b.location.file, b.location.line, b.location.column, b.rule);
-  });
+  const auto place = [](const Finding& each) {
+    return std::tie(each.location.file, each.location.line, each.location.column, each.rule,
+                    each.fingerprint);
+  };
+  std::sort(out.begin(), out.end(), [&](const Finding& a, const Finding& b) { return place(a) < place(b); });
   return out;
 }
 

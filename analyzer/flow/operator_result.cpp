@@ -80,8 +80,20 @@ std::vector<const ChosenInput*> OperatorResults::participants() const {
   return out;
 }
 
+// C++ numbers with an element type among themselves: each type counts, and autocast has no say.
+bool OperatorResults::is_scalar_arithmetic() const {
+  bool any = false;
+  for (const ChosenInput& input : inputs_) {
+    const Alternative& each = *input.alternative;
+    if (each.kind == Kind::kTensor && !each.rank.wrapped) return false;
+    any = any || each.kind == Kind::kTensor;
+  }
+  return any;
+}
+
 std::vector<OperatorInput> OperatorResults::table_inputs(unsigned zero_dimensional) const {
   std::vector<OperatorInput> out;
+  const bool scalars = is_scalar_arithmetic();
   for (const ChosenInput& input : inputs_) {
     const Alternative& each = *input.alternative;
     if (is_unknown(each)) continue;
@@ -94,9 +106,9 @@ std::vector<OperatorInput> OperatorResults::table_inputs(unsigned zero_dimension
       bool zero = !each.rank.may_be_dimensioned();
       if (found != ambiguous_.end()) zero = (zero_dimensional >> (found - ambiguous_.begin())) & 1U;
       out.push_back({input.argument, each.dtype,
-                     each.rank.wrapped ? RankClass::kWrapped
-                     : zero            ? RankClass::kZeroDim
-                                       : RankClass::kDim});
+                     each.rank.wrapped && !scalars ? RankClass::kWrapped
+                     : zero || scalars             ? RankClass::kZeroDim
+                                                   : RankClass::kDim});
     }
   }
   return out;
@@ -110,11 +122,12 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
         std::find_if(out.begin(), out.end(), [&](const Alternative& o) { return o.dtype == each.dtype; });
     if (same == out.end()) out.push_back(each);
   };
+  const bool scalars = is_scalar_arithmetic();
   if (rests_on_unknown()) {
     add(Alternative::tensor(Dtype::kUndefined, rank_));
   } else {
     for (const bool on : {true, false}) {
-      if (!(on ? autocast.may_be_on : autocast.may_be_off)) continue;
+      if (scalars ? on : !(on ? autocast.may_be_on : autocast.may_be_off)) continue;
       if ((on && autocast.dtype == Dtype::kUndefined) || default_dtype == Dtype::kUndefined) {
         add(Alternative::tensor(Dtype::kUndefined, rank_));
         continue;

@@ -37,6 +37,7 @@ class OperatorResults {
 
  private:
   bool rests_on_unknown() const;
+  bool is_scalar_arithmetic() const;
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
   std::vector<const ChosenInput*> participants() const;
   Alternative alternative(const OperatorOutcome& outcome) const;

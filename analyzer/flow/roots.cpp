@@ -7,6 +7,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+constexpr int kMaxNestedObjects = 3;
 
 bool takes_object(const Function& function) {
   return function.kind == FunctionKind::kMethod || function.kind == FunctionKind::kConstructor ||
@@ -40,6 +41,7 @@ void Engine::evaluate_root(std::uint32_t function) {
   state.autocast.dtype = lower_dtype(options_.device);
   const auto records_before = records_;
   steps_ = 0;
+  objects_being_made_ = 0;
   try {
     std::vector<Value> arguments;
     if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
@@ -120,6 +122,8 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   const HeapId id = heap_id(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
   const auto& constructors = index_.constructors(class_name);
+  // Classes whose constructors take each other would never be done.
+  if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
     return Value::unknown(symbol(root, &index_, position));  // its forward takes the setting's parameters
   }
@@ -128,6 +132,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   fresh.symbols = symbol(root, &index_, position);
   state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
   std::optional<State> made;
+  ++objects_being_made_;
   for (const std::uint32_t constructor : constructors) {
     State one = state;
     const Function& code = index_.function(constructor);
@@ -148,6 +153,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
       made = std::move(one);
     }
   }
+  --objects_being_made_;
   if (made) state = std::move(*made);
   std::vector<HeapId> seen;
   apply_setting(state, object, seen, false);

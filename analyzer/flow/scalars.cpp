@@ -69,7 +69,9 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
 
 std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
                                               State& state) {
-  const std::string& name = instruction.name;
+  const std::size_t qualified = instruction.name.rfind("::");
+  const std::string name =
+      qualified == std::string::npos ? instruction.name : instruction.name.substr(qualified + 2);
   bool has_tensor = false;
   bool has_unknown = false;
   bool all_scalar = !instruction.args.empty();
@@ -159,7 +161,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       for (const Alternative& each : argument(state, instruction, i))
         real = real || each.dtype == Dtype::kFloat64;
     }
-    const Operator* op = find_operator(name);
+    const Operator* op = find_operator(instruction.name);
     const bool factory =
         op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
                op->result == ResultRule::kFixed);

@@ -15,6 +15,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   record.api = api;
   record.function = activation.function;
   record.instruction = &instruction;
+  record.context = activation.context;
   record.autocast = state.autocast;
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);

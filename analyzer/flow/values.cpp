@@ -100,8 +100,8 @@ bool operator==(const Alternative& a, const Alternative& b) {
 
 Value::Value(std::vector<Alternative> alternatives) {
   if (alternatives.empty()) return;
-  std::stable_sort(alternatives.begin(), alternatives.end(),
-                   [](const Alternative& a, const Alternative& b) { return identity(a) < identity(b); });
+  std::sort(alternatives.begin(), alternatives.end(),
+            [](const Alternative& a, const Alternative& b) { return identity(a) < identity(b); });
   set_ = std::make_shared<const std::vector<Alternative>>(std::move(alternatives));
 }
 
@@ -124,8 +124,8 @@ Value join(const Value& a, const Value& b, SymbolSets& symbols) {
   if (b.is_bottom()) return a;
   std::vector<Alternative> out = a.alternatives();
   out.insert(out.end(), b.begin(), b.end());
-  std::stable_sort(out.begin(), out.end(),
-                   [](const Alternative& x, const Alternative& y) { return identity(x) < identity(y); });
+  std::sort(out.begin(), out.end(),
+            [](const Alternative& x, const Alternative& y) { return identity(x) < identity(y); });
   std::size_t kept = 0;
   for (std::size_t i = 1; i < out.size(); ++i) {
     if (identity(out[kept]) == identity(out[i])) {

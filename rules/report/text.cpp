@@ -72,7 +72,9 @@ class TextWriter {
     out_ << snippets_.of(finding.location);
     for (const PathStep& step : finding.path) path_step(step);
     for (const Sink& sink : finding.sinks) {
-      note(sink.location, fmt::format("reaches {} as {} here", sink.api, sink.role));
+      if (!ends_at(finding.path, sink)) {
+        note(sink.location, fmt::format("reaches {} as {} here", sink.api, sink.role));
+      }
     }
     for (const Fix& fix : finding.fixes) out_ << "  fix: " << fix.title << '\n';
     facts(finding);
@@ -90,9 +92,17 @@ class TextWriter {
     shown_ = &location;
   }
 
+  // The path's last step is the call itself: said once.
+  static bool ends_at(const std::vector<PathStep>& path, const Sink& sink) {
+    if (path.empty()) return false;
+    const SourceLocation& last = path.back().location;
+    return last.file == sink.location.file && last.line == sink.location.line &&
+           last.column == sink.location.column;
+  }
+
   void path_step(const PathStep& step) {
     std::string text = step.note.empty() ? step.op : step.note;
-    if (!step.before.empty() && !step.after.empty()) {
+    if (!step.before.empty() && !step.after.empty() && step.before != step.after) {
       text += fmt::format(" ({} -> {})", step.before, step.after);
     } else if (!step.after.empty()) {
       text += fmt::format(" ({})", step.after);

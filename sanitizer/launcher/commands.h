@@ -16,6 +16,7 @@ struct RunArguments {
   std::vector<std::string> options;  // "key=value:key=value"
   std::string journal;
   std::string library;
+  std::string root;
   std::optional<int> error_exitcode;
   bool halt_on_error = false;
 };
@@ -23,6 +24,7 @@ int run_command(const RunArguments& arguments);
 
 struct ReportArguments {
   std::vector<std::string> journals;
+  std::string root;
   std::vector<std::string> formats;
   std::vector<std::string> options;
 };
@@ -38,6 +40,10 @@ struct CombinedOptions {
   Options values;
 };
 CombinedOptions combine_options(const std::vector<std::string>& given);
+
+// The folder that files are shown relative to: --root, else the current one. Throws UsageError when it is
+// none.
+std::string report_root(const std::string& wanted);
 
 bool wants_color(Choice choice, int descriptor);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "dtype_san_version.h"
+#include "rules/text/nearest_name.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/output.h"
@@ -29,6 +30,7 @@ Exit status: run ends as the command did (126, 127: it could not be started); re
 2 usage, 3 a journal could not be read completely.)";
 
 constexpr const char* kFormatHelp = "text or json, =FILE to write it there (repeatable)";
+constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";
 constexpr const char* kOptionsHelp = "more DTYPE_SAN_OPTIONS, key=value:key=value";
 
 void add_run(CLI::App& app, RunArguments& arguments) {
@@ -47,6 +49,7 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   run->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);
+  run->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
   run->add_option("--library", arguments.library, "preload this libdtype_san.so")->type_name("FILE");
 }
 
@@ -56,6 +59,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   report->add_option("--format", arguments.formats, kFormatHelp)
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
+  report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);
@@ -77,6 +81,18 @@ std::vector<std::string> split_command(const CLI::App& run, std::vector<std::str
   return command;
 }
 
+const std::vector<std::string> kCommands = {"run", "report", "explain"};
+
+bool is_command(const std::string& word) {
+  return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
+}
+
+std::string unknown_command(const std::string& word) {
+  return fmt::format(
+      "unknown command '{}'{} (expected run, report or explain; 'dtype-san run {}' watches it)", word,
+      dtype_guard::did_you_mean(word, kCommands), word);
+}
+
 int usage_error(const std::string& message) {
   fmt::print(stderr, "dtype-san: {}\n", message);
   return 2;
@@ -96,6 +112,8 @@ int dispatch(int argc, char** argv) {
   app.add_subcommand("explain", "explain a rule")->add_option("RULE", rule, "the rule's id")->required();
 
   std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && !words[0].starts_with('-') && !is_command(words[0]))
+    return usage_error(unknown_command(words[0]));
   if (!words.empty() && words[0] == "run") run.command = split_command(*app.get_subcommand("run"), words);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {

@@ -29,6 +29,15 @@ CombinedOptions combine_options(const std::vector<std::string>& given) {
   return combined;
 }
 
+std::string report_root(const std::string& wanted) {
+  namespace fs = std::filesystem;
+  if (wanted.empty()) return fs::current_path().string();
+  std::error_code error;
+  fs::path root = fs::canonical(wanted, error);
+  if (error || !fs::is_directory(root)) throw UsageError{fmt::format("--root: '{}' is no directory", wanted)};
+  return root.string();
+}
+
 bool wants_color(Choice choice, int descriptor) {
   return choice == Choice::kAlways || (choice == Choice::kAuto && isatty(descriptor) == 1);
 }
@@ -38,8 +47,8 @@ int report_command(const ReportArguments& arguments) {
   std::vector<Output> outputs = parse_outputs(arguments.formats);
   std::vector<Journal> journals = load_journals(arguments.journals);
   check_outputs(outputs);
-  ReportSettings settings{std::filesystem::current_path().string(),
-                          std::string(options.values.strip_path_prefix.view()), options.values.symbolize};
+  ReportSettings settings{report_root(arguments.root), std::string(options.values.strip_path_prefix.view()),
+                          options.values.symbolize};
   Report report = build_report(journals, settings);
   std::vector<std::string> problems = journal_problems(journals);
   for (const std::string& problem : problems) fmt::print(stderr, "dtype-san: {}\n", problem);

@@ -37,7 +37,8 @@ class Run {
   explicit Run(const RunArguments& arguments)
       : arguments_(arguments),
         options_(combine_options(arguments.options)),
-        outputs_(parse_outputs(arguments.formats)) {}
+        outputs_(parse_outputs(arguments.formats)),
+        root_(report_root(arguments.root)) {}
 
   int go() {
     fs::path library = find_library(arguments_.library);
@@ -129,8 +130,7 @@ class Run {
     for (const std::string& file : journal_files(journal_.string()))
       if (!std::binary_search(before.begin(), before.end(), file)) journals.push_back(load_journal(file));
     Report report = build_report(
-        journals,
-        {fs::current_path().string(), text_of(options_.values.strip_path_prefix), options_.values.symbolize});
+        journals, {root_, text_of(options_.values.strip_path_prefix), options_.values.symbolize});
     bool loaded = std::any_of(journals.begin(), journals.end(), [&](const Journal& journal) {
       return journal.process && static_cast<int>(journal.process->pid) == result.pid;
     });
@@ -175,6 +175,7 @@ class Run {
   const RunArguments& arguments_;
   CombinedOptions options_;
   std::vector<Output> outputs_;
+  std::string root_;
   fs::path journal_;
 };
 

@@ -51,7 +51,10 @@ struct Problem {
  private:
   void tell(std::string_view expected, std::uint64_t low, std::uint64_t high) const {
     TextBuffer<512> message;
-    message << "option '" << key << "' is '" << value << "', expected " << expected;
+    constexpr std::size_t kShown = 100;
+    std::string_view shown(value.data(), value.size() < kShown ? value.size() : kShown);
+    message << "option '" << key << "' is '" << shown << (shown.size() < value.size() ? "..." : "")
+            << "', expected " << expected;
     if (high != 0) message << low << " to " << high;
     complain(context, message.view());
   }

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "sanitizer/runtime/contract_table.h"
 #include "sanitizer/runtime/process.h"
@@ -44,32 +45,50 @@ Watching decide_watching();
 template <ApiId id>
 constexpr const ApiContract& kContract = kContracts[static_cast<std::size_t>(id)];
 
+// A dtype as it lies in the descriptor, read as one word, and a contract's packed dtype in that order.
+inline std::uint32_t dtype_word(const DLTensor& tensor) {
+  static_assert(sizeof tensor.dtype == sizeof(std::uint32_t));
+  return __builtin_bit_cast(std::uint32_t, tensor.dtype);
+}
+constexpr std::uint32_t as_word(std::uint32_t packed) {
+  return __builtin_bit_cast(std::uint32_t, DLDataType{static_cast<std::uint8_t>(packed >> 16),
+                                                      static_cast<std::uint8_t>(packed >> 8),
+                                                      static_cast<std::uint16_t>(packed & 0xffU)});
+}
+
+template <ApiId id, std::size_t operand, std::size_t... entry>
+[[gnu::always_inline]] inline bool listed(std::uint32_t word, std::index_sequence<entry...>) {
+  constexpr const OperandContract& contract = kContract<id>.operands[operand];
+  if constexpr (contract.accepts[0] == 0) return true;
+  return ((contract.accepts[entry] != 0 && word == as_word(contract.accepts[entry])) || ...);
+}
+
+template <ApiId id, std::size_t operand, typename Operands>
+[[gnu::always_inline]] inline bool operand_accepted(const Operands& operands) {
+  constexpr const OperandContract& contract = kContract<id>.operands[operand];
+  if (operands[operand] == nullptr) return true;
+  std::uint32_t word = dtype_word(*operands[operand]);
+  if constexpr (contract.same_as >= 0) {
+    const DLTensor* other = operands[contract.same_as];
+    if (other != nullptr && dtype_word(*other) != word) return false;
+  }
+  return listed<id, operand>(word, std::make_index_sequence<kMaxAccepted>());
+}
+
+template <ApiId id, typename Operands, std::size_t... operand>
+[[gnu::always_inline]] inline bool all_accepted(const Operands& operands, std::index_sequence<operand...>) {
+  if (((operands[operand] == nullptr && !kContract<id>.operands[operand].optional) || ...)) return true;
+  return (operand_accepted<id, operand>(operands) && ...);
+}
+
 // True when the contract holds, and also when a required operand is NULL: that is for the kernel to refuse.
+// Unrolled over the contract's constants: what remains at run time is one comparison for each dtype that may
+// be.
 template <ApiId id, typename... Tensors>
-inline bool accepted(Tensors... tensors) {
-  constexpr std::size_t count = sizeof...(Tensors);
-  static_assert(count == kContract<id>.operand_count);
-  const DLTensor* const operands[count] = {tensors...};
-  std::uint32_t dtypes[count] = {};
-  for (std::size_t i = 0; i < count; ++i) {
-    if (operands[i] != nullptr) {
-      dtypes[i] = packed_dtype(*operands[i]);
-    } else if (!kContract<id>.operands[i].optional) {
-      return true;
-    }
-  }
-  bool good = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    const OperandContract& contract = kContract<id>.operands[i];
-    if (operands[i] == nullptr) continue;
-    if (contract.same_as >= 0 && dtypes[contract.same_as] != 0) good &= dtypes[i] == dtypes[contract.same_as];
-    if (contract.accepts[0] == 0) continue;
-    bool listed = false;
-    for (std::size_t a = 0; a < kMaxAccepted && contract.accepts[a] != 0; ++a)
-      listed |= dtypes[i] == contract.accepts[a];
-    good &= listed;
-  }
-  return good;
+[[gnu::always_inline]] inline bool accepted(Tensors... tensors) {
+  static_assert(sizeof...(Tensors) == kContract<id>.operand_count);
+  const DLTensor* const operands[] = {tensors...};
+  return all_accepted<id>(operands, std::index_sequence_for<Tensors...>());
 }
 
 template <ApiId id, typename... Tensors>

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <string_view>
 
 namespace dtype_guard::san {
 namespace {
@@ -17,15 +18,45 @@ const Dwfl_Callbacks kCallbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_o
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
-// DWARF names a function by linkage name (with parameters once demangled) or by its plain name.
+// The declaration that a concrete or inlined function stands for.
+Dwarf_Die declaration(const Dwarf_Die& function) {
+  Dwarf_Die die = function;
+  constexpr int kLongestChain = 8;
+  for (int i = 0; i < kLongestChain; ++i) {
+    Dwarf_Attribute attribute;
+    Dwarf_Die next;
+    if (dwarf_attr(&die, DW_AT_abstract_origin, &attribute) == nullptr &&
+        dwarf_attr(&die, DW_AT_specification, &attribute) == nullptr)
+      break;
+    if (dwarf_formref_die(&attribute, &next) == nullptr) break;
+    die = next;
+  }
+  return die;
+}
+
+// The name with its namespaces and classes.
+std::string scoped_name(Dwarf_Die die) {
+  std::string text = text_or_empty(dwarf_diename(&die));
+  Dwarf_Die* scopes = nullptr;
+  int count = dwarf_getscopes_die(&die, &scopes);
+  for (int i = 1; i < count; ++i) {
+    int tag = dwarf_tag(&scopes[i]);
+    std::string scope = text_or_empty(dwarf_diename(&scopes[i]));
+    if (tag == DW_TAG_namespace && scope.empty()) scope = "(anonymous namespace)";
+    bool counts = tag == DW_TAG_namespace || tag == DW_TAG_class_type || tag == DW_TAG_structure_type;
+    if (counts && !scope.empty()) text = scope + "::" + text;
+  }
+  std::free(scopes);
+  return text;
+}
+
+// By linkage name, which has the parameters too; functions of internal linkage have none.
 std::string function_name(Dwarf_Die* die) {
   Dwarf_Attribute attribute;
   for (unsigned which : {unsigned{DW_AT_linkage_name}, unsigned{DW_AT_MIPS_linkage_name}})
     if (dwarf_attr_integrate(die, which, &attribute) != nullptr)
       return demangle(text_or_empty(dwarf_formstring(&attribute)));
-  if (dwarf_attr_integrate(die, DW_AT_name, &attribute) != nullptr)
-    return text_or_empty(dwarf_formstring(&attribute));
-  return "";
+  return scoped_name(declaration(*die));
 }
 
 std::string language(Dwarf_Die* unit) {
@@ -196,6 +227,31 @@ StackFrame bare_frame(const JournalModule& module, std::uint64_t return_address)
   frame.module = module.path;
   frame.offset = return_address - 1 - module.bias;
   return frame;
+}
+
+std::string qualified_name(const std::string& function) {
+  constexpr std::string_view kAnonymous = "(anonymous namespace)", kOperator = "operator";
+  std::size_t start = 0;
+  int depth = 0;
+  for (std::size_t i = 0; i < function.size(); ++i) {
+    char c = function[i];
+    if (depth == 0 && function.compare(i, kAnonymous.size(), kAnonymous) == 0) {
+      i += kAnonymous.size() - 1;
+      continue;
+    }
+    bool starts_word = i == 0 || function[i - 1] == ':' || function[i - 1] == ' ';
+    if (depth == 0 && starts_word && function.compare(i, kOperator.size(), kOperator) == 0) {
+      std::size_t symbol = i + kOperator.size();
+      std::size_t parameters =
+          function.find('(', function.compare(symbol, 2, "()") == 0 ? symbol + 2 : symbol);
+      return function.substr(start, parameters == std::string::npos ? parameters : parameters - start);
+    }
+    if (depth == 0 && c == '(') return i == start ? function : function.substr(start, i - start);
+    if (depth == 0 && c == ' ') start = i + 1;
+    if (c == '(' || c == '<' || c == '{' || c == '[') ++depth;
+    if (c == ')' || c == '>' || c == '}' || c == ']') --depth;
+  }
+  return function;
 }
 
 std::string demangle(const std::string& symbol) {

@@ -38,4 +38,8 @@ StackFrame bare_frame(const JournalModule& module, std::uint64_t return_address)
 
 std::string demangle(const std::string& symbol);
 
+// The qualified name in a demangled function, as the analyzer names functions: without parameters, qualifiers
+// and the return type that templates carry. "int ns::f<int>(int) const" gives "ns::f<int>".
+std::string qualified_name(const std::string& function);
+
 }  // namespace dtype_guard::san

@@ -184,7 +184,7 @@ class Builder {
     if (user == frames.end()) return place;
     place.file = user->file.empty() ? user->module : user->file;
     place.line = user->line;
-    place.function = user->function;
+    place.function = qualified_name(user->function);
     return place;
   }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "rules/dtype/promotion.h"
 #include "sanitizer/runtime/journal.h"
 
 namespace dtype_guard::san {
@@ -75,9 +76,12 @@ class Judge {
            });
   }
 
-  // The one half dtype among operands that must be equal: what the call was meant to run in. Nothing when
-  // there are two or none.
+  // What operands that must be equal were meant to be. Where each dtype alone would do, the widest of them,
+  // because that keeps the numerics: half cos and sin tables are raised to a float32 x, not x lowered to
+  // them. Else the one half dtype among them; nothing when there are two or none.
   void find_meant() {
+    meant_ = widest_if_accepted();
+    if (meant_) return;
     for (const JournalOperand& operand : operands_) {
       auto dtype = present(operand) && in_group(operand) ? dtype_of(operand.packed) : std::nullopt;
       if (!dtype || !is_half(*dtype)) continue;
@@ -85,6 +89,23 @@ class Judge {
       meant_ = dtype;
     }
     if (two_halves_) meant_.reset();
+  }
+
+  std::optional<Dtype> widest_if_accepted() const {
+    std::optional<Dtype> widest;
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand) || !in_group(operand)) continue;
+      auto dtype = dtype_of(operand.packed);
+      if (!dtype || !accepted(operand)) return std::nullopt;
+      const PromotionResult joined = promote_types(widest.value_or(*dtype), *dtype);
+      if (!std::holds_alternative<Dtype>(joined)) return std::nullopt;
+      widest = std::get<Dtype>(joined);
+    }
+    const auto takes_widest = [&](const JournalOperand& operand) {
+      return !present(operand) || !in_group(operand) || operand.accepts.contains(*widest);
+    };
+    const bool all_take_it = widest && std::all_of(operands_.begin(), operands_.end(), takes_widest);
+    return all_take_it ? widest : std::nullopt;
   }
 
   void blame() {
@@ -155,7 +176,7 @@ class Judge {
     bool group_blamed = std::any_of(operands_.begin(), operands_.end(), [&](const JournalOperand& operand) {
       return is_blamed(operand) && in_group(operand);
     });
-    return fmt::format("{}{} but '{}' {}; {}", states(true),
+    return fmt::format("{}{}; '{}' {}: {}", states(true),
                        others.empty() || !group_blamed ? "" : fmt::format(" while {}", others), api_,
                        requirement(), cure());
   }

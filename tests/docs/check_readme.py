@@ -10,8 +10,9 @@ A marker on the line before a fenced block tells the command that prints the blo
 
 The command ends with status 0, or with the one that `exit` names; `needs` leaves the block out where --have does not
 list that part (analyzer, torch). sh runs it in --root with --tools in front of PATH. The word build, or a path that
-begins with build/, stands for --build, in the command and in what it prints; paths below --root are relative to it. The
-first line of a block may show the command itself ("$ " and the marker's words). In the expected lines
+begins with build/, stands for --build, in the command and in what it prints. Paths below --root are relative to it;
+process, host and offsets are evened out. The first line of a block may show the command itself ("$ " and the marker's
+words). In the expected lines
 
     ...     alone on a line stands for any number of lines
     …       stands for any text within the line
@@ -20,8 +21,9 @@ first line of a block may show the command itself ("$ " and the marker's words).
 
 is a table written from its one home: cmake/packages/packages.tsv, or the pages in rules/catalog/.
 
---accept writes what differs into the file instead (a block with wildcards that differs is replaced as a whole). Exit 0:
-all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is wrong.
+--accept writes what differs into the file instead, the exit status included (a block with wildcards that differs is
+replaced as a whole). Exit 0: all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is
+wrong.
 """
 import argparse
 import os
@@ -50,6 +52,10 @@ class Part:
                 self.needs.append(value)
             else:
                 wrong(line, f"unknown term '{term}'; known: exit N, needs NAME")
+
+    def marker(self):
+        terms = [f"exit {self.exit}"] * (self.exit != 0) + [f"needs {name}" for name in self.needs]
+        return f"<!-- check{' (' + ', '.join(terms) + ')' if terms else ''}: {self.command} -->"
 
 
 def wrong(line, message):
@@ -102,6 +108,8 @@ def scrub(text, root, build):
     text = text.replace(str(build), "build").replace(f"{root}/", "").replace(str(root), ".")
     if build.parent == root:
         text = re.sub(rf"(?<![\w./-]){re.escape(build.name)}(?=/|\b(?!-))", "build", text)
+    text = re.sub(r"\bpid \d+ on [\w.-]+", "pid 4242 on host", text)
+    text = re.sub(r"\(\+0x[0-9a-f]+\)", "(+0x…)", text)
     return re.sub(r"[ \t]+$", "", text, flags=re.M).rstrip("\n")
 
 
@@ -153,7 +161,9 @@ def current(part, shown, args):
     true = shown[:len(shown) - len(body)] + (printed.splitlines() if printed else [])
     if status != part.exit:
         print(f"line {part.line}: {prompt}\nexit status {status}, the marker says {part.exit}\n{printed}")
-        sys.exit(1)
+        if not args.accept:
+            sys.exit(1)
+        part.exit = status
     return bool(pattern(body).fullmatch(printed + "\n" if printed else "")), true
 
 
@@ -180,6 +190,8 @@ def main():
             continue
         shown = lines[part.begin:part.end]
         same, true = current(part, shown, args)
+        if args.accept and part.command:
+            lines[part.line - 1] = part.marker()
         if same:
             continue
         if args.accept:

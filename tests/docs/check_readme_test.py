@@ -59,9 +59,9 @@ class CheckReadme(unittest.TestCase):
         self.assertEqual(self.block("echo a", "b", " (needs torch)", "--have", "analyzer,torch")[0], 1)
 
     def test_accept_writes_the_truth(self):
-        self.assertEqual(self.block("echo one; echo two", "three", "", "--accept")[0], 0)
+        self.assertEqual(self.block("echo one; exit 4", "three", " (needs torch)", "--accept", "--have", "torch")[0], 0)
         text = (self.root / "README.md").read_text()
-        self.assertEqual(text, "text\n\n<!-- check: echo one; echo two -->\n```\none\ntwo\n```\n")
+        self.assertEqual(text, "text\n\n<!-- check (exit 4, needs torch): echo one; exit 4 -->\n```\none\n```\n")
 
     def test_generated_tables(self):
         (self.root / "cmake" / "packages").mkdir(parents=True)

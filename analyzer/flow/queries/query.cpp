@@ -43,11 +43,22 @@ class Search {
   }
 
  private:
+  // A buffer that was written to speaks through what was written, not through its allocation.
+  bool is_spoken_for(const SinkOperand& arrived, const Alternative& each) const {
+    const Origin* origin = origins_.find(each.origin);
+    if (!origin || origin->instruction->op != Op::kAlloc) return false;
+    return std::any_of(
+        arrived.alternatives.begin(), arrived.alternatives.end(), [&](const Alternative& other) {
+          const Origin* written = other.dtype == each.dtype ? origins_.find(other.origin) : nullptr;
+          return written && written->kind == Origin::Kind::kPromotion;
+        });
+  }
+
   void check(const SinkOperand& arrived) {
     const Operand& operand = *record_.api->find(arrived.role);
     const DtypeSet accepts = record_.api->accepted(arrived.role);
     for (const Alternative& each : arrived.alternatives) {
-      if (!is_known(each)) continue;
+      if (!is_known(each) || is_spoken_for(arrived, each)) continue;
       if (!accepts.empty() && !accepts.contains(each.dtype)) {
         Defect& found = defect(arrived, operand, each);
         found.unsupported = true;
@@ -64,6 +75,7 @@ class Search {
     for (const Alternative& a : mine.alternatives) {
       for (const Alternative& b : other.alternatives) {
         if (!is_known(a) || !is_known(b) || a.dtype == b.dtype) continue;
+        if (is_spoken_for(mine, a) || is_spoken_for(other, b)) continue;
         const bool blame_other = blame(b, a, origins_) > blame(a, b, origins_);
         const SinkOperand& guilty = blame_other ? other : mine;
         const SinkOperand& witness = blame_other ? mine : other;

@@ -1,0 +1,32 @@
+// dtype-lint.
+#include <fmt/format.h>
+
+#include <iostream>
+
+#include "analyzer/driver/run.h"
+
+int main(int argc, char** argv) {
+  using namespace dtype_guard;
+  try {
+    const driver::CommandLine command_line = driver::read_command_line(argc, argv);
+    if (command_line.exit) return *command_line.exit;
+    if (clang_front_end::resource_directory().empty()) {
+      std::string places;
+      for (const std::string& each : clang_front_end::resource_directories_looked_in())
+        places += "\n  " + each;
+      throw driver::UsageError(
+          fmt::format("Clang's own headers (stddef.h and the like) are not where they were looked "
+                      "for:{}\ninstall the package libclang-common-dev of Clang {}, or name the "
+                      "folder in DTYPE_LINT_RESOURCE_DIR",
+                      places, clang_front_end::llvm_version()));
+    }
+    return driver::run(command_line.options, driver::find_sources(command_line.options));
+  } catch (const driver::UsageError& error) {
+    std::cerr << "dtype-lint: " << error.what() << '\n';
+    return 2;
+  } catch (const std::exception& error) {
+    std::cerr << "dtype-lint: internal error: " << error.what()
+              << "; please report it with the command line\n";
+    return 3;
+  }
+}

@@ -1,0 +1,20 @@
+// Which files one run looks at, and with which compile commands.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/clang/front_end.h"
+#include "analyzer/driver/options.h"
+
+namespace dtype_guard::driver {
+
+struct SourceList {
+  std::vector<clang_front_end::CompileCommand> commands;  // one per file, in order of file name
+  clang_front_end::UserCode user_code;
+};
+
+// Throws UsageError for a source or compile database that is not there.
+SourceList find_sources(const Options& options);
+
+}  // namespace dtype_guard::driver

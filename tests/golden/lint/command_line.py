@@ -1,0 +1,168 @@
+"""dtype-lint's command line: exit status and words for what is wrong, and the same report whatever the way there."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINT, STUB = sys.argv[1], sys.argv[2]
+HERE = pathlib.Path(__file__).resolve().parent
+FLAGS = ["--", "-std=c++17", "-include", STUB]
+RULES = HERE.parents[2] / "rules" / "catalog"
+
+
+def lint(*arguments, cwd=None):
+    return subprocess.run([LINT, *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=cwd)
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def project(self, **files):
+        """A project folder with a compile database in build/."""
+        entries = []
+        (self.folder / ".dtype-lint.json").write_text("{}")
+        for name, text in files.items():
+            path = self.folder / f"{name}.cpp"
+            path.write_text(text)
+            entries.append({"directory": str(self.folder), "file": path.name,
+                            "command": f"g++ -std=c++17 -Wlogical-op -fno-gnu-unique -include '{STUB}' "
+                                       f"-include '{HERE / 'attention.h'}' -o x.o -c {path.name}"})
+        (self.folder / "build").mkdir(exist_ok=True)
+        (self.folder / "build" / "compile_commands.json").write_text(json.dumps(entries))
+        return self.folder
+
+    def refused(self, run, *words):
+        self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+        self.assertEqual(run.stdout, "")
+        for word in words:
+            self.assertIn(word, run.stderr)
+
+    BAD = (
+        "int kernel(const at::Tensor& q, const at::Tensor& k) {\n"
+        "  DLManagedTensor* a = at::toDLPack(q.to(at::kFloat));\n"
+        "  DLManagedTensor* b = at::toDLPack(k);\n"
+        "  return flash_ref_rotary(&a->dl_tensor, &b->dl_tensor, &b->dl_tensor, &a->dl_tensor, nullptr);\n"
+        "}\n"
+        "int main() { return kernel(torch::zeros({1, 2, 3, 4}, at::kHalf), torch::zeros({2, 2}, at::kHalf)); }\n")
+
+    def test_help_version_and_rules(self):
+        self.assertEqual(lint("--help").returncode, 0)
+        self.assertIn("Examples:", lint("--help").stdout)
+        self.assertRegex(lint("--version").stdout, r"^dtype-lint \d+\.\d+\.\d+ \(LLVM \d+")
+        listed = [line.split()[0] for line in lint("--list-rules").stdout.splitlines()]
+        self.assertEqual(sorted(listed), sorted(page.stem for page in RULES.glob("*.md") if page.stem != "README"))
+        self.assertIn("rotary", lint("--explain", "rotary-dtype-mismatch").stdout)
+
+    def test_unknown_things_are_refused_with_the_nearest_name(self):
+        source = self.folder / "a.cpp"
+        source.write_text("int f();\n")
+        self.refused(lint("--stric", source, *FLAGS), "'--stric'", "--strict")
+        self.refused(lint("--rules=rotary-dtype-mismatchs", source, *FLAGS), "rotary-dtype-mismatchs",
+                     "did you mean 'rotary-dtype-mismatch'")
+        self.refused(lint("--explain", "nothing-like-it"), "nothing-like-it", "--list-rules")
+        self.refused(lint("--format", "xml", source, *FLAGS), "'xml'", "text, json")
+        self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
+        self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")
+        self.refused(lint("--torch", "two", source, *FLAGS), "'two'")
+        self.refused(lint("--fail-on", "errors", source, *FLAGS), "'errors'")
+        self.refused(lint("--jobs", "many", source, *FLAGS), "many")
+        self.refused(lint("--root", self.folder / "none", source, *FLAGS), "none")
+
+    def test_files_that_cannot_be_used(self):
+        self.refused(lint("missing.cpp", *FLAGS, cwd=self.folder), "'missing.cpp'")
+        self.refused(lint(self.folder, *FLAGS), "is a folder")
+        source = self.folder / "a.cpp"
+        source.write_text("int f();\n")
+        report = self.folder / "no" / "such" / "report.json"
+        self.refused(lint("--format", f"json={report}", source, *FLAGS), str(report), "No such file or directory")
+        contracts = self.folder / "contracts.json"
+        contracts.write_text("{ not json")
+        self.refused(lint("--contracts", contracts, source, *FLAGS), "contracts.json")
+
+    def test_no_compile_database(self):
+        source = self.folder / "a.cpp"
+        source.write_text("int f();\n")
+        for run in (lint(source), lint(cwd=self.folder), lint("-p", self.folder, source)):
+            self.refused(run, "compile_commands.json", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON", "after --")
+        (self.folder / "compile_commands.json").write_text("[ broken")
+        self.refused(lint("-p", self.folder, source), "compile_commands.json")
+
+    def test_a_source_that_the_database_lacks(self):
+        project = self.project(a="int f();\n")
+        (project / "b.cpp").write_text("int f();\n")
+        self.refused(lint("-p", project / "build", project / "b.cpp"), "b.cpp", "compile_commands.json")
+
+    def test_a_syntax_error_is_listed_and_the_other_file_still_reported(self):
+        project = self.project(good=self.BAD, broken="int f() { return missing; }\n")
+        out = project / "report.json"
+        run = lint("-p", project / "build", "--format", f"json={out}")
+        self.assertEqual(run.returncode, 3, run.stdout + run.stderr)
+        report = json.loads(out.read_text())
+        self.assertEqual([(n["file"], n["reason"]) for n in report["not_analysed"]], [("broken.cpp", "parse-error")])
+        self.assertIn("missing", report["not_analysed"][0]["detail"])
+        self.assertEqual([f["location"]["file"] for f in report["findings"]], ["good.cpp"])
+
+    def test_the_report_does_not_depend_on_jobs(self):
+        project = self.project(**{f"s{i}": self.BAD for i in range(6)})
+        reports = []
+        for jobs in (1, 2, 5):
+            run = lint("-p", project / "build", "--jobs", jobs, "--format", "json", "--root", project)
+            self.assertEqual(run.returncode, 1, run.stderr)
+            reports.append(run.stdout)
+        self.assertEqual(len(set(reports)), 1)
+        self.assertEqual(len(json.loads(reports[0])["findings"]), 6)
+
+    def test_exit_status_follows_fail_on_and_rules(self):
+        project = self.project(a=self.BAD)
+        build = project / "build"
+        self.assertEqual(lint("-p", build).returncode, 1)
+        self.assertEqual(lint("-p", build, "--fail-on", "never").returncode, 0)
+        self.assertEqual(lint("-p", build, "--rules", "rotary-dtype-mismatch").returncode, 1)
+        self.assertEqual(lint("-p", build, "--rules", "discarded-cast").returncode, 0)
+        everything = json.loads(lint("-p", build, "--format=json").stdout)["findings"][0]
+        without = [f"--rules=-{rule}" for rule in [everything["rule"], *everything["also_rules"]]]
+        self.assertEqual(lint("-p", build, *without).returncode, 0)
+
+    def test_text_and_json_at_once(self):
+        project = self.project(a=self.BAD)
+        out = project / "out.json"
+        run = lint("-p", project / "build", "--format", "text", "--format", f"json={out}", "--color=always")
+        self.assertIn("\x1b[", run.stdout)
+        self.assertIn("[rotary-dtype-mismatch]", run.stdout)
+        self.assertEqual(json.loads(out.read_text())["schema"], "dtype-guard/report/1")
+        self.assertNotIn("\x1b[", lint("-p", project / "build").stdout)
+
+    def test_comments_accept_findings(self):
+        accepted = self.BAD.replace("at::toDLPack(q.to(at::kFloat));",
+                                    "at::toDLPack(q.to(at::kFloat));  // NOLINT(dtype-rotary-dtype-mismatch): by design")
+        project = self.project(a=accepted)
+        run = lint("-p", project / "build", "--format", "json")
+        self.assertEqual(run.returncode, 0, run.stdout)
+        suppression = json.loads(run.stdout)["findings"][0]["suppression"]
+        self.assertEqual((suppression["kind"], suppression["reason"], suppression["line"]), ("comment", "by design", 2))
+        other = self.BAD.replace("at::toDLPack(q.to(at::kFloat));",
+                                 "at::toDLPack(q.to(at::kFloat));  // NOLINT(dtype-discarded-cast): another rule")
+        self.assertEqual(lint("-p", self.project(a=other) / "build").returncode, 1)
+        before = self.BAD.replace("  DLManagedTensor* a", "  // NOLINTNEXTLINE: old code\n  DLManagedTensor* a")
+        self.assertEqual(lint("-p", self.project(a=before) / "build").returncode, 0)
+
+    def test_dump_flow(self):
+        source = self.folder / "a.cpp"
+        source.write_text("at::Tensor f(const at::Tensor& x) { return x * x; }\n")
+        run = lint("--dump-flow", source, *FLAGS)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn('%2 = op mul(self=%1, other=%1) ; 1:44-1:49 "x * x"', run.stdout)
+
+    def test_quiet_says_nothing_about_clean_code(self):
+        project = self.project(a="int f() { return 1; }\n")
+        run = lint("-p", project / "build", "--quiet")
+        self.assertEqual((run.returncode, run.stdout, run.stderr), (0, "", ""))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

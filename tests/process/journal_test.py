@@ -1,0 +1,135 @@
+"""Journals survive how a process ends, and a bad journal is named exactly."""
+import os
+import shutil
+import signal
+import stat
+
+from support import BUILT, Case, main
+
+
+class Survival(Case):
+    def finding(self):
+        done, report = self.report(self.scratch / "journal")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(report["findings"]), 1)
+        return report
+
+    def test_kill_keeps_the_findings(self):
+        self.assertEqual(self.preloaded(BUILT["kernel_calls"], "kill").returncode, -signal.SIGKILL)
+        report = self.finding()
+        self.assertEqual(report["findings"][0]["count"], 4)  # of 5: the last power of two
+        self.assertEqual([process["complete"] for process in report["watched"]["processes"]], [False])
+
+    def test_other_abnormal_ends(self):
+        for mode, status in (("segv", -signal.SIGSEGV), ("_exit", 6)):
+            self.assertEqual(self.preloaded(BUILT["kernel_calls"], mode).returncode, status)
+        self.assertEqual(len(self.journals()), 2)
+        self.assertEqual(self.report(self.scratch / "journal")[0].returncode, 1)
+
+    def test_journal_is_private(self):
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        journal = self.journals()[0]
+        self.assertEqual(stat.S_IMODE(journal.stat().st_mode), 0o600)
+        self.assertEqual(stat.S_IMODE(journal.parent.stat().st_mode), 0o700)
+
+    def test_default_folder_must_be_ours(self):
+        folder = self.scratch / f"dtype-san-{os.geteuid()}"
+        folder.mkdir()
+        folder.chmod(0o777)
+        done = self.execute(BUILT["kernel_calls"], "wrong", LD_PRELOAD=BUILT["library"], TMPDIR=str(self.scratch))
+        self.assertIn("permission denied", done.stderr)
+        self.assertEqual(list(folder.iterdir()), [])
+
+    def test_kept_journal_gives_the_same_report(self):
+        _, first = self.calls("wrong", 3, options=["--journal", str(self.scratch / "journal")])
+        done, second = self.report(self.scratch / "journal")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(first, second)
+
+    def test_an_older_run_is_not_reported_again(self):
+        options = ["--journal", str(self.scratch / "journal")]
+        self.calls("wrong", options=options)
+        _, report = self.calls("clean", options=options)
+        self.assertEqual(report["findings"], [])
+
+    def test_same_finding_of_two_runs_is_one(self):
+        for _ in range(2):
+            self.preloaded(BUILT["kernel_calls"], "wrong", 3)
+        finding = self.finding()["findings"][0]
+        self.assertEqual(finding["count"], 6)
+        self.assertEqual([occurrence["count"] for occurrence in finding["occurrences"]], [3, 3])
+
+    def test_clean_journal(self):
+        self.preloaded(BUILT["kernel_calls"], "clean")
+        done, report = self.report(self.scratch / "journal")
+        self.assertEqual((done.returncode, report["findings"]), (0, []))
+        self.assertIn("2 calls to watched kernels", done.stdout)
+
+
+class BadJournals(Case):
+    def setUp(self):
+        super().setUp()
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        self.journal = self.journals()[0]
+        self.bytes = self.journal.read_bytes()
+
+    def expect(self, content, message, findings):
+        bad = self.scratch / "bad.dtype-san"
+        bad.write_bytes(content)
+        done, report = self.report(bad)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn(f"{bad}: {message}", done.stderr)
+        self.assertEqual(len(report["findings"]), findings)
+        self.assertEqual({entry["reason"] for entry in report["not_analysed"]}, {"unreadable"})
+        self.assertIn(message, report["not_analysed"][0]["detail"])
+
+    def test_foreign_file(self):
+        self.expect(b"\x7fELF and so on" * 10, "not a dtype-san journal: begins with 7f 45 4c 46", 0)
+
+    def test_empty_file(self):
+        self.expect(b"", "empty (0 bytes), not a dtype-san journal", 0)
+
+    def test_cut_inside_the_last_record(self):
+        self.expect(self.bytes[:-3], "truncated: the record at byte", 1)
+
+    def test_cut_inside_the_first_record(self):
+        self.expect(self.bytes[:30], "truncated: 30 bytes hold no whole record", 0)
+
+    def test_damage_in_the_middle(self):
+        self.expect(self.bytes[:25] + b"\xff" + self.bytes[26:], "damaged:", 1)
+
+    def test_missing_file_is_a_usage_error(self):
+        done, report = self.report(self.scratch / "nothing")
+        self.assertEqual((done.returncode, report), (2, None))
+        self.assertIn("nothing: No such file or directory", done.stderr)
+
+    def test_folder_without_journals(self):
+        empty = self.scratch / "empty"
+        empty.mkdir()
+        done, _ = self.report(empty)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("no journal (*.dtype-san) in this directory", done.stderr)
+
+    def test_a_good_journal_beside_a_bad_one_is_reported(self):
+        bad = self.scratch / "bad.dtype-san"
+        bad.write_bytes(b"xxxx")
+        done, report = self.report(self.journal, bad)
+        self.assertEqual(done.returncode, 3)
+        self.assertEqual(len(report["findings"]), 1)
+
+    def test_changed_binary_gives_no_lines(self):
+        copy = self.scratch / "copy"
+        shutil.copy2(BUILT["kernel_calls"], copy)
+        before = set(self.journals())
+        self.preloaded(copy, "wrong")
+        (journal,) = set(self.journals()) - before
+        shutil.copy2(BUILT["no_kernels"], copy)
+        done, report = self.report(journal)
+        self.assertEqual(done.returncode, 1)
+        frame = report["findings"][0]["backtrace"][0]
+        self.assertEqual((frame["module"], frame["line"], frame["function"]), (str(copy), 0, ""))
+        self.assertIn("build-id is another one", report["not_analysed"][0]["detail"])
+
+
+if __name__ == "__main__":
+    main()

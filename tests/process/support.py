@@ -1,0 +1,79 @@
+"""What the process tests share: the built files, running a command, and looking into a report.
+
+Each script is `SCRIPT SETTINGS.json [unittest arguments]`; SETTINGS names the built files (CMakeLists.txt writes it).
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILT = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+
+
+def environment(**changes):
+    """This environment without what would change the outcome. ASan wants to come before a preloaded library."""
+    kept = {key: value for key, value in os.environ.items()
+            if key not in ("DTYPE_SAN_OPTIONS", "DTYPE_SAN_LIBRARY", "DTYPE_SAN_COMMAND_PID", "LD_PRELOAD", "RANK")}
+    if "address" in BUILT["sanitized"]:
+        kept["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0:handle_segv=0"
+    return {**kept, **changes}
+
+
+class Case(unittest.TestCase):
+    """A test with a scratch folder, in which its commands run."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="dtype-san-test-"))
+        self.addCleanup(shutil.rmtree, self.scratch)
+
+    def execute(self, *words, **changes):
+        return subprocess.run([str(word) for word in words], env=environment(**changes), cwd=self.scratch,
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+
+    def run_command(self, *words, options=(), **changes):
+        """`dtype-san run OPTIONS -- WORDS`; gives the finished process and the JSON report."""
+        report = self.scratch / "report.json"
+        done = self.execute(BUILT["command"], "run", f"--format=json={report}", *options, "--", *words, **changes)
+        self.assertTrue(report.exists(), done.stderr)
+        return done, json.loads(report.read_text(encoding="utf-8"))
+
+    def calls(self, *words, **rest):
+        return self.run_command(BUILT["kernel_calls"], *words, **rest)
+
+    def preloaded(self, *words, options="", **changes):
+        """The command with the library preloaded by hand; journals go to scratch/journal."""
+        settings = f"journal={self.scratch / 'journal'}:{options}"
+        return self.execute(*words, LD_PRELOAD=BUILT["library"], DTYPE_SAN_OPTIONS=settings, **changes)
+
+    def journals(self):
+        return sorted((self.scratch / "journal").glob("*.dtype-san"))
+
+    def report(self, *words):
+        """`dtype-san report` with the JSON it wrote, or None."""
+        report = self.scratch / "report.json"
+        done = self.execute(BUILT["command"], "report", f"--format=json={report}", *words)
+        return done, json.loads(report.read_text(encoding="utf-8")) if report.exists() else None
+
+
+def marked_line(program, name):
+    """The line of `program` that ends with the comment "call: NAME"."""
+    text = (pathlib.Path(BUILT["source"]) / "programs" / program).read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(rf"// call: {name}$", line):
+            return number
+    raise AssertionError(f"{program} has no line marked {name}")
+
+
+def operands(finding):
+    return {operand["role"]: operand["dtypes"][0] for operand in finding["operands"]}
+
+
+def main():
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])

@@ -1,0 +1,135 @@
+// Functions, lambdas, templates, constants and descriptors.
+#include "tests/catch.h"
+#include "tests/unit/clang/snippet.h"
+
+namespace dtype_guard::clang_front_end {
+namespace {
+
+TEST_CASE("a lambda is a closure: captures are fields, by reference they are addresses") {
+  const std::string code =
+      "at::Tensor f(const at::Tensor& x, at::Tensor y) {\n"
+      "  auto scale = [&](const at::Tensor& t) { y = t * x; };\n"
+      "  scale(x);\n"
+      "  return y;\n"
+      "}";
+  const std::string key = "\"_ZZ1fRKN2at6TensorES0_ENK3$_0clES2_@code.cpp\"";
+  CHECK(body(code, "f") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  store y, %2\n"
+        "  %3 = address y\n"
+        "  %4 = closure " +
+            key +
+            "(y=%3, x=%1)\n"
+            "  store scale, %4\n"
+            "  %5 = load scale\n"
+            "  %6 = call " +
+            key +
+            "(%5, %1)\n"
+            "  %7 = load y\n"
+            "  return %7\n");
+  CHECK(body(code, "f::lambda") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = load %1.x\n"
+        "  %4 = load %3\n"
+        "  %5 = op mul(self=%2, other=%4)\n"
+        "  %6 = load %1.y\n"
+        "  store %6, %5\n"
+        "  return\n");
+}
+
+TEST_CASE("templates are lowered as they are instantiated, each under its own key") {
+  const LoweredSource source = lower_snippet(
+      "template <class T> T twice(const T& x) { return x + x; }\n"
+      "at::Tensor f(const at::Tensor& x) { return twice(x); }\n"
+      "template <class T> T never(const T& x) { return x; }");
+  CHECK(contains(body_with_positions(source, "f"), "call _Z5twiceIN2at6TensorEET_RKS2_(%1)"));
+  CHECK(contains(body_with_positions(source, "twice"), "key _Z5twiceIN2at6TensorEET_RKS2_"));
+  CHECK(source.module.functions.size() == 2);
+}
+
+TEST_CASE("constants outside the function are what they are initialised with") {
+  CHECK(body("const auto kWide = torch::kFloat;\n"
+             "const auto kOptions = torch::dtype(kWide);\n"
+             "at::ScalarType mutable_dtype = torch::kHalf;\n"
+             "at::Tensor f(const at::Tensor& x) { return x.to(kOptions).to(kWide).to(mutable_dtype); }",
+             "f") ==
+        "  %1 = param 0\n"
+        "  %2 = const float32\n"
+        "  %3 = options(dtype=%2)\n"
+        "  %4 = op to(self=%1, dtype=%3)\n"
+        "  %5 = const float32\n"
+        "  %6 = op to(self=%4, dtype=%5)\n"
+        "  %7 = const unknown\n"
+        "  %8 = op to(self=%6, dtype=%7)\n"
+        "  return %8\n");
+}
+
+TEST_CASE("functions say who may call them") {
+  const LoweredSource source = lower_snippet(
+      "static void hidden() {}\n"
+      "namespace { void unnamed() {} }\n"
+      "void open() { hidden(); unnamed(); }\n"
+      "int main() { open(); }");
+  CHECK(
+      contains(body_with_positions(source, "hidden"), "function hidden key _ZL6hiddenv@code.cpp internal") ==
+      false);  // the key is quoted, because of its '@'
+  CHECK(contains(body_with_positions(source, "hidden"), "\"_ZL6hiddenv@code.cpp\" internal"));
+  CHECK(contains(body_with_positions(source, "unnamed"), " internal"));
+  CHECK_FALSE(contains(body_with_positions(source, "open"), " internal"));
+  CHECK(contains(body_with_positions(source, "main"), "function main main"));
+}
+
+TEST_CASE("a call that has a contract is a sink with roles; descriptors are handles and plain objects") {
+  CHECK(body("void f(const at::Tensor& x, float* const data) {\n"
+             "  DLManagedTensor* managed = at::toDLPack(x);\n"
+             "  DLTensor table{};\n"
+             "  table.data = data;\n"
+             "  table.dtype = DLDataType{2, 32, 1};\n"
+             "  flash_ref_rotary(&managed->dl_tensor, &table, &table, nullptr, nullptr);\n"
+             "}",
+             "f") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = op toDLPack(self=%1)\n"
+        "  store managed, %3\n"
+        "  %4 = object DLTensor()\n"
+        "  %5 = const unknown\n"
+        "  store %4.dtype, %5\n"
+        "  store table, %4\n"
+        "  store table.data, %2\n"
+        "  %6 = const float32\n"
+        "  store table.dtype, %6\n"
+        "  %7 = load managed\n"
+        "  %8 = load %7.dl_tensor\n"
+        "  %9 = load table\n"
+        "  %10 = load table\n"
+        "  %11 = const none\n"
+        "  %12 = sink flash_ref_rotary(x=%8, cos=%9, sin=%10, out=%11)\n"
+        "  return\n");
+}
+
+TEST_CASE("a function with a body in the file wins over a contract of its name") {
+  CHECK(contains(
+      body("extern \"C\" int flash_ref_rotary(const DLTensor*, const DLTensor*, const DLTensor*, DLTensor*,\n"
+           "                                const void*) { return 0; }\n"
+           "int f(DLTensor* t) { return flash_ref_rotary(t, t, t, t, nullptr); }",
+           "f"),
+      "call flash_ref_rotary("));
+}
+
+TEST_CASE("code in another file is called by its key; code that failed to parse is an error, not silence") {
+  CHECK(contains(body("struct Far { at::Tensor run(at::Tensor); };\n"
+                      "at::Tensor f(Far& far, const at::Tensor& x) { return far.run(x); }",
+                      "f"),
+                 "call _ZN3Far3runEN2at6TensorE("));
+  const LoweredSource broken = lower_snippet("int f() { return missing; }\nint g() { return 1; }");
+  REQUIRE(broken.errors.size() == 1);
+  CHECK(broken.errors[0].file == "code.cpp");
+  CHECK(broken.errors[0].line == 1);
+  CHECK(contains(broken.errors[0].message, "missing"));
+}
+
+}  // namespace
+}  // namespace dtype_guard::clang_front_end

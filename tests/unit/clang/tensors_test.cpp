@@ -1,0 +1,151 @@
+// Tensor expressions: operators, conversions, factories, containers.
+#include "tests/catch.h"
+#include "tests/unit/clang/snippet.h"
+
+namespace dtype_guard::clang_front_end {
+namespace {
+
+TEST_CASE("operators of tensors are ATen operators; the overload tells a number from a tensor") {
+  CHECK(body("at::Tensor f(const at::Tensor& q, const at::Tensor& k) { return q * k + q * 2.0; }", "f") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = op mul(self=%1, other=%2)\n"
+        "  %4 = const 2.0\n"
+        "  %5 = op mul(self=%1, other=%4)\n"
+        "  %6 = op add(self=%3, other=%5)\n"
+        "  return %6\n");
+}
+
+TEST_CASE("a number that is not constant keeps its C++ category when it becomes a Scalar") {
+  CHECK(body("at::Tensor f(const at::Tensor& q, const double s) { return q * s; }", "f") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = const float64\n"
+        "  %4 = alloc number(dtype=%3)\n"
+        "  %5 = load %4[*]\n"
+        "  %6 = op mul(self=%1, other=%5)\n"
+        "  return %6\n");
+}
+
+TEST_CASE("every overload of to() states its dtype in one argument") {
+  const std::string text = body(
+      "at::Tensor f(const at::Tensor& q, const at::Tensor& k) {\n"
+      "  return k.to(at::kHalf).to(q.scalar_type()).to(q.options()).to(q).type_as(q);\n"
+      "}",
+      "f");
+  CHECK(text ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = const float16\n"
+        "  %4 = op to(self=%2, dtype=%3)\n"
+        "  %5 = dtype_of %1\n"
+        "  %6 = op to(self=%4, dtype=%5)\n"
+        "  %7 = dtype_of %1\n"
+        "  %8 = options(dtype=%7)\n"
+        "  %9 = op to(self=%6, dtype=%8)\n"
+        "  %10 = dtype_of %1\n"
+        "  %11 = op to(self=%9, dtype=%10)\n"
+        "  %12 = op type_as(self=%11, other=%1)\n"
+        "  return %12\n");
+}
+
+TEST_CASE("rebinding a handle, writing into a tensor and working in place are three things") {
+  CHECK(body("void f(at::Tensor& out, const at::Tensor& k) { out *= k; out.mul_(k); out = k; out[0] = k; }",
+             "f") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = load %1\n"
+        "  %4 = op mul_(self=%3, other=%2)\n"
+        "  %5 = load %1\n"
+        "  %6 = op mul_(self=%5, other=%2)\n"
+        "  store %1, %2\n"
+        "  %7 = load %1\n"
+        "  %8 = const 0\n"
+        "  %9 = op select(self=%7, index=%8)\n"
+        "  write %9, %2\n"
+        "  return\n");
+}
+
+TEST_CASE("options chains keep the dtype, whatever else they say") {
+  CHECK(
+      body("at::Tensor f() { return torch::zeros({2, 3}, torch::dtype(torch::kHalf).device(torch::kCUDA)); }",
+           "f") ==
+      "  %1 = const 2\n"
+      "  %2 = const 3\n"
+      "  %3 = pack(%1, %2)\n"
+      "  %4 = const float16\n"
+      "  %5 = options(dtype=%4)\n"
+      "  %6 = op zeros(size=%3, dtype=%5)\n"
+      "  return %6\n");
+}
+
+TEST_CASE("options of torch::nn::functional matter only as far as they name a dtype") {
+  CHECK(body("namespace F = torch::nn::functional;\n"
+             "at::Tensor f(const at::Tensor& q) {\n"
+             "  return F::softmax(F::normalize(q), F::SoftmaxFuncOptions(-1).dtype(torch::kFloat));\n"
+             "}",
+             "f") ==
+        "  %1 = param 0\n"
+        "  %2 = op normalize(input=%1)\n"
+        "  %3 = const float32\n"
+        "  %4 = op softmax(self=%2, dtype=%3)\n"
+        "  return %4\n");
+}
+
+TEST_CASE("lists, tuples and structured bindings are cells") {
+  CHECK(body("at::Tensor f(const at::Tensor& a) {\n"
+             "  auto parts = a.unbind(0);\n"
+             "  auto [value, index] = a.max(0);\n"
+             "  return at::cat({parts[1], value, std::get<1>(a.max(1))}, -1);\n"
+             "}",
+             "f") ==
+        "  %1 = param 0\n"
+        "  %2 = const 0\n"
+        "  %3 = op unbind(self=%1, dim=%2)\n"
+        "  store parts, %3\n"
+        "  %4 = const 0\n"
+        "  %5 = op max(self=%1, dim=%4)\n"
+        "  store \"[value, index]\", %5\n"
+        "  %6 = load parts[1]\n"
+        "  %7 = load \"[value, index]\"[0]\n"
+        "  %8 = const 1\n"
+        "  %9 = op max(self=%1, dim=%8)\n"
+        "  %10 = load %9[1]\n"
+        "  %11 = pack(%6, %7, %10)\n"
+        "  %12 = const -1\n"
+        "  %13 = op cat(tensors=%11, dim=%12)\n"
+        "  return %13\n");
+}
+
+TEST_CASE("an operator that nobody knows keeps its name") {
+  CHECK(body("at::Tensor f(const at::Tensor& a) { return at::custom_thing(a); }", "f") ==
+        "  %1 = param 0\n"
+        "  %2 = op at::custom_thing(self=%1)\n"
+        "  return %2\n");
+}
+
+TEST_CASE("an undefined tensor and an absent optional are none") {
+  CHECK(body("int g(std::optional<at::Tensor> mask, const at::Tensor& x);\n"
+             "int f() { return g(std::nullopt, at::Tensor()); }",
+             "f") ==
+        "  %1 = const none\n"
+        "  %2 = const none\n"
+        "  %3 = call _Z1gSt8optionalIN2at6TensorEERKS1_(%1, %2)\n"
+        "  return %3\n");
+}
+
+TEST_CASE("positions are the whole expression as written, at the expansion of a macro") {
+  const LoweredSource source = lower_snippet(
+      "#define WIDE(t) t.to(at::kFloat)\n"
+      "at::Tensor f(const at::Tensor& q) {\n"
+      "  return WIDE(q) *\n"
+      "         q;\n"
+      "}");
+  const std::string text = body_with_positions(source, "f");
+  INFO(text);
+  CHECK(contains(text, "op to(self=%1, dtype=%2) ; 3:10-3:17 \"WIDE(q)\""));
+  CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 \"WIDE(q) * q\""));
+}
+
+}  // namespace
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,105 @@
+// Calls: effects on places, out-parameters, closures, recursion, budgets and what is not known.
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+
+const char* const kScale = R"IR(
+function scale internal
+  parameter q: tensor
+  parameter out: tensor &
+b0:
+  %1 = param 0 ; "q"
+  %2 = param 1
+  %3 = const 8
+  %4 = pack(%3)
+  %5 = op ones(%4)
+  %6 = op mul(%1, %5) ; 5:3-5:9 "q * w"
+  store %2, %6
+  return %1
+)IR";
+
+TEST_CASE("an out-parameter takes what the callee stores") {
+  const std::string body = "  store a, %1\n  %10 = address a\n  %11 = call scale(%1, %10)\n  %12 = load a\n";
+  CHECK(findings(kScale + attention_main(body, "%12", "%2", "%3")).size() == 1);
+  CHECK(findings(kScale + attention_main(body, "%11", "%2", "%3")).empty());
+}
+
+TEST_CASE("a call's value is what the callee returns") {
+  const std::string widen =
+      "\nfunction widen internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = const 8\n"
+      "  %3 = pack(%2)\n  %4 = op ones(%3)\n  %5 = op mul(%1, %4) ; 6:3-6:9\n  return %5\n";
+  CHECK(findings(widen + attention_main("  %10 = call widen(%1)\n", "%10", "%2", "%3")).size() == 1);
+}
+
+TEST_CASE("a callee is seen with each caller's own arguments") {
+  const std::string identity =
+      "\nfunction same internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  return %1\n";
+  const std::string body = "  %10 = op ones(%101)\n  %11 = call same(%10)\n  %12 = call same(%1)\n";
+  CHECK(findings(identity + attention_main(body, "%12", "%2", "%3")).empty());
+}
+
+TEST_CASE("a closure sees its captures") {
+  const std::string lambda =
+      "\nlambda twice internal\n  parameter k: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"
+      "  %3 = load %1.w\n  %4 = op mul(%2, %3) ; 6:3-6:9 \"k * w\"\n  return %4\n";
+  const std::string body =
+      "  %10 = op ones(%101)\n  %11 = closure twice(w=%10)\n  %12 = call \"\"(%11, %2)\n";
+  CHECK(findings(lambda + attention_main(body, "%1", "%12", "%3")) ==
+        Found{"6 attention-implicit-promotion k in twice [autocast-fp16 autocast-bf16 fp16-fp32-buffers "
+              "bf16-fp32-buffers]"});
+}
+
+TEST_CASE("recursion ends") {
+  const std::string recursive =
+      "\nfunction again internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = const unknown\n"
+      "  branch %2 ? b1 : b2\nb1:\n  %3 = call again(%1)\n  return %3\nb2:\n  return %1\n";
+  CHECK(findings(recursive + attention_main("  %10 = call again(%1)\n", "%10", "%2", "%3")).empty());
+  const std::string endless = "\nfunction ever internal\nb0:\n  %1 = call ever()\n  return %1\n";
+  CHECK(findings(endless + attention_main("  %10 = call ever()\n", "%10", "%2", "%3")).empty());
+}
+
+TEST_CASE("what an unknown callee returns, or may have written, is not reported") {
+  CHECK(findings(attention_main("  %10 = call elsewhere(%1)\n", "%10", "%2", "%3")).empty());
+  const std::string body =
+      "  %10 = op ones(%101)\n  store a, %10\n  %11 = address a\n  CALL\n  %13 = load a\n";
+  const auto with = [&](const std::string& call) {
+    std::string text = body;
+    return text.replace(text.find("CALL"), 4, call);
+  };
+  CHECK(findings(attention_main(with("%12 = copy %11"), "%13", "%2", "%3")).size() == 1);
+  CHECK(findings(attention_main(with("%12 = call elsewhere(%11)"), "%13", "%2", "%3")).empty());
+}
+
+TEST_CASE("a root beyond its budget is listed, and nothing is said of it") {
+  std::string body;
+  for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = op ones(%101)\n";
+  const std::string program = attention_main(body, "%10", "%2", "%3");
+  LintOptions tight;
+  tight.step_budget = 20;
+  const AnalysisResult result = lint(program, tight);
+  CHECK(result.findings.empty());
+  REQUIRE(result.not_analysed.size() == 1);
+  CHECK(result.not_analysed[0].function == "main");
+  CHECK(result.not_analysed[0].reason == "budget: more than 20 instructions were evaluated");
+  CHECK(lint(program).findings.size() == 1);
+}
+
+TEST_CASE("calls that double at every level end in the budget, not in a hang") {
+  std::string program;
+  for (int i = 0; i < 40; ++i) {
+    const std::string next =
+        i == 39 ? "%1 = const 1\n  %2 = const 1"
+                : "%1 = call f" + std::to_string(i + 1) + "()\n  %2 = call f" + std::to_string(i + 1) + "()";
+    program += "\nfunction f" + std::to_string(i) + " internal\nb0:\n  " + next + "\n  return %2\n";
+  }
+  program += "\nfunction main main\nb0:\n  %1 = call f0()\n  return\n";
+  LintOptions options{{"bf16"}};
+  options.step_budget = 20'000;
+  CHECK(lint(program, options).not_analysed.size() == 1);
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow

@@ -1,0 +1,146 @@
+// Branches, facts, loops and checks.
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+const LintOptions kBf16{{"bf16"}};
+
+// forward(q, k, v, flag, other): `first` is the condition of the promotion, `second` that of the call.
+std::string two_branches(const std::string& first, const std::string& second) {
+  return R"IR(
+function f
+  parameter q: tensor
+  parameter k: tensor
+  parameter flag: number "bool"
+  parameter other: number "bool"
+  variables q
+b0:
+  %1 = param 0 ; "q"
+  %2 = param 1
+  %3 = param 2
+  %4 = param 3
+  %5 = op logical_not(%3)
+  %6 = const true
+  store q, %1
+  branch )IR" +
+         first + R"IR( ? b1 : b2
+b1:
+  %10 = const 8
+  %11 = pack(%10)
+  %12 = op ones(%11)
+  %13 = op mul(%1, %12) ; 10:3-10:9 "q * w"
+  store q, %13
+  jump b2
+b2:
+  branch )IR" +
+         second + R"IR( ? b3 : b4
+b3:
+  %20 = load q
+  %21 = sink flash(q=%20, k=%2, v=%2) ; 20:3-20:20
+  jump b4
+b4:
+  return
+)IR";
+}
+
+TEST_CASE("a promotion on one feasible path is a finding") {
+  CHECK(findings(two_branches("%3", "%6"), kBf16) == Found{"10 attention-implicit-promotion q in f [bf16]"});
+  CHECK(findings(two_branches("%3", "%4"), kBf16) == Found{"10 attention-implicit-promotion q in f [bf16]"});
+}
+
+TEST_CASE("promotion and call under opposite conditions never meet") {
+  CHECK(findings(two_branches("%3", "%5"), kBf16).empty());
+}
+
+TEST_CASE("a dtype that a branch excludes does not reach the call") {
+  const std::string guarded = R"IR(
+function f
+  parameter q: tensor
+  parameter k: tensor
+  parameter flag: number "bool"
+  variables q
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  store q, %1
+  branch %3 ? b1 : b2
+b1:
+  %10 = const 8
+  %11 = pack(%10)
+  %12 = op ones(%11)
+  %13 = op mul(%1, %12)
+  store q, %13
+  jump b2
+b2:
+  %14 = load q
+  %15 = dtype_of %14
+  %16 = const float32
+  %17 = op ne(%15, %16)
+  GUARD
+b3:
+  %20 = load q
+  %21 = sink flash(q=%20, k=%2, v=%2)
+  jump b4
+b4:
+  return
+)IR";
+  const auto with = [&](const std::string& guard) {
+    std::string text = guarded;
+    return text.replace(text.find("GUARD"), 5, guard);
+  };
+  CHECK(findings(with("branch %17 ? b3 : b4"), kBf16).empty());
+  CHECK(findings(with("assume %17\n  jump b3"), kBf16).empty());
+  CHECK(findings(with("%18 = op logical_and(%17, %3)\n  branch %18 ? b3 : b4"), kBf16).empty());
+  CHECK(findings(with("%18 = op logical_not(%17)\n  branch %18 ? b4 : b3"), kBf16).empty());
+  CHECK(findings(with("jump b3"), kBf16).size() == 1);
+  // A guard that tests another value proves nothing about q.
+  CHECK(findings(with("%18 = dtype_of %2\n  %19 = op ne(%18, %16)\n  branch %19 ? b3 : b4"), kBf16).size() ==
+        1);
+}
+
+TEST_CASE("a constant condition takes one way") {
+  const std::string never =
+      "  %10 = const false\n  branch %10 ? b1 : b2\nb1:\n  %11 = op ones(%101)\n  %12 = op mul(%1, %11)\n"
+      "  store a, %12\n  jump b2\nb2:\n  %13 = load a\n";
+  CHECK(findings(attention_main("  store a, %1\n" + never, "%13", "%2", "%3")).empty());
+}
+
+TEST_CASE("what a loop widens reaches the call after it, and the loop settles") {
+  const std::string loop = R"IR(  store a, %1
+  jump b1
+b1:
+  %10 = const unknown
+  branch %10 ? b2 : b3
+b2:
+  %11 = load a ; "q"
+  %12 = op ones(%101)
+  %13 = op mul(%11, %12) ; 30:3-30:12 "q * w"
+  %14 = op unsqueeze(%13, %100)
+  store a, %14
+  jump b1
+b3:
+  %15 = load a
+)IR";
+  CHECK(findings(attention_main(loop, "%15", "%2", "%3")).size() == 1);
+}
+
+TEST_CASE("a path that throws reaches no call") {
+  const std::string thrown =
+      "  %10 = const unknown\n  branch %10 ? b1 : b2\nb1:\n  %11 = op ones(%101)\n"
+      "  %12 = op mul(%1, %11)\n  store a, %12\n  unreachable\nb2:\n  store a, %1\n  %13 = load a\n";
+  CHECK(findings(attention_main(thrown, "%13", "%2", "%3")).empty());
+}
+
+TEST_CASE("a conditional expression has the values of both arms") {
+  const std::string phi =
+      "  %10 = const unknown\n  branch %10 ? b1 : b2\nb1:\n  %11 = op ones(%101)\n"
+      "  %12 = op mul(%1, %11) ; 40:1-40:9\n  jump b3\nb2:\n  %13 = copy %1\n  jump b3\nb3:\n  %14 = phi "
+      "%12, %13\n";
+  CHECK(findings(attention_main(phi, "%14", "%2", "%3")).size() == 1);
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow

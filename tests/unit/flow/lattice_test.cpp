@@ -1,0 +1,105 @@
+// Joins obey the laws of a join: commutative, associative, idempotent; otherwise the engine need not settle,
+// and its answer could depend on the order of visits.
+#include "analyzer/flow/origins.h"
+#include "analyzer/flow/symbols.h"
+#include "analyzer/flow/values.h"
+#include "tests/catch.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+std::vector<Value> samples(SymbolSets& symbols) {
+  const SymbolSetId one = symbols.intern({1});
+  const SymbolSetId two = symbols.intern({1, 2});
+  Alternative half = Alternative::tensor(Dtype::kFloat16, Rank::exactly(4));
+  Alternative tagged = half;
+  tagged.symbols = one;
+  tagged.uncertain = true;
+  Alternative wide = Alternative::tensor(Dtype::kFloat32, Rank::at_least(1), 3, 7);
+  Alternative again = Alternative::tensor(Dtype::kFloat32, Rank{}, 3, 5);
+  again.symbols = two;
+  Alternative truth_here = Alternative::boolean(true);
+  truth_here.symbols = one;
+  truth_here.context = 4;
+  truth_here.source = 9;
+  Alternative other = truth_here;
+  other.source = 10;
+  std::vector<Value> out = {Value(),
+                            Value(half),
+                            Value(tagged),
+                            Value(wide),
+                            Value(again),
+                            Value(truth_here),
+                            Value(other),
+                            Value::unknown(two),
+                            Value::unknown(),
+                            Value::none(),
+                            Value({half, wide}),
+                            Value({tagged, again}),
+                            Value(Alternative::integer(3)),
+                            Value(Alternative::a_dtype(Dtype::kBFloat16))};
+  std::vector<Alternative> many;
+  for (int i = 0; i < 6; ++i) many.push_back(Alternative::integer(i));
+  out.emplace_back(many);
+  return out;
+}
+
+TEST_CASE("joining values is commutative, associative and idempotent") {
+  SymbolSets symbols;
+  const std::vector<Value> all = samples(symbols);
+  for (const Value& a : all) {
+    CHECK(join(a, a, symbols) == a);
+    for (const Value& b : all) {
+      const Value ab = join(a, b, symbols);
+      CHECK(ab == join(b, a, symbols));
+      CHECK(join(ab, a, symbols) == ab);
+      for (const Value& c : all) CHECK(join(ab, c, symbols) == join(a, join(b, c, symbols), symbols));
+    }
+  }
+}
+
+TEST_CASE("more than eight alternatives are everything, for good") {
+  SymbolSets symbols;
+  Value value;
+  for (int i = 0; i < 8; ++i) value = join(value, Value(Alternative::integer(i)), symbols);
+  CHECK(value.size() == 8);
+  value = join(value, Value(Alternative::integer(8)), symbols);
+  REQUIRE(value.single());
+  CHECK(value.single()->kind == Alternative::Kind::kTop);
+  CHECK(join(value, Value::none(), symbols) == value);
+}
+
+TEST_CASE("a join that says the same keeps the identity of its first side") {
+  SymbolSets symbols;
+  const Value a(Alternative::integer(1));
+  CHECK(join(a, Value(Alternative::integer(1)), symbols).same(a));
+}
+
+TEST_CASE("ranks join to the interval that holds both") {
+  CHECK(join(Rank::exactly(1), Rank::exactly(4)) == Rank{false, 1, 4});
+  CHECK(join(Rank::number(), Rank::number()).wrapped);
+  CHECK_FALSE(join(Rank::number(), Rank::exactly(0)).wrapped);
+  CHECK(Rank::at_least(2).plus(-3) == Rank{false, 0, Rank::kMany});
+}
+
+TEST_CASE("of several ways from an origin the shortest is kept") {
+  Origins origins;
+  Instruction first;
+  Instruction long_way;
+  Instruction end;
+  const OriginId origin = origins.origin(
+      {Origin::Kind::kPromotion, 0, &first, "mul", Dtype::kFloat16, Dtype::kFloat32, false, ""});
+  const auto step = [&](StepId parent, const Instruction& at) {
+    return origins.step(parent, origin, {0, 0, 0, &at, "op", Dtype::kFloat16, Dtype::kFloat32, ""});
+  };
+  const StepId start = step(0, first);
+  const StepId last = step(step(start, long_way), end);
+  CHECK(origins.path(last).size() == 3);
+  CHECK(step(start, end) == last);
+  CHECK(origins.path(last).size() == 2);
+  step(last, end);  // a loop: no longer way, and no cycle
+  CHECK(origins.path(last).size() == 2);
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow

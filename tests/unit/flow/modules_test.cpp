@@ -1,0 +1,148 @@
+// Modules, shared tensors, containers, buffers, descriptors and roots.
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+
+// A module with a registered float32 scale, and a plain float32 member beside it.
+const char* const kModule = R"IR(
+constructor Scaled::Scaled key ctor of Scaled
+b0:
+  %1 = param 0
+  %2 = const 8
+  %3 = pack(%2)
+  %4 = op ones(%3)
+  %5 = register KIND "scale", %1, %4
+  store %1.scale, %5
+  %6 = op ones(%3)
+  store %1.plain, %6
+  return
+
+method Scaled::forward key forward of Scaled
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = param 1 ; "x"
+  %3 = load %1.FIELD
+  %4 = op mul(%2, %3) ; 12:3-12:9 "x * scale"
+  %5 = sink flash(q=%4, k=%2, v=%2)
+  return %5
+)IR";
+
+std::string scaled(std::string kind, std::string field) {
+  std::string text = kModule;
+  text.replace(text.find("KIND"), 4, kind);
+  return text.replace(text.find("FIELD"), 5, field);
+}
+const LintOptions kFour{{"autocast-bf16", "bf16", "bf16-fp32-buffers"}};
+
+TEST_CASE("a setting fills registered parameters and buffers, not plain members") {
+  CHECK(findings(scaled("parameter", "scale"), kFour) ==
+        Found{"12 attention-implicit-promotion q in Scaled::forward [autocast-bf16]"});
+  CHECK(findings(scaled("buffer", "scale"), kFour) ==
+        Found{"12 attention-implicit-promotion q in Scaled::forward [autocast-bf16 bf16-fp32-buffers]"});
+  CHECK(findings(scaled("parameter", "plain"), kFour) ==
+        Found{"12 attention-implicit-promotion q in Scaled::forward [autocast-bf16 bf16 bf16-fp32-buffers]"});
+}
+
+std::string run_module(const std::string& field, const std::string& conversion) {
+  return scaled("parameter", field) +
+         "\nfunction main main\nb0:\n  %1 = object Scaled()\n  %2 = call ctor(%1)\n"
+         "  %3 = const bfloat16\n  %4 = const 8\n  %5 = pack(%4)\n  %6 = op randn(%5, dtype=%3)\n  %9 = "
+         "object Owner()\n"
+         "  %10 = register module \"inner\", %9, %1\n" +
+         conversion + "  %20 = call forward(%1, %6)\n  return\n";
+}
+
+TEST_CASE("Module::to retypes what is registered below it, and nothing else") {
+  CHECK(findings(run_module("scale", "")).size() == 1);
+  CHECK(findings(run_module("scale", "  retype %1, %3\n")).empty());
+  CHECK(findings(run_module("scale", "  retype %9, %3\n")).empty());  // by its parent
+  CHECK(findings(run_module("plain", "  retype %9, %3\n")).size() == 1);
+}
+
+TEST_CASE("handles share what is done to a tensor, views taken before do not") {
+  CHECK(findings(run_module("scale", "  %11 = load %1.scale\n  store %1.alias, %11\n  retype %11, %3\n"))
+            .empty());
+  const std::string view =
+      "  %11 = load %1.scale\n  %12 = op view(%11, %5)\n  store %1.scale, %12\n  retype %1, %3\n";
+  CHECK(findings(run_module("scale", view)).size() == 1);
+}
+
+TEST_CASE("a library module computes in its parameters' dtype, and autocast lowers it") {
+  const std::string program =
+      "\nfunction main main\nb0:\n  %1 = const 8\n  %2 = pack(%1)\n  %3 = const bfloat16\n"
+      "  %4 = op randn(%2)\n  %5 = module torch::nn::Linear(%1, %1)\n  %6 = op randn(%2, dtype=%3)\n"
+      "  CONVERT\n  %7 = op torch::nn::Linear::forward(%5, INPUT)\n"
+      "  %8 = sink flash(q=%7, k=%6, v=%6)\n  return\n";
+  const auto with = [&](const std::string& convert, const std::string& input) {
+    std::string text = program;
+    text.replace(text.find("CONVERT"), 7, convert);
+    return findings(text.replace(text.find("INPUT"), 5, input));
+  };
+  CHECK(with("%9 = const 1", "%4").size() == 1);
+  CHECK(with("retype %5, %3", "%6").empty());
+  CHECK(with("%9 = const true\n  set_autocast cuda(on=%9, dtype=%3)", "%4").empty());
+}
+
+TEST_CASE("containers keep a cell per index") {
+  const std::string body = "  %10 = op ones(%101)\n  %11 = pack(%1, %10)\n  %12 = load %11[INDEX]\n";
+  const auto with = [&](const std::string& index) {
+    std::string text = body;
+    return attention_main(text.replace(text.find("INDEX"), 5, index), "%12", "%2", "%3");
+  };
+  CHECK(findings(with("0")).empty());
+  CHECK(findings(with("1")).size() == 1);
+  CHECK(findings(with("*")).empty());  // may be either: possible at most
+  LintOptions strict;
+  strict.strict = true;
+  CHECK(findings(with("*"), strict).size() == 1);
+}
+
+TEST_CASE("objects, references and nested places lead to the tensor") {
+  const std::string body =
+      "  %10 = op ones(%101)\n  %11 = object Config()\n  store %11.inner, %11\n  store %11.inner.w, %10\n"
+      "  store a, %11\n  %12 = address a.inner.w\n  %13 = load %12\n  %14 = op mul(%1, %13)\n";
+  CHECK(findings(attention_main(body, "%14", "%2", "%3")).size() == 1);
+  CHECK(findings(
+            attention_main(body + "  %15 = op randn(%101, dtype=%102)\n  store %12, %15\n  %16 = load %11.w\n"
+                                  "  %17 = op mul(%1, %16)\n",
+                           "%17", "%2", "%3"))
+            .empty());
+}
+
+TEST_CASE("a method's object without a constructor in sight is unknown, and nothing is said") {
+  CHECK(findings("\nmethod g of Unseen\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n  %3 = "
+                 "load %1.w\n"
+                 "  %4 = op mul(%2, %3)\n  %5 = sink flash(q=%4, k=%2, v=%2)\n  return\n",
+                 all_settings_but_fp32())
+            .empty());
+}
+
+TEST_CASE("classes whose constructors take each other end") {
+  const std::string classes =
+      "\nconstructor A::A key a of A\n  parameter b: object \"B\"\nb0:\n  %1 = param 0\n  return\n"
+      "\nconstructor B::B key b of B\n  parameter a: object \"A\"\nb0:\n  %1 = param 0\n  return\n";
+  CHECK(findings(classes, {{"bf16"}}).empty());
+}
+
+TEST_CASE("inputs that a setting guesses speak against no call") {
+  const std::string wrapper =
+      "\nfunction wrap\n  parameter q: tensor\n  parameter lse: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"
+      "  %3 = sink flash(q=%1, k=%1, v=%1, out=%1, lse=%2)\n  return\n";
+  CHECK(findings(wrapper, all_settings_but_fp32()).empty());
+}
+
+TEST_CASE("a function that is called from main alone is no root") {
+  const std::string helper =
+      "\nfunction helper\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = const float32\n"
+      "  %3 = cast %1, %2\n  %4 = sink flash(q=%3, k=%1, v=%1)\n  return\n";
+  CHECK(findings(helper, {{"bf16"}}).size() == 1);
+  CHECK(findings(helper + "\nfunction main main\nb0:\n  return\n", {{"bf16"}}).empty());
+  CHECK(findings("\nfunction helper internal" + helper.substr(16), {{"bf16"}}).empty());
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow

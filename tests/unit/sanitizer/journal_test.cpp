@@ -1,0 +1,173 @@
+// Frames come back as they were written, and whatever happens to the bytes, the reader says so and keeps the
+// rest.
+#include "sanitizer/runtime/journal.h"
+
+#include <string>
+
+#include "sanitizer/symbolize/journal_reader.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard::san;
+
+namespace {
+
+class Writer {
+ public:
+  FrameBuilder begin(FrameType type) { return FrameBuilder(buffer_, type); }
+  void end(FrameBuilder& frame) { bytes.append(buffer_, frame.finish(sequence_++)); }
+  std::string bytes;
+
+ private:
+  char buffer_[kLargestFrame];
+  std::uint32_t sequence_ = 0;
+};
+
+constexpr std::size_t kFrames = 6;
+
+std::string small_journal() {
+  Writer out;
+  FrameBuilder process = out.begin(FrameType::kProcess);
+  process.u32(42).u32(1).u64(7).u32(3).text("node").text("/bin/x").text("x -y").text("0.1.0");
+  out.end(process);
+  FrameBuilder module = out.begin(FrameType::kModule);
+  module.u32(5)
+      .u64(0x1000)
+      .u64(0x2000)
+      .u64(0x3000)
+      .text(std::string("\x00\xff", 2))
+      .u64(9)
+      .u64(10)
+      .text("/bin/x");
+  out.end(module);
+  FrameBuilder kernel = out.begin(FrameType::kKernel);
+  kernel.text("api").u32(5).u64(0x2100);
+  out.end(kernel);
+  FrameBuilder finding = out.begin(FrameType::kFinding);
+  finding.u32(17).text("api").u64(99).u64(1000000000).u32(1);
+  finding.text("q")
+      .u32(kOperandPresent | kOperandShapeKnown)
+      .u32(0x22001)
+      .u64(0x20)
+      .u32(0)
+      .u32(1)
+      .u32(0)
+      .u32(2)
+      .u64(4)
+      .u64(8);
+  finding.u32(2).u32(5).u64(0x2222).u32(0).u64(0x9999);
+  out.end(finding);
+  FrameBuilder count = out.begin(FrameType::kCount);
+  count.u32(17).u64(8);
+  out.end(count);
+  FrameBuilder close = out.begin(FrameType::kClose);
+  close.u64(1).u64(2);
+  out.end(close);
+  return out.bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a journal comes back as it was written") {
+  Journal journal = read_journal(small_journal(), "j");
+  CHECK(journal.problems.empty());
+  REQUIRE(journal.process);
+  CHECK(journal.process->pid == 42);
+  CHECK(journal.process->rank == 3);
+  CHECK(journal.process->command == "x -y");
+  REQUIRE(journal.modules.count(5) == 1);
+  CHECK(journal.modules[5].bias == 0x1000);
+  CHECK(journal.modules[5].build_id == std::string("\x00\xff", 2));
+  CHECK(journal.calls["api"] == 1);
+  REQUIRE(journal.findings.size() == 1);
+  const JournalFinding& finding = journal.findings[0];
+  CHECK(finding.count == 8);
+  CHECK(finding.thread == 99);
+  REQUIRE(finding.operands.size() == 1);
+  CHECK(finding.operands[0].role == "q");
+  CHECK(finding.operands[0].packed == 0x22001);
+  CHECK(finding.operands[0].shape == std::vector<std::int64_t>{4, 8});
+  CHECK(finding.operands[0].same_as == -1);
+  REQUIRE(finding.stack.size() == 2);
+  CHECK(finding.stack[0].pc == 0x2222);
+  CHECK(journal.closed);
+  CHECK(journal.unrecorded == 2);
+}
+
+TEST_CASE("one changed byte anywhere costs one record and is reported") {
+  const std::string good = small_journal();
+  for (std::size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 0x5a);
+    Journal journal = read_journal(bad, "j");
+    INFO("byte " << at);
+    REQUIRE(journal.problems.size() == 1);
+    std::size_t kept = (journal.process ? 1U : 0U) + journal.modules.size() + journal.kernels.size() +
+                       journal.findings.size() + (journal.closed ? 1U : 0U);
+    // The count frame leaves no object of its own.
+    CHECK(kept >= kFrames - 2);
+  }
+}
+
+TEST_CASE("a journal cut at any byte keeps its whole records") {
+  const std::string good = small_journal();
+  for (std::size_t size = 0; size < good.size(); ++size) {
+    Journal journal = read_journal(std::string_view(good).substr(0, size), "j");
+    INFO("size " << size);
+    bool at_record_end = journal.problems.empty();
+    std::string rest = good.substr(size);
+    std::uint32_t magic = 0;
+    rest.copy(reinterpret_cast<char*>(&magic), sizeof magic);
+    CHECK(at_record_end == (magic == kJournalMagic && size != 0));
+    CHECK_FALSE(journal.closed);
+  }
+}
+
+TEST_CASE("damage, truncation and foreign files are told apart") {
+  const std::string good = small_journal();
+  auto only_problem = [](const std::string& bytes) {
+    Journal journal = read_journal(bytes, "j");
+    REQUIRE(journal.problems.size() == 1);
+    return journal.problems[0];
+  };
+  CHECK(only_problem("") == "empty (0 bytes), not a dtype-san journal");
+  CHECK(only_problem("\x7f"
+                     "ELF rest") == "not a dtype-san journal: begins with 7f 45 4c 46");
+  CHECK(only_problem(good.substr(0, 21)) == "truncated: 21 bytes hold no whole record");
+  CHECK(only_problem(good + "DSJ1").find("truncated: the record at byte") == 0);
+  CHECK(only_problem("junk" + good).find("damaged: 4 bytes from byte 0") == 0);
+  CHECK(only_problem(good + std::string(64, '\0')).find("damaged: 64 bytes from byte") == 0);
+}
+
+TEST_CASE("a lost record is noticed") {
+  Writer out;
+  for (int i = 0; i < 3; ++i) {
+    FrameBuilder note = out.begin(FrameType::kNote);
+    note.text("x");
+    std::size_t before = out.bytes.size();
+    out.end(note);
+    if (i == 1) out.bytes.resize(before);
+  }
+  Journal journal = read_journal(out.bytes, "j");
+  REQUIRE(journal.problems.size() == 1);
+  CHECK(journal.problems[0] == "1 records are missing (was the disk full?)");
+}
+
+TEST_CASE("counts inside a record never make the reader go beyond it") {
+  Writer out;
+  FrameBuilder finding = out.begin(FrameType::kFinding);
+  finding.u32(0).text("api").u64(1).u64(1).u32(0xffffffff);
+  out.end(finding);
+  FrameBuilder module = out.begin(FrameType::kModule);
+  module.u32(1).u64(0).u64(0).u64(0).u32(0x7fffffff);
+  out.end(module);
+  Journal journal = read_journal(out.bytes, "j");
+  CHECK(journal.findings.empty());
+  CHECK(journal.problems.size() == 2);
+}
+
+TEST_CASE("a frame that does not fit says so") {
+  char buffer[kLargestFrame];
+  FrameBuilder frame(buffer, FrameType::kNote);
+  frame.text(std::string(kLargestFrame, 'x'));
+  CHECK(frame.overflowed());
+}

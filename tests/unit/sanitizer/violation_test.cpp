@@ -1,0 +1,114 @@
+// Rule, operands to blame and wording, from the dtypes of a call.
+#include "sanitizer/symbolize/violation.h"
+
+#include "sanitizer/runtime/journal.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+using namespace dtype_guard::san;
+
+namespace {
+
+constexpr std::uint32_t kHalf = 0x21001, kBrain = 0x41001, kFloat = 0x22001;
+
+JournalOperand operand(const char* role, std::uint32_t packed, DtypeSet accepts, int same_as,
+                       std::uint32_t flags = 0) {
+  JournalOperand result;
+  result.role = role;
+  result.packed = packed;
+  result.accepts = accepts;
+  result.same_as = same_as;
+  result.flags = flags | (packed != 0 ? kOperandPresent : 0U);
+  return result;
+}
+
+Violation attention(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::uint32_t out,
+                    std::uint32_t lse = 0) {
+  const DtypeSet half = {Dtype::kFloat16, Dtype::kBFloat16};
+  return describe_violation("attend", ApiKind::kAttention,
+                            {operand("q", q, half, -1), operand("k", k, half, 0), operand("v", v, half, 0),
+                             operand("out", out, half, 0, kOperandOutput),
+                             operand("lse", lse, {Dtype::kFloat32}, -1, kOperandOptional | kOperandOutput)});
+}
+
+Violation rotary(std::uint32_t x, std::uint32_t table, std::uint32_t out) {
+  const DtypeSet any = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
+  return describe_violation("rotate", ApiKind::kRotary,
+                            {operand("x", x, any, -1), operand("cos", table, any, 0),
+                             operand("sin", table, any, 0), operand("out", out, any, 0, kOperandOutput)});
+}
+
+using Names = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("the operand that differs is blamed, whichever it is") {
+  Violation key = attention(kHalf, kFloat, kHalf, kHalf);
+  CHECK(key.rule == "attention-mixed-dtypes");
+  CHECK(key.also_rules == Names{"attention-unsupported-dtype"});
+  CHECK(key.roles == Names{"k"});
+  CHECK(key.message ==
+        "'k' is 'float32' while 'q', 'v' and 'out' are 'float16'; 'attend' takes float16 or bfloat16, all in "
+        "one "
+        "dtype: cast 'k' to 'float16' before the call");
+  Violation query = attention(kFloat, kBrain, kBrain, kBrain);
+  CHECK(query.roles == Names{"q"});
+  CHECK(query.message.find("cast 'q' to 'bfloat16' before the call") != std::string::npos);
+}
+
+TEST_CASE("two halves are mixed, not unsupported") {
+  Violation violation = attention(kHalf, kBrain, kBrain, kHalf);
+  CHECK(violation.rule == "attention-mixed-dtypes");
+  CHECK(violation.also_rules.empty());
+  CHECK(violation.roles == Names{"k", "v"});
+  CHECK(violation.message ==
+        "'k' and 'v' are 'bfloat16' while 'q' and 'out' are 'float16'; 'attend' takes float16 or bfloat16, "
+        "all in one "
+        "dtype: cast 'k' and 'v' to 'float16', the dtype of 'q' before the call");
+}
+
+TEST_CASE("all operands wide") {
+  Violation violation = attention(kFloat, kFloat, kFloat, kFloat);
+  CHECK(violation.rule == "attention-unsupported-dtype");
+  CHECK(violation.also_rules.empty());
+  CHECK(violation.roles == Names{"q", "k", "v", "out"});
+  CHECK(violation.message ==
+        "'q', 'k', 'v' and 'out' are 'float32'; 'attend' takes float16 or bfloat16, all in one dtype: cast "
+        "'q', 'k' "
+        "and 'v' to float16 or bfloat16 before the call and allocate 'out' so too");
+}
+
+TEST_CASE("an operand with a rule of its own") {
+  Violation violation = attention(kHalf, kHalf, kHalf, kHalf, kHalf);
+  CHECK(violation.rule == "attention-unsupported-dtype");
+  CHECK(violation.roles == Names{"lse"});
+  CHECK(violation.message == "'lse' is 'float16'; 'attend' takes float32 there: allocate 'lse' as float32");
+}
+
+TEST_CASE("only the output") {
+  Violation violation = attention(kHalf, kHalf, kHalf, kFloat);
+  CHECK(violation.rule == "attention-mixed-dtypes");
+  CHECK(violation.roles == Names{"out"});
+  CHECK(violation.message.find("allocate 'out' as 'float16'") != std::string::npos);
+}
+
+TEST_CASE("rotary") {
+  Violation violation = rotary(kFloat, kBrain, kFloat);
+  CHECK(violation.rule == "rotary-dtype-mismatch");
+  CHECK(violation.also_rules.empty());
+  CHECK(violation.roles == Names{"cos", "sin"});
+  CHECK(violation.message.find("cast 'cos' and 'sin' to 'float32' before the call") != std::string::npos);
+}
+
+TEST_CASE("rotary with wide tables is raised to them, not the tables lowered") {
+  Violation violation = rotary(kBrain, kFloat, kBrain);
+  CHECK(violation.rule == "rotary-dtype-mismatch");
+  CHECK(violation.roles == Names{"x", "out"});
+  CHECK(violation.message.find("cast 'x' to 'float32' before the call and allocate 'out' so too") !=
+        std::string::npos);
+}
+
+TEST_CASE("what is no dtype is shown as numbers") {
+  CHECK(dtype_text(kHalf) == "float16");
+  CHECK(dtype_text(77U << 16 | 3U << 8 | 1U) == "dtype(code 77, bits 3, lanes 1)");
+}
