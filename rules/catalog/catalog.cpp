@@ -42,6 +42,18 @@ Page read_page(const EmbeddedFile& file) {
 
 }  // namespace
 
+std::string_view section(const Rule& rule, std::string_view heading) {
+  const std::string title = "\n## " + std::string(heading) + "\n";
+  const std::string_view page = rule.text;
+  const std::size_t at = page.find(title);
+  if (at == std::string_view::npos) return {};
+  std::string_view text = page.substr(at + title.size());
+  text = text.substr(0, text.find("\n## "));
+  const std::size_t first = text.find_first_not_of('\n');
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of('\n') + 1 - first);
+}
+
 const std::vector<Rule>& catalog() {
   static const std::vector<Rule> rules = [] {
     std::vector<Page> pages;

@@ -15,6 +15,10 @@ struct Rule {
   std::string text;     // the Markdown page, without its front matter
 };
 
+// The paragraphs below "## HEADING" up to the next heading, without the blank lines around them; empty when
+// there is no such section.
+std::string_view section(const Rule& rule, std::string_view heading);
+
 // In order of precedence: when several rules fit one finding, the first is reported and the others are
 // also_rules.
 const std::vector<Rule>& catalog();

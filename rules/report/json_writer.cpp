@@ -1,165 +1,256 @@
 // Writes a Report as JSON. Every member is always present and in the schema's order, so that reports can be
-// compared as text; bytes that are no UTF-8 (file names, source text) become U+FFFD instead of making the
-// report unwritable.
-#include <nlohmann/json.hpp>
+// compared as text.
 #include <ostream>
 
+#include "rules/report/json_stream.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard {
 namespace {
 
-using Json = nlohmann::ordered_json;
+class ReportWriter {
+ public:
+  explicit ReportWriter(std::ostream& out) : json_(out) {}
 
-template <typename Range, typename Make>
-Json array_of(const Range& range, Make make) {
-  Json array = Json::array();
-  for (const auto& item : range) array.push_back(make(item));
-  return array;
-}
+  void write(const Report& report) {
+    json_.begin_object();
+    json_.member("schema", "dtype-guard/report/1");
+    json_.key("tool").begin_object();
+    json_.member("name", report.tool);
+    json_.member("version", report.tool_version);
+    json_.end_object();
+    json_.member("root", report.root);
+    list("findings", report.findings, &ReportWriter::finding);
+    list("not_analysed", report.not_analysed, &ReportWriter::not_analysed);
+    optional("watched", report.watched, &ReportWriter::watched);
+    json_.key("summary");
+    summary(summarise(report));
+    json_.end_object();
+  }
 
-template <typename Value>
-Json or_null(const std::optional<Value>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
+ private:
+  template <typename Item>
+  void list(std::string_view key, const std::vector<Item>& items, void (ReportWriter::*put)(const Item&)) {
+    json_.key(key).begin_array();
+    for (const Item& item : items) (this->*put)(item);
+    json_.end_array();
+  }
 
-Json location_json(const SourceLocation& location) {
-  return Json{{"file", location.file},
-              {"line", location.line},
-              {"column", location.column},
-              {"end_line", location.end_line},
-              {"end_column", location.end_column},
-              {"function", location.function}};
-}
+  template <typename Value>
+  void optional(std::string_view key, const std::optional<Value>& value,
+                void (ReportWriter::*put)(const Value&)) {
+    json_.key(key);
+    if (value) {
+      (this->*put)(*value);
+    } else {
+      json_.null();
+    }
+  }
 
-Json frame_json(const StackFrame& frame) {
-  return Json{{"language", frame.language}, {"function", frame.function}, {"file", frame.file},
-              {"line", frame.line},         {"module", frame.module},     {"offset", frame.offset}};
-}
+  template <typename Number>
+  void number_or_null(std::string_view key, const std::optional<Number>& number) {
+    json_.key(key);
+    if (number) {
+      json_.value(*number);
+    } else {
+      json_.null();
+    }
+  }
 
-Json step_json(const PathStep& step) {
-  Json json = location_json(step.location);
-  json["operator"] = step.op;
-  json["before"] = step.before;
-  json["after"] = step.after;
-  json["note"] = step.note;
-  json["backtrace"] = array_of(step.backtrace, frame_json);
-  return json;
-}
+  void range(const SourceLocation& location) {
+    json_.member("file", location.file);
+    json_.member("line", location.line);
+    json_.member("column", location.column);
+    json_.member("end_line", location.end_line);
+    json_.member("end_column", location.end_column);
+  }
 
-Json sink_json(const Sink& sink) {
-  return Json{{"api", sink.api},
-              {"role", sink.role},
-              {"file", sink.location.file},
-              {"line", sink.location.line},
-              {"column", sink.location.column},
-              {"function", sink.location.function}};
-}
+  void location(const SourceLocation& location) {
+    range(location);
+    json_.member("function", location.function);
+  }
 
-Json operand_json(const FindingOperand& operand) {
-  return Json{{"role", operand.role},   {"dtypes", operand.dtypes}, {"accepts", operand.accepts},
-              {"shape", operand.shape}, {"device", operand.device}, {"origin", or_null(operand.origin)}};
-}
+  void frame(const StackFrame& frame) {
+    json_.begin_object();
+    json_.member("language", frame.language);
+    json_.member("function", frame.function);
+    json_.member("file", frame.file);
+    json_.member("line", frame.line);
+    json_.member("module", frame.module);
+    json_.member("offset", frame.offset);
+    json_.end_object();
+  }
 
-Json occurrence_json(const Occurrence& occurrence) {
-  return Json{
-      {"host", occurrence.host},     {"rank", or_null(occurrence.rank)},    {"pid", occurrence.pid},
-      {"thread", occurrence.thread}, {"first_seen", occurrence.first_seen}, {"count", occurrence.count},
-      {"dtypes", occurrence.dtypes}};
-}
+  void step(const PathStep& step) {
+    json_.begin_object();
+    location(step.location);
+    json_.member("operator", step.op);
+    json_.member("before", step.before);
+    json_.member("after", step.after);
+    json_.member("note", step.note);
+    list("backtrace", step.backtrace, &ReportWriter::frame);
+    json_.end_object();
+  }
 
-Json stack_json(const Stack& stack) {
-  return Json{{"kind", stack.kind}, {"backtrace", array_of(stack.backtrace, frame_json)}};
-}
+  void sink(const Sink& sink) {
+    json_.begin_object();
+    json_.member("api", sink.api);
+    json_.member("role", sink.role);
+    json_.member("file", sink.location.file);
+    json_.member("line", sink.location.line);
+    json_.member("column", sink.location.column);
+    json_.member("function", sink.location.function);
+    json_.end_object();
+  }
 
-Json edit_json(const Edit& edit) {
-  Json json = location_json(edit.range);
-  json.erase("function");
-  json["replacement"] = edit.replacement;
-  return json;
-}
+  void operand(const FindingOperand& operand) {
+    json_.begin_object();
+    json_.member("role", operand.role);
+    json_.member("dtypes", operand.dtypes);
+    json_.member("accepts", operand.accepts);
+    json_.member("shape", operand.shape);
+    json_.member("device", operand.device);
+    number_or_null("origin", operand.origin);
+    json_.end_object();
+  }
 
-Json fix_json(const Fix& fix) {
-  return Json{{"title", fix.title}, {"verified", fix.verified}, {"edits", array_of(fix.edits, edit_json)}};
-}
+  void occurrence(const Occurrence& occurrence) {
+    json_.begin_object();
+    json_.member("host", occurrence.host);
+    number_or_null("rank", occurrence.rank);
+    json_.member("pid", occurrence.pid);
+    json_.member("thread", occurrence.thread);
+    json_.member("first_seen", occurrence.first_seen);
+    json_.member("count", occurrence.count);
+    json_.member("dtypes", occurrence.dtypes);
+    json_.end_object();
+  }
 
-Json suppression_json(const std::optional<Suppression>& suppression) {
-  if (!suppression) return nullptr;
-  return Json{{"kind", suppression->kind}, {"reason", suppression->reason}, {"line", suppression->line}};
-}
+  void stack(const Stack& stack) {
+    json_.begin_object();
+    json_.member("kind", stack.kind);
+    list("backtrace", stack.backtrace, &ReportWriter::frame);
+    json_.end_object();
+  }
 
-Json finding_json(const Finding& finding) {
-  Json json;
-  json["rule"] = finding.rule;
-  json["also_rules"] = finding.also_rules;
-  json["level"] = name(finding.level);
-  json["certainty"] = name(finding.certainty);
-  json["message"] = finding.message;
-  json["fingerprint"] = finding.fingerprint;
-  json["observed"] = finding.observed;
-  json["runtime"] = finding.runtime;
-  json["location"] = location_json(finding.location);
-  json["api"] = finding.api;
-  json["sinks"] = array_of(finding.sinks, sink_json);
-  json["operands"] = array_of(finding.operands, operand_json);
-  json["path"] = array_of(finding.path, step_json);
-  json["precision"] = finding.precision;
-  json["torch"] = finding.torch;
-  json["device"] = finding.device;
-  json["stacks"] = array_of(finding.stacks, stack_json);
-  json["backtrace"] = array_of(finding.backtrace, frame_json);
-  json["count"] = finding.count;
-  json["occurrences"] = array_of(finding.occurrences, occurrence_json);
-  json["fixes"] = array_of(finding.fixes, fix_json);
-  json["suppression"] = suppression_json(finding.suppression);
-  json["baseline"] = finding.baseline;
-  return json;
-}
+  void edit(const Edit& edit) {
+    json_.begin_object();
+    range(edit.range);
+    json_.member("replacement", edit.replacement);
+    json_.end_object();
+  }
 
-Json not_analysed_json(const NotAnalysed& entry) {
-  return Json{
-      {"file", entry.file}, {"function", entry.function}, {"reason", entry.reason}, {"detail", entry.detail}};
-}
+  void fix(const Fix& fix) {
+    json_.begin_object();
+    json_.member("title", fix.title);
+    json_.member("verified", fix.verified);
+    list("edits", fix.edits, &ReportWriter::edit);
+    json_.end_object();
+  }
 
-Json watched_json(const std::optional<Watched>& watched) {
-  if (!watched) return nullptr;
-  Json json;
-  json["processes"] = array_of(watched->processes, [](const WatchedProcess& process) {
-    return Json{{"pid", process.pid},
-                {"command", process.command},
-                {"host", process.host},
-                {"complete", process.complete}};
-  });
-  json["libraries"] = array_of(watched->libraries, [](const WatchedLibrary& library) {
-    return Json{{"name", library.name}, {"path", library.path}};
-  });
-  json["calls"] = Json::object();
-  for (const auto& [api, calls] : watched->calls) json["calls"][api] = calls;
-  json["sources"] = array_of(watched->sources, [](const WatchedSource& source) {
-    return Json{{"name", source.name}, {"on", source.on}, {"why", source.why}};
-  });
-  return json;
-}
+  void suppression(const Suppression& suppression) {
+    json_.begin_object();
+    json_.member("kind", suppression.kind);
+    json_.member("reason", suppression.reason);
+    json_.member("line", suppression.line);
+    json_.end_object();
+  }
 
-Json summary_json(const Summary& summary) {
-  return Json{{"errors", summary.errors},       {"warnings", summary.warnings},
-              {"notes", summary.notes},         {"suppressed", summary.suppressed},
-              {"unchanged", summary.unchanged}, {"not_analysed", summary.not_analysed},
-              {"files", summary.files},         {"calls", summary.calls}};
-}
+  void finding(const Finding& finding) {
+    json_.begin_object();
+    json_.member("rule", finding.rule);
+    json_.member("also_rules", finding.also_rules);
+    json_.member("level", name(finding.level));
+    json_.member("certainty", name(finding.certainty));
+    json_.member("message", finding.message);
+    json_.member("fingerprint", finding.fingerprint);
+    json_.member("observed", finding.observed);
+    json_.member("runtime", finding.runtime);
+    json_.key("location").begin_object();
+    location(finding.location);
+    json_.end_object();
+    json_.member("api", finding.api);
+    list("sinks", finding.sinks, &ReportWriter::sink);
+    list("operands", finding.operands, &ReportWriter::operand);
+    list("path", finding.path, &ReportWriter::step);
+    json_.member("precision", finding.precision);
+    json_.member("torch", finding.torch);
+    json_.member("device", finding.device);
+    list("stacks", finding.stacks, &ReportWriter::stack);
+    list("backtrace", finding.backtrace, &ReportWriter::frame);
+    json_.member("count", finding.count);
+    list("occurrences", finding.occurrences, &ReportWriter::occurrence);
+    list("fixes", finding.fixes, &ReportWriter::fix);
+    optional("suppression", finding.suppression, &ReportWriter::suppression);
+    json_.member("baseline", finding.baseline);
+    json_.end_object();
+  }
+
+  void not_analysed(const NotAnalysed& entry) {
+    json_.begin_object();
+    json_.member("file", entry.file);
+    json_.member("function", entry.function);
+    json_.member("reason", entry.reason);
+    json_.member("detail", entry.detail);
+    json_.end_object();
+  }
+
+  void process(const WatchedProcess& process) {
+    json_.begin_object();
+    json_.member("pid", process.pid);
+    json_.member("command", process.command);
+    json_.member("host", process.host);
+    json_.member("complete", process.complete);
+    json_.end_object();
+  }
+
+  void library(const WatchedLibrary& library) {
+    json_.begin_object();
+    json_.member("name", library.name);
+    json_.member("path", library.path);
+    json_.end_object();
+  }
+
+  void source(const WatchedSource& source) {
+    json_.begin_object();
+    json_.member("name", source.name);
+    json_.member("on", source.on);
+    json_.member("why", source.why);
+    json_.end_object();
+  }
+
+  void watched(const Watched& watched) {
+    json_.begin_object();
+    list("processes", watched.processes, &ReportWriter::process);
+    list("libraries", watched.libraries, &ReportWriter::library);
+    json_.key("calls").begin_object();
+    for (const auto& [api, calls] : watched.calls) json_.member(api, calls);
+    json_.end_object();
+    list("sources", watched.sources, &ReportWriter::source);
+    json_.end_object();
+  }
+
+  void summary(const Summary& summary) {
+    json_.begin_object();
+    json_.member("errors", summary.errors);
+    json_.member("warnings", summary.warnings);
+    json_.member("notes", summary.notes);
+    json_.member("suppressed", summary.suppressed);
+    json_.member("unchanged", summary.unchanged);
+    json_.member("not_analysed", summary.not_analysed);
+    json_.member("files", summary.files);
+    json_.member("calls", summary.calls);
+    json_.end_object();
+  }
+
+  JsonStream json_;
+};
 
 }  // namespace
 
 void write_json(std::ostream& out, const Report& report) {
-  Json json;
-  json["schema"] = "dtype-guard/report/1";
-  json["tool"] = Json{{"name", report.tool}, {"version", report.tool_version}};
-  json["root"] = report.root;
-  json["findings"] = array_of(report.findings, finding_json);
-  json["not_analysed"] = array_of(report.not_analysed, not_analysed_json);
-  json["watched"] = watched_json(report.watched);
-  json["summary"] = summary_json(summarise(report));
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  ReportWriter(out).write(report);
+  out << '\n';
 }
 
 }  // namespace dtype_guard

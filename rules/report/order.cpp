@@ -59,14 +59,20 @@ void normalise(Report& report) {
   });
 }
 
+bool is_open(const Finding& finding) {
+  return !finding.suppression && finding.baseline != "unchanged" && finding.baseline != "fixed";
+}
+
 Summary summarise(const Report& report) {
   Summary summary;
   for (const Finding& finding : report.findings) {
-    if (finding.suppression) {
+    if (finding.baseline == "fixed") {
+      ++summary.fixed;
+    } else if (finding.suppression) {
       ++summary.suppressed;
     } else if (finding.baseline == "unchanged") {
       ++summary.unchanged;
-    } else if (finding.baseline != "fixed") {
+    } else {
       summary.errors += finding.level == Level::kError ? 1 : 0;
       summary.warnings += finding.level == Level::kWarning ? 1 : 0;
       summary.notes += finding.level == Level::kNote ? 1 : 0;

@@ -60,6 +60,9 @@ struct Report {
 // second, third, ... of equals get their ordinal. Call once, before writing; a second call changes nothing.
 void normalise(Report& report);
 
+// Neither suppressed nor known from the baseline nor gone: somebody has to look at it.
+bool is_open(const Finding& finding);
+
 // What the closing lines and the exit status rest on. Suppressed and unchanged findings are in no level's
 // count.
 struct Summary {
@@ -68,6 +71,7 @@ struct Summary {
   std::uint64_t notes = 0;
   std::uint64_t suppressed = 0;
   std::uint64_t unchanged = 0;  // known from the baseline
+  std::uint64_t fixed = 0;      // in the baseline and gone; not in the JSON summary
   std::uint64_t not_analysed = 0;
   std::uint64_t files = 0;
   std::uint64_t calls = 0;  // to watched kernels

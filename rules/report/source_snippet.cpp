@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
+
+#include "rules/text/utf8.h"
 
 namespace dtype_guard {
 namespace {
@@ -11,7 +12,6 @@ namespace {
 constexpr std::size_t kTabWidth = 8;
 constexpr std::size_t kLongestLine = 140;  // columns shown before a line is cut
 constexpr std::size_t kLeadWhenCut = 40;   // columns kept before the caret
-constexpr std::uintmax_t kLargestFile = 16U << 20U;
 
 // One cell per column on the terminal, and for every byte of the line the column it falls in.
 struct Rendered {
@@ -19,46 +19,24 @@ struct Rendered {
   std::vector<std::size_t> column_of_byte;  // one more than the line has bytes
 };
 
-std::size_t sequence_length(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xC2 && lead < 0xE0) return 2;
-  if (lead >= 0xE0 && lead < 0xF0) return 3;
-  if (lead >= 0xF0 && lead < 0xF5) return 4;
-  return 0;
-}
-
-bool is_complete(const std::string& line, std::size_t at, std::size_t length) {
-  if (length == 0 || at + length > line.size()) return false;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((static_cast<unsigned char>(line[at + i]) & 0xC0U) != 0x80U) return false;
-  }
-  return true;
-}
-
 // C0 and C1 control characters; the latter steer terminals too.
-bool is_control(const std::string& line, std::size_t at, std::size_t length) {
-  const auto lead = static_cast<unsigned char>(line[at]);
-  if (length == 1) return lead < 0x20 || lead == 0x7F;
-  return length == 2 && lead == 0xC2 && static_cast<unsigned char>(line[at + 1]) < 0xA0;
-}
+bool is_control(char32_t code) { return code < 0x20 || (code >= 0x7F && code < 0xA0); }
 
-Rendered render(const std::string& line) {
+Rendered render(std::string_view line) {
   Rendered rendered;
   for (std::size_t at = 0; at < line.size();) {
-    std::size_t length = sequence_length(static_cast<unsigned char>(line[at]));
-    const bool complete = is_complete(line, at, length);
-    if (!complete) length = 1;
-    for (std::size_t i = 0; i < length; ++i) rendered.column_of_byte.push_back(rendered.cells.size());
+    const Utf8Character character = utf8_character(line, at);
+    rendered.column_of_byte.insert(rendered.column_of_byte.end(), character.length, rendered.cells.size());
     if (line[at] == '\t') {
       do {
         rendered.cells.emplace_back(" ");
       } while (rendered.cells.size() % kTabWidth != 0);
-    } else if (!complete || is_control(line, at, length)) {
+    } else if (!character.valid || is_control(character.code)) {
       rendered.cells.emplace_back("\xEF\xBF\xBD");
     } else {
-      rendered.cells.push_back(line.substr(at, length));
+      rendered.cells.emplace_back(line.substr(at, character.length));
     }
-    at += length;
+    at += character.length;
   }
   rendered.column_of_byte.push_back(rendered.cells.size());
   return rendered;
@@ -73,30 +51,11 @@ std::string marks(std::size_t caret, std::size_t end) {
   return std::string(caret, ' ') + '^' + std::string(end > caret + 1 ? end - caret - 1 : 0, '~');
 }
 
-std::vector<std::string> read_lines(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return {};
-  if (std::filesystem::file_size(path, error) > kLargestFile) return {};
-  std::ifstream in(path, std::ios::binary);
-  std::vector<std::string> lines;
-  for (std::string line; std::getline(in, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
-    lines.push_back(std::move(line));
-  }
-  return lines;
-}
-
 }  // namespace
-
-const std::vector<std::string>& SourceSnippets::lines_of(const std::string& file) {
-  const auto known = files_.find(file);
-  if (known != files_.end()) return known->second;
-  return files_.emplace(file, read_lines(root_ / file)).first->second;
-}
 
 std::string SourceSnippets::of(const SourceLocation& location) {
   if (location.line < 1 || location.file.empty()) return {};
-  const std::vector<std::string>& lines = lines_of(location.file);
+  const std::vector<std::string_view>& lines = files_.lines(location.file);
   if (static_cast<std::size_t>(location.line) > lines.size()) return {};
   const Rendered rendered = render(lines[static_cast<std::size_t>(location.line) - 1]);
 

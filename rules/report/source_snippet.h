@@ -4,26 +4,22 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
-#include <vector>
 
 #include "rules/finding/finding.h"
+#include "rules/report/source_files.h"
 
 namespace dtype_guard {
 
 class SourceSnippets {
  public:
-  explicit SourceSnippets(std::filesystem::path root) : root_(std::move(root)) {}
+  explicit SourceSnippets(std::filesystem::path root) : files_(std::move(root)) {}
 
   // Two lines with a gutter, each ending in a newline; empty when the file or the line cannot be read.
   std::string of(const SourceLocation& location);
 
  private:
-  const std::vector<std::string>& lines_of(const std::string& file);
-
-  std::filesystem::path root_;
-  std::map<std::string, std::vector<std::string>> files_;
+  SourceFiles files_;
 };
 
 }  // namespace dtype_guard

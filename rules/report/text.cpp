@@ -42,17 +42,17 @@ class TextWriter {
     }
     if (options_.quiet) return;
     for (const Finding& finding : report_.findings) {
-      if (finding.suppression) suppressed(finding);
+      if (finding.baseline == "fixed") {
+        fmt::print(out_, "{}: fixed: {} [{}]\n", place(finding.location), finding.message, finding.rule);
+      } else if (finding.suppression) {
+        suppressed(finding);
+      }
     }
     for (const NotAnalysed& entry : report_.not_analysed) not_analysed(entry);
     summary(summarise(report_));
   }
 
  private:
-  static bool is_open(const Finding& finding) {
-    return !finding.suppression && finding.baseline != "unchanged" && finding.baseline != "fixed";
-  }
-
   std::string painted(std::string_view text, std::string_view code) const {
     return options_.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
   }
@@ -215,6 +215,7 @@ class TextWriter {
     if (parts.empty()) parts.emplace_back("no findings");
     if (summary.suppressed > 0) parts.push_back(fmt::format("{} suppressed", summary.suppressed));
     if (summary.unchanged > 0) parts.push_back(fmt::format("{} in the baseline", summary.unchanged));
+    if (summary.fixed > 0) parts.push_back(fmt::format("{} fixed", summary.fixed));
     fmt::print(out_, "{}; {}\n", fmt::join(parts, ", "), scope(summary));
   }
 

@@ -1,5 +1,7 @@
 #include "sample_report.h"
 
+#include <string>
+
 namespace dtype_guard::test {
 namespace {
 
@@ -81,6 +83,70 @@ Report runtime_report() {
   watched.calls = {{"flash_ref_attention_fwd", 12}, {"flash_ref_rotary", 0}};
   watched.sources = {{"flash_ref", true, ""}, {"cupti", false, "no CUDA in this process"}};
   report.watched = watched;
+  normalise(report);
+  return report;
+}
+
+Report baseline_report() {
+  Report report = static_report();
+  for (Finding& finding : report.findings) finding.suppression.reset();
+  report.findings[0].baseline = "unchanged";
+  report.findings[1].baseline = "new";
+  report.findings[2].baseline = "fixed";
+  return report;
+}
+
+Report bad_utf8_report() {
+  const std::string bad = "<b>\"\\\x80\xff%:,\n\x1b]]></script>\xe2\x28\xa1";
+  Report report = static_report();
+  for (Finding& f : report.findings) {
+    f.message += bad;
+    f.location.file = "bad/" + bad;
+    f.location.function = bad;
+    f.api = bad;
+    f.device = bad;
+    for (PathStep& step : f.path) {
+      step.note = bad;
+      step.location.file = bad;
+      step.after = bad;
+    }
+    for (Sink& sink : f.sinks) sink.api = bad;
+    for (FindingOperand& operand : f.operands) operand.dtypes = {bad};
+    for (Fix& fix : f.fixes) {
+      fix.title = bad;
+      fix.edits[0].replacement = bad;
+      fix.edits[0].range.file = bad;
+    }
+    if (f.suppression) f.suppression->reason = bad;
+  }
+  report.not_analysed[0].file = bad;
+  report.not_analysed[0].detail = bad;
+  return report;
+}
+
+Report large_report(std::size_t findings) {
+  const std::string rules[] = {"attention-implicit-promotion", "autocast-fp32-operator",
+                               "kv-cache-dtype-mismatch", "rotary-dtype-mismatch"};
+  Report report = static_report();
+  report.findings.clear();
+  report.files_analysed = 50;
+  for (std::size_t i = 0; i < findings; ++i) {
+    Finding f = i % 10 == 3 ? discarded() : promotion();
+    const std::string file = "model" + std::to_string(i % 50) + ".cpp";
+    if (i % 10 != 3) f.rule = rules[i % 4];
+    f.location.file = file;
+    f.location.function = "Block" + std::to_string(i % 97) + "::forward";
+    f.location.line = static_cast<int>(1 + i / 50);
+    f.location.end_line = f.location.line;
+    f.fingerprint = fingerprint({f.rule, f.location.function, std::to_string(i), f.api});
+    for (PathStep& step : f.path) {
+      step.location.file = file;
+      step.location.line = step.location.end_line = f.location.line + 3;
+    }
+    for (Sink& sink : f.sinks) sink.location = f.location;
+    if (i % 5 == 0) f.occurrences = {{"node1", static_cast<int>(i % 8), 1, 1, "2026-01-01T00:00:00Z", 1, {}}};
+    report.findings.push_back(std::move(f));
+  }
   normalise(report);
   return report;
 }

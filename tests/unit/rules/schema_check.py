@@ -34,8 +34,8 @@ def main():
         jsonschema.Draft7Validator.check_schema(schema)
         assert not list(described(schema)), f"no description: {list(described(schema))}"
     report = None
-    for kind in ("static", "runtime"):
-        report = json.loads(subprocess.run([program, kind], capture_output=True, check=True).stdout)
+    for kind in ("static", "baseline", "bad-utf8", "500", "runtime"):
+        report = json.loads(subprocess.run([program, kind, "json"], capture_output=True, check=True).stdout)
         jsonschema.validate(report, report_schema)
     # A schema that accepts anything would pass all of the above.
     del report["findings"][0]["rule"]
@@ -44,7 +44,7 @@ def main():
     contracts = [path for path in (rules / "contracts").glob("*.json") if path.name != "contracts.schema.json"]
     for path in contracts:
         jsonschema.validate(load(path), contracts_schema)
-    print(f"2 reports and {len(contracts)} contract files fit their schemas")
+    print(f"5 reports and {len(contracts)} contract files fit their schemas")
 
 
 main()

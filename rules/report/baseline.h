@@ -1,0 +1,37 @@
+// A baseline: the findings that a project knows and does not want to hear of again. A file of fingerprints,
+// with enough words beside them for a reviewer; without lines, so that it only changes when findings do.
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rules/report/report.h"
+
+namespace dtype_guard {
+
+struct BaselineEntry {
+  std::string fingerprint;
+  std::string rule;
+  std::string file;
+  std::string function;
+  std::string message;
+  Level level = Level::kError;
+};
+using Baseline = std::vector<BaselineEntry>;
+
+// "schema": "dtype-guard/baseline/1"; all findings but suppressed and fixed ones.
+void write_baseline(std::ostream& out, const Report& report);
+// Also reads a JSON report, whose findings it takes. Throws ReportError with place and expectation.
+Baseline read_baseline(std::string_view text, const std::string& file);
+
+// Whether this run could have found something in the file; a partial run must not call the rest fixed.
+using AnalysedFile = std::function<bool(const std::string& file)>;
+
+// Marks every finding new or unchanged, adds what the baseline has and the report has not as fixed, and
+// normalises. Files that could not be analysed are left out of the latter. Doing it twice is doing it once.
+void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed = {});
+
+}  // namespace dtype_guard

@@ -1,0 +1,51 @@
+#include "rules/report/format.h"
+
+#include <vector>
+
+#include "rules/text/nearest_name.h"
+
+namespace dtype_guard {
+namespace {
+
+template <void (*kWrite)(std::ostream&, const Report&)>
+void without_options(std::ostream& out, const Report& report, const TextOptions& /*options*/) {
+  kWrite(out, report);
+}
+
+constexpr OutputFormat kFormats[] = {
+    {"text", "for people, as compilers print", &write_text},
+    {"json", "everything, for scripts; dtype-guard/report/1", &without_options<&write_json>},
+    {"sarif", "SARIF 2.1.0, for code scanning and IDEs", &without_options<&write_sarif>},
+    {"html", "one page for a browser, with the paths drawn", &without_options<&write_html>},
+    {"github", "annotations of GitHub Actions, worst first", &without_options<&write_github>},
+    {"gitlab", "GitLab Code Quality", &without_options<&write_gitlab>},
+    {"rdjson", "reviewdog, with fixes as suggestions", &without_options<&write_rdjson>},
+};
+
+}  // namespace
+
+std::span<const OutputFormat> output_formats() { return kFormats; }
+
+const OutputFormat* find_format(std::string_view name) {
+  for (const OutputFormat& format : kFormats) {
+    if (format.name == name) return &format;
+  }
+  return nullptr;
+}
+
+std::string nearest_format(std::string_view name) {
+  std::vector<std::string> names;
+  for (const OutputFormat& format : kFormats) names.emplace_back(format.name);
+  return nearest_name(name, names);
+}
+
+std::string format_names() {
+  std::string names;
+  for (const OutputFormat& format : kFormats) {
+    if (!names.empty()) names += ", ";
+    names += format.name;
+  }
+  return names;
+}
+
+}  // namespace dtype_guard

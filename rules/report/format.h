@@ -1,0 +1,33 @@
+// Every format that a report can be written in, behind one interface: a name for --format, a line for --help,
+// and a writer. A new format is a row in format.cpp.
+#pragma once
+
+#include <iosfwd>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rules/report/report.h"
+
+namespace dtype_guard {
+
+struct OutputFormat {
+  std::string_view name;         // "sarif"
+  std::string_view description;  // one line, for --help
+  void (*write)(std::ostream& out, const Report& report, const TextOptions& options);
+};
+
+std::span<const OutputFormat> output_formats();  // text first
+// nullptr when there is none of that name; error messages then list all names and suggest the nearest.
+const OutputFormat* find_format(std::string_view name);
+std::string nearest_format(std::string_view name);  // empty when none is near
+std::string format_names();                         // "text, json, ..."
+
+// The writers that need no options. All are valid UTF-8 whatever bytes the report holds.
+void write_sarif(std::ostream& out, const Report& report);   // SARIF 2.1.0
+void write_html(std::ostream& out, const Report& report);    // one self-contained page
+void write_github(std::ostream& out, const Report& report);  // workflow commands
+void write_gitlab(std::ostream& out, const Report& report);  // Code Quality
+void write_rdjson(std::ostream& out, const Report& report);  // reviewdog
+
+}  // namespace dtype_guard

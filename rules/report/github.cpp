@@ -1,0 +1,104 @@
+// Annotations of GitHub Actions: workflow commands that the runner turns into marks on the changed lines. A
+// step shows ten of each level, so the worst come first and one line says how many stay unseen.
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+
+#include <algorithm>
+#include <array>
+#include <ostream>
+
+#include "rules/report/format.h"
+#include "rules/report/harm.h"
+#include "rules/text/utf8.h"
+
+namespace dtype_guard {
+namespace {
+
+constexpr std::size_t kPerLevel = 10;
+
+std::string_view command(Level level) {
+  switch (level) {
+    case Level::kError:
+      return "error";
+    case Level::kWarning:
+      return "warning";
+    case Level::kNote:
+      return "notice";
+  }
+  return "notice";
+}
+
+// Line ends would end the command; in properties ':' and ',' would end the value.
+std::string escaped(std::string_view text, bool property) {
+  std::string safe;
+  for (char c : valid_utf8(text)) {
+    const bool special = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
+    if (special) {
+      fmt::format_to(std::back_inserter(safe), "%{:02X}", static_cast<unsigned char>(c));
+    } else {
+      safe += c;
+    }
+  }
+  return safe;
+}
+
+// GitHub takes columns only for ranges within one line.
+std::string properties(const Finding& finding) {
+  const SourceLocation& at = finding.location;
+  std::string text;
+  if (!at.file.empty()) text += fmt::format("file={},", escaped(at.file, true));
+  if (at.line > 0) text += fmt::format("line={},", at.line);
+  if (at.line > 0 && at.end_line > at.line) text += fmt::format("endLine={},", at.end_line);
+  if (at.column > 0 && at.end_line <= at.line) {
+    text += fmt::format("col={},", at.column);
+    if (at.end_column > at.column) text += fmt::format("endColumn={},", at.end_column);
+  }
+  return text + "title=" + escaped(finding.rule, true);
+}
+
+std::string step_line(const PathStep& step) {
+  std::string text = fmt::format("\n  {}:{}: {}", step.location.file, step.location.line,
+                                 step.note.empty() ? step.op : step.note);
+  if (!step.before.empty() && !step.after.empty()) {
+    text += fmt::format(" ({} -> {})", step.before, step.after);
+  } else if (!step.after.empty()) {
+    text += fmt::format(" ({})", step.after);
+  }
+  return text;
+}
+
+std::string message(const Finding& finding) {
+  std::string text = finding.certainty == Certainty::kPossible ? "possibly: " : "";
+  text += finding.message;
+  for (const PathStep& step : finding.path) text += step_line(step);
+  for (const Fix& fix : finding.fixes) text += "\nfix: " + fix.title;
+  return text;
+}
+
+}  // namespace
+
+void write_github(std::ostream& out, const Report& report) {
+  std::array<std::size_t, 3> shown{};
+  std::size_t unseen = 0;
+  for (const Finding* finding : by_harm(report)) {
+    if (!is_open(*finding)) continue;
+    std::size_t& of_level = shown.at(static_cast<std::size_t>(finding->level));
+    if (of_level == kPerLevel) {
+      ++unseen;
+      continue;
+    }
+    ++of_level;
+    fmt::print(out, "::{} {}::{}\n", command(finding->level), properties(*finding),
+               escaped(message(*finding), false));
+  }
+  const Summary summary = summarise(report);
+  fmt::print(out, "{}: {} errors, {} warnings, {} notes, {} suppressed, {} in the baseline, {} not analysed",
+             report.tool, summary.errors, summary.warnings, summary.notes, summary.suppressed,
+             summary.unchanged, summary.not_analysed);
+  if (unseen > 0) {
+    fmt::print(out, "; {} more than GitHub shows for a step are not annotated: see another format", unseen);
+  }
+  out << '\n';
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,103 @@
+#include "rules/report/baseline.h"
+
+#include <sstream>
+
+#include "sample_report.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+
+namespace {
+
+std::string baseline_text(const Report& report) {
+  std::ostringstream out;
+  write_baseline(out, report);
+  return out.str();
+}
+
+std::vector<std::string> states(const Report& report) {
+  std::vector<std::string> states;
+  for (const Finding& finding : report.findings) states.push_back(finding.baseline);
+  return states;
+}
+
+std::string message(const std::string& text) {
+  try {
+    read_baseline(text, "b.json");
+  } catch (const ReportError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+using Words = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("a baseline reads back, holds no lines and leaves out what is suppressed") {
+  const std::string text = baseline_text(test::static_report());
+  CHECK(text.find("\"line\"") == std::string::npos);
+  const Baseline baseline = read_baseline(text, "b.json");
+  REQUIRE(baseline.size() == 2);
+  CHECK(baseline[0].rule == "attention-implicit-promotion");
+  CHECK(baseline[1].level == Level::kWarning);
+  CHECK_NOTHROW(read_baseline(baseline_text(test::bad_utf8_report()), "b.json"));
+}
+
+TEST_CASE("new, unchanged and fixed are told apart though lines have moved") {
+  const Baseline known = read_baseline(baseline_text(test::static_report()), "b.json");
+  Report now = test::static_report();
+  for (Finding& finding : now.findings) finding.location.line += 100;
+  now.findings.erase(now.findings.begin() + 1);  // the discarded cast
+  now.findings[1].suppression.reset();
+  apply_baseline(now, known);
+  CHECK(states(now) == Words{"fixed", "unchanged", "new"});
+  CHECK(now.findings[0].rule == "discarded-cast");
+  CHECK(summarise(now).errors == 1);
+  CHECK(summarise(now).unchanged == 1);
+  CHECK(summarise(now).fixed == 1);
+
+  std::ostringstream text;
+  write_text(text, now, {});
+  CHECK(text.str().find("model.cpp: fixed: the result of this cast is not used [discarded-cast]") !=
+        std::string::npos);
+  CHECK(text.str().find("1 error, 1 in the baseline, 1 fixed;") != std::string::npos);
+
+  const std::string once = text.str();
+  apply_baseline(now, known);
+  std::ostringstream again;
+  write_text(again, now, {});
+  CHECK(again.str() == once);
+  CHECK(read_baseline(baseline_text(now), "b.json").size() == 2);  // what is fixed leaves the baseline
+}
+
+TEST_CASE("a partial run calls nothing fixed that it did not look at") {
+  const Baseline known = read_baseline(baseline_text(test::static_report()), "b.json");
+  Report broken;
+  broken.not_analysed = {{"model.cpp", "", "parse-error", ""}};
+  apply_baseline(broken, known);
+  CHECK(broken.findings.empty());
+  Report partial;
+  apply_baseline(partial, known, [](const std::string& file) { return file != "model.cpp"; });
+  CHECK(partial.findings.empty());
+  apply_baseline(partial, known);
+  CHECK(states(partial) == Words{"fixed", "fixed"});
+}
+
+TEST_CASE("a report serves as baseline, and anything else is refused with its place") {
+  std::ostringstream report;
+  write_json(report, test::static_report());
+  CHECK(read_baseline(report.str(), "r.json").size() == 2);
+  CHECK(message("").rfind("b.json:1: found malformed JSON", 0) == 0);
+  CHECK(message("{}") ==
+        "b.json:1: /: found an empty object, expected a baseline with \"schema\": "
+        "\"dtype-guard/baseline/1\", as --write-baseline makes it");
+  const std::string head = "{\"schema\": \"dtype-guard/baseline/1\",\n";
+  CHECK(message(head + "\"x\": 1}") == "b.json:1: /: found an object, expected a member \"findings\"");
+  CHECK(message(head + "\"findings\": 7}") == "b.json:2: /findings: found the number 7, expected an array");
+  CHECK(message(head + "\"findings\": [{}]}") ==
+        "b.json:2: /findings/0: found an empty object, expected an entry with a \"fingerprint\"");
+  CHECK(message(head + "\"findings\": [3]}") ==
+        "b.json:2: /findings/0: found the number 3, expected an object");
+  CHECK(message(head + "\"findings\": []}") == "accepted");
+}

@@ -1,0 +1,101 @@
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "rules/report/format.h"
+#include "rules/report/harm.h"
+#include "rules/report/json_stream.h"
+#include "rules/text/utf8.h"
+#include "sample_report.h"
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+
+namespace {
+
+std::string written(const Report& report, std::string_view format) {
+  std::ostringstream out;
+  find_format(format)->write(out, report, {});
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("formats are found by name and suggested for a misspelt one") {
+  CHECK(output_formats().front().name == "text");
+  for (const OutputFormat& format : output_formats()) {
+    CHECK(find_format(format.name) == &format);
+    CHECK_FALSE(format.description.empty());
+  }
+  for (const char* name : {"text", "json", "sarif", "html", "github", "gitlab", "rdjson"}) {
+    CAPTURE(name);
+    CHECK(find_format(name) != nullptr);
+  }
+  CHECK(find_format("") == nullptr);
+  CHECK(find_format("xml") == nullptr);
+  CHECK(nearest_format("sariff") == "sarif");
+  CHECK(format_names().rfind("text, json, sarif", 0) == 0);
+}
+
+TEST_CASE("every format takes every report, and only text may pass odd bytes on") {
+  for (const Report& report : {test::static_report(), test::runtime_report(), test::baseline_report(),
+                               test::bad_utf8_report(), Report{}}) {
+    for (const OutputFormat& format : output_formats()) {
+      CAPTURE(format.name);
+      const std::string text = written(report, format.name);
+      CHECK_FALSE(text.empty());
+      CHECK(text.back() == '\n');
+      if (format.name != "text") CHECK(valid_utf8(text) == text);
+    }
+  }
+}
+
+TEST_CASE("reading a report back and writing it again changes nothing, in every format") {
+  for (const Report& report : {test::static_report(), test::baseline_report(), test::runtime_report()}) {
+    const Report again = read_json(written(report, "json"), "r.json");
+    for (const OutputFormat& format : output_formats()) {
+      CAPTURE(format.name);
+      CHECK(written(again, format.name) == written(report, format.name));
+    }
+  }
+  const std::string odd = written(test::bad_utf8_report(), "json");
+  CHECK(written(read_json(odd, "r.json"), "json") == odd);
+}
+
+TEST_CASE("the JSON stream writes what a JSON library writes") {
+  for (const Report& report : {test::runtime_report(), test::bad_utf8_report(), Report{}}) {
+    const std::string text = written(report, "json");
+    CHECK(nlohmann::ordered_json::parse(text).dump(2) + "\n" == text);
+  }
+  std::ostringstream out;
+  {
+    JsonStream json(out, 0, true);
+    json.begin_array();
+    json.value("</script>&\x01");
+    json.begin_object();
+    json.end_object();
+    json.value(true);
+    json.end_array();
+  }
+  CHECK(out.str() == "[\"\\u003c/script\\u003e\\u0026\\u0001\",{},true]");
+}
+
+TEST_CASE("broken UTF-8 is replaced start by start") {
+  CHECK(valid_utf8("caf\xC3\xA9 \xF0\x9F\x98\x80") == "caf\xC3\xA9 \xF0\x9F\x98\x80");
+  CHECK(valid_utf8("\xE2\x28\xA1") == "\xEF\xBF\xBD(\xEF\xBF\xBD");
+  CHECK(valid_utf8("\xF0\x9F\x98") == "\xEF\xBF\xBD");          // cut short
+  CHECK(valid_utf8("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");  // overlong
+  CHECK(valid_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
+  CHECK(utf16_length("a\xC3\xA9\xF0\x9F\x98\x80\xff") == 5);
+}
+
+TEST_CASE("harm puts certain errors and lost kernels first") {
+  const Report report = test::static_report();
+  const std::vector<const Finding*> ordered = by_harm(report);
+  REQUIRE(ordered.size() == 3);
+  CHECK(ordered[1]->rule == "discarded-cast");
+  CHECK(ordered.back()->suppression);
+  CHECK(harm(*ordered.front()).kernel_lost);
+  CHECK(harm(*ordered.front()).extra_bytes == 2);  // float32 where half is accepted
+  CHECK_FALSE(harm(*ordered[1]).kernel_lost);
+}
