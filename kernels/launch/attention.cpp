@@ -39,7 +39,9 @@ int read_settings(const Call& call, const flash_ref_attention_options* given,
     return call.fail(FLASH_REF_BAD_OPTIONS, "options.softmax_scale is %g; expected a finite number",
                      static_cast<double>(options.softmax_scale));
   }
-  return check_common_members(call, options.workspace, options.workspace_bytes, options.reserved);
+  if (int status = check_common_members(call, options.workspace, options.workspace_bytes, options.reserved))
+    return status;
+  return check_isa(call);
 }
 
 int read_inputs(const Call& call, const DLTensor* const* tensors, bool needs_data, Operands& operands) {
@@ -95,11 +97,11 @@ AttentionProblem make_problem(const Operands& operands, Element element,
   problem.v = operands.v.data;
   problem.out = operands.out.data;
   problem.lse = reinterpret_cast<float*>(operands.lse.data);
-  std::copy_n(operands.q.strides, 4, problem.q_strides.begin());
-  std::copy_n(operands.k.strides, 4, problem.k_strides.begin());
-  std::copy_n(operands.v.strides, 4, problem.v_strides.begin());
-  std::copy_n(operands.out.strides, 4, problem.out_strides.begin());
-  std::copy_n(operands.lse.strides, 3, problem.lse_strides.begin());
+  std::copy_n(operands.q.strides, 4, problem.q_strides);
+  std::copy_n(operands.k.strides, 4, problem.k_strides);
+  std::copy_n(operands.v.strides, 4, problem.v_strides);
+  std::copy_n(operands.out.strides, 4, problem.out_strides);
+  std::copy_n(operands.lse.strides, 3, problem.lse_strides);
   problem.batch = operands.q.sizes[0];
   problem.seq_q = operands.q.sizes[1];
   problem.heads = operands.q.sizes[2];

@@ -13,6 +13,13 @@
  * change a member, zero the struct and set struct_size to its sizeof first. Members that this library does
  * not know must be zero.
  *
+ * Instruction sets. On CPU the fastest of the machine's instruction sets that the library was built for runs.
+ * The environment variable FLASH_REF_ISA, read at the first call, forces one: scalar (what the compiler
+ * assumes without flags), avx2 (with FMA and F16C), avx512 (F, BW, VL, DQ). Another value, or one that the
+ * machine lacks, makes every call fail with FLASH_REF_BAD_OPTIONS; nothing else is run in its place. Results
+ * differ between instruction sets by rounding, and on one they are the same bits at every call, whatever the
+ * number of threads.
+ *
  * This header uses DLPack's structs only, not its enumerators, so any dlpack.h works with it. It compiles as
  * C99 and C++. All functions may be called from several threads at once. */
 #ifndef FLASH_REF_FLASH_REF_H_
@@ -38,7 +45,7 @@ extern "C" {
 enum flash_ref_status {
   FLASH_REF_OK = 0,
   FLASH_REF_NULL_ARGUMENT = 1, /* a required pointer, or the data of a tensor with elements, is NULL */
-  FLASH_REF_BAD_OPTIONS = 2,   /* struct_size or a member of the options is out of range */
+  FLASH_REF_BAD_OPTIONS = 2,   /* struct_size or a member of the options is out of range, or FLASH_REF_ISA */
   FLASH_REF_BAD_DTYPE = 3,     /* an argument has a dtype that its contract does not accept */
   FLASH_REF_BAD_DEVICE = 4,    /* an argument lies on a device that this build has no kernel for */
   FLASH_REF_BAD_SHAPE = 5,     /* number of dimensions or sizes */
