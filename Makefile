@@ -7,13 +7,14 @@ TESTS ?=
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help packages configure build demo test install clean
+.PHONY: help packages configure build demo test bench-kernels install clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them)'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
+	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make clean    remove the build directories'
 
@@ -31,6 +32,10 @@ demo: build
 
 test: build
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
+
+bench-kernels: configure
+	cmake --build --preset $(PRESET) --target bench_kernels
+	$(BUILD)/tests/bench/kernels/bench_kernels $(ARGS)
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

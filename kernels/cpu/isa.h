@@ -10,9 +10,10 @@ struct Isa {
   const char* name;
   const IsaTable* table;
   bool supported;  // by this machine
+  bool preferred;  // to the ones before it
 };
 
-// Slowest first; a null table ends the list. The first one, "scalar", is supported everywhere.
+// A null table ends the list. The first one, "scalar", is supported everywhere.
 const Isa* all_isas();
 
 // The choice is made at the first call and stays. Null if FLASH_REF_ISA names none that can run here.

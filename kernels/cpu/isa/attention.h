@@ -66,13 +66,13 @@ class PieceSolver {
   }
 
   void load_rows() {
-    // With a cap the scores enter it as they are; else log2(e) is part of the queries' factor.
-    const float factor = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
+    // With a cap the scores enter it as they are; else log2(e) is part of their factor.
+    factor_ = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
     for (std::int64_t r = 0; r < row_count_; ++r) {
       const std::int64_t query = r / piece_.heads, head = r % piece_.heads;
       const RowStrides& strides = piece_.q_strides;
       pack_row(static_cast<const T*>(piece_.q) + query * strides.row + head * strides.head, strides.dim,
-               piece_.dim, factor, tiles_.q + r * tiles_.width);
+               piece_.dim, factor_, tiles_.q + r * tiles_.width);
       tiles_.rows[r].maximum = kNothing;
       tiles_.rows[r].sum = 0;
       set_range(tiles_.rows[r], piece_.first_position + query);
@@ -95,34 +95,39 @@ class PieceSolver {
     const std::int64_t begin = larger(tiles_.rows[row].begin - key, 0);
     const std::int64_t end = smaller(tiles_.rows[row + rows - 1].end - key, count);
     if (begin >= end) return;
-    const std::int64_t first = begin / kPanel * kPanel, columns = round_up(count, kLanes);
+    const std::int64_t depth = numbers_of<T>(piece_.dim), columns = round_up(count, kLanes);
+    const std::int64_t first = begin / kPanel * kPanel;
     std::int64_t column = first;
     for (; column < end; column += kPanel) {
       const std::int64_t width = panel_width(column, columns);
-      set_block_of(rows, static_cast<int>(width / kLanes))(
-          tiles_.q + row * tiles_.width, tiles_.width, tiles_.keys + column * piece_.dim, piece_.dim,
-          tiles_.scores + column, tiles_.score_stride, nullptr);
+      set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
+          tiles_.q + row * tiles_.width, tiles_.width, tiles_.keys + column * depth, depth,
+          tiles_.scores + column - first, tiles_.score_stride, &factor_);
     }
-    column = smaller(column, columns);
+    const std::int64_t computed = smaller(column, columns) - first;
     float factors[kRows];
     for (int i = 0; i < rows; ++i) {
       SoftmaxRow& state = tiles_.rows[row + i];
       float* scores = tiles_.scores + i * tiles_.score_stride;
-      if (piece_.softcap != 0 || piece_.slopes != nullptr) adjust(scores, row + i, key, first, column);
-      factors[i] = add_scores(state, scores + first, larger(smaller(state.begin - key, column) - first, 0),
-                              larger(smaller(state.end - key, column) - first, 0), column - first);
+      if (piece_.softcap != 0 || piece_.slopes != nullptr) adjust(scores, row + i, key + first, computed);
+      const std::int64_t from = smaller(larger(state.begin - key - first, 0), computed);
+      const std::int64_t to = smaller(larger(state.end - key - first, 0), computed);
+      factors[i] = add_scores<kPairs<T>>(state, scores, from, to, computed);
     }
-    add_values(row, rows, key, begin, end, finite, factors);
+    if (finite) {
+      multiply_values(row, rows, first, begin, end, factors);
+    } else {
+      for (int i = 0; i < rows; ++i) add_visible_values(row + i, i, key + first, key + end, factors[i]);
+    }
   }
 
   // softcap * tanh(score / softcap), then ALiBi's -slope * distance; times log2(e).
-  void adjust(float* scores, std::int64_t row, std::int64_t key, std::int64_t first,
-              std::int64_t last) const {
+  void adjust(float* scores, std::int64_t row, std::int64_t key, std::int64_t columns) const {
     const std::int64_t position = piece_.first_position + row / piece_.heads;
     const Vec cap = broadcast(piece_.softcap * kLog2E);
     const float slope =
         piece_.slopes == nullptr ? 0.0F : piece_.slopes[row % piece_.heads * piece_.slope_stride] * kLog2E;
-    for (std::int64_t j = first; j < last; j += kLanes) {
+    for (std::int64_t j = 0; j < columns; j += kLanes) {
       Vec score = load(scores + j);
       if (piece_.softcap != 0) score = cap * tanh_of(score);
       const Vec distance = broadcast(static_cast<float>(position - key - j)) - lane_numbers();
@@ -132,26 +137,48 @@ class PieceSolver {
     }
   }
 
-  // Columns beyond a row's range hold 0, and 0 times a NaN or infinity behind the mask would be NaN: where
-  // there are such values and the rows differ, each row is multiplied by the values that it sees.
-  void add_values(std::int64_t row, int rows, std::int64_t key, std::int64_t begin, std::int64_t end,
-                  bool finite, const float* factors) {
-    if (finite) return multiply_values(row, rows, 0, begin, end, factors);
-    for (int i = 0; i < rows; ++i) {
-      const SoftmaxRow& state = tiles_.rows[row + i];
-      const std::int64_t from = larger(state.begin - key, begin), to = smaller(state.end - key, end);
-      multiply_values(row + i, 1, i, from, larger(from, to), factors + i);
+  // Scores of a block start at key `first` of the tile, a multiple of kPanel; keys that a row does not see
+  // hold 0.
+  void multiply_values(std::int64_t row, int rows, std::int64_t first, std::int64_t begin, std::int64_t end,
+                       const float* factors) {
+    constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
+    const std::int64_t from = begin / kKeys, depth = numbers_of<T>(end) - from;
+    for (std::int64_t column = 0; column < tiles_.width; column += kPanel) {
+      const std::int64_t width = panel_width(column, tiles_.width);
+      add_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
+          tiles_.scores + from - first / kKeys, tiles_.score_stride,
+          tiles_.values + column * tiles_.tile + from * width, depth,
+          tiles_.out + row * tiles_.width + column, tiles_.width, factors);
     }
   }
 
-  void multiply_values(std::int64_t row, int rows, int score_row, std::int64_t begin, std::int64_t end,
-                       const float* factors) {
-    for (std::int64_t column = 0; column < tiles_.width; column += kPanel) {
-      const std::int64_t width = panel_width(column, tiles_.width);
-      add_block_of(rows, static_cast<int>(width / kLanes))(
-          tiles_.scores + score_row * tiles_.score_stride + begin, tiles_.score_stride,
-          tiles_.values + column * tiles_.tile + begin * width, end - begin,
-          tiles_.out + row * tiles_.width + column, tiles_.width, factors);
+  // The same for one row, value by value: 0 times a NaN or infinity behind the mask would be NaN, so in a
+  // tile that holds such values only those of visible keys are touched. `first` is the key of the row's first
+  // score.
+  void add_visible_values(std::int64_t row, int score_row, std::int64_t first, std::int64_t end,
+                          float factor) {
+    const SoftmaxRow& state = tiles_.rows[row];
+    const float* scores = tiles_.scores + score_row * tiles_.score_stride;
+    const RowStrides& v = piece_.v_strides;
+    for (std::int64_t d = 0; d < piece_.dim; d += kLanes) {
+      float* place = tiles_.out + row * tiles_.width + d;
+      Vec sum = load(place) * broadcast(factor);
+      for (std::int64_t key = larger(first, state.begin); key < smaller(end, state.end); ++key) {
+        const T* values = static_cast<const T*>(piece_.v) + key * v.row + d * v.dim;
+        sum = multiply_add(broadcast(probability(scores, key - first)),
+                           widen_some(values, v.dim, smaller(kLanes, piece_.dim - d)), sum);
+      }
+      store(place, sum);
+    }
+  }
+
+  static FLASH_REF_INLINE float probability(const float* scores, std::int64_t index) {
+    if constexpr (kPairs<T>) {
+      const std::uint32_t bits =
+          static_cast<std::uint32_t>(reinterpret_cast<const std::uint16_t*>(scores)[index]) << 16;
+      return __builtin_bit_cast(float, bits);
+    } else {
+      return scores[index];
     }
   }
 
@@ -191,6 +218,7 @@ class PieceSolver {
 
   const AttentionPiece& piece_;
   std::int64_t row_count_;
+  float factor_ = 0;  // of the products of queries and keys
   Tiles tiles_;
 };
 

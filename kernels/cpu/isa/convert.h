@@ -15,6 +15,14 @@ struct BFloat16 {
   std::uint16_t bits;
 };
 
+// Whether the product takes these elements as they are, two to a number of 32 bits, instead of widened.
+template <class T>
+constexpr bool kPairs = false;
+#if defined(__AVX512BF16__)
+template <>
+constexpr bool kPairs<BFloat16> = true;
+#endif
+
 FLASH_REF_INLINE Halves load_halves(const void* from) {
   Halves value;
   __builtin_memcpy(&value, from, sizeof value);
@@ -78,6 +86,15 @@ FLASH_REF_INLINE void narrow(Float16* to, Vec value) {
   __builtin_memcpy(to, &result, sizeof result);
 }
 
+// Two vectors to 2 * kLanes bfloat16 numbers, for probabilities: the instruction, which may flush subnormals.
+FLASH_REF_INLINE void narrow_both([[maybe_unused]] std::uint16_t* to, [[maybe_unused]] Vec a,
+                                  [[maybe_unused]] Vec b) {
+#if defined(__AVX512BF16__)
+  const __m512bh result = _mm512_cvtne2ps_pbh(b, a);
+  __builtin_memcpy(to, &result, sizeof result);
+#endif
+}
+
 // `count` elements, at most kLanes, at any stride; the other lanes are 0.
 template <class T>
 FLASH_REF_INLINE Vec widen_some(const T* from, std::int64_t stride, std::int64_t count) {
@@ -85,6 +102,28 @@ FLASH_REF_INLINE Vec widen_some(const T* from, std::int64_t stride, std::int64_t
   T elements[kLanes] = {};
   for (std::int64_t i = 0; i < count; ++i) elements[i] = from[i * stride];
   return widen(elements);
+}
+
+// Numbers [first, first + kLanes) of a row of `dim` elements as the product takes them; 0 beyond the end.
+template <class T>
+FLASH_REF_INLINE Vec numbers(const T* row, std::int64_t stride, std::int64_t first, std::int64_t dim) {
+  if constexpr (kPairs<T>) {
+    if (stride == 1 && 2 * (first + kLanes) <= dim) {
+      return load(reinterpret_cast<const float*>(row + 2 * first));
+    }
+    T elements[2 * kLanes] = {};
+    const std::int64_t some = smaller(2 * kLanes, dim - 2 * first);
+    for (std::int64_t i = 0; i < some; ++i) elements[i] = row[(2 * first + i) * stride];
+    return load(reinterpret_cast<const float*>(elements));
+  } else {
+    return widen_some(row + first * stride, stride, smaller(kLanes, dim - first));
+  }
+}
+
+// How many numbers `count` elements are.
+template <class T>
+FLASH_REF_INLINE std::int64_t numbers_of(std::int64_t count) {
+  return kPairs<T> ? (count + 1) / 2 : count;
 }
 
 template <class T>

@@ -3,6 +3,9 @@
 // Attention spends its time here, for scores (A = queries, B = packed keys) and for the output (A =
 // probabilities, B = packed values).
 //
+// Numbers are floats, or pairs of bfloat16 neighbours along the depth where the instruction set multiplies
+// those faster (the template parameter kPaired); either way they take 32 bits.
+//
 // B comes in panels: a panel is depth x (up to kVectors * kLanes) floats without gaps, columns padded to
 // kLanes.
 #pragma once
@@ -13,7 +16,7 @@ namespace flash_ref::cpu::FLASH_REF_ISA {
 
 constexpr std::int64_t kPanel = kVectors * kLanes;  // columns of a full panel
 
-template <int kBlockRows, int kBlockVectors>
+template <bool kPaired, int kBlockRows, int kBlockVectors>
 FLASH_REF_INLINE void multiply(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth,
                                Vec (&c)[kBlockRows][kBlockVectors]) {
 #pragma GCC unroll 16
@@ -29,30 +32,35 @@ FLASH_REF_INLINE void multiply(const float* a, std::int64_t a_stride, const floa
     for (int i = 0; i < kBlockRows; ++i) {
       const Vec number = broadcast(a[i * a_stride + t]);
 #pragma GCC unroll 4
-      for (int j = 0; j < kBlockVectors; ++j) c[i][j] = multiply_add(number, row[j], c[i][j]);
+      for (int j = 0; j < kBlockVectors; ++j) {
+        c[i][j] =
+            kPaired ? multiply_add_pairs(number, row[j], c[i][j]) : multiply_add(number, row[j], c[i][j]);
+      }
     }
   }
 }
 
-// C = A B.
-template <int kBlockRows, int kBlockVectors>
+// C = A B, times a factor where A could not be multiplied by it beforehand.
+template <bool kPaired, int kBlockRows, int kBlockVectors>
 void set_block(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth, float* c,
-               std::int64_t c_stride, const float*) {
+               std::int64_t c_stride, [[maybe_unused]] const float* factor) {
   Vec block[kBlockRows][kBlockVectors];
-  multiply<kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
+  multiply<kPaired, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
 #pragma GCC unroll 16
   for (int i = 0; i < kBlockRows; ++i) {
 #pragma GCC unroll 4
-    for (int j = 0; j < kBlockVectors; ++j) store(c + i * c_stride + j * kLanes, block[i][j]);
+    for (int j = 0; j < kBlockVectors; ++j) {
+      store(c + i * c_stride + j * kLanes, kPaired ? block[i][j] * broadcast(*factor) : block[i][j]);
+    }
   }
 }
 
 // C = factor C + A B, one factor for each row.
-template <int kBlockRows, int kBlockVectors>
+template <bool kPaired, int kBlockRows, int kBlockVectors>
 void add_block(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth, float* c,
                std::int64_t c_stride, const float* factors) {
   Vec block[kBlockRows][kBlockVectors];
-  multiply<kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
+  multiply<kPaired, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
 #pragma GCC unroll 16
   for (int i = 0; i < kBlockRows; ++i) {
     const Vec factor = broadcast(factors[i]);
@@ -68,20 +76,20 @@ using BlockFunction = void (*)(const float*, std::int64_t, const float*, std::in
                                const float*);
 
 // The instance for `rows` rows and `vectors` vectors.
-template <int kBlockRows = kRows>
+template <bool kPaired, int kBlockRows = kRows>
 BlockFunction set_block_of(int rows, int vectors) {
   if constexpr (kBlockRows > 1) {
-    if (rows < kBlockRows) return set_block_of<kBlockRows - 1>(rows, vectors);
+    if (rows < kBlockRows) return set_block_of<kPaired, kBlockRows - 1>(rows, vectors);
   }
-  return vectors == 1 ? set_block<kBlockRows, 1> : set_block<kBlockRows, kVectors>;
+  return vectors == 1 ? set_block<kPaired, kBlockRows, 1> : set_block<kPaired, kBlockRows, kVectors>;
 }
 
-template <int kBlockRows = kRows>
+template <bool kPaired, int kBlockRows = kRows>
 BlockFunction add_block_of(int rows, int vectors) {
   if constexpr (kBlockRows > 1) {
-    if (rows < kBlockRows) return add_block_of<kBlockRows - 1>(rows, vectors);
+    if (rows < kBlockRows) return add_block_of<kPaired, kBlockRows - 1>(rows, vectors);
   }
-  return vectors == 1 ? add_block<kBlockRows, 1> : add_block<kBlockRows, kVectors>;
+  return vectors == 1 ? add_block<kPaired, kBlockRows, 1> : add_block<kPaired, kBlockRows, kVectors>;
 }
 
 // The width of the panel that starts at `column` of `columns`, itself a multiple of kLanes.

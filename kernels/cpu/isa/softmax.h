@@ -2,6 +2,7 @@
 // far, in base 2 (scores arrive multiplied by log2(e)). kernels/README.md has the formulae.
 #pragma once
 
+#include "kernels/cpu/isa/convert.h"
 #include "kernels/cpu/isa/exponential.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
@@ -35,6 +36,19 @@ FLASH_REF_INLINE float largest(const float* scores, std::int64_t columns, float 
   return largest_lane(maximum(a, b));
 }
 
+// With kPaired the results are stored as bfloat16, from the start of the row on; the sum is that of the
+// floats.
+template <bool kPaired>
+FLASH_REF_INLINE void store_probabilities(float* scores, std::int64_t j, Vec a, Vec b) {
+  if constexpr (kPaired) {
+    narrow_both(reinterpret_cast<std::uint16_t*>(scores) + j, a, b);
+  } else {
+    store(scores + j, a);
+    store(scores + j + kLanes, b);
+  }
+}
+
+template <bool kPaired>
 FLASH_REF_INLINE float exponentiate(float* scores, std::int64_t columns, float subtracted) {
   const Vec shift = broadcast(subtracted);
   Vec sum = {}, other = {};
@@ -42,14 +56,17 @@ FLASH_REF_INLINE float exponentiate(float* scores, std::int64_t columns, float s
   for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
     const Vec a = exp2_nonpositive(load(scores + j) - shift);
     const Vec b = exp2_nonpositive(load(scores + j + kLanes) - shift);
-    store(scores + j, a);
-    store(scores + j + kLanes, b);
+    store_probabilities<kPaired>(scores, j, a, b);
     sum += a;
     other += b;
   }
   if (j < columns) {
     const Vec a = exp2_nonpositive(load(scores + j) - shift);
-    store(scores + j, a);
+    if constexpr (kPaired) {
+      narrow_both(reinterpret_cast<std::uint16_t*>(scores) + j, a, Vec{});
+    } else {
+      store(scores + j, a);
+    }
     sum += a;
   }
   return sum_of_lanes(sum + other);
@@ -57,6 +74,7 @@ FLASH_REF_INLINE float exponentiate(float* scores, std::int64_t columns, float s
 
 // Replaces scores [begin, end) of `columns` by exp2(score - new maximum) and the others by 0, and returns the
 // factor by which everything accumulated before must be multiplied. `columns` is a multiple of kLanes.
+template <bool kPaired>
 FLASH_REF_INLINE float add_scores(SoftmaxRow& row, float* scores, std::int64_t begin, std::int64_t end,
                                   std::int64_t columns) {
   fill(scores, scores + begin, kNothing);
@@ -64,7 +82,7 @@ FLASH_REF_INLINE float add_scores(SoftmaxRow& row, float* scores, std::int64_t b
   const float maximum_of_row = largest(scores, columns, row.maximum);
   const float subtracted = finite_or_zero(maximum_of_row);
   const float factor = exp2_nonpositive(broadcast(row.maximum - subtracted))[0];
-  row.sum = row.sum * factor + exponentiate(scores, columns, subtracted);
+  row.sum = row.sum * factor + exponentiate<kPaired>(scores, columns, subtracted);
   row.maximum = maximum_of_row;
   return factor;
 }

@@ -59,6 +59,15 @@ FLASH_REF_INLINE Vec multiply_add(Vec a, Vec b, Vec c) {
 #endif
 }
 
+// Two bfloat16 numbers in each lane, the first one in the low bits; products are added in float.
+FLASH_REF_INLINE Vec multiply_add_pairs([[maybe_unused]] Vec a, [[maybe_unused]] Vec b, Vec c) {
+#if defined(__AVX512BF16__)
+  return _mm512_dpbf16_ps(c, (__m512bh)a, (__m512bh)b);
+#else
+  return c;
+#endif
+}
+
 // b where either is NaN.
 FLASH_REF_INLINE Vec maximum(Vec a, Vec b) {
 #if defined(__AVX512F__)

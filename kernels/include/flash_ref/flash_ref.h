@@ -81,7 +81,9 @@ typedef struct flash_ref_rotary_options {
  *               h / (heads / kv_heads).
  * Strides:      any, for every tensor.
  * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}, optional.
- * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out.
+ * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out. With
+ * avx512bf16, probabilities of bfloat16 tensors are rounded to bfloat16 before they meet v, and bfloat16
+ *               subnormals count as 0.
  * Aliasing:     q, k, v may share memory; out and lse share memory with no other argument.
  * Rows:         a query that sees no key (causal, or seq_k = 0) gets zeros, and -infinity in lse.
  * Errors:       every status of flash_ref_status. lse may be NULL. */
