@@ -25,8 +25,16 @@ struct AttentionProblem {
   Strides4 q_strides, k_strides, v_strides, out_strides;
   std::int64_t lse_strides[3];  // (batch, head, sequence)
   std::int64_t batch, seq_q, seq_k, heads, kv_heads, dim;
+  // Sequences of different lengths in one tensor: sequence b has the rows from offsets[b] to offsets[b + 1],
+  // the batch strides are 0, and seq_q and seq_k are the longest ones. Null: all sequences are alike.
+  const std::int32_t *q_offsets, *k_offsets;
+  std::int64_t q_offsets_stride, k_offsets_stride;
   bool causal;
-  float scale;  // the factor itself, never 0 for "default"
+  float scale;             // the factor itself, never 0 for "default"
+  float softcap;           // 0: none
+  std::int64_t window;     // 0: none
+  const float* slopes;     // of ALiBi; null: none
+  Strides2 slope_strides;  // (batch, head)
 };
 
 struct RotaryProblem {

@@ -15,7 +15,8 @@
  *
  * Instruction sets. On CPU the fastest of the machine's instruction sets that the library was built for runs.
  * The environment variable FLASH_REF_ISA, read at the first call, forces one: scalar (what the compiler
- * assumes without flags), avx2 (with FMA and F16C), avx512 (F, BW, VL, DQ). Another value, or one that the
+ * assumes without flags), avx2 (with FMA and F16C), avx512 (F, BW, VL, DQ), avx512bf16 (bfloat16 dot
+ * products; taken unasked on AMD only, where they are faster than FMA). Another value, or one that the
  * machine lacks, makes every call fail with FLASH_REF_BAD_OPTIONS; nothing else is run in its place. Results
  * differ between instruction sets by rounding, and on one they are the same bits at every call, whatever the
  * number of threads.
@@ -40,7 +41,7 @@ extern "C" {
 #endif
 
 /* Grows when a function, a status or an options member is added; nothing is ever removed. */
-#define FLASH_REF_ABI_VERSION 1
+#define FLASH_REF_ABI_VERSION 2
 
 enum flash_ref_status {
   FLASH_REF_OK = 0,
@@ -51,7 +52,8 @@ enum flash_ref_status {
   FLASH_REF_BAD_SHAPE = 5,     /* number of dimensions or sizes */
   FLASH_REF_BAD_LAYOUT = 6,    /* strides, alignment, or outputs that share memory */
   FLASH_REF_BAD_WORKSPACE = 7, /* options->workspace is too small */
-  FLASH_REF_OUT_OF_MEMORY = 8  /* no workspace was given and none could be allocated */
+  FLASH_REF_OUT_OF_MEMORY = 8, /* no workspace was given and none could be allocated */
+  FLASH_REF_BAD_VALUE = 9      /* since ABI version 2: an element of a tensor that says how others are read */
 };
 
 typedef struct flash_ref_attention_options {
@@ -62,6 +64,11 @@ typedef struct flash_ref_attention_options {
   size_t workspace_bytes; /* size of workspace; flash_ref_attention_fwd_workspace() tells what is enough */
   float softmax_scale;    /* factor on q k^T; 0: 1/sqrt(dim) */
   uint32_t reserved;      /* 0 */
+  /* Since ABI version 2. With p = i + seq_k - seq_q, the place of query i among the keys: */
+  float softcap;                /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  uint32_t window;              /* n > 0: query i sees key j only if p - n < j < p + n; 0: all of them */
+  const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads): slope * |p - j| is taken off a score,
+                                   after softcap; NULL: nothing is */
 } flash_ref_attention_options;
 
 typedef struct flash_ref_rotary_options {
@@ -97,6 +104,33 @@ FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, 
 FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                                     const flash_ref_attention_options* options,
                                                     size_t* bytes);
+
+/* flash_ref_attention_fwd for sequences of different lengths that lie one after the other: sequence b has the
+ * rows cu_seqlens_q[b] to cu_seqlens_q[b + 1] - 1 of q and out, and likewise of k and v. Masks count from the
+ * ends of each sequence.
+ *
+ * Shapes:       q, out (total_q, heads, dim); k, v (total_k, kv_heads, dim); cu_seqlens_q, cu_seqlens_k
+ *               (batch + 1): they start with 0, never fall and end with total_q and total_k;
+ *               lse (heads, total_q).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; cu_seqlens_q in {int32}; cu_seqlens_k in {int32};
+ *               out = q; lse in {float32}, optional.
+ * Accumulation: as flash_ref_attention_fwd.
+ * Aliasing:     as flash_ref_attention_fwd.
+ * Rows:         as flash_ref_attention_fwd.
+ * Errors:       every status of flash_ref_status. lse may be NULL. */
+FLASH_REF_API int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                 const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
+                                                 DLTensor* out, DLTensor* lse,
+                                                 const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace for flash_ref_attention_varlen_fwd, as flash_ref_attention_fwd_workspace
+ * does; the data of cu_seqlens_q and cu_seqlens_k are read and may not be NULL. */
+FLASH_REF_API int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, const DLTensor* k,
+                                                           const DLTensor* v, const DLTensor* cu_seqlens_q,
+                                                           const DLTensor* cu_seqlens_k,
+                                                           const flash_ref_attention_options* options,
+                                                           size_t* bytes);
 
 /* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
  * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit.
