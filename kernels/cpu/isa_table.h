@@ -12,6 +12,10 @@ struct IsaTable {
   void (*attention)(const AttentionPiece& piece, void* scratch);
   // Positions [first, last) of batch * seq.
   void (*rotary)(const RotaryProblem& problem, std::int64_t first, std::int64_t last);
+  // Block `index` of the blocks of `rwkv7_rows` state rows of all heads.
+  std::int64_t rwkv7_rows;
+  std::size_t (*rwkv7_scratch)(std::int64_t dim);
+  void (*rwkv7)(const Rwkv7Problem& problem, std::int64_t index, void* scratch);
 
   // For the tests: the conversions and functions that the kernels are made of.
   void (*widen_float16)(const std::uint16_t* from, float* to, std::int64_t count);

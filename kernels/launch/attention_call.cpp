@@ -3,17 +3,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
-#include <memory>
 
 #include "kernels/cpu/kernels.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/options.h"
+#include "kernels/launch/scratch.h"
 
 namespace flash_ref {
 namespace {
 
-constexpr std::size_t kAlignment = 64;
 constexpr std::size_t kFirstSize = offsetof(flash_ref_attention_options, softcap);  // in ABI version 1
 
 int read_slopes(const Call& call, const DLTensor& given, std::int64_t batch, std::int64_t heads,
@@ -95,37 +93,14 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
   problem.slope_strides[1] = settings.slopes.strides[settings.slopes.rank - 1];
 }
 
-// The caller's workspace with as many threads as fit into it, or one that lives for the call.
 int solve_attention_on_cpu(const Call& call, const AttentionProblem& problem,
                            const flash_ref_attention_options& options) {
-  const std::size_t scratch = cpu::attention_scratch_bytes(problem);
-  int threads = cpu::attention_threads(problem);
-  if (scratch == 0) return FLASH_REF_OK;
-  if (options.workspace == nullptr) {
-    const std::unique_ptr<void, decltype(&std::free)> memory(
-        std::aligned_alloc(kAlignment, scratch * static_cast<std::size_t>(threads)), &std::free);
-    if (memory == nullptr) {
-      return call.fail(FLASH_REF_OUT_OF_MEMORY, "no workspace was given and %zu bytes could not be allocated",
-                       scratch * static_cast<std::size_t>(threads));
-    }
-    cpu::attention_fwd(problem, memory.get(), threads);
-    return FLASH_REF_OK;
-  }
-  void* memory = options.workspace;
-  std::size_t bytes = options.workspace_bytes;
-  if (std::align(kAlignment, scratch, memory, bytes) == nullptr) {
-    return call.fail(FLASH_REF_BAD_WORKSPACE, "options.workspace_bytes is %zu; expected at least %zu",
-                     options.workspace_bytes, scratch + kAlignment - 1);
-  }
-  threads = static_cast<int>(std::min(bytes / scratch, static_cast<std::size_t>(threads)));
-  cpu::attention_fwd(problem, memory, threads);
-  return FLASH_REF_OK;
+  return with_scratch(call, options, cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem),
+                      [&](void* memory, int threads) { cpu::attention_fwd(problem, memory, threads); });
 }
 
 std::size_t attention_workspace(const AttentionProblem& problem) {
-  const std::size_t scratch = cpu::attention_scratch_bytes(problem);
-  const auto threads = static_cast<std::size_t>(cpu::attention_threads(problem));
-  return scratch == 0 ? 0 : scratch * threads + kAlignment - 1;
+  return workspace_for(cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem));
 }
 
 }  // namespace flash_ref

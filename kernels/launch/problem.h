@@ -37,6 +37,18 @@ struct AttentionProblem {
   Strides2 slope_strides;  // (batch, head)
 };
 
+struct Rwkv7Problem {
+  Element element;
+  const void *r, *w, *k, *v, *a, *b;
+  void* out;
+  const float* initial_state;  // may be null: 0
+  float* final_state;          // may be null
+  Strides4 r_strides, w_strides, k_strides, v_strides, a_strides, b_strides, out_strides;
+  Strides4 initial_strides, final_strides;  // (batch, head, value, key)
+  std::int64_t batch, seq, heads, dim;
+  float scale;
+};
+
 struct RotaryProblem {
   Element element;
   const void* x;

@@ -1,6 +1,7 @@
 // Compiled once per instruction set: everything in isa/, behind one table of functions.
 #include "kernels/cpu/isa/attention.h"
 #include "kernels/cpu/isa/rotary.h"
+#include "kernels/cpu/isa/rwkv7.h"
 #include "kernels/cpu/isa_table.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
@@ -34,6 +35,22 @@ void rotary(const RotaryProblem& problem, std::int64_t first, std::int64_t last)
   }
 }
 
+std::size_t rwkv7_scratch(std::int64_t dim) {
+  return static_cast<std::size_t>(StateRows<float>::floats(dim)) * sizeof(float);
+}
+
+void rwkv7(const Rwkv7Problem& problem, std::int64_t index, void* scratch) {
+  float* memory = static_cast<float*>(scratch);
+  switch (problem.element) {
+    case Element::kFloat16:
+      return StateRows<Float16>(problem, index, memory).run();
+    case Element::kBFloat16:
+      return StateRows<BFloat16>(problem, index, memory).run();
+    case Element::kFloat32:
+      return StateRows<float>(problem, index, memory).run();
+  }
+}
+
 template <class T>
 void widen_all(const std::uint16_t* from, float* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) {
@@ -64,8 +81,17 @@ void tanh_all(const float* from, float* to, std::int64_t count) { map<tanh_of>(f
 }  // namespace
 
 extern const IsaTable kTable;
-const IsaTable kTable = {
-    attention_scratch,    attention, rotary,  widen_all<Float16>, widen_all<BFloat16>, narrow_all<Float16>,
-    narrow_all<BFloat16>, exp2_all,  tanh_all};
+const IsaTable kTable = {attention_scratch,
+                         attention,
+                         rotary,
+                         kStateRows,
+                         rwkv7_scratch,
+                         rwkv7,
+                         widen_all<Float16>,
+                         widen_all<BFloat16>,
+                         narrow_all<Float16>,
+                         narrow_all<BFloat16>,
+                         exp2_all,
+                         tanh_all};
 
 }  // namespace flash_ref::cpu::FLASH_REF_ISA

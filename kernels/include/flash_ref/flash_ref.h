@@ -81,6 +81,16 @@ typedef struct flash_ref_rotary_options {
   uint32_t reserved;      /* 0 */
 } flash_ref_rotary_options;
 
+typedef struct flash_ref_rwkv7_options {
+  uint32_t struct_size;   /* sizeof(flash_ref_rwkv7_options) */
+  float scale;            /* factor on out; 0: 1 */
+  void* stream;           /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;        /* NULL: on CPU the library allocates */
+  size_t workspace_bytes; /* size of workspace; flash_ref_rwkv7_fwd_workspace() tells what is enough */
+  uint32_t reserved;      /* 0 */
+  uint32_t reserved_too;  /* 0 */
+} flash_ref_rwkv7_options;
+
 /* out = softmax(softmax_scale * q k^T) v for each batch and head; lse = natural log of the denominator.
  *
  * Shapes:       q, out (batch, seq_q, heads, dim); k, v (batch, seq_k, kv_heads, dim);
@@ -147,6 +157,32 @@ FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const
 /* Stores in *bytes the workspace that flash_ref_rotary needs on such arguments: 0 on CPU. */
 FLASH_REF_API int flash_ref_rotary_workspace(const DLTensor* x, const DLTensor* cos, const DLTensor* sin,
                                              const flash_ref_rotary_options* options, size_t* bytes);
+
+/* The recurrence of RWKV-7 (delta rule), for each batch and head, with a state S of values by keys:
+ *     S := S diag(exp(w)) + (S a) b^T + v k^T        out := scale * S r        at each position in turn.
+ * In the model a is -kk and b is kk times the in-context learning rate, kk being the normalised removal key.
+ * w is the natural logarithm of the decay, as in flash-linear-attention: at most 0. Where a model gives the
+ * activation x before that, w is -exp(-0.5) * sigmoid(x).
+ *
+ * Shapes:       r, w, k, v, a, b, out (batch, seq, heads, dim); initial_state, final_state
+ *               (batch, heads, dim, dim), rows are values, columns keys; dim is 4096 at most.
+ * Strides:      any, for every tensor.
+ * Dtypes:       r in {float16, float32, bfloat16}; w = r; k = r; v = r; a = r; b = r;
+ *               initial_state in {float32}, optional; out = r; final_state in {float32}, optional.
+ * Accumulation: float32 throughout, the state included; rounded once, to out.
+ * Aliasing:     final_state may be initial_state itself; else outputs share memory with no other argument.
+ * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
+ *               initial_state may be NULL, which means zeros, and final_state may be NULL. */
+FLASH_REF_API int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                      const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                      const DLTensor* initial_state, DLTensor* out, DLTensor* final_state,
+                                      const flash_ref_rwkv7_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_rwkv7_fwd runs at full speed on such arguments, whose
+ * data may be NULL. */
+FLASH_REF_API int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                                const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                                const flash_ref_rwkv7_options* options, size_t* bytes);
 
 /* What was wrong with this thread's latest call that returns a status: one sentence without a newline, "" if
  * that call succeeded. Valid until this thread's next such call; never NULL. */
