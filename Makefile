@@ -7,7 +7,7 @@ TESTS ?=
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help packages configure build demo test bench-rules install clean
+.PHONY: help packages configure build demo test bench-kernels bench-rules install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -15,6 +15,7 @@ help:
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them)'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
+	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make clean    remove the build directories'
 
@@ -35,6 +36,10 @@ test: build
 
 bench-rules: configure
 	cmake --build --preset $(PRESET) --target bench-rules
+
+bench-kernels: configure
+	cmake --build --preset $(PRESET) --target bench_kernels
+	$(BUILD)/tests/bench/kernels/bench_kernels $(ARGS)
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

@@ -1,192 +1,151 @@
-// Attention, forward: one piece is a tile of queries of one head. It runs once over the keys, tile by tile,
-// and never holds more than one tile of scores.
+// Attention, forward: a problem is cut into pieces, which share nothing, and each is solved by the code of
+// the selected instruction set (isa/attention.h). A piece has the heads that share one kv head, so that K and
+// V are packed for all of them at once. The bits of a result do not depend on how it was cut.
 #include <algorithm>
-#include <limits>
-#include <numbers>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
-#include "kernels/cpu/product.h"
-#include "kernels/cpu/row.h"
-#include "kernels/cpu/softmax.h"
 #include "kernels/cpu/threads.h"
 
 namespace flash_ref::cpu {
 namespace {
 
-constexpr std::int64_t kQueryTile = 64;
-constexpr std::int64_t kKeyTile = 64;
-static_assert(kKeyTile % kLanes == 0);
+constexpr std::int64_t kMostRows = 192;  // a multiple of every instruction set's kRows; amortises the packing
+constexpr std::int64_t kLeastRows = 48;  // fewer cost more packing than an idle thread costs
+constexpr std::int64_t kPiecesPerThread = 4;  // so that the last ones to finish are not far apart
 
-std::int64_t round_up(std::int64_t count) { return (count + kLanes - 1) / kLanes * kLanes; }
+struct Cut {
+  std::int64_t group;         // query heads of a kv head
+  std::int64_t heads;         // of a piece
+  std::int64_t head_pieces;   // per kv head
+  std::int64_t queries;       // of a piece
+  std::int64_t query_pieces;  // per sequence
+  std::int64_t pieces;
+};
 
-std::int64_t query_tiles(const AttentionProblem& problem) {
-  return (problem.seq_q + kQueryTile - 1) / kQueryTile;
+Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
+  Cut cut{};
+  if (problem.batch == 0 || problem.heads == 0 || problem.seq_q == 0) return cut;
+  cut.group = problem.heads / problem.kv_heads;
+  cut.heads = std::min(cut.group, kMostRows);
+  cut.head_pieces = (cut.group + cut.heads - 1) / cut.heads;
+  cut.queries = std::min(std::max<std::int64_t>(rows / cut.heads, 1), problem.seq_q);
+  cut.query_pieces = (problem.seq_q + cut.queries - 1) / cut.queries;
+  cut.pieces = problem.batch * problem.kv_heads * cut.head_pieces * cut.query_pieces;
+  return cut;
 }
 
-// The memory of one thread, cut into tiles. Rows of q, values and out are `width` floats apart, dim and
-// padding.
-struct Tiles {
-  std::int64_t width;
-  float* q;         // kQueryTile x width
-  float* out;       // kQueryTile x width
-  float* keys;      // dim x kKeyTile: transposed
-  float* values;    // kKeyTile x width
-  float* scores;    // kQueryTile x kKeyTile
-  float* key_row;   // width
-  SoftmaxRow* row;  // kQueryTile
-
-  Tiles(std::int64_t dim, float* memory) : width(round_up(dim)) {
-    q = memory;
-    out = q + kQueryTile * width;
-    keys = out + kQueryTile * width;
-    values = keys + width * kKeyTile;
-    scores = values + kKeyTile * width;
-    key_row = scores + kQueryTile * kKeyTile;
-    row = reinterpret_cast<SoftmaxRow*>(key_row + width);
+Cut cut_for(const AttentionProblem& problem, int threads) {
+  std::int64_t rows = kMostRows;
+  Cut cut = cut_into(problem, rows);
+  while (threads > 1 && cut.pieces < threads * kPiecesPerThread && rows > kLeastRows) {
+    rows /= 2;
+    cut = cut_into(problem, rows);
   }
-
-  static std::size_t bytes(std::int64_t dim) {
-    const auto width = static_cast<std::size_t>(round_up(dim));
-    return (width * (2 * kQueryTile + 2 * kKeyTile + 1) + kQueryTile * kKeyTile) * sizeof(float) +
-           kQueryTile * sizeof(SoftmaxRow);
-  }
-};
-
-// One tile of queries of one head, with typed pointers to the first row of each operand.
-template <class T>
-class TileSolver {
- public:
-  TileSolver(const AttentionProblem& problem, std::int64_t batch, std::int64_t head, std::int64_t first_query,
-             float* memory)
-      : problem_(problem),
-        batch_(batch),
-        head_(head),
-        kv_head_(head / (problem.heads / problem.kv_heads)),
-        first_query_(first_query),
-        queries_(std::min(kQueryTile, problem.seq_q - first_query)),
-        tiles_(problem.dim, memory) {}
-
-  void solve() {
-    load_queries();
-    const std::int64_t keys_end = visible_keys(problem_, first_query_ + queries_ - 1);
-    for (std::int64_t key = 0; key < keys_end; key += kKeyTile) {
-      add_keys(key, std::min(kKeyTile, keys_end - key));
-    }
-    store();
-  }
-
- private:
-  const T* row_of(const void* data, const Strides4& strides, std::int64_t position, std::int64_t head) const {
-    return static_cast<const T*>(data) + batch_ * strides[0] + position * strides[1] + head * strides[2];
-  }
-
-  void load_queries() {
-    const float factor = problem_.scale * std::numbers::log2e_v<float>;
-    for (std::int64_t i = 0; i < queries_; ++i) {
-      load_row(row_of(problem_.q, problem_.q_strides, first_query_ + i, head_), problem_.q_strides[3],
-               problem_.dim, factor, tiles_.q + i * tiles_.width);
-      tiles_.row[i] = {-std::numeric_limits<float>::infinity(), 0.0F};
-    }
-    std::fill_n(tiles_.out, queries_ * tiles_.width, 0.0F);
-  }
-
-  void load_keys(std::int64_t first, std::int64_t count, std::int64_t columns) {
-    for (std::int64_t j = 0; j < count; ++j) {
-      load_row(row_of(problem_.k, problem_.k_strides, first + j, kv_head_), problem_.k_strides[3],
-               problem_.dim, tiles_.key_row);
-      for (std::int64_t d = 0; d < problem_.dim; ++d) tiles_.keys[d * kKeyTile + j] = tiles_.key_row[d];
-    }
-    for (std::int64_t d = 0; d < problem_.dim; ++d) {
-      std::fill(tiles_.keys + d * kKeyTile + count, tiles_.keys + d * kKeyTile + columns, 0.0F);
-    }
-  }
-
-  void load_values(std::int64_t first, std::int64_t count) {
-    for (std::int64_t j = 0; j < count; ++j) {
-      float* row = tiles_.values + j * tiles_.width;
-      load_row(row_of(problem_.v, problem_.v_strides, first + j, kv_head_), problem_.v_strides[3],
-               problem_.dim, row);
-      std::fill(row + problem_.dim, row + tiles_.width, 0.0F);
-    }
-  }
-
-  void add_keys(std::int64_t first, std::int64_t count) {
-    const std::int64_t columns = round_up(count);
-    load_keys(first, count, columns);
-    load_values(first, count);
-    std::fill_n(tiles_.scores, queries_ * kKeyTile, 0.0F);
-    add_product(tiles_.q, tiles_.width, tiles_.keys, kKeyTile, tiles_.scores, kKeyTile, queries_,
-                problem_.dim, columns);
-    for (std::int64_t i = 0; i < queries_; ++i) add_row(i, first, count, columns);
-  }
-
-  // Only the values of visible keys are touched: 0 times a NaN behind the mask would be NaN.
-  void add_row(std::int64_t i, std::int64_t first, std::int64_t count, std::int64_t columns) {
-    const std::int64_t visible =
-        std::clamp<std::int64_t>(visible_keys(problem_, first_query_ + i) - first, 0, count);
-    if (visible == 0) return;
-    float* scores = tiles_.scores + i * kKeyTile;
-    float* out = tiles_.out + i * tiles_.width;
-    const float factor = add_scores(tiles_.row[i], scores, visible, columns);
-    for (std::int64_t d = 0; d < tiles_.width; ++d) out[d] *= factor;
-    add_product(scores, kKeyTile, tiles_.values, tiles_.width, out, tiles_.width, 1, visible, tiles_.width);
-  }
-
-  void store() {
-    const Strides4& strides = problem_.out_strides;
-    T* out = static_cast<T*>(problem_.out) + batch_ * strides[0] + head_ * strides[2];
-    for (std::int64_t i = 0; i < queries_; ++i) {
-      store_row(tiles_.out + i * tiles_.width, output_factor(tiles_.row[i]), problem_.dim, strides[3],
-                out + (first_query_ + i) * strides[1]);
-      if (problem_.lse == nullptr) continue;
-      problem_.lse[batch_ * problem_.lse_strides[0] + head_ * problem_.lse_strides[1] +
-                   (first_query_ + i) * problem_.lse_strides[2]] = log_sum_exp(tiles_.row[i]);
-    }
-  }
-
-  const AttentionProblem& problem_;
-  std::int64_t batch_, head_, kv_head_, first_query_, queries_;
-  Tiles tiles_;
-};
+  return cut;
+}
 
 template <class T>
-void solve(const AttentionProblem& problem, char* scratch, [[maybe_unused]] int threads) {
-  const std::int64_t tiles = query_tiles(problem);
-  const std::int64_t pieces = problem.batch * problem.heads * tiles;
-  const std::size_t scratch_bytes = attention_scratch_bytes(problem);
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(dynamic) if (threads > 1)
-#endif
-  for (std::int64_t piece = 0; piece < pieces; ++piece) {
-    char* memory = scratch + static_cast<std::size_t>(thread_number()) * scratch_bytes;
-    const std::int64_t head = piece / tiles;
-    TileSolver<T>(problem, head / problem.heads, head % problem.heads, piece % tiles * kQueryTile,
-                  reinterpret_cast<float*>(memory))
-        .solve();
+T* element(T* base, std::int64_t offset, std::int64_t element_bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return static_cast<Byte*>(base) + offset * element_bytes;
+}
+
+// The rows of one sequence in q and out, and in k and v.
+struct Sequence {
+  std::int64_t first_q, seq_q, first_k, seq_k;
+};
+
+Sequence sequence_of(const AttentionProblem& problem, std::int64_t batch) {
+  if (problem.q_offsets == nullptr) return {0, problem.seq_q, 0, problem.seq_k};
+  const std::int32_t* q = problem.q_offsets + batch * problem.q_offsets_stride;
+  const std::int32_t* k = problem.k_offsets + batch * problem.k_offsets_stride;
+  return {q[0], q[problem.q_offsets_stride] - q[0], k[0], k[problem.k_offsets_stride] - k[0]};
+}
+
+RowStrides row_strides(const Strides4& strides) { return {strides[1], strides[2], strides[3]}; }
+
+// A piece beyond the end of a shorter sequence has no queries.
+AttentionPiece make_piece(const AttentionProblem& problem, const Cut& cut, std::int64_t index) {
+  // The last queries first: under a causal mask they see the most keys.
+  const std::int64_t query = (cut.query_pieces - 1 - index % cut.query_pieces) * cut.queries;
+  index /= cut.query_pieces;
+  const std::int64_t head_in_group = index % cut.head_pieces * cut.heads;
+  index /= cut.head_pieces;
+  const std::int64_t kv_head = index % problem.kv_heads, batch = index / problem.kv_heads;
+  const std::int64_t head = kv_head * cut.group + head_in_group;
+
+  const Sequence sequence = sequence_of(problem, batch);
+  const std::int64_t first_q = sequence.first_q + query;
+
+  AttentionPiece piece{};
+  piece.queries = std::min(cut.queries, sequence.seq_q - query);
+  if (piece.queries <= 0) return piece;
+  piece.element = problem.element;
+  piece.causal = problem.causal;
+  piece.q =
+      element(problem.q,
+              batch * problem.q_strides[0] + first_q * problem.q_strides[1] + head * problem.q_strides[2], 2);
+  piece.k = element(
+      problem.k,
+      batch * problem.k_strides[0] + sequence.first_k * problem.k_strides[1] + kv_head * problem.k_strides[2],
+      2);
+  piece.v = element(
+      problem.v,
+      batch * problem.v_strides[0] + sequence.first_k * problem.v_strides[1] + kv_head * problem.v_strides[2],
+      2);
+  piece.out = element(
+      problem.out,
+      batch * problem.out_strides[0] + first_q * problem.out_strides[1] + head * problem.out_strides[2], 2);
+  if (problem.lse != nullptr) {
+    piece.lse = problem.lse + batch * problem.lse_strides[0] + head * problem.lse_strides[1] +
+                first_q * problem.lse_strides[2];
   }
+  piece.q_strides = row_strides(problem.q_strides);
+  piece.k_strides = row_strides(problem.k_strides);
+  piece.v_strides = row_strides(problem.v_strides);
+  piece.out_strides = row_strides(problem.out_strides);
+  piece.lse_strides = {problem.lse_strides[2], problem.lse_strides[1], 0};
+  piece.heads = std::min(cut.heads, cut.group - head_in_group);
+  piece.dim = problem.dim;
+  piece.first_position = query + sequence.seq_k - sequence.seq_q;
+  piece.first_key = 0;
+  piece.last_key = sequence.seq_k;
+  piece.window = problem.window;
+  piece.scale = problem.scale;
+  piece.softcap = problem.softcap;
+  if (problem.slopes != nullptr) {
+    piece.slopes = problem.slopes + batch * problem.slope_strides[0] + head * problem.slope_strides[1];
+    piece.slope_stride = problem.slope_strides[1];
+  }
+  return piece;
 }
 
 }  // namespace
 
 std::size_t attention_scratch_bytes(const AttentionProblem& problem) {
-  if (problem.batch == 0 || problem.heads == 0 || problem.seq_q == 0) return 0;
-  return (Tiles::bytes(problem.dim) + 63) / 64 * 64;
+  const Cut cut = cut_into(problem, kMostRows);
+  if (cut.pieces == 0) return 0;
+  const std::size_t bytes = selected_isa()->table->attention_scratch(problem.dim, cut.heads * cut.queries);
+  return (bytes + 63) / 64 * 64;
 }
 
 int attention_threads(const AttentionProblem& problem) {
   const double work = 2.0 * static_cast<double>(problem.batch) * static_cast<double>(problem.heads) *
                       static_cast<double>(problem.seq_q) * static_cast<double>(problem.seq_k) *
                       static_cast<double>(problem.dim);
-  return useful_threads(work, problem.batch * problem.heads * query_tiles(problem));
+  return useful_threads(work, cut_into(problem, kLeastRows).pieces);
 }
 
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads) {
-  if (attention_scratch_bytes(problem) == 0) return;
-  if (problem.element == Element::kFloat16) {
-    solve<Float16>(problem, static_cast<char*>(scratch), threads);
-  } else {
-    solve<BFloat16>(problem, static_cast<char*>(scratch), threads);
-  }
+  const Cut cut = cut_for(problem, threads);
+  const std::size_t scratch_bytes = attention_scratch_bytes(problem);
+  const IsaTable& table = *selected_isa()->table;
+  run_pieces(cut.pieces, threads, [&](std::int64_t index, int thread) {
+    const AttentionPiece piece = make_piece(problem, cut, index);
+    if (piece.queries <= 0) return;
+    table.attention(piece, static_cast<char*>(scratch) + static_cast<std::size_t>(thread) * scratch_bytes);
+  });
 }
 
 }  // namespace flash_ref::cpu

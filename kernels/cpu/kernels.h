@@ -16,6 +16,11 @@ int attention_threads(const AttentionProblem& problem);
 // `scratch` is aligned to 64 bytes and holds threads * attention_scratch_bytes(problem).
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads);
 
+// As for attention.
+std::size_t rwkv7_scratch_bytes(const Rwkv7Problem& problem);
+int rwkv7_threads(const Rwkv7Problem& problem);
+void rwkv7_fwd(const Rwkv7Problem& problem, void* scratch, int threads);
+
 void rotary(const RotaryProblem& problem);
 
 }  // namespace flash_ref::cpu

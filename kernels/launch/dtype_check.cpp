@@ -65,6 +65,12 @@ int check_dtypes(const Call& call, const ApiRule& api, const DLTensor* const* op
   return FLASH_REF_OK;
 }
 
+int check_float32(const Call& call, const char* member, DLDataType dtype) {
+  constexpr DLDataType kFloat32{2, 32, 1};
+  if (equal(dtype, kFloat32)) return FLASH_REF_OK;
+  return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: float32", member, DtypeText(dtype).text);
+}
+
 Element element_of(DLDataType dtype) {
   constexpr unsigned kDlpackBfloat = 4;
   if (dtype.code == kDlpackBfloat) return Element::kBFloat16;

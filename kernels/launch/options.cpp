@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/isa.h"
+
 namespace flash_ref {
 namespace {
 
@@ -53,6 +55,11 @@ int check_common_members(const Call& call, const void* workspace, std::size_t by
   }
   if (reserved != 0) return call.fail(FLASH_REF_BAD_OPTIONS, "options.reserved is %u; expected 0", reserved);
   return FLASH_REF_OK;
+}
+
+int check_isa(const Call& call) {
+  if (cpu::selected_isa() != nullptr) return FLASH_REF_OK;
+  return call.fail(FLASH_REF_BAD_OPTIONS, "%s", cpu::isa_problem());
 }
 
 }  // namespace flash_ref

@@ -19,4 +19,7 @@ int check_switch(const Call& call, const char* member, std::uint32_t value);
 // Members that every options struct has.
 int check_common_members(const Call& call, const void* workspace, std::size_t bytes, std::uint32_t reserved);
 
+// FLASH_REF_ISA names an instruction set that can run here, or is not set.
+int check_isa(const Call& call);
+
 }  // namespace flash_ref

@@ -3,7 +3,6 @@
 // later cuda/) solves them.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -11,9 +10,10 @@ namespace flash_ref {
 
 enum class Element : std::uint8_t { kFloat16, kBFloat16, kFloat32 };
 
-// Strides of (batch, sequence, head, dim), in elements.
-using Strides4 = std::array<std::int64_t, 4>;
-using Strides2 = std::array<std::int64_t, 2>;
+// Strides of (batch, sequence, head, dim) and of (sequence, pair), in elements. Plain arrays: cpu/isa/ reads
+// them.
+using Strides4 = std::int64_t[4];
+using Strides2 = std::int64_t[2];
 
 struct AttentionProblem {
   Element element;
@@ -23,10 +23,30 @@ struct AttentionProblem {
   void* out;
   float* lse;  // may be null
   Strides4 q_strides, k_strides, v_strides, out_strides;
-  std::array<std::int64_t, 3> lse_strides;  // (batch, head, sequence)
+  std::int64_t lse_strides[3];  // (batch, head, sequence)
   std::int64_t batch, seq_q, seq_k, heads, kv_heads, dim;
+  // Sequences of different lengths in one tensor: sequence b has the rows from offsets[b] to offsets[b + 1],
+  // the batch strides are 0, and seq_q and seq_k are the longest ones. Null: all sequences are alike.
+  const std::int32_t *q_offsets, *k_offsets;
+  std::int64_t q_offsets_stride, k_offsets_stride;
   bool causal;
-  float scale;  // the factor itself, never 0 for "default"
+  float scale;             // the factor itself, never 0 for "default"
+  float softcap;           // 0: none
+  std::int64_t window;     // 0: none
+  const float* slopes;     // of ALiBi; null: none
+  Strides2 slope_strides;  // (batch, head)
+};
+
+struct Rwkv7Problem {
+  Element element;
+  const void *r, *w, *k, *v, *a, *b;
+  void* out;
+  const float* initial_state;  // may be null: 0
+  float* final_state;          // may be null
+  Strides4 r_strides, w_strides, k_strides, v_strides, a_strides, b_strides, out_strides;
+  Strides4 initial_strides, final_strides;  // (batch, head, value, key)
+  std::int64_t batch, seq, heads, dim;
+  float scale;
 };
 
 struct RotaryProblem {
@@ -42,12 +62,5 @@ struct RotaryProblem {
   bool interleaved;
   bool conjugate;
 };
-
-// The number of leading keys that a query sees; the causal mask is aligned at the bottom right.
-inline std::int64_t visible_keys(const AttentionProblem& problem, std::int64_t query) {
-  if (!problem.causal) return problem.seq_k;
-  const std::int64_t count = query + 1 + problem.seq_k - problem.seq_q;
-  return count < 0 ? 0 : count;
-}
 
 }  // namespace flash_ref

@@ -31,7 +31,9 @@ int read_settings(const Call& call, const flash_ref_rotary_options* given,
     return status;
   if (int status = check_switch(call, "interleaved", options.interleaved)) return status;
   if (int status = check_switch(call, "conjugate", options.conjugate)) return status;
-  return check_common_members(call, options.workspace, options.workspace_bytes, options.reserved);
+  if (int status = check_common_members(call, options.workspace, options.workspace_bytes, options.reserved))
+    return status;
+  return check_isa(call);
 }
 
 int read_inputs(const Call& call, const DLTensor* const* tensors, bool needs_data, Operands& operands) {
@@ -69,10 +71,10 @@ RotaryProblem make_problem(const Operands& operands, Element element,
   problem.cos = operands.cos.data;
   problem.sin = operands.sin.data;
   problem.out = operands.out.data;
-  std::copy_n(operands.x.strides, 4, problem.x_strides.begin());
-  std::copy_n(operands.out.strides, 4, problem.out_strides.begin());
-  std::copy_n(operands.cos.strides, 2, problem.cos_strides.begin());
-  std::copy_n(operands.sin.strides, 2, problem.sin_strides.begin());
+  std::copy_n(operands.x.strides, 4, problem.x_strides);
+  std::copy_n(operands.out.strides, 4, problem.out_strides);
+  std::copy_n(operands.cos.strides, 2, problem.cos_strides);
+  std::copy_n(operands.sin.strides, 2, problem.sin_strides);
   problem.batch = operands.x.sizes[0];
   problem.seq = operands.x.sizes[1];
   problem.heads = operands.x.sizes[2];

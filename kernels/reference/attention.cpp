@@ -24,16 +24,36 @@ double scale_of(const AttentionCase& sizes) {
   return 1.0 / std::sqrt(static_cast<double>(std::max<std::int64_t>(sizes.dim, 1)));
 }
 
+// The query of one row: the keys that it sees are [begin, end), and it stands at `position` among them.
+struct Row {
+  std::int64_t position, begin, end;
+  double slope;
+};
+
+Row row_of(const AttentionCase& sizes, std::int64_t query, double slope) {
+  Row row{query + sizes.seq_k - sizes.seq_q, 0, sizes.seq_k, slope};
+  if (sizes.causal) row.end = std::clamp<std::int64_t>(row.position + 1, 0, sizes.seq_k);
+  if (sizes.window != 0) {
+    row.begin = std::max<std::int64_t>(row.position - sizes.window + 1, 0);
+    row.end = std::min(row.end, row.position + sizes.window);
+  }
+  row.end = std::max(row.begin, row.end);
+  return row;
+}
+
 template <class Step>
-std::vector<double> scores_of(const AttentionCase& sizes, const double* q, const double* keys,
-                              std::int64_t visible, Step step) {
+std::vector<double> scores_of(const AttentionCase& sizes, const double* q, const double* keys, const Row& row,
+                              Step step) {
   std::vector<double> scores;
-  for (std::int64_t j = 0; j < visible; ++j) {
+  for (std::int64_t j = row.begin; j < row.end; ++j) {
     typename Step::Sum sum = 0;
     for (std::int64_t d = 0; d < sizes.dim; ++d) {
       sum = static_cast<typename Step::Sum>(sum + q[d] * keys[j * sizes.kv_heads * sizes.dim + d]);
     }
-    scores.push_back(step(sum));
+    double score = step(sum);
+    if (sizes.softcap != 0) score = step(sizes.softcap * std::tanh(score / sizes.softcap));
+    if (row.slope != 0) score = step(score - row.slope * std::abs(static_cast<double>(row.position - j)));
+    scores.push_back(score);
   }
   return scores;
 }
@@ -76,11 +96,13 @@ AttentionResult attention(const AttentionCase& sizes, const AttentionInputs& inp
       const std::int64_t kv_start = (batch * sizes.seq_k * sizes.kv_heads + kv_head) * sizes.dim;
       for (std::int64_t i = 0; i < sizes.seq_q; ++i) {
         const std::int64_t q_start = ((batch * sizes.seq_q + i) * sizes.heads + head) * sizes.dim;
-        const std::int64_t shifted = std::max<std::int64_t>(i + 1 + sizes.seq_k - sizes.seq_q, 0);
-        const std::int64_t visible = sizes.causal ? shifted : sizes.seq_k;
-        auto scores = scores_of(sizes, inputs.q.data() + q_start, keys.data() + kv_start, visible, step);
+        const double slope =
+            inputs.slopes.empty() ? 0 : inputs.slopes[static_cast<std::size_t>(batch * sizes.heads + head)];
+        const Row row = row_of(sizes, i, slope);
+        auto scores = scores_of(sizes, inputs.q.data() + q_start, keys.data() + kv_start, row, step);
         result.lse.push_back(softmax(scores, step));
-        attend(sizes, scores, inputs.v.data() + kv_start, result.out.data() + q_start, step);
+        const double* values = inputs.v.data() + kv_start + row.begin * sizes.kv_heads * sizes.dim;
+        attend(sizes, scores, values, result.out.data() + q_start, step);
       }
     }
   }

@@ -15,12 +15,16 @@ AttentionCall::AttentionCall(const AttentionCase& the_sizes, TestDtype dtype, At
       k({sizes.batch, sizes.seq_k, sizes.kv_heads, sizes.dim}, dtype, layouts.k),
       v({sizes.batch, sizes.seq_k, sizes.kv_heads, sizes.dim}, dtype, layouts.v),
       out({sizes.batch, sizes.seq_q, sizes.heads, sizes.dim}, dtype, layouts.out),
-      lse({sizes.batch, sizes.heads, sizes.seq_q}, kFloat32, layouts.lse) {}
+      lse({sizes.batch, sizes.heads, sizes.seq_q}, kFloat32, layouts.lse),
+      slopes({sizes.batch, sizes.heads}, kFloat32,
+             layouts.lse == Layout::kCompact ? Layout::kCompact : Layout::kPadded) {}
 
 void AttentionCall::fill(const AttentionInputs& inputs) {
   q.set(inputs.q);
   k.set(inputs.k);
   v.set(inputs.v);
+  has_slopes = !inputs.slopes.empty();
+  if (has_slopes) slopes.set(inputs.slopes);
 }
 
 int AttentionCall::run(const flash_ref_attention_options& options) {
@@ -32,6 +36,9 @@ int AttentionCall::run() {
   options.struct_size = sizeof options;
   options.causal = sizes.causal ? 1 : 0;
   options.softmax_scale = static_cast<float>(sizes.scale);
+  options.softcap = static_cast<float>(sizes.softcap);
+  options.window = static_cast<std::uint32_t>(sizes.window);
+  if (has_slopes) options.alibi_slopes = &slopes;
   return run(options);
 }
 
@@ -50,7 +57,8 @@ std::string describe(const AttentionCase& sizes, TestDtype dtype) {
   std::ostringstream text;
   text << dtype.name << ", batch " << sizes.batch << ", seq_q " << sizes.seq_q << ", seq_k " << sizes.seq_k
        << ", heads " << sizes.heads << "/" << sizes.kv_heads << ", dim " << sizes.dim
-       << (sizes.causal ? ", causal" : "") << ", scale " << sizes.scale;
+       << (sizes.causal ? ", causal" : "") << ", scale " << sizes.scale << ", softcap " << sizes.softcap
+       << ", window " << sizes.window;
   return text.str();
 }
 
@@ -71,9 +79,14 @@ std::string judge_lse(const std::vector<double>& actual, const std::vector<doubl
 }  // namespace
 
 std::string check_attention(const AttentionCase& sizes, TestDtype dtype, std::uint32_t seed,
-                            AttentionLayouts layouts, double spread) {
+                            AttentionLayouts layouts, double spread, bool alibi) {
   std::mt19937 random(seed);
-  const AttentionInputs inputs = random_inputs(sizes, dtype, random, spread);
+  AttentionInputs inputs = random_inputs(sizes, dtype, random, spread);
+  if (alibi) {
+    for (std::int64_t i = 0; i < sizes.batch * sizes.heads; ++i) {
+      inputs.slopes.push_back(std::ldexp(1.0, static_cast<int>(-1 - i % 8)));
+    }
+  }
   AttentionCall call(sizes, dtype, layouts);
   call.fill(inputs);
   if (call.run() != FLASH_REF_OK) return flash_ref_last_error();

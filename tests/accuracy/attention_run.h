@@ -25,7 +25,8 @@ struct AttentionCall {
   int run(const flash_ref_attention_options& options);  // with lse
 
   flash_ref::reference::AttentionCase sizes;
-  TestTensor q, k, v, out, lse;
+  TestTensor q, k, v, out, lse, slopes;
+  bool has_slopes = false;
 };
 
 flash_ref::reference::AttentionInputs random_inputs(const flash_ref::reference::AttentionCase& sizes,
@@ -34,7 +35,8 @@ flash_ref::reference::AttentionInputs random_inputs(const flash_ref::reference::
 
 // "" or what is wrong: status, accuracy of out or lse, or a store outside of the outputs.
 std::string check_attention(const flash_ref::reference::AttentionCase& sizes, TestDtype dtype,
-                            std::uint32_t seed, AttentionLayouts layouts = {}, double spread = 1.0);
+                            std::uint32_t seed, AttentionLayouts layouts = {}, double spread = 1.0,
+                            bool alibi = false);
 
 std::string describe(const flash_ref::reference::AttentionCase& sizes, TestDtype dtype);
 

@@ -20,6 +20,8 @@ struct TestDtype {
 inline constexpr TestDtype kFloat16{"float16", {2, 16, 1}, flash_ref::reference::kFloat16};
 inline constexpr TestDtype kBFloat16{"bfloat16", {4, 16, 1}, flash_ref::reference::kBFloat16};
 inline constexpr TestDtype kFloat32{"float32", {2, 32, 1}, flash_ref::reference::kFloat32};
+// For set_bits and bits only: its numbers are no floating-point numbers.
+inline constexpr TestDtype kInt32{"int32", {0, 32, 1}, flash_ref::reference::kFloat32};
 
 enum class Layout {
   kCompact,    // strides are NULL, byte_offset 0

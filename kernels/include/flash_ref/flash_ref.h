@@ -13,6 +13,14 @@
  * change a member, zero the struct and set struct_size to its sizeof first. Members that this library does
  * not know must be zero.
  *
+ * Instruction sets. On CPU the fastest of the machine's instruction sets that the library was built for runs.
+ * The environment variable FLASH_REF_ISA, read at the first call, forces one: scalar (what the compiler
+ * assumes without flags), avx2 (with FMA and F16C), avx512 (F, BW, VL, DQ), avx512bf16 (bfloat16 dot
+ * products; taken unasked on AMD only, where they are faster than FMA). Another value, or one that the
+ * machine lacks, makes every call fail with FLASH_REF_BAD_OPTIONS; nothing else is run in its place. Results
+ * differ between instruction sets by rounding, and on one they are the same bits at every call, whatever the
+ * number of threads.
+ *
  * This header uses DLPack's structs only, not its enumerators, so any dlpack.h works with it. It compiles as
  * C99 and C++. All functions may be called from several threads at once. */
 #ifndef FLASH_REF_FLASH_REF_H_
@@ -33,18 +41,19 @@ extern "C" {
 #endif
 
 /* Grows when a function, a status or an options member is added; nothing is ever removed. */
-#define FLASH_REF_ABI_VERSION 1
+#define FLASH_REF_ABI_VERSION 2
 
 enum flash_ref_status {
   FLASH_REF_OK = 0,
   FLASH_REF_NULL_ARGUMENT = 1, /* a required pointer, or the data of a tensor with elements, is NULL */
-  FLASH_REF_BAD_OPTIONS = 2,   /* struct_size or a member of the options is out of range */
+  FLASH_REF_BAD_OPTIONS = 2,   /* struct_size or a member of the options is out of range, or FLASH_REF_ISA */
   FLASH_REF_BAD_DTYPE = 3,     /* an argument has a dtype that its contract does not accept */
   FLASH_REF_BAD_DEVICE = 4,    /* an argument lies on a device that this build has no kernel for */
   FLASH_REF_BAD_SHAPE = 5,     /* number of dimensions or sizes */
   FLASH_REF_BAD_LAYOUT = 6,    /* strides, alignment, or outputs that share memory */
   FLASH_REF_BAD_WORKSPACE = 7, /* options->workspace is too small */
-  FLASH_REF_OUT_OF_MEMORY = 8  /* no workspace was given and none could be allocated */
+  FLASH_REF_OUT_OF_MEMORY = 8, /* no workspace was given and none could be allocated */
+  FLASH_REF_BAD_VALUE = 9      /* since ABI version 2: an element of a tensor that says how others are read */
 };
 
 typedef struct flash_ref_attention_options {
@@ -55,6 +64,11 @@ typedef struct flash_ref_attention_options {
   size_t workspace_bytes; /* size of workspace; flash_ref_attention_fwd_workspace() tells what is enough */
   float softmax_scale;    /* factor on q k^T; 0: 1/sqrt(dim) */
   uint32_t reserved;      /* 0 */
+  /* Since ABI version 2. With p = i + seq_k - seq_q, the place of query i among the keys: */
+  float softcap;                /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  uint32_t window;              /* n > 0: query i sees key j only if p - n < j < p + n; 0: all of them */
+  const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads): slope * |p - j| is taken off a score,
+                                   after softcap; NULL: nothing is */
 } flash_ref_attention_options;
 
 typedef struct flash_ref_rotary_options {
@@ -67,6 +81,16 @@ typedef struct flash_ref_rotary_options {
   uint32_t reserved;      /* 0 */
 } flash_ref_rotary_options;
 
+typedef struct flash_ref_rwkv7_options {
+  uint32_t struct_size;   /* sizeof(flash_ref_rwkv7_options) */
+  float scale;            /* factor on out; 0: 1 */
+  void* stream;           /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;        /* NULL: on CPU the library allocates */
+  size_t workspace_bytes; /* size of workspace; flash_ref_rwkv7_fwd_workspace() tells what is enough */
+  uint32_t reserved;      /* 0 */
+  uint32_t reserved_too;  /* 0 */
+} flash_ref_rwkv7_options;
+
 /* out = softmax(softmax_scale * q k^T) v for each batch and head; lse = natural log of the denominator.
  *
  * Shapes:       q, out (batch, seq_q, heads, dim); k, v (batch, seq_k, kv_heads, dim);
@@ -74,7 +98,9 @@ typedef struct flash_ref_rotary_options {
  *               h / (heads / kv_heads).
  * Strides:      any, for every tensor.
  * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}, optional.
- * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out.
+ * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out. With
+ * avx512bf16, probabilities of bfloat16 tensors are rounded to bfloat16 before they meet v, and bfloat16
+ *               subnormals count as 0.
  * Aliasing:     q, k, v may share memory; out and lse share memory with no other argument.
  * Rows:         a query that sees no key (causal, or seq_k = 0) gets zeros, and -infinity in lse.
  * Errors:       every status of flash_ref_status. lse may be NULL. */
@@ -88,6 +114,33 @@ FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, 
 FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                                     const flash_ref_attention_options* options,
                                                     size_t* bytes);
+
+/* flash_ref_attention_fwd for sequences of different lengths that lie one after the other: sequence b has the
+ * rows cu_seqlens_q[b] to cu_seqlens_q[b + 1] - 1 of q and out, and likewise of k and v. Masks count from the
+ * ends of each sequence.
+ *
+ * Shapes:       q, out (total_q, heads, dim); k, v (total_k, kv_heads, dim); cu_seqlens_q, cu_seqlens_k
+ *               (batch + 1): they start with 0, never fall and end with total_q and total_k;
+ *               lse (heads, total_q).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; cu_seqlens_q in {int32}; cu_seqlens_k in {int32};
+ *               out = q; lse in {float32}, optional.
+ * Accumulation: as flash_ref_attention_fwd.
+ * Aliasing:     as flash_ref_attention_fwd.
+ * Rows:         as flash_ref_attention_fwd.
+ * Errors:       every status of flash_ref_status. lse may be NULL. */
+FLASH_REF_API int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                 const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
+                                                 DLTensor* out, DLTensor* lse,
+                                                 const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace for flash_ref_attention_varlen_fwd, as flash_ref_attention_fwd_workspace
+ * does; the data of cu_seqlens_q and cu_seqlens_k are read and may not be NULL. */
+FLASH_REF_API int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, const DLTensor* k,
+                                                           const DLTensor* v, const DLTensor* cu_seqlens_q,
+                                                           const DLTensor* cu_seqlens_k,
+                                                           const flash_ref_attention_options* options,
+                                                           size_t* bytes);
 
 /* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
  * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit.
@@ -104,6 +157,32 @@ FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const
 /* Stores in *bytes the workspace that flash_ref_rotary needs on such arguments: 0 on CPU. */
 FLASH_REF_API int flash_ref_rotary_workspace(const DLTensor* x, const DLTensor* cos, const DLTensor* sin,
                                              const flash_ref_rotary_options* options, size_t* bytes);
+
+/* The recurrence of RWKV-7 (delta rule), for each batch and head, with a state S of values by keys:
+ *     S := S diag(exp(w)) + (S a) b^T + v k^T        out := scale * S r        at each position in turn.
+ * In the model a is -kk and b is kk times the in-context learning rate, kk being the normalised removal key.
+ * w is the natural logarithm of the decay, as in flash-linear-attention: at most 0. Where a model gives the
+ * activation x before that, w is -exp(-0.5) * sigmoid(x).
+ *
+ * Shapes:       r, w, k, v, a, b, out (batch, seq, heads, dim); initial_state, final_state
+ *               (batch, heads, dim, dim), rows are values, columns keys; dim is 4096 at most.
+ * Strides:      any, for every tensor.
+ * Dtypes:       r in {float16, float32, bfloat16}; w = r; k = r; v = r; a = r; b = r;
+ *               initial_state in {float32}, optional; out = r; final_state in {float32}, optional.
+ * Accumulation: float32 throughout, the state included; rounded once, to out.
+ * Aliasing:     final_state may be initial_state itself; else outputs share memory with no other argument.
+ * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
+ *               initial_state may be NULL, which means zeros, and final_state may be NULL. */
+FLASH_REF_API int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                      const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                      const DLTensor* initial_state, DLTensor* out, DLTensor* final_state,
+                                      const flash_ref_rwkv7_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_rwkv7_fwd runs at full speed on such arguments, whose
+ * data may be NULL. */
+FLASH_REF_API int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                                const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                                const flash_ref_rwkv7_options* options, size_t* bytes);
 
 /* What was wrong with this thread's latest call that returns a status: one sentence without a newline, "" if
  * that call succeeded. Valid until this thread's next such call; never NULL. */

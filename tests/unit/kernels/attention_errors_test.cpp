@@ -210,18 +210,18 @@ TEST_CASE("attention: options") {
       a.options.struct_size = size;
       REQUIRE_ERROR(a.call(), bad,
                     prefixed("options.struct_size is " + std::to_string(size) +
-                             "; expected 40, sizeof(flash_ref_attention_options)"));
+                             "; expected 56, sizeof(flash_ref_attention_options)"));
     }
   }
   SECTION("a longer struct of a later version") {
-    unsigned char later[64] = {};
+    unsigned char later[80] = {};
     a.options.struct_size = sizeof later;
     std::memcpy(later, &a.options, sizeof a.options);
     CHECK(a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later).status == FLASH_REF_OK);
-    later[50] = 1;
+    later[60] = 1;
     REQUIRE_ERROR(a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later), bad,
-                  prefixed("options.struct_size is 64 and a member beyond byte 40 is set, which this library "
-                           "(ABI version 1) does not know"));
+                  prefixed("options.struct_size is 80 and a member beyond byte 56 is set, which this library "
+                           "(ABI version 2) does not know"));
   }
   SECTION("causal") {
     a.options.causal = 2;
@@ -230,6 +230,24 @@ TEST_CASE("attention: options") {
   SECTION("softmax_scale") {
     a.options.softmax_scale = INFINITY;
     REQUIRE_ERROR(a.call(), bad, prefixed("options.softmax_scale is inf; expected a finite number"));
+  }
+  SECTION("the shorter struct of version 1") {
+    a.options.struct_size = 40;
+    a.options.softcap = -1;  // beyond it
+    CHECK(a.call().status == FLASH_REF_OK);
+  }
+  SECTION("softcap") {
+    a.options.softcap = -2;
+    REQUIRE_ERROR(a.call(), bad, prefixed("options.softcap is -2; expected 0 or a positive number"));
+  }
+  SECTION("alibi_slopes") {
+    TestTensor halves({4}, kFloat16), three({3}, kFloat32);
+    a.options.alibi_slopes = &halves;
+    REQUIRE_ERROR(a.call(), FLASH_REF_BAD_DTYPE,
+                  prefixed("options.alibi_slopes has dtype float16; accepted: float32"));
+    a.options.alibi_slopes = &three;
+    REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
+                  prefixed("options.alibi_slopes has shape (3); expected (4) (heads of q)"));
   }
   SECTION("reserved") {
     a.options.reserved = 3;

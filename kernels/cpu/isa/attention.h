@@ -1,0 +1,225 @@
+// Attention, forward, one piece: the keys are walked over once, tile by tile, and each tile is packed once
+// for all rows of the piece. A row is one query of one head; rows are ordered by query, so that the kRows
+// rows of a block see nearly the same keys.
+#pragma once
+
+#include "kernels/cpu/isa/pack.h"
+#include "kernels/cpu/isa/softmax.h"
+#include "kernels/cpu/piece.h"
+
+namespace flash_ref::cpu::FLASH_REF_ISA {
+
+// Keys of a tile: a tile of K and one of V, with the rows of a piece, stay in a second-level cache of 1 MiB.
+FLASH_REF_INLINE std::int64_t key_tile(std::int64_t dim) { return dim <= 256 ? 256 : 64; }
+
+// The memory of one thread, cut into tiles. Rows of q and out are `width` floats apart: dim and padding.
+struct Tiles {
+  std::int64_t width, tile, score_stride;
+  float *q, *out, *keys, *values, *scores;
+  SoftmaxRow* rows;
+
+  FLASH_REF_INLINE Tiles(std::int64_t dim, std::int64_t row_count, float* memory)
+      : width(round_up(dim, kLanes)), tile(key_tile(dim)), score_stride(tile + kLanes) {
+    rows = reinterpret_cast<SoftmaxRow*>(memory);
+    q = memory + row_count * static_cast<std::int64_t>(sizeof(SoftmaxRow) / sizeof(float));
+    out = q + row_count * width;
+    keys = out + row_count * width;
+    values = keys + width * tile;
+    scores = values + width * tile;
+  }
+
+  static FLASH_REF_INLINE std::int64_t floats(std::int64_t dim, std::int64_t row_count) {
+    const std::int64_t row_width = round_up(dim, kLanes), keys_of_tile = key_tile(dim);
+    return row_count * static_cast<std::int64_t>(sizeof(SoftmaxRow) / sizeof(float)) +
+           2 * row_width * (row_count + keys_of_tile) + kRows * (keys_of_tile + kLanes);
+  }
+};
+
+template <class T>
+class PieceSolver {
+ public:
+  FLASH_REF_INLINE PieceSolver(const AttentionPiece& piece, float* memory)
+      : piece_(piece), row_count_(piece.heads * piece.queries), tiles_(piece.dim, row_count_, memory) {}
+
+  void solve() {
+    load_rows();
+    const SoftmaxRow &first = tiles_.rows[0], &last = tiles_.rows[row_count_ - 1];
+    const std::int64_t start = first.begin / tiles_.tile * tiles_.tile;  // the same tiles whatever the piece
+    for (std::int64_t key = start; key < last.end; key += tiles_.tile) {
+      add_keys(key, smaller(tiles_.tile, last.end - key));
+    }
+    store_rows();
+  }
+
+ private:
+  // The keys that the query at `position` sees.
+  void set_range(SoftmaxRow& row, std::int64_t position) const {
+    row.begin = piece_.first_key;
+    row.end = piece_.last_key;
+    if (piece_.window != 0) {
+      row.begin = larger(row.begin, position - piece_.window + 1);
+      row.end = smaller(row.end, position + piece_.window);
+    }
+    if (piece_.causal) row.end = smaller(row.end, position + 1);
+    row.end = larger(row.end, 0);
+    row.begin = smaller(row.begin, row.end);
+  }
+
+  void load_rows() {
+    // With a cap the scores enter it as they are; else log2(e) is part of their factor.
+    factor_ = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
+    for (std::int64_t r = 0; r < row_count_; ++r) {
+      const std::int64_t query = r / piece_.heads, head = r % piece_.heads;
+      const RowStrides& strides = piece_.q_strides;
+      pack_row(static_cast<const T*>(piece_.q) + query * strides.row + head * strides.head, strides.dim,
+               piece_.dim, factor_, tiles_.q + r * tiles_.width);
+      tiles_.rows[r].maximum = kNothing;
+      tiles_.rows[r].sum = 0;
+      set_range(tiles_.rows[r], piece_.first_position + query);
+      fill(tiles_.out + r * tiles_.width, tiles_.out + (r + 1) * tiles_.width, 0.0F);
+    }
+  }
+
+  void add_keys(std::int64_t key, std::int64_t count) {
+    const RowStrides &k = piece_.k_strides, &v = piece_.v_strides;
+    pack_keys(static_cast<const T*>(piece_.k) + key * k.row, k.row, k.dim, count, piece_.dim, tiles_.keys);
+    const bool finite = pack_values(static_cast<const T*>(piece_.v) + key * v.row, v.row, v.dim, count,
+                                    piece_.dim, tiles_.tile, tiles_.values);
+    for (std::int64_t row = 0; row < row_count_; row += kRows) {
+      attend(row, static_cast<int>(smaller(kRows, row_count_ - row)), key, count, finite);
+    }
+  }
+
+  // Ranges grow with the query: the first row of a block begins first, the last one ends last.
+  void attend(std::int64_t row, int rows, std::int64_t key, std::int64_t count, bool finite) {
+    const std::int64_t begin = larger(tiles_.rows[row].begin - key, 0);
+    const std::int64_t end = smaller(tiles_.rows[row + rows - 1].end - key, count);
+    if (begin >= end) return;
+    const std::int64_t depth = numbers_of<T>(piece_.dim), columns = round_up(count, kLanes);
+    const std::int64_t first = begin / kPanel * kPanel;
+    std::int64_t column = first;
+    for (; column < end; column += kPanel) {
+      const std::int64_t width = panel_width(column, columns);
+      set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
+          tiles_.q + row * tiles_.width, tiles_.width, tiles_.keys + column * depth, depth,
+          tiles_.scores + column - first, tiles_.score_stride, &factor_);
+    }
+    const std::int64_t computed = smaller(column, columns) - first;
+    float factors[kRows];
+    for (int i = 0; i < rows; ++i) {
+      SoftmaxRow& state = tiles_.rows[row + i];
+      float* scores = tiles_.scores + i * tiles_.score_stride;
+      if (piece_.softcap != 0 || piece_.slopes != nullptr) adjust(scores, row + i, key + first, computed);
+      const std::int64_t from = smaller(larger(state.begin - key - first, 0), computed);
+      const std::int64_t to = smaller(larger(state.end - key - first, 0), computed);
+      factors[i] = add_scores<kPairs<T>>(state, scores, from, to, computed);
+    }
+    if (finite) {
+      multiply_values(row, rows, first, begin, end, factors);
+    } else {
+      for (int i = 0; i < rows; ++i) add_visible_values(row + i, i, key + first, key + end, factors[i]);
+    }
+  }
+
+  // softcap * tanh(score / softcap), then ALiBi's -slope * distance; times log2(e).
+  void adjust(float* scores, std::int64_t row, std::int64_t key, std::int64_t columns) const {
+    const std::int64_t position = piece_.first_position + row / piece_.heads;
+    const Vec cap = broadcast(piece_.softcap * kLog2E);
+    const float slope =
+        piece_.slopes == nullptr ? 0.0F : piece_.slopes[row % piece_.heads * piece_.slope_stride] * kLog2E;
+    for (std::int64_t j = 0; j < columns; j += kLanes) {
+      Vec score = load(scores + j);
+      if (piece_.softcap != 0) score = cap * tanh_of(score);
+      const Vec distance = broadcast(static_cast<float>(position - key - j)) - lane_numbers();
+      const Vec magnitude = (Vec)((Bits)distance & 0x7fffffffU);
+      if (slope != 0) score = multiply_add(broadcast(-slope), magnitude, score);
+      store(scores + j, score);
+    }
+  }
+
+  // Scores of a block start at key `first` of the tile, a multiple of kPanel; keys that a row does not see
+  // hold 0.
+  void multiply_values(std::int64_t row, int rows, std::int64_t first, std::int64_t begin, std::int64_t end,
+                       const float* factors) {
+    constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
+    const std::int64_t from = begin / kKeys, depth = numbers_of<T>(end) - from;
+    for (std::int64_t column = 0; column < tiles_.width; column += kPanel) {
+      const std::int64_t width = panel_width(column, tiles_.width);
+      add_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
+          tiles_.scores + from - first / kKeys, tiles_.score_stride,
+          tiles_.values + column * tiles_.tile + from * width, depth,
+          tiles_.out + row * tiles_.width + column, tiles_.width, factors);
+    }
+  }
+
+  // The same for one row, value by value: 0 times a NaN or infinity behind the mask would be NaN, so in a
+  // tile that holds such values only those of visible keys are touched. `first` is the key of the row's first
+  // score.
+  void add_visible_values(std::int64_t row, int score_row, std::int64_t first, std::int64_t end,
+                          float factor) {
+    const SoftmaxRow& state = tiles_.rows[row];
+    const float* scores = tiles_.scores + score_row * tiles_.score_stride;
+    const RowStrides& v = piece_.v_strides;
+    for (std::int64_t d = 0; d < piece_.dim; d += kLanes) {
+      float* place = tiles_.out + row * tiles_.width + d;
+      Vec sum = load(place) * broadcast(factor);
+      for (std::int64_t key = larger(first, state.begin); key < smaller(end, state.end); ++key) {
+        const T* values = static_cast<const T*>(piece_.v) + key * v.row + d * v.dim;
+        sum = multiply_add(broadcast(probability(scores, key - first)),
+                           widen_some(values, v.dim, smaller(kLanes, piece_.dim - d)), sum);
+      }
+      store(place, sum);
+    }
+  }
+
+  static FLASH_REF_INLINE float probability(const float* scores, std::int64_t index) {
+    if constexpr (kPairs<T>) {
+      const std::uint32_t bits =
+          static_cast<std::uint32_t>(reinterpret_cast<const std::uint16_t*>(scores)[index]) << 16;
+      return __builtin_bit_cast(float, bits);
+    } else {
+      return scores[index];
+    }
+  }
+
+  void store_rows() {
+    for (std::int64_t r = 0; r < row_count_; ++r) {
+      if (piece_.unfinished != nullptr) {
+        store_unfinished(r);
+      } else {
+        store_row(r);
+      }
+    }
+  }
+
+  void store_row(std::int64_t r) {
+    const std::int64_t query = r / piece_.heads, head = r % piece_.heads;
+    const SoftmaxRow& row = tiles_.rows[r];
+    const RowStrides& strides = piece_.out_strides;
+    T* out = static_cast<T*>(piece_.out) + query * strides.row + head * strides.head;
+    const Vec factor = broadcast(row.sum == 0 ? 0.0F : 1.0F / row.sum);
+    for (std::int64_t d = 0; d < piece_.dim; d += kLanes) {
+      narrow_some(out + d * strides.dim, strides.dim, smaller(kLanes, piece_.dim - d),
+                  load(tiles_.out + r * tiles_.width + d) * factor);
+    }
+    if (piece_.lse == nullptr) return;
+    piece_.lse[query * piece_.lse_strides.row + head * piece_.lse_strides.head] =
+        row.sum == 0 ? kNothing : (finite_or_zero(row.maximum) + __builtin_log2f(row.sum)) / kLog2E;
+  }
+
+  void store_unfinished(std::int64_t r) {
+    float* target = piece_.unfinished + r * (piece_.dim + 2);
+    for (std::int64_t d = 0; d < piece_.dim; ++d) target[d] = tiles_.out[r * tiles_.width + d];
+    target[piece_.dim] = tiles_.rows[r].maximum;
+    target[piece_.dim + 1] = tiles_.rows[r].sum;
+  }
+
+  static constexpr float kLog2E = 1.44269504F;
+
+  const AttentionPiece& piece_;
+  std::int64_t row_count_;
+  float factor_ = 0;  // of the products of queries and keys
+  Tiles tiles_;
+};
+
+}  // namespace flash_ref::cpu::FLASH_REF_ISA

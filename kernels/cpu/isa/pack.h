@@ -1,0 +1,85 @@
+// Operands of the product, copied from tensors of any stride into panels of floats.
+#pragma once
+
+#include "kernels/cpu/isa/convert.h"
+#include "kernels/cpu/isa/product.h"
+
+namespace flash_ref::cpu::FLASH_REF_ISA {
+
+// A row as it is, times `factor` if its numbers are floats; padded with 0 to a multiple of kLanes.
+template <class T>
+void pack_row(const T* from, std::int64_t stride, std::int64_t dim, [[maybe_unused]] float factor,
+              float* to) {
+  for (std::int64_t d = 0; d < numbers_of<T>(dim); d += kLanes) {
+    const Vec value = numbers(from, stride, d, dim);
+    store(to + d, kPairs<T> ? value : value * broadcast(factor));
+  }
+}
+
+// Keys become columns: panel p holds the rows of numbers of the keys from p * kPanel on. Columns beyond
+// `count` are 0.
+template <class T>
+void pack_keys(const T* from, std::int64_t row_stride, std::int64_t dim_stride, std::int64_t count,
+               std::int64_t dim, float* to) {
+  const std::int64_t columns = round_up(count, kLanes), depth = numbers_of<T>(dim);
+  for (std::int64_t column = 0; column < columns; column += kLanes) {
+    const std::int64_t start = column / kPanel * kPanel, width = panel_width(start, columns);
+    float* panel = to + start * depth + (column - start);
+    for (std::int64_t d = 0; d < depth; d += kLanes) {
+      Vec rows[kLanes];
+#pragma GCC unroll 16
+      for (int j = 0; j < kLanes; ++j) {
+        rows[j] = Vec{};
+        if (column + j < count) rows[j] = numbers(from + (column + j) * row_stride, dim_stride, d, dim);
+      }
+      transpose(rows);
+      if (depth - d >= kLanes) {
+#pragma GCC unroll 16
+        for (int i = 0; i < kLanes; ++i) store(panel + (d + i) * width, rows[i]);
+      } else {
+        for (std::int64_t i = 0; i < depth - d; ++i) store(panel + (d + i) * width, rows[i]);
+      }
+    }
+  }
+}
+
+// `some` values of the row of a number: a float each, or those of two keys, the second 0 beyond the last key.
+template <class T>
+FLASH_REF_INLINE Vec value_numbers(const T* row, std::int64_t row_stride, std::int64_t dim_stride,
+                                   std::int64_t some, [[maybe_unused]] bool has_second) {
+  if constexpr (kPairs<T>) {
+    const Bits first = (Bits)widen_some(row, dim_stride, some) >> 16;
+    if (!has_second) return (Vec)first;
+    return (Vec)(first | (Bits)widen_some(row + row_stride, dim_stride, some));
+  } else {
+    return widen_some(row, dim_stride, some);
+  }
+}
+
+// Values keep their rows: panel p holds columns p * kPanel on, `depth` numbers apart from the next panel.
+// Returns whether all of them are finite.
+template <class T>
+bool pack_values(const T* from, std::int64_t row_stride, std::int64_t dim_stride, std::int64_t count,
+                 std::int64_t dim, std::int64_t depth, float* to) {
+  constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
+  const std::int64_t columns = round_up(dim, kLanes);
+  Vec check = {};  // 0 as long as all were finite, NaN from then on
+  for (std::int64_t j = 0; j < count; j += kKeys) {
+    const T* row = from + j * row_stride;
+    for (std::int64_t column = 0; column < columns; column += kLanes) {
+      const std::int64_t start = column / kPanel * kPanel, width = panel_width(start, columns);
+      const Vec value = value_numbers(row + column * dim_stride, row_stride, dim_stride,
+                                      smaller(kLanes, dim - column), j + 1 < count);
+      if constexpr (kPairs<T>) {
+        check = multiply_add((Vec)((Bits)value << 16), Vec{}, check);
+        check = multiply_add((Vec)((Bits)value & 0xffff0000U), Vec{}, check);
+      } else {
+        check = multiply_add(value, Vec{}, check);
+      }
+      store(to + start * depth + j / kKeys * width + (column - start), value);
+    }
+  }
+  return sum_of_lanes(check) == 0.0F;
+}
+
+}  // namespace flash_ref::cpu::FLASH_REF_ISA

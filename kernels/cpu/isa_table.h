@@ -1,0 +1,29 @@
+// The functions that are compiled once per instruction set. The object files of cpu/isa/ each define one
+// table; everything else calls through the table that isa.h selects.
+#pragma once
+
+#include "kernels/cpu/piece.h"
+
+namespace flash_ref::cpu {
+
+struct IsaTable {
+  // Scratch in bytes for a piece of `rows` rows, queries times heads.
+  std::size_t (*attention_scratch)(std::int64_t dim, std::int64_t rows);
+  void (*attention)(const AttentionPiece& piece, void* scratch);
+  // Positions [first, last) of batch * seq.
+  void (*rotary)(const RotaryProblem& problem, std::int64_t first, std::int64_t last);
+  // Block `index` of the blocks of `rwkv7_rows` state rows of all heads.
+  std::int64_t rwkv7_rows;
+  std::size_t (*rwkv7_scratch)(std::int64_t dim);
+  void (*rwkv7)(const Rwkv7Problem& problem, std::int64_t index, void* scratch);
+
+  // For the tests: the conversions and functions that the kernels are made of.
+  void (*widen_float16)(const std::uint16_t* from, float* to, std::int64_t count);
+  void (*widen_bfloat16)(const std::uint16_t* from, float* to, std::int64_t count);
+  void (*narrow_float16)(const float* from, std::uint16_t* to, std::int64_t count);
+  void (*narrow_bfloat16)(const float* from, std::uint16_t* to, std::int64_t count);
+  void (*exp2_nonpositive)(const float* from, float* to, std::int64_t count);
+  void (*tanh)(const float* from, float* to, std::int64_t count);
+};
+
+}  // namespace flash_ref::cpu

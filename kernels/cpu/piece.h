@@ -1,0 +1,37 @@
+// A piece is what one thread does at a time: some consecutive queries of the heads that share one kv head. It
+// holds plain pointers and numbers, so that the object files of cpu/isa/ need nothing of the rest.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/launch/problem.h"
+
+namespace flash_ref::cpu {
+
+// A matrix of heads: element (i, h, d) is at base[i * row + h * head + d * dim], in elements.
+struct RowStrides {
+  std::int64_t row, head, dim;
+};
+
+struct AttentionPiece {
+  Element element;
+  bool causal;
+  const void *q, *k, *v;  // q: first query of the piece, first head; k, v: first key of the sequence
+  void* out;              // as q
+  float* lse;             // as q; may be null
+  RowStrides q_strides, k_strides, v_strides, out_strides, lse_strides;
+  std::int64_t heads;    // that share k and v
+  std::int64_t queries;  // of the piece
+  std::int64_t dim;
+  std::int64_t first_position;       // of the first query, counted in keys: i + seq_k - seq_q
+  std::int64_t first_key, last_key;  // only these keys are looked at
+  std::int64_t window;               // 0: none
+  float scale, softcap;              // softcap 0: none
+  const float* slopes;               // of ALiBi, one for each head; null: none
+  std::int64_t slope_stride;
+  // Not null: instead of out and lse, the unfinished rows are stored: dim sums, maximum and sum of each row.
+  float* unfinished;
+};
+
+}  // namespace flash_ref::cpu

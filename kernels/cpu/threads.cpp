@@ -1,0 +1,50 @@
+#include "kernels/cpu/threads.h"
+
+#include <algorithm>
+#include <atomic>
+
+#ifdef _OPENMP
+#include <omp.h>
+#include <unistd.h>
+#endif
+
+namespace flash_ref::cpu {
+
+#ifdef _OPENMP
+namespace {
+
+std::atomic<pid_t> owner_of_pool{0};  // the process that first used threads; 0: none yet
+
+bool pool_was_lost_by_fork() {
+  const pid_t process = getpid();
+  pid_t owner = 0;
+  return !owner_of_pool.compare_exchange_strong(owner, process) && owner != process;
+}
+
+}  // namespace
+
+int useful_threads(double work, std::int64_t pieces) {
+  constexpr double kWorkOfAThread = 1 << 18;
+  if (work < 2 * kWorkOfAThread || pieces < 2 || omp_in_parallel() != 0) return 1;
+  const double wanted = std::min({work / kWorkOfAThread, static_cast<double>(pieces), 4096.0});
+  const int threads = std::clamp(static_cast<int>(wanted), 1, omp_get_max_threads());
+  return threads > 1 && pool_was_lost_by_fork() ? 1 : threads;
+}
+
+void threads::run(std::int64_t pieces, int count, Body body, void* context) {
+  if (count <= 1) {
+    for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece, 0);
+    return;
+  }
+#pragma omp parallel for num_threads(count) schedule(dynamic)
+  for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece, omp_get_thread_num());
+}
+#else
+int useful_threads(double, std::int64_t) { return 1; }
+
+void threads::run(std::int64_t pieces, int, Body body, void* context) {
+  for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece, 0);
+}
+#endif
+
+}  // namespace flash_ref::cpu

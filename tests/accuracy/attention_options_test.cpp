@@ -1,0 +1,66 @@
+// Window, softcap and ALiBi against fp64 by the error rule, alone and together.
+#include <cmath>
+#include <limits>
+
+#include "tests/accuracy/attention_run.h"
+#include "tests/catch.h"
+
+using namespace flash_ref_test;
+using flash_ref::reference::AttentionCase;
+
+namespace {
+
+void require_right(const AttentionCase& sizes, TestDtype dtype, bool alibi = false, double spread = 1.0) {
+  INFO(describe(sizes, dtype) << (alibi ? ", ALiBi" : ""));
+  CHECK(check_attention(sizes, dtype, 29, {}, spread, alibi) == "");
+}
+
+}  // namespace
+
+TEST_CASE("attention with a window keeps the error rule") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    for (std::int64_t window : {1, 2, 31, 32, 33, 64, 300, 1000000}) {
+      for (bool causal : {false, true}) {
+        for (auto [seq_q, seq_k] : {std::pair{70, 70}, {20, 530}, {90, 40}}) {
+          require_right({1, seq_q, seq_k, 4, 2, 40, causal, 0, 0, window}, dtype);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("attention with softcap keeps the error rule") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    for (double softcap : {0.5, 5.0, 50.0}) {
+      for (double spread : {0.1, 1.0, 8.0}) {
+        require_right({1, 40, 90, 2, 1, 64, true, 0, softcap}, dtype, false, spread);
+      }
+    }
+  }
+}
+
+TEST_CASE("attention with ALiBi keeps the error rule") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    for (bool causal : {false, true}) {
+      require_right({2, 50, 300, 6, 3, 64, causal}, dtype, true);
+      require_right({1, 80, 60, 2, 2, 32, causal, 0, 20.0, 25}, dtype, true);
+    }
+  }
+}
+
+TEST_CASE("a window reaches no NaN beyond it") {
+  const AttentionCase sizes{1, 40, 40, 1, 1, 32, false, 0, 0, 3};
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    std::mt19937 random(4);
+    auto inputs = random_inputs(sizes, dtype, random);
+    inputs.v[20 * 32 + 5] = std::numeric_limits<double>::quiet_NaN();
+    AttentionCall call(sizes, dtype);
+    call.fill(inputs);
+    REQUIRE(call.run() == FLASH_REF_OK);
+    const auto out = call.out.values();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const bool touched = i % 32 == 5 && i / 32 >= 18 && i / 32 <= 22;
+      CHECK(std::isnan(out[i]) == touched);
+    }
+  }
+}

@@ -1,0 +1,164 @@
+// bench_kernels: the figures of flash_ref on this machine, each beside what the machine can do, from one run.
+//   bench_kernels [--threads N] [--longest TOKENS] [--cpu-time] [prefill|decode|rotary]...
+#include <omp.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "tests/bench/kernels/arrays.h"
+#include "tests/bench/kernels/measure.h"
+#ifdef FLASH_REF_BENCH_TORCH
+#include "tests/bench/kernels/torch_attention.h"
+#endif
+
+namespace {
+
+using bench::Array;
+using bench::Rival;
+
+struct Settings {
+  int threads = omp_get_max_threads();
+  std::int64_t longest = 8192;
+};
+
+void require(int status) {
+  if (status == FLASH_REF_OK) return;
+  std::fprintf(stderr, "bench_kernels: %s\n", flash_ref_last_error());
+  std::exit(1);
+}
+
+void prefill(const Settings& settings, std::int64_t dim, std::int64_t seq, bool causal, double peak) {
+  const std::int64_t heads = seq >= 4096 ? 2 : 8;
+  Array q({1, seq, heads, dim}, bench::kBFloat16), k({1, seq, heads, dim}, bench::kBFloat16),
+      v({1, seq, heads, dim}, bench::kBFloat16), out({1, seq, heads, dim}, bench::kBFloat16);
+  q.fill_bfloat16(1), k.fill_bfloat16(2), v.fill_bfloat16(3);
+  flash_ref_attention_options options{};
+  options.struct_size = sizeof options;
+  options.causal = causal ? 1 : 0;
+  std::vector<Rival> rivals = {
+      {"flash_ref", [&] {
+         require(flash_ref_attention_fwd(&q.tensor, &k.tensor, &v.tensor, &out.tensor, nullptr, &options));
+       }}};
+#ifdef FLASH_REF_BENCH_TORCH
+  rivals.push_back({"libtorch", bench::torch_attention(q, k, v, causal, settings.threads)});
+#endif
+  bench::take_turns(rivals, 5, 1.0);
+  const double n = static_cast<double>(seq);
+  const double scores = causal ? n * (n + 1) / 2 : n * n;
+  const double flops = 4.0 * static_cast<double>(dim * heads) * scores;
+  const double rate = flops / rivals[0].best;
+  std::printf("prefill  dim %3d  tokens %5d  %-6s %7.1f GFLOP/s  %5.1f %% of peak  median %+5.1f %%",
+              static_cast<int>(dim), static_cast<int>(seq), causal ? "causal" : "full", rate / 1e9,
+              100 * rate / peak, 100 * (rivals[0].median / rivals[0].best - 1));
+  if (rivals.size() > 1) {
+    std::printf("  libtorch %6.1f  ratio %.2f", flops / rivals[1].best / 1e9,
+                rivals[1].best / rivals[0].best);
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void all_prefills(const Settings& settings) {
+  const double fma = bench::peak_of_fma(settings.threads), dot = bench::peak_of_bf16_dot(settings.threads);
+  const double peak = fma > dot ? fma : dot;
+  std::printf("peak: float32 FMA %.1f GFLOP/s, bfloat16 dot product %.1f GFLOP/s\n", fma / 1e9, dot / 1e9);
+  for (std::int64_t dim : {64, 128}) {
+    for (std::int64_t seq = 512; seq <= settings.longest; seq *= 2) {
+      for (bool causal : {false, true}) prefill(settings, dim, seq, causal, peak);
+    }
+  }
+}
+
+void decode(const Settings& settings, std::int64_t dim, std::int64_t group) {
+  const std::int64_t kv_heads = 4, seq_k = (std::int64_t{128} << 20) / (kv_heads * dim * 2 * 2);
+  Array q({1, 1, kv_heads * group, dim}, bench::kBFloat16), k({1, seq_k, kv_heads, dim}, bench::kBFloat16),
+      v({1, seq_k, kv_heads, dim}, bench::kBFloat16), out({1, 1, kv_heads * group, dim}, bench::kBFloat16);
+  q.fill_bfloat16(1), k.fill_bfloat16(2), v.fill_bfloat16(3);
+  std::vector<Rival> rivals = {
+      {"decode", [&] {
+         require(flash_ref_attention_fwd(&q.tensor, &k.tensor, &v.tensor, &out.tensor, nullptr, nullptr));
+       }}};
+  bench::take_turns(rivals, 5, 1.0);
+  const double bytes = static_cast<double>(k.memory.size() + v.memory.size());
+  const double stream = bench::read_bandwidth(settings.threads, k.memory.size() + v.memory.size());
+  std::printf("decode   dim %3d  group %d  %6.2f GB/s  %5.1f %% of a read-only stream (%.2f GB/s)\n",
+              static_cast<int>(dim), static_cast<int>(group), bytes / rivals[0].best / 1e9,
+              100 * bytes / rivals[0].best / stream, stream / 1e9);
+}
+
+void copy(const Settings& settings, const Array& from, Array& to) {
+  const long count = static_cast<long>(from.memory.size() / 64);
+#pragma omp parallel for num_threads(settings.threads)
+  for (long i = 0; i < count; ++i) {
+    typedef long Line __attribute__((vector_size(64), aligned(8)));
+    *reinterpret_cast<Line*>(to.memory.data() + 64 * i) =
+        *reinterpret_cast<const Line*>(from.memory.data() + 64 * i);
+  }
+}
+
+void rotary(const Settings& settings, bool interleaved, DLDataType dtype, const char* name) {
+  const std::int64_t seq = 8192, heads = 32, dim = 128;
+  Array x({1, seq, heads, dim}, dtype), out({1, seq, heads, dim}, dtype), cos({seq, dim / 2}, dtype),
+      sin({seq, dim / 2}, dtype);
+  x.fill_bfloat16(1), cos.fill_bfloat16(2), sin.fill_bfloat16(3);
+  flash_ref_rotary_options options{};
+  options.struct_size = sizeof options;
+  options.interleaved = interleaved ? 1 : 0;
+  std::vector<Rival> rivals = {
+      {"rotary",
+       [&] { require(flash_ref_rotary(&x.tensor, &cos.tensor, &sin.tensor, &out.tensor, &options)); }},
+      {"copy", [&] { copy(settings, x, out); }}};
+  bench::take_turns(rivals, 10, 1.0);
+  const double bytes = 2 * static_cast<double>(x.memory.size());
+  std::printf("rotary   %-9s %-11s %6.2f GB/s  %5.1f %% of a copy loop (%.2f GB/s)\n", name,
+              interleaved ? "interleaved" : "halves", bytes / rivals[0].best / 1e9,
+              100 * rivals[1].best / rivals[0].best, bytes / rivals[1].best / 1e9);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  std::string parts;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+      settings.threads = std::atoi(argv[++i]);
+    } else if (std::strcmp(argv[i], "--longest") == 0 && i + 1 < argc) {
+      settings.longest = std::atoi(argv[++i]);
+    } else if (std::strcmp(argv[i], "--cpu-time") == 0) {
+      bench::measure_cpu_time();
+    } else {
+      parts += argv[i];
+    }
+  }
+  const auto wanted = [&](const char* part) {
+    return parts.empty() || parts.find(part) != std::string::npos;
+  };
+  if (settings.threads < 1 || settings.longest < 1) {
+    std::fprintf(
+        stderr,
+        "usage: bench_kernels [--threads N] [--longest TOKENS] [--cpu-time] [prefill|decode|rotary]...\n");
+    return 2;
+  }
+  omp_set_num_threads(settings.threads);
+  const char* isa = std::getenv("FLASH_REF_ISA");
+  std::printf("threads %d, FLASH_REF_ISA %s", settings.threads, isa == nullptr ? "not set" : isa);
+#ifdef FLASH_REF_BENCH_TORCH
+  std::printf(", libtorch %s", bench::torch_version().c_str());
+#endif
+  std::printf("\n");
+  if (wanted("prefill")) all_prefills(settings);
+  if (wanted("decode")) {
+    for (std::int64_t group : {1, 4}) decode(settings, 128, group);
+  }
+  if (wanted("rotary")) {
+    for (bool interleaved : {false, true}) {
+      rotary(settings, interleaved, bench::kBFloat16, "bfloat16");
+      rotary(settings, interleaved, bench::kFloat16, "float16");
+      rotary(settings, interleaved, bench::kFloat32, "float32");
+    }
+  }
+  return 0;
+}
