@@ -89,7 +89,7 @@ def reviewed():
     names = set()
     for path in FOLDER.glob("*.json"):
         for group in json.loads(path.read_text(encoding="utf-8")).get("operators", ()):
-            if path != OUTPUT:
+            if path != OUTPUT and "before" not in group:  # an older release's row stands beside the entry
                 names.update(group["names"])
         for spellings in json.loads(path.read_text(encoding="utf-8")).get("aliases", {}).values():
             names.update(spellings)
