@@ -53,6 +53,10 @@ target_include_directories(dtype_guard_options INTERFACE
   "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/generated>")
 target_compile_options(dtype_guard_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow
   $<$<BOOL:${DTYPE_GUARD_WERROR}>:-Werror>)
+# GCC before 13 warns about std::string = "literal" in its own header (its bug 105651).
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(dtype_guard_options INTERFACE -Wno-restrict)
+endif()
 if(DTYPE_GUARD_SANITIZE)
   # GCC sees uninitialized variables in its own instrumentation.
   target_compile_options(dtype_guard_options INTERFACE -fsanitize=${DTYPE_GUARD_SANITIZE}

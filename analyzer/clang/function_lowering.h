@@ -69,6 +69,7 @@ class FunctionLowering {
   void return_statement(const clang::ReturnStmt* stmt);
   void try_statement(const clang::CXXTryStmt* stmt);
   void assume(const Expr* condition, bool holds);
+  flow::BlockId label_block(const clang::LabelDecl* label);
   void open_scope() { scopes_.emplace_back(); }
   void close_scope();
   void unwind(std::size_t to_depth);
@@ -183,6 +184,7 @@ class FunctionLowering {
   std::vector<JumpTarget> breaks_;
   std::vector<JumpTarget> continues_;
   std::unordered_map<const clang::SwitchCase*, flow::BlockId> cases_;
+  std::unordered_map<const clang::LabelDecl*, flow::BlockId> labels_;
   ValueId pending_restore_ = 0;  // saved state of the guard object that is being constructed
   int depth_ = 0;
 };

@@ -50,6 +50,11 @@ bool ends_path(const clang::Stmt* stmt) {
 
 }  // namespace
 
+flow::BlockId FunctionLowering::label_block(const clang::LabelDecl* label) {
+  const auto known = labels_.find(label);
+  return known != labels_.end() ? known->second : labels_[label] = builder_.block();
+}
+
 void FunctionLowering::close_scope() {
   unwind(scopes_.size() - 1);
   scopes_.pop_back();
@@ -127,7 +132,12 @@ void FunctionLowering::statement(const clang::Stmt* stmt) {
   } else if (const auto* attempt = llvm::dyn_cast<clang::CXXTryStmt>(stmt)) {
     try_statement(attempt);
   } else if (const auto* labelled = llvm::dyn_cast<clang::LabelStmt>(stmt)) {
+    const BlockId target = label_block(labelled->getDecl());
+    builder_.jump(target);
+    builder_.enter(target);
     statement(labelled->getSubStmt());
+  } else if (const auto* away = llvm::dyn_cast<clang::GotoStmt>(stmt)) {
+    builder_.jump(label_block(away->getLabel()));  // destructors on the way are not run
   } else if (const auto* attributed = llvm::dyn_cast<clang::AttributedStmt>(stmt)) {
     statement(attributed->getSubStmt());
   } else if (!llvm::isa<clang::NullStmt>(stmt)) {

@@ -4,7 +4,7 @@ import shutil
 import signal
 import stat
 
-from support import BUILT, Case, main
+from support import BUILT, Case, main, preloadable
 
 
 class Survival(Case):
@@ -36,7 +36,8 @@ class Survival(Case):
         folder = self.scratch / f"dtype-san-{os.geteuid()}"
         folder.mkdir()
         folder.chmod(0o777)
-        done = self.execute(BUILT["kernel_calls"], "wrong", LD_PRELOAD=BUILT["library"], TMPDIR=str(self.scratch))
+        done = self.execute(BUILT["kernel_calls"], "wrong", LD_PRELOAD=preloadable(BUILT["library"]),
+                            TMPDIR=str(self.scratch))
         self.assertIn("permission denied", done.stderr)
         self.assertEqual(list(folder.iterdir()), [])
 

@@ -24,6 +24,19 @@ def environment(**changes):
     return {**kept, **changes}
 
 
+LINKS = tempfile.TemporaryDirectory(prefix="dtype-san-links-")
+
+
+def preloadable(library):
+    """The library's path, or that of a link to it: LD_PRELOAD is split at spaces and colons."""
+    if not re.search(r"[ :]", library):
+        return library
+    link = pathlib.Path(LINKS.name) / pathlib.Path(library).name
+    if not link.exists():
+        link.symlink_to(library)
+    return str(link)
+
+
 class Case(unittest.TestCase):
     """A test with a scratch folder, in which its commands run."""
 
@@ -50,7 +63,7 @@ class Case(unittest.TestCase):
     def preloaded(self, *words, options="", **changes):
         """The command with the library preloaded by hand; journals go to scratch/journal."""
         settings = f"journal={self.scratch / 'journal'}:{options}"
-        return self.execute(*words, LD_PRELOAD=BUILT["library"], DTYPE_SAN_OPTIONS=settings, **changes)
+        return self.execute(*words, LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=settings, **changes)
 
     def journals(self):
         return sorted((self.scratch / "journal").glob("*.dtype-san"))

@@ -171,6 +171,22 @@ TEST_CASE("every way out of a scope runs the user's destructors, the newest firs
         "  return %10\n");
 }
 
+TEST_CASE("goto goes where it says") {
+  CHECK(body("int f(const bool early) { if (early) goto end; return 1; end: return 2; }", "f") ==
+        "  %1 = param 0\n"
+        "  branch %1 ? b1 : b3\n"
+        "b1:\n"
+        "  jump b2\n"
+        "b2:\n"
+        "  %3 = const 2\n"
+        "  return %3\n"
+        "b3:\n"
+        "  jump b4\n"
+        "b4:\n"
+        "  %2 = const 1\n"
+        "  return %2\n");
+}
+
 TEST_CASE("a statement that cannot be lowered is listed") {
   const LoweredSource source = lower_snippet("void f() { asm(\"nop\"); }");
   REQUIRE(source.module.not_lowered.size() == 1);
