@@ -1,0 +1,29 @@
+// What the catalog's examples take for granted: libtorch, the kernels' C API and dl(), which makes a
+// descriptor of a tensor.
+#pragma once
+
+#include <ATen/DLConvertor.h>
+#include <flash_ref/flash_ref.h>
+#include <torch/nn/functional.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
+#include <torch/version.h>
+
+// What newer releases of libtorch declare.
+#if TORCH_VERSION_MAJOR < 2
+namespace at {
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const c10::optional<Tensor>& attn_mask = {}, double dropout_p = 0,
+                                    bool is_causal = false);
+namespace autocast {
+void set_autocast_enabled(DeviceType device, bool enabled);
+}
+}  // namespace at
+#endif
+
+namespace F = torch::nn::functional;
+
+// Never run, so nobody frees what it makes.
+inline DLTensor* dl(const at::Tensor& tensor) { return &at::toDLPack(tensor)->dl_tensor; }
+
+inline at::Tensor half_tensor() { return at::zeros({1, 2, 3, 4}, at::kHalf); }
