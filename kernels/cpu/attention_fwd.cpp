@@ -14,6 +14,12 @@ constexpr std::int64_t kMostRows = 192;  // a multiple of every instruction set'
 constexpr std::int64_t kLeastRows = 48;  // fewer cost more packing than an idle thread costs
 constexpr std::int64_t kPiecesPerThread = 4;  // so that the last ones to finish are not far apart
 
+// With few rows, as in decoding, the keys are split instead: parts of one range of keys follow each other,
+// head by head, so that memory is read in the order in which it lies. The length is fixed, for the bits not
+// to depend on threads.
+constexpr std::int64_t kSplitRows = 32;
+constexpr std::int64_t kSplitKeys = 512;  // a multiple of every key tile
+
 struct Cut {
   std::int64_t group;         // query heads of a kv head
   std::int64_t heads;         // of a piece
@@ -21,6 +27,7 @@ struct Cut {
   std::int64_t queries;       // of a piece
   std::int64_t query_pieces;  // per sequence
   std::int64_t pieces;
+  std::int64_t parts;  // ranges of keys; 1: not split
 };
 
 Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
@@ -32,6 +39,8 @@ Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
   cut.queries = std::min(std::max<std::int64_t>(rows / cut.heads, 1), problem.seq_q);
   cut.query_pieces = (problem.seq_q + cut.queries - 1) / cut.queries;
   cut.pieces = problem.batch * problem.kv_heads * cut.head_pieces * cut.query_pieces;
+  const bool few_rows = cut.query_pieces == 1 && cut.heads * cut.queries <= kSplitRows;
+  cut.parts = few_rows ? std::max<std::int64_t>((problem.seq_k + kSplitKeys - 1) / kSplitKeys, 1) : 1;
   return cut;
 }
 
@@ -121,6 +130,35 @@ AttentionPiece make_piece(const AttentionProblem& problem, const Cut& cut, std::
   return piece;
 }
 
+// Floats that one part leaves unfinished: rows of all pieces.
+std::int64_t unfinished_floats(const AttentionProblem& problem, const Cut& cut) {
+  return cut.pieces * cut.heads * cut.queries * (problem.dim + 2);
+}
+
+// First each range of keys for all pieces, then the rows of each piece joined.
+void solve_split(const AttentionProblem& problem, const Cut& cut, char* memory, int threads) {
+  const IsaTable& table = *selected_isa()->table;
+  const auto scratch_bytes = attention_scratch_bytes(problem);
+  float* unfinished = reinterpret_cast<float*>(memory);
+  char* scratch = memory + attention_shared_bytes(problem);
+  const std::int64_t part_floats = unfinished_floats(problem, cut), piece_floats = part_floats / cut.pieces;
+  run_pieces(cut.pieces * cut.parts, threads, [&](std::int64_t index, int thread) {
+    const std::int64_t part = index / cut.pieces, number = index % cut.pieces;
+    AttentionPiece piece = make_piece(problem, cut, number);
+    if (piece.queries <= 0) return;
+    piece.first_key = std::min(part * kSplitKeys, piece.last_key);
+    piece.last_key = std::min(piece.first_key + kSplitKeys, piece.last_key);
+    piece.unfinished = unfinished + part * part_floats + number * piece_floats;
+    table.attention(piece, scratch + static_cast<std::size_t>(thread) * scratch_bytes);
+  });
+  run_pieces(cut.pieces, threads, [&](std::int64_t number, int thread) {
+    const AttentionPiece piece = make_piece(problem, cut, number);
+    if (piece.queries <= 0) return;
+    table.join(piece, unfinished + number * piece_floats, cut.parts, part_floats,
+               scratch + static_cast<std::size_t>(thread) * scratch_bytes);
+  });
+}
+
 }  // namespace
 
 std::size_t attention_scratch_bytes(const AttentionProblem& problem) {
@@ -130,14 +168,24 @@ std::size_t attention_scratch_bytes(const AttentionProblem& problem) {
   return (bytes + 63) / 64 * 64;
 }
 
+std::size_t attention_shared_bytes(const AttentionProblem& problem) {
+  const Cut cut = cut_into(problem, kMostRows);
+  if (cut.pieces == 0 || cut.parts == 1) return 0;
+  const auto floats = static_cast<std::size_t>(cut.parts * unfinished_floats(problem, cut));
+  return (floats * sizeof(float) + 63) / 64 * 64;
+}
+
 int attention_threads(const AttentionProblem& problem) {
   const double work = 2.0 * static_cast<double>(problem.batch) * static_cast<double>(problem.heads) *
                       static_cast<double>(problem.seq_q) * static_cast<double>(problem.seq_k) *
                       static_cast<double>(problem.dim);
-  return useful_threads(work, cut_into(problem, kLeastRows).pieces);
+  const Cut cut = cut_into(problem, kLeastRows);
+  return useful_threads(work, cut.pieces * std::max<std::int64_t>(cut.parts, 1));
 }
 
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads) {
+  const Cut whole = cut_into(problem, kMostRows);
+  if (whole.parts > 1) return solve_split(problem, whole, static_cast<char*>(scratch), threads);
   const Cut cut = cut_for(problem, threads);
   const std::size_t scratch_bytes = attention_scratch_bytes(problem);
   const IsaTable& table = *selected_isa()->table;

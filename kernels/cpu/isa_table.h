@@ -10,6 +10,9 @@ struct IsaTable {
   // Scratch in bytes for a piece of `rows` rows, queries times heads.
   std::size_t (*attention_scratch)(std::int64_t dim, std::int64_t rows);
   void (*attention)(const AttentionPiece& piece, void* scratch);
+  // Finishes rows that pieces with `unfinished` set have left, `stride` floats apart from part to part.
+  void (*join)(const AttentionPiece& piece, const float* unfinished, std::int64_t parts, std::int64_t stride,
+               void* scratch);
   // Positions [first, last) of batch * seq.
   void (*rotary)(const RotaryProblem& problem, std::int64_t first, std::int64_t last);
   // Block `index` of the blocks of `rwkv7_rows` state rows of all heads.

@@ -11,9 +11,12 @@ namespace flash_ref::cpu {
 
 // Scratch of one thread in bytes, a multiple of 64; 0 if there is nothing to compute.
 std::size_t attention_scratch_bytes(const AttentionProblem& problem);
+// Memory that all threads share besides, also a multiple of 64.
+std::size_t attention_shared_bytes(const AttentionProblem& problem);
 // How many threads pay off: at most one per tile, and one only for small problems.
 int attention_threads(const AttentionProblem& problem);
-// `scratch` is aligned to 64 bytes and holds threads * attention_scratch_bytes(problem).
+// `scratch` is aligned to 64 bytes and holds attention_shared_bytes(problem) and
+// threads * attention_scratch_bytes(problem).
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads);
 
 // As for attention.

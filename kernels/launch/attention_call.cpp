@@ -95,12 +95,14 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
 
 int solve_attention_on_cpu(const Call& call, const AttentionProblem& problem,
                            const flash_ref_attention_options& options) {
-  return with_scratch(call, options, cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem),
+  return with_scratch(call, options, cpu::attention_shared_bytes(problem),
+                      cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem),
                       [&](void* memory, int threads) { cpu::attention_fwd(problem, memory, threads); });
 }
 
 std::size_t attention_workspace(const AttentionProblem& problem) {
-  return workspace_for(cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem));
+  return workspace_for(cpu::attention_shared_bytes(problem), cpu::attention_scratch_bytes(problem),
+                       cpu::attention_threads(problem));
 }
 
 }  // namespace flash_ref

@@ -64,3 +64,31 @@ TEST_CASE("a window reaches no NaN beyond it") {
     }
   }
 }
+
+TEST_CASE("attention keeps the error rule for few queries and many keys") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    for (std::int64_t seq_q : {1, 5}) {
+      for (std::int64_t seq_k : {511, 512, 513, 2500}) {
+        for (std::int64_t window : {0, 2, 700}) {
+          require_right({2, seq_q, seq_k, 6, 2, 48, true, 0, 0, window}, dtype);
+        }
+      }
+    }
+    require_right({1, 3, 1800, 4, 1, 64, false, 0, 30.0}, dtype, true);
+  }
+}
+
+TEST_CASE("many keys and few queries: a NaN score makes its row NaN, a NaN behind the mask does not") {
+  const AttentionCase sizes{1, 2, 1100, 1, 1, 32, true};
+  std::mt19937 random(5);
+  auto inputs = random_inputs(sizes, kBFloat16, random);
+  const std::size_t last = 1099 * 32;
+  inputs.k[last] = inputs.v[last] = std::numeric_limits<double>::quiet_NaN();
+  AttentionCall call(sizes, kBFloat16);
+  call.fill(inputs);
+  REQUIRE(call.run() == FLASH_REF_OK);
+  const auto out = call.out.values();
+  for (std::size_t i = 0; i < out.size(); ++i) CHECK(std::isnan(out[i]) == (i >= 32));
+  CHECK(std::isnan(call.lse.values()[1]));
+  CHECK_FALSE(std::isnan(call.lse.values()[0]));
+}

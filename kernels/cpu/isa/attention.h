@@ -41,6 +41,31 @@ class PieceSolver {
   FLASH_REF_INLINE PieceSolver(const AttentionPiece& piece, float* memory)
       : piece_(piece), row_count_(piece.heads * piece.queries), tiles_(piece.dim, row_count_, memory) {}
 
+  // Joins the rows that `parts` pieces left unfinished, `stride` floats apart: each is scaled to the common
+  // maximum.
+  void join(const float* unfinished, std::int64_t parts, std::int64_t stride) {
+    for (std::int64_t r = 0; r < row_count_; ++r) {
+      const float* part = unfinished + r * (piece_.dim + 2);
+      SoftmaxRow& row = tiles_.rows[r];
+      row.maximum = kNothing;
+      row.sum = 0;
+      for (std::int64_t i = 0; i < parts; ++i) {
+        const float maximum_of_part = part[i * stride + piece_.dim];
+        if (maximum_of_part > row.maximum) row.maximum = maximum_of_part;
+      }
+      float* out = tiles_.out + r * tiles_.width;
+      fill(out, out + tiles_.width, 0.0F);
+      for (std::int64_t i = 0; i < parts; ++i) {
+        const float* rows_of_part = part + i * stride;
+        const float factor =
+            exp2_nonpositive(broadcast(rows_of_part[piece_.dim] - finite_or_zero(row.maximum)))[0];
+        row.sum += rows_of_part[piece_.dim + 1] * factor;
+        for (std::int64_t d = 0; d < piece_.dim; ++d) out[d] += rows_of_part[d] * factor;
+      }
+      store_row(r);
+    }
+  }
+
   void solve() {
     load_rows();
     const SoftmaxRow &first = tiles_.rows[0], &last = tiles_.rows[row_count_ - 1];
@@ -61,8 +86,8 @@ class PieceSolver {
       row.end = smaller(row.end, position + piece_.window);
     }
     if (piece_.causal) row.end = smaller(row.end, position + 1);
-    row.end = larger(row.end, 0);
-    row.begin = smaller(row.begin, row.end);
+    row.begin = smaller(row.begin, piece_.last_key);
+    row.end = larger(row.end, row.begin);
   }
 
   void load_rows() {

@@ -6,6 +6,19 @@
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 
+constexpr std::int64_t kAhead = 32;  // rows; the processor does not foresee the jumps from row to row
+
+// Asks for a row that will be read soon. It may lie beyond the tensor: asking does no harm there.
+template <class T>
+FLASH_REF_INLINE void prefetch_row(const T* base, std::int64_t row, std::int64_t row_stride,
+                                   std::int64_t dim) {
+  const std::uintptr_t from =
+      reinterpret_cast<std::uintptr_t>(base) + static_cast<std::uintptr_t>(row * row_stride) * sizeof(T);
+  for (std::uintptr_t at = 0; at < static_cast<std::uintptr_t>(dim) * sizeof(T); at += 64) {
+    __builtin_prefetch(reinterpret_cast<const void*>(from + at));
+  }
+}
+
 // A row as it is, times `factor` if its numbers are floats; padded with 0 to a multiple of kLanes.
 template <class T>
 void pack_row(const T* from, std::int64_t stride, std::int64_t dim, [[maybe_unused]] float factor,
@@ -25,6 +38,7 @@ void pack_keys(const T* from, std::int64_t row_stride, std::int64_t dim_stride, 
   for (std::int64_t column = 0; column < columns; column += kLanes) {
     const std::int64_t start = column / kPanel * kPanel, width = panel_width(start, columns);
     float* panel = to + start * depth + (column - start);
+    for (int j = 0; j < kLanes; ++j) prefetch_row(from, column + kAhead + j, row_stride, dim);
     for (std::int64_t d = 0; d < depth; d += kLanes) {
       Vec rows[kLanes];
 #pragma GCC unroll 16
@@ -66,6 +80,7 @@ bool pack_values(const T* from, std::int64_t row_stride, std::int64_t dim_stride
   Vec check = {};  // 0 as long as all were finite, NaN from then on
   for (std::int64_t j = 0; j < count; j += kKeys) {
     const T* row = from + j * row_stride;
+    for (std::int64_t i = 0; i < kKeys; ++i) prefetch_row(from, j + kAhead + i, row_stride, dim);
     for (std::int64_t column = 0; column < columns; column += kLanes) {
       const std::int64_t start = column / kPanel * kPanel, width = panel_width(start, columns);
       const Vec value = value_numbers(row + column * dim_stride, row_stride, dim_stride,

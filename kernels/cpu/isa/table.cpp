@@ -19,6 +19,15 @@ void attention(const AttentionPiece& piece, void* scratch) {
   }
 }
 
+void join(const AttentionPiece& piece, const float* unfinished, std::int64_t parts, std::int64_t stride,
+          void* scratch) {
+  if (piece.element == Element::kFloat16) {
+    PieceSolver<Float16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
+  } else {
+    PieceSolver<BFloat16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
+  }
+}
+
 void rotary(const RotaryProblem& problem, std::int64_t first, std::int64_t last) {
   for (std::int64_t i = first; i < last; ++i) {
     switch (problem.element) {
@@ -83,6 +92,7 @@ void tanh_all(const float* from, float* to, std::int64_t count) { map<tanh_of>(f
 extern const IsaTable kTable;
 const IsaTable kTable = {attention_scratch,
                          attention,
+                         join,
                          rotary,
                          kStateRows,
                          rwkv7_scratch,
