@@ -1,4 +1,4 @@
-// What the fixtures call; torch_stub.h is included before it.
+// What the fixtures call; mini_torch.h is included before it.
 #pragma once
 
 extern "C" int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out,

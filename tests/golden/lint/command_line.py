@@ -6,9 +6,9 @@ import sys
 import tempfile
 import unittest
 
-LINT, STUB = sys.argv[1], sys.argv[2]
+LINT, TORCH = sys.argv[1], sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
-FLAGS = ["--", "-std=c++17", "-include", STUB]
+FLAGS = ["--", "-std=c++17", "-include", TORCH]
 RULES = HERE.parents[2] / "rules" / "catalog"
 
 
@@ -30,7 +30,7 @@ class CommandLine(unittest.TestCase):
             path = self.folder / f"{name}.cpp"
             path.write_text(text)
             entries.append({"directory": str(self.folder), "file": path.name,
-                            "command": f"g++ -std=c++17 -Wlogical-op -fno-gnu-unique -include '{STUB}' "
+                            "command": f"g++ -std=c++17 -Wlogical-op -fno-gnu-unique -include '{TORCH}' "
                                        f"-include '{HERE / 'attention.h'}' -o x.o -c {path.name}"})
         (self.folder / "build").mkdir(exist_ok=True)
         (self.folder / "build" / "compile_commands.json").write_text(json.dumps(entries))

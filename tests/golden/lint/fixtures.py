@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-LINT, STUB = sys.argv[1], sys.argv[2]
+LINT, TORCH = sys.argv[1], sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
 SETTINGS = "autocast-fp16,autocast-bf16,fp16,bf16,fp16-fp32-buffers,bf16-fp32-buffers,fp32"
 
@@ -27,7 +27,7 @@ def findings(path, options):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         command = [LINT, "--root", str(HERE), f"--format=json={report}", "--color=never", *options, str(path),
-                   "--", "-std=c++17", "-include", STUB]
+                   "--", "-std=c++17", "-include", TORCH]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
         data = json.loads(report.read_text())
     return run, sorted((f["location"]["line"], f["rule"]) for f in data["findings"] if not f["suppression"]), data

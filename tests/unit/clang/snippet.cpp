@@ -7,7 +7,7 @@
 namespace dtype_guard::clang_front_end {
 
 LoweredSource lower_snippet(const std::string& code, const std::vector<std::string>& flags) {
-  CompileCommand command{"/", "/project/code.cpp", {"c++", "-std=c++17", "-include", DTYPE_GUARD_TORCH_STUB}};
+  CompileCommand command{"/", "/project/code.cpp", {"c++", "-std=c++17", "-include", DTYPE_GUARD_MINI_TORCH}};
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   LoweringOptions options;
   options.user_code = UserCode("/project", {});

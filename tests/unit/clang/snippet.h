@@ -9,7 +9,7 @@
 
 namespace dtype_guard::clang_front_end {
 
-// The code is a file of its own below /project, with torch_stub.h included before it.
+// The code is a file of its own below /project, with mini_torch.h included before it.
 LoweredSource lower_snippet(const std::string& code, const std::vector<std::string>& flags = {});
 // Instructions of the function called `name`, one a line, without positions; the whole of what went wrong
 // when there is no such function.
