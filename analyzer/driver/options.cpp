@@ -29,7 +29,6 @@ constexpr const char* kExamples = R"(Examples:
 Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 a file could not be analysed completely.)";
 
 const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
-const std::vector<std::string> kFormats = {"text", "json"};
 
 // What CLI11 fills; strings until they are checked.
 struct Written {
@@ -75,7 +74,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
                  "Lowest level that makes the exit status 1: error, warning, never")
       ->type_name("LEVEL");
   list(app.add_option("--format", written.formats,
-                      "text or json, into FILE or to standard output; may be repeated"))
+                      format_names() + ", into FILE or to standard output; may be repeated"))
       ->type_name("FORMAT[=FILE]");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
       ->type_name("N");
@@ -144,9 +143,13 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
   for (const std::string& each : formats) {
     const std::size_t equals = each.find('=');
     const std::string format = each.substr(0, equals);
-    expect_one_of("--format", format, kFormats);
     ReportTarget target;
-    target.format = format == "json" ? ReportFormat::kJson : ReportFormat::kText;
+    target.format = find_format(format);
+    if (target.format == nullptr) {
+      const std::string near = nearest_format(format);
+      throw UsageError(fmt::format("--format: '{}' is none of {}{}", format, format_names(),
+                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+    }
     if (equals != std::string::npos) target.file = each.substr(equals + 1);
     if (equals != std::string::npos && target.file.empty()) {
       throw UsageError(fmt::format("--format: '{}' names no file after '='", each));

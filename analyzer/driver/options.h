@@ -11,6 +11,7 @@
 #include "analyzer/flow/analysis.h"
 #include "rules/contracts/contract.h"
 #include "rules/finding/finding.h"
+#include "rules/report/format.h"
 
 namespace dtype_guard::driver {
 
@@ -20,9 +21,8 @@ class UsageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-enum class ReportFormat : std::uint8_t { kText, kJson };
 struct ReportTarget {
-  ReportFormat format = ReportFormat::kText;
+  const OutputFormat* format = find_format("text");
   std::string file;  // empty: standard output
 };
 enum class FailOn : std::uint8_t { kError, kWarning, kNever };

@@ -13,10 +13,11 @@
 #include <thread>
 
 #include "analyzer/driver/merge.h"
-#include "analyzer/driver/suppressions.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/flow/text.h"
+#include "rules/catalog/catalog.h"
 #include "rules/report/report.h"
+#include "rules/report/suppressions.h"
 
 namespace dtype_guard::driver {
 
@@ -130,13 +131,10 @@ bool wants_color(const Options& options) {
 void write_reports(const Report& report, const Options& options) {
   for (const ReportTarget& target : options.reports) {
     std::ostringstream text;
-    if (target.format == ReportFormat::kJson) {
-      write_json(text, report);
-    } else {
-      write_text(text, report, {target.file.empty() && wants_color(options), options.quiet});
-    }
+    target.format->write(text, report, {target.file.empty() && wants_color(options), options.quiet});
     if (target.file.empty()) {
       std::cout << text.str() << std::flush;
+      if (!std::cout) throw UsageError("--format: writing to standard output failed; is the disk full?");
       continue;
     }
     std::ofstream out(target.file, std::ios::trunc);
@@ -144,6 +142,18 @@ void write_reports(const Report& report, const Options& options) {
     if (!out.flush())
       throw UsageError(fmt::format("--format: writing '{}' failed; is the disk full?", target.file));
   }
+}
+
+// Comments for rules that were not asked for are not called stale.
+SuppressionScope scope_of(const Options& options, const SourceList& sources) {
+  SuppressionScope scope;
+  for (const clang_front_end::CompileCommand& each : sources.commands) {
+    scope.files.push_back(sources.user_code.report_name(each.file));
+  }
+  for (const Rule& rule : catalog()) {
+    if (options.rules.enabled(rule.id)) scope.rules.push_back(rule.id);
+  }
+  return scope;
 }
 
 bool fails(const Report& report, FailOn level) {
@@ -162,7 +172,8 @@ int run(const Options& options, const SourceList& sources) {
   report.tool = "dtype-lint";
   report.tool_version = kVersion;
   report.root = sources.user_code.root();
-  report.files_analysed = results.size();
+  report.files_analysed = static_cast<std::uint64_t>(
+      std::count_if(results.begin(), results.end(), [](const FileResult& each) { return !each.failed; }));
   for (FileResult& each : results) {
     std::move(each.not_analysed.begin(), each.not_analysed.end(), std::back_inserter(report.not_analysed));
     std::move(each.findings.begin(), each.findings.end(), std::back_inserter(report.findings));
@@ -176,8 +187,7 @@ int run(const Options& options, const SourceList& sources) {
   }
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
   merge_equal(report.findings);
-  apply_suppressions(report.findings, report.root);
-  normalise(report);
+  apply_suppressions(report, source_reader(report), scope_of(options, sources));
   write_reports(report, options);
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;

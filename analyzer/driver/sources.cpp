@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <set>
+#include <fstream>
+#include <string_view>
 
 #include "rules/text/nearest_name.h"
 
@@ -16,7 +17,48 @@ using clang_front_end::UserCode;
 
 namespace {
 
-std::string absolute(const std::string& path) { return fs::absolute(path).lexically_normal().string(); }
+// Without a trailing slash, so that names can be joined and compared.
+std::string absolute(const std::string& path) {
+  const fs::path normal = fs::absolute(path).lexically_normal();
+  return (normal.has_filename() || normal == normal.root_path() ? normal : normal.parent_path()).string();
+}
+
+bool below(const std::string& path, const std::string& folder) {
+  return (path + "/").starts_with(folder.ends_with('/') ? folder : folder + "/");
+}
+
+// The folder that CMake was started on, as its cache in the build folder tells; empty: not CMake's.
+std::string cmake_source_folder(const std::string& database) {
+  std::ifstream cache(fs::path(database) / "CMakeCache.txt");
+  constexpr std::string_view kKey = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  for (std::string line; std::getline(cache, line);) {
+    if (line.starts_with(kKey)) return line.substr(kKey.size());
+  }
+  return {};
+}
+
+std::string common_folder(const std::vector<CompileCommand>& commands) {
+  fs::path common;
+  for (const CompileCommand& each : commands) {
+    const fs::path folder = fs::path(each.file).parent_path();
+    if (common.empty()) common = folder;
+    while (!below(folder.string(), common.string())) common = common.parent_path();
+  }
+  return common.string();
+}
+
+// The project that a compile database speaks of: marked, else what CMake was started on, else where its
+// sources are.
+std::string project_of(const std::string& database, const std::vector<CompileCommand>& commands) {
+  const std::string marked = clang_front_end::project_root((fs::path(database) / "any").string());
+  const fs::path folder(database);
+  if (marked != database || fs::exists(folder / ".git") || fs::exists(folder / ".dtype-lint.json")) {
+    return marked;
+  }
+  const std::string cmake = cmake_source_folder(database);
+  if (!cmake.empty() && fs::is_directory(cmake)) return cmake;
+  return commands.empty() ? database : common_folder(commands);
+}
 
 std::vector<std::string> checked_sources(const Options& options) {
   std::vector<std::string> files;
@@ -48,7 +90,7 @@ std::string database_folder(const Options& options, const std::vector<std::strin
 }
 
 std::string root_of(const Options& options, const std::vector<std::string>& sources,
-                    const std::string& database) {
+                    const std::string& database, const std::vector<CompileCommand>& commands) {
   if (!options.root.empty()) {
     std::error_code error;
     if (!fs::is_directory(options.root, error))
@@ -56,17 +98,21 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
     return absolute(options.root);
   }
   if (!sources.empty()) return clang_front_end::project_root(sources.front());
-  return clang_front_end::project_root((fs::path(database) / "any").string());
+  return project_of(database, commands);
 }
 
+// A build folder holds generated and fetched code, unless the project is built in its own folder.
 UserCode user_code_of(const std::string& root, const std::vector<std::string>& sources,
-                      const std::string& database) {
+                      const std::string& database, const std::vector<CompileCommand>& commands) {
   std::vector<std::string> external = {"*/third_party/*", "*/site-packages/*"};
-  const std::string folder = database + "/";
-  const bool holds_source = std::any_of(sources.begin(), sources.end(),
-                                        [&](const std::string& each) { return each.starts_with(folder); });
-  // A build folder holds generated and fetched code, unless the project is built in its own folder.
-  const bool encloses_root = (root + "/").starts_with(folder);
+  bool holds_source = std::any_of(sources.begin(), sources.end(),
+                                  [&](const std::string& each) { return below(each, database); });
+  if (sources.empty()) {
+    holds_source = std::all_of(commands.begin(), commands.end(), [&](const CompileCommand& each) {
+      return !below(each.file, root) || below(each.file, database);
+    });
+  }
+  const bool encloses_root = below(root, database);
   if (!database.empty() && !holds_source && !encloses_root) external.push_back(database);
   return UserCode(root, external);
 }
@@ -99,7 +145,7 @@ SourceList find_sources(const Options& options) {
   const std::vector<std::string> sources = checked_sources(options);
   if (options.flags) {
     if (sources.empty()) throw UsageError("compiler flags were given after --, but no source file before it");
-    list.user_code = user_code_of(root_of(options, sources, ""), sources, "");
+    list.user_code = user_code_of(root_of(options, sources, "", {}), sources, "", {});
     for (const std::string& source : sources) {
       CompileCommand command{fs::current_path().string(), source, {"c++"}};
       command.arguments.insert(command.arguments.end(), options.flags->begin(), options.flags->end());
@@ -108,7 +154,7 @@ SourceList find_sources(const Options& options) {
   } else {
     const std::string database = database_folder(options, sources);
     const std::vector<CompileCommand> all = read_database(database);
-    list.user_code = user_code_of(root_of(options, sources, database), sources, database);
+    list.user_code = user_code_of(root_of(options, sources, database, all), sources, database, all);
     for (const std::string& source : sources) list.commands.push_back(command_for(source, all, database));
     if (sources.empty()) {
       std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands),

@@ -113,9 +113,9 @@ std::string cure(const Defect& defect) {
     if (origin->instruction->op == Op::kCast) {
       return fmt::format("; round back to '{}' where it is stored", name(origin->before));
     }
-    const std::string like = origin->narrow.empty() ? fmt::format("at::k{}", aten_name(origin->before))
-                                                    : origin->narrow + ".scalar_type()";
-    return fmt::format("; cast back after it, e.g. '.to({})'", like);
+    // A dtype by name would be right in one precision setting and wrong in the next.
+    if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
+    return fmt::format("; cast back after it, e.g. '.to({}.scalar_type())'", origin->narrow);
   }
   if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
     std::vector<std::string> roles;

@@ -35,6 +35,10 @@ Rank proved_by_dim(Rank rank, const Value& dim) {
   rank.max = std::max(rank.min, rank.max);
   return rank;
 }
+bool is_true(const Value& value) {
+  const Alternative* one = value.single();
+  return one && one->kind == Kind::kBool && one->has_number && one->number != 0;
+}
 }  // namespace
 
 Rank result_rank(const Operator& op, const Instruction& instruction,
@@ -70,6 +74,8 @@ Rank result_rank(const Operator& op, const Instruction& instruction,
     case RankRule::kLikeFirst:
       return first;
     case RankRule::kReduce: {
+      const std::size_t keepdim = position("keepdim");
+      if (keepdim < instruction.args.size() && is_true(argument(keepdim))) return first;
       if (!has_dim) return Rank::exactly(0);
       Rank out = first.plus(-1);
       out.max = first.max;  // keepdim

@@ -29,7 +29,7 @@ Without the launcher: LD_PRELOAD=.../libdtype_san.so DTYPE_SAN_OPTIONS=journal=r
 Exit status: run ends as the command did (126, 127: it could not be started); report: 0 none, 1 findings,
 2 usage, 3 a journal could not be read completely.)";
 
-constexpr const char* kFormatHelp = "text or json, =FILE to write it there (repeatable)";
+const std::string kFormatHelp = dtype_guard::format_names() + "; =FILE to write it there (repeatable)";
 constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";
 constexpr const char* kOptionsHelp = "more DTYPE_SAN_OPTIONS, key=value:key=value";
 

@@ -11,29 +11,16 @@
 #include <iostream>
 
 namespace dtype_guard::san {
-namespace {
-
-void write(ReportFormat format, std::ostream& out, const Report& report, const TextOptions& options) {
-  if (format == ReportFormat::kJson) {
-    write_json(out, report);
-  } else {
-    write_text(out, report, options);
-  }
-}
-
-}  // namespace
-
 std::vector<Output> parse_outputs(const std::vector<std::string>& formats) {
   std::vector<Output> outputs;
   for (const std::string& text : formats) {
     std::size_t equals = text.find('=');
     std::string format = text.substr(0, equals);
     Output output;
-    if (format == "json") {
-      output.format = ReportFormat::kJson;
-    } else if (format != "text") {
-      throw UsageError{fmt::format("--format: unknown format '{}'; expected text or json", format)};
-    }
+    output.format = find_format(format);
+    if (output.format == nullptr)
+      throw UsageError{
+          fmt::format("--format: unknown format '{}'; expected one of {}", format, format_names())};
     if (equals != std::string::npos) {
       output.file = text.substr(equals + 1);
       if (output.file.empty()) throw UsageError{fmt::format("--format: '{}' names no file after '='", text)};
@@ -61,13 +48,15 @@ bool write_outputs(const std::vector<Output>& outputs, const Report& report, std
   bool good = true;
   for (const Output& output : outputs) {
     if (output.file.empty()) {
-      write(output.format, terminal, report, options);
+      output.format->write(terminal, report, options);
       terminal.flush();
-      good = good && terminal.good();
+      if (terminal.good()) continue;
+      fmt::print(stderr, "dtype-san: the report could not be written to the terminal; is the disk full?\n");
+      good = false;
       continue;
     }
     std::ofstream out(output.file, std::ios::binary | std::ios::trunc);
-    write(output.format, out, report, {});
+    output.format->write(out, report, {});
     out.close();
     if (out.good()) continue;
     fmt::print(stderr, "dtype-san: {}: the report could not be written: {}\n", output.file,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "rules/report/format.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard::san {
@@ -15,10 +16,8 @@ struct UsageError {
   std::string message;
 };
 
-enum class ReportFormat { kText, kJson };
-
 struct Output {
-  ReportFormat format = ReportFormat::kText;
+  const OutputFormat* format = find_format("text");
   std::string file;  // empty: the terminal
 };
 

@@ -157,7 +157,7 @@ class Run {
 
   void write(const Report& report, std::ostream& terminal, bool color) const {
     bool summary = options_.values.print_summary;
-    bool text_on_terminal = outputs_.front().file.empty() && outputs_.front().format == ReportFormat::kText;
+    bool text_on_terminal = outputs_.front().file.empty() && outputs_.front().format->name == "text";
     std::vector<Output> outputs = outputs_;
     if (text_on_terminal && report.findings.empty()) {  // one line says it
       outputs.erase(outputs.begin());

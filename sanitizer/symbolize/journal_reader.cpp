@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
@@ -269,15 +270,19 @@ class Reader {
 Journal read_journal(std::string_view bytes, const std::string& file) { return Reader(bytes, file).run(); }
 
 Journal load_journal(const std::string& file) {
+  const auto unreadable = [&](const std::string& problem) {
+    Journal journal;
+    journal.file = file;
+    journal.problems.push_back(fmt::format("cannot be read: {}", problem));
+    return journal;
+  };
+  // Reading a folder throws, and a pipe that nobody writes to never ends.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error) && !error) return unreadable("not a regular file");
   errno = 0;
   std::ifstream in(file, std::ios::binary);
   std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) {
-    Journal journal;
-    journal.file = file;
-    journal.problems.push_back(fmt::format("cannot be read: {}", std::generic_category().message(errno)));
-    return journal;
-  }
+  if (!in.is_open() || in.bad()) return unreadable(std::generic_category().message(errno));
   return read_journal(bytes, file);
 }
 

@@ -104,6 +104,18 @@ class BadJournals(Case):
         self.assertEqual((done.returncode, report), (2, None))
         self.assertIn("nothing: No such file or directory", done.stderr)
 
+    def test_a_folder_or_a_pipe_named_like_a_journal_does_not_stop_the_report(self):
+        runs = self.scratch / "runs"
+        runs.mkdir()
+        shutil.copy(self.journal, runs / "good.dtype-san")
+        (runs / "folder.dtype-san").mkdir()
+        os.mkfifo(runs / "pipe.dtype-san")
+        done, report = self.report(runs)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("folder.dtype-san: cannot be read: not a regular file", done.stderr)
+        self.assertIn("pipe.dtype-san: cannot be read: not a regular file", done.stderr)
+        self.assertEqual(len(report["findings"]), 1)
+
     def test_folder_without_journals(self):
         empty = self.scratch / "empty"
         empty.mkdir()

@@ -88,7 +88,8 @@ class Findings(Case):
         self.assertEqual(report["findings"], [])
         self.assertEqual(done.stderr, "dtype-san: no findings; 2 calls to watched kernels\n")
         watched = report["watched"]
-        self.assertEqual(watched["calls"], {"flash_ref_attention_fwd": 1, "flash_ref_rotary": 1})
+        self.assertEqual({api: count for api, count in watched["calls"].items() if count},
+                         {"flash_ref_attention_fwd": 1, "flash_ref_rotary": 1})
         self.assertEqual([library["path"] for library in watched["libraries"]], [BUILT["kernels"]])
         self.assertEqual({source["name"]: source["on"] for source in watched["sources"]},
                          {"flash_ref": True, "torch": False, "cupti": False})
@@ -98,7 +99,8 @@ class Findings(Case):
     def test_no_call_is_said(self):
         done, report = self.run_command(BUILT["no_kernels"])
         self.assertIn("dtype-san: no findings; no call to a watched kernel was seen\n", done.stderr)
-        self.assertEqual(report["watched"]["calls"], {"flash_ref_attention_fwd": 0, "flash_ref_rotary": 0})
+        self.assertIn("flash_ref_attention_fwd", report["watched"]["calls"])
+        self.assertEqual(set(report["watched"]["calls"].values()), {0})
         self.assertEqual(len(report["watched"]["processes"]), 1)
         self.assertEqual(report["not_analysed"], [])
 

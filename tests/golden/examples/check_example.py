@@ -81,7 +81,7 @@ def observe(args):
         seen["run"][name] = {
             "exit": done.returncode,
             "stdout": done.stdout,
-            "calls": report["watched"]["calls"],
+            "calls": {api: count for api, count in report["watched"]["calls"].items() if count},
             "findings": [scrub_run_time(finding) for finding in report["findings"]],
         }
     if seen["run"]["after"]["findings"]:

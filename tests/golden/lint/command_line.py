@@ -137,6 +137,43 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(out.read_text())["schema"], "dtype-guard/report/1")
         self.assertNotIn("\x1b[", lint("-p", project / "build").stdout)
 
+    def test_a_project_without_a_mark_is_what_cmake_was_started_on(self):
+        project = self.project(a=self.BAD)
+        (project / ".dtype-lint.json").unlink()
+        self.assertEqual(lint("-p", project / "build").returncode, 1, "the common folder of the sources")
+        (project / "build" / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={project}\n")
+        run = lint("-p", project / "build", "--format=json")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(json.loads(run.stdout)["root"], str(project))
+
+    def test_a_compile_database_beside_the_sources(self):
+        project = self.project(a=self.BAD)
+        (project / "build" / "compile_commands.json").rename(project / "compile_commands.json")
+        run = lint("-p", ".", cwd=project)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        run = lint("-p", ".", "--root", project.parent, cwd=project)
+        self.assertEqual(run.returncode, 1, run.stderr)
+
+    def test_a_report_that_could_not_be_written_is_an_error(self):
+        project = self.project(a="int f() { return 1; }\n")
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([LINT, "-p", str(project / "build")], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("standard output", run.stderr)
+
+    def test_formats_for_other_tools(self):
+        project = self.project(a=self.BAD)
+        run = lint("-p", project / "build", "--format", "sarif")
+        self.assertEqual(json.loads(run.stdout)["runs"][0]["results"][0]["ruleId"], "rotary-dtype-mismatch")
+        self.assertIn("::error file=", lint("-p", project / "build", "--format", "github").stdout)
+
+    def test_a_comment_that_hides_nothing_is_a_note(self):
+        project = self.project(a="int f() { return 1; }  // NOLINT(dtype-rotary-dtype-mismatch): once needed\n")
+        run = lint("-p", project / "build", "--format=json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual([(f["rule"], f["level"]) for f in json.loads(run.stdout)["findings"]],
+                         [("stale-suppression", "note")])
+
     def test_comments_accept_findings(self):
         accepted = self.BAD.replace("at::toDLPack(q.to(at::kFloat));",
                                     "at::toDLPack(q.to(at::kFloat));  // NOLINT(dtype-rotary-dtype-mismatch): by design")

@@ -63,6 +63,16 @@ TEST_CASE("a rank that is not known makes no definite finding") {
   CHECK(findings(program, strict).size() == 1);
 }
 
+TEST_CASE("a reduction that keeps its dimensions keeps the rank") {
+  const auto divided = [](const std::string& keepdim) {
+    return q_of(
+        kOn + "  %40 = const -1\n  %41 = const " + keepdim +
+        "\n  %12 = op linear(%1, %2)\n  %13 = op norm(%12, %100, %40, %41)\n  %50 = op div(%12, %13)\n");
+  };
+  CHECK(divided("true").size() == 1);
+  CHECK(divided("false").empty());  // one dimension may have been all
+}
+
 TEST_CASE("a call that autocast recasts is left alone, and only under autocast") {
   const std::string sdpa = "  %60 = sink at::sdpa(q=%50, k=%2, v=%3) ; 9:3-9:20\n";
   const std::string wide = "  %11 = op ones(%101)\n  %50 = op mul(%1, %11) ; 8:3-8:9\n";
