@@ -147,6 +147,8 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(json.loads(run.stdout)["root"], str(project))
 
     def test_a_compile_database_beside_the_sources(self):
+        self.folder /= "project"  # a folder above it that holds nothing else
+        self.folder.mkdir()
         project = self.project(a=self.BAD)
         (project / "build" / "compile_commands.json").rename(project / "compile_commands.json")
         run = lint("-p", ".", cwd=project)
