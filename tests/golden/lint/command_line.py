@@ -107,6 +107,10 @@ class CommandLine(unittest.TestCase):
             run = lint("--root", project, project / "a.cpp", *FLAGS, flag, common)
             self.assertEqual(run.returncode, status, run.stdout + run.stderr)
             self.assertEqual(run.stdout.count("attention-implicit-promotion"), status)
+        (common / ".git").mkdir()
+        run = lint("--root", project, project / "a.cpp", *FLAGS, "-I", common)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("the body of 'wrapped' is not read", run.stdout + run.stderr)
 
     def test_files_that_cannot_be_used(self):
         self.refused(lint("missing.cpp", *FLAGS, cwd=self.folder), "'missing.cpp'")
