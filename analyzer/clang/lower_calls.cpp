@@ -1,5 +1,7 @@
 // Calls: user functions, contract APIs, operators of the table, and library functions whose meaning is known
 // by name.
+#include <clang/Basic/SourceManager.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -54,6 +56,33 @@ const char* operator_name(clang::OverloadedOperatorKind kind, unsigned operands)
   return nullptr;
 }
 
+// A function in a header that is not read, external or of another repository, may be the wrapper around a
+// call: that nothing is said of it is said. Installed libraries and templates (tests, bindings) are not
+// meant.
+void note_unread(TranslationUnit& unit, const std::string& caller, const clang::FunctionDecl* callee,
+                 llvm::ArrayRef<const Expr*> arguments) {
+  const clang::SourceManager& sources = unit.context.getSourceManager();
+  const bool skipped = std::any_of(callee->redecls_begin(), callee->redecls_end(),
+                                   [](const clang::FunctionDecl* each) { return each->hasSkippedBody(); });
+  const bool takes_tensor = std::any_of(arguments.begin(), arguments.end(), [&](const Expr* each) {
+    return classify(stripped(each)->getType(), unit.context).kind == TypeKind::kTensor;
+  });
+  if (!skipped || !takes_tensor || callee->isTemplateInstantiation()) return;
+  if (!is_found_as_the_users(sources, callee->getLocation())) return;
+  const llvm::StringRef file = sources.getFilename(sources.getExpansionLoc(callee->getLocation()));
+  const std::string name = plain_name(*callee);
+  for (const char* library : {"at::", "torch::", "c10::"}) {
+    if (name.starts_with(library)) return;
+  }
+  if (file.starts_with("/usr/") || file.starts_with("/opt/")) return;
+  const std::string reason =
+      "the body of '" + name + "' is not read: " + file.str() + " is outside the project";
+  const auto& known = unit.module.not_lowered;
+  const bool said =
+      std::any_of(known.begin(), known.end(), [&](const NotLowered& each) { return each.reason == reason; });
+  if (!said) unit.not_lowered(caller, reason, arguments.front()->getSourceRange());
+}
+
 bool carries_dtype(TypeKind kind) { return kind == TypeKind::kDtype || kind == TypeKind::kOptions; }
 
 }  // namespace
@@ -103,7 +132,10 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
     return 0;
   }
   if (const auto known = special_function(name, expr, callee)) return *known;
-  if (unit_.is_user_function(callee)) return user_call(callee, std::nullopt, arguments);
+  // An operator that a project declares itself, for an older libtorch, is still the operator.
+  const bool is_operator = name.starts_with("at::") && find_operator(name);
+  note_unread(unit_, result_.name, callee, arguments);
+  if (unit_.is_user_function(callee) && !is_operator) return user_call(callee, std::nullopt, arguments);
   return external_call(callee, std::nullopt, arguments);
 }
 
@@ -244,10 +276,14 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     if (operands == 1) return builder_.op(name, {{"self", self}});
     return builder_.op(name, {{"self", self}, {"other", value(expr->getArg(1))}});
   }
+  Arguments given;
   for (const Expr* each : arguments_of(expr)) {
-    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each))) value(each);
+    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
+      given.push_back({"", value(each)});
   }
-  return builder_.unknown();
+  // What is compared with something unknown is still what was asked.
+  const bool compares = kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual;
+  return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();
 }
 
 flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr) {

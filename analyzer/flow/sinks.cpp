@@ -17,6 +17,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   record.instruction = &instruction;
   record.context = activation.context;
   record.autocast = state.autocast;
+  record.tests = tests_before(activation, state);
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -44,9 +45,9 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
       for (Alternative each : operand.alternatives) {
         each.origin = 0;
         each.trail = 0;
-        const auto behaviour = api->autocast.find(options_.device);
-        if (each.kind == Kind::kTensor && state.autocast.may_be_on && behaviour != api->autocast.end() &&
-            behaviour->second == AutocastBehaviour::kRecasts) {
+        const auto behaviour = api->autocast_at(options_.device, torch_version_);
+        if (each.kind == Kind::kTensor && state.autocast.may_be_on &&
+            behaviour == AutocastBehaviour::kRecasts) {
           each.dtype = state.autocast.dtype;
           each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
         }
