@@ -26,7 +26,8 @@ AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
         given_up[root] = true;
         continue;
       }
-      const DefectOptions how{options.settings_named_by_user, function.is_main, options.device};
+      const DefectOptions how{options.settings_named_by_user, function.is_main, options.device,
+                              options.torch_version};
       for (const SinkRecord& record : engine.records()) {
         for (const Defect& defect : find_defects(record, engine.origins(), engine.symbols(), how)) {
           collector.add(defect, engine, setting.name);

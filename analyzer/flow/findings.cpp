@@ -106,6 +106,18 @@ std::string wanted(const Defect& defect) {
   return out;
 }
 
+// What the library prints when this operand's rule, or that of one it has to equal, is broken.
+std::string library_says(const Defect& defect) {
+  if (defect.unsupported && !defect.operand->error.empty()) return defect.operand->error;
+  for (const SinkOperand* other : defect.differs_from) {
+    const Operand& theirs = *defect.record->api->find(other->role);
+    if (defect.operand->same_as == theirs.role && !defect.operand->error.empty())
+      return defect.operand->error;
+    if (theirs.same_as == defect.operand->role && !theirs.error.empty()) return theirs.error;
+  }
+  return "";
+}
+
 std::string cure(const Defect& defect) {
   const Origin* origin = defect.origin;
   if (!origin) return "; cast it before the call";
@@ -154,7 +166,9 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
   last.location = location(defect.record->instruction->range, defect.record->function);
   last.op = defect.record->api->name;
   last.before = last.after = text_of(defect.alternative.dtype);
-  last.note = fmt::format("reaches '{}' of '{}'", defect.arrived->role, defect.record->api->name);
+  const std::string said = library_says(defect);
+  last.note = fmt::format("reaches '{}' of '{}'{}", defect.arrived->role, defect.record->api->name,
+                          said.empty() ? "" : fmt::format(", which stops with \"{}\"", said));
   return out;
 }
 

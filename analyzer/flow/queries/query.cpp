@@ -27,9 +27,8 @@ class Search {
       : record_(record), origins_(origins), symbols_(symbols), options_(options) {}
 
   std::vector<Defect> run() {
-    const auto behaviour = record_.api->autocast.find(std::string(options_.device));
     const bool recasts =
-        behaviour != record_.api->autocast.end() && behaviour->second == AutocastBehaviour::kRecasts;
+        record_.api->autocast_at(options_.device, options_.torch_version) == AutocastBehaviour::kRecasts;
     if (recasts && record_.autocast.may_be_on) {
       if (!record_.autocast.may_be_off) return {};  // the call casts its operands itself
       only_possible_ = true;

@@ -26,6 +26,7 @@ struct DefectOptions {
   bool named_by_user = false;  // the setting is evidence by itself
   bool closed = false;         // the root is main: nothing was assumed
   std::string_view device;
+  std::string_view torch_version;
 };
 // Only those with evidence that the path is meant to be half.
 std::vector<Defect> find_defects(const SinkRecord& record, const Origins& origins, SymbolSets& symbols,

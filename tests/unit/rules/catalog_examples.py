@@ -17,10 +17,6 @@ MARK = "// <--"
 PLACE = re.compile(r"^( *)// EXAMPLE\n", re.MULTILINE)
 BLOCK = re.compile(r"^(Bad|Good):\n\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_LINTED = {
-    "attention-mixed-dtypes": "bad is not found in this context",
-    "attention-unsupported-dtype": "bad is not found, and good takes k, v and out of another dtype from the context",
-    "kv-cache-dtype-mismatch": "bad is not found in this context",
-    "rotary-dtype-mismatch": "good writes to an out of another dtype, which is rightly flagged",
     "discarded-cast": "dtype-lint has no query for it",
     "dlpack-dtype-mismatch": "dtype-lint has no query for it",
     "dtype-guard-misses-promotion": "dtype-lint has no query for it",
