@@ -1,10 +1,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
+#include "rules/report/baseline.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/symbolize/findings.h"
@@ -42,6 +44,22 @@ bool wants_color(Choice choice, int descriptor) {
   return choice == Choice::kAlways || (choice == Choice::kAuto && isatty(descriptor) == 1);
 }
 
+namespace {
+// Throws UsageError. Nothing is called fixed: that a kernel was not called in one run says nothing.
+void use_baselines(Report& report, const ReportArguments& arguments) {
+  const AnalysedFile none = [](const std::string&) { return false; };
+  try {
+    if (!arguments.baseline.empty()) apply_baseline(report, load_baseline(arguments.baseline), none);
+    if (arguments.write_baseline.empty()) return;
+    save_baseline(arguments.write_baseline, report);
+    if (arguments.baseline.empty()) apply_baseline(report, load_baseline(arguments.write_baseline), none);
+  } catch (const ReportError& error) {
+    throw UsageError{
+        fmt::format("{}: {}", arguments.baseline.empty() ? "--write-baseline" : "--baseline", error.what())};
+  }
+}
+}  // namespace
+
 int report_command(const ReportArguments& arguments) {
   CombinedOptions options = combine_options(arguments.options);
   std::vector<Output> outputs = parse_outputs(arguments.formats);
@@ -50,13 +68,14 @@ int report_command(const ReportArguments& arguments) {
   ReportSettings settings{report_root(arguments.root), std::string(options.values.strip_path_prefix.view()),
                           options.values.symbolize};
   Report report = build_report(journals, settings);
+  use_baselines(report, arguments);
   std::vector<std::string> problems = journal_problems(journals);
   for (const std::string& problem : problems) fmt::print(stderr, "dtype-san: {}\n", problem);
   TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
   bool written = write_outputs(outputs, report, std::cout, text);
   if (!problems.empty()) return 3;
   if (!written) return 2;
-  return report.findings.empty() ? 0 : 1;
+  return std::any_of(report.findings.begin(), report.findings.end(), is_open) ? 1 : 0;
 }
 
 }  // namespace dtype_guard::san
