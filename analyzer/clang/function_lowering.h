@@ -135,6 +135,7 @@ class FunctionLowering {
   ValueId member_call(const clang::CXXMemberCallExpr* expr);
   ValueId user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                     llvm::ArrayRef<const Expr*> arguments);
+  const Api* contract_of(const std::string& name) const;
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
                       llvm::ArrayRef<const Expr*> arguments);

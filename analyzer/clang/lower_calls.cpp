@@ -100,6 +100,20 @@ clang::QualType template_argument(const clang::FunctionDecl* callee, int positio
 }
 }  // namespace
 
+// A member of a class template goes by its name without the template's arguments too.
+const Api* FunctionLowering::contract_of(const std::string& name) const {
+  const Api* api = unit_.contracts.find(name);
+  if (api || name.find('<') == std::string::npos) return api;
+  std::string plain;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') ++depth;
+    if (depth == 0) plain += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return unit_.contracts.find(plain);
+}
+
 flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* callee,
                                      llvm::ArrayRef<const Expr*> arguments) {
   Arguments given;
@@ -131,7 +145,7 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
     return helper_call(helper->second, callee, arguments);
   const clang::FunctionDecl* definition = unit_.user_definition(callee);
   if (definition) return user_call(definition, std::nullopt, arguments);
-  if (const Api* api = unit_.contracts.find(name)) return sink(*api, callee, arguments);
+  if (const Api* api = contract_of(name)) return sink(*api, callee, arguments);
   if (callee->isNoReturn()) {
     builder_.unreachable();
     return 0;
@@ -324,7 +338,7 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
   if (definition && !(method->isVirtual() && unit_.is_overridden(method))) {
     return user_call(definition, value(object), arguments);
   }
-  if (const Api* api = unit_.contracts.find(plain_name(*method))) return sink(*api, method, arguments);
+  if (const Api* api = contract_of(plain_name(*method))) return sink(*api, method, arguments);
   if (method->getIdentifier() || llvm::isa<clang::CXXConversionDecl>(method)) {
     if (const auto known = member(type, object, method, arguments)) return *known;
   }

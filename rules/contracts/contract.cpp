@@ -80,7 +80,7 @@ ContractSet load_contracts(const std::filesystem::path& file) {
   const bool is_folder = std::filesystem::is_directory(file, error);
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
-  if (is_folder || !in || !(text << in.rdbuf())) {
+  if (is_folder || !in || (text << in.rdbuf(), in.bad())) {
     const std::string found = is_folder ? "a folder" : "no readable file";
     throw ContractError(file.string(), 0, "", "found " + found + ", expected a contract file (JSON)");
   }

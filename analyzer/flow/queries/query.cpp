@@ -67,11 +67,13 @@ class Search {
     if (operand.same_as.empty()) return;
     const auto other = std::find_if(record_.operands.begin(), record_.operands.end(),
                                     [&](const SinkOperand& each) { return each.role == operand.same_as; });
-    if (other != record_.operands.end()) compare(arrived, *other);
+    if (other != record_.operands.end()) compare(arrived, operand, *other);
   }
 
-  void compare(const SinkOperand& mine, const SinkOperand& other) {
+  void compare(const SinkOperand& mine, const Operand& operand, const SinkOperand& other) {
     for (const Alternative& a : mine.alternatives) {
+      if (operand.accepts.contains(a.dtype))
+        continue;  // a set of its own or the other's dtype: either is enough
       for (const Alternative& b : other.alternatives) {
         if (!is_known(a) || !is_known(b) || a.dtype == b.dtype) continue;
         if (is_spoken_for(mine, a) || is_spoken_for(other, b)) continue;
