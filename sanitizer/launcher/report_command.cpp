@@ -45,30 +45,54 @@ bool wants_color(Choice choice, int descriptor) {
 }
 
 namespace {
-// Throws UsageError. Nothing is called fixed: that a kernel was not called in one run says nothing.
-void use_baselines(Report& report, const ReportArguments& arguments) {
-  const AnalysedFile none = [](const std::string&) { return false; };
-  try {
-    if (!arguments.baseline.empty()) apply_baseline(report, load_baseline(arguments.baseline), none);
-    if (arguments.write_baseline.empty()) return;
-    save_baseline(arguments.write_baseline, report);
-    if (arguments.baseline.empty()) apply_baseline(report, load_baseline(arguments.write_baseline), none);
-  } catch (const ReportError& error) {
-    throw UsageError{
-        fmt::format("{}: {}", arguments.baseline.empty() ? "--write-baseline" : "--baseline", error.what())};
+// What the options name, read before any work; nothing is called fixed, because that a kernel was not called
+// in one run says nothing.
+class Baselines {
+ public:
+  explicit Baselines(const ReportArguments& arguments) : target_(arguments.write_baseline) {
+    checked("--baseline", [&] {
+      if (!arguments.baseline.empty()) known_ = load_baseline(arguments.baseline);
+    });
+    checked("--write-baseline", [&] {
+      if (!target_.empty()) check_baseline_target(target_);
+    });
   }
-}
+
+  void use(Report& report) const {
+    const AnalysedFile none = [](const std::string&) { return false; };
+    if (known_) apply_baseline(report, *known_, none);
+    if (target_.empty()) return;
+    checked("--write-baseline", [&] {
+      save_baseline(target_, report);
+      if (!known_) apply_baseline(report, load_baseline(target_), none);
+    });
+  }
+
+ private:
+  template <typename Work>
+  static void checked(const char* option, const Work& work) {
+    try {
+      work();
+    } catch (const ReportError& error) {
+      throw UsageError{fmt::format("{}: {}", option, error.what())};
+    }
+  }
+
+  std::optional<Baseline> known_;
+  std::string target_;
+};
 }  // namespace
 
 int report_command(const ReportArguments& arguments) {
   CombinedOptions options = combine_options(arguments.options);
   std::vector<Output> outputs = parse_outputs(arguments.formats);
+  const Baselines baselines(arguments);
   std::vector<Journal> journals = load_journals(arguments.journals);
   check_outputs(outputs);
   ReportSettings settings{report_root(arguments.root), std::string(options.values.strip_path_prefix.view()),
                           options.values.symbolize};
   Report report = build_report(journals, settings);
-  use_baselines(report, arguments);
+  baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);
   for (const std::string& problem : problems) fmt::print(stderr, "dtype-san: {}\n", problem);
   TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
