@@ -81,8 +81,11 @@ flow::Function FunctionLowering::run() {
   result_.kind = kind_of(function_);
   result_.external = function_->getFormalLinkage() == clang::Linkage::External;
   result_.is_main = function_->isMain();
+  result_.foreign = !unit_.is_user_code(function_->getLocation());
   result_.range = unit_.range(function_->getNameInfo().getSourceRange());
-  if (result_.kind == FunctionKind::kLambda) result_.external = false;
+  // An instantiation is made for a caller in this file.
+  const bool instantiated = function_->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation;
+  if (result_.kind == FunctionKind::kLambda || instantiated) result_.external = false;
   prologue();
   open_scope();
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function_)) {
@@ -112,6 +115,7 @@ void FunctionLowering::prologue() {
       }
     } else {
       result_.class_name = plain_name(*parent);
+      result_.of_module = derives_from(*parent, "torch::nn::Module");
     }
   }
   for (const clang::ParmVarDecl* decl : function_->parameters()) {

@@ -160,6 +160,7 @@ class FunctionLowering {
                                         llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> container_member(const std::string& name, const Expr* object,
                                           llvm::ArrayRef<const Expr*> arguments);
+  bool casts_tensor(const Expr* expr) const;
   std::optional<ValueId> module_member(const std::string& name, const Expr* object,
                                        llvm::ArrayRef<const Expr*> arguments);
   ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);

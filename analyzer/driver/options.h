@@ -36,7 +36,7 @@ struct Options {
   std::string root;
   std::vector<flow::PrecisionSetting> settings;
   bool settings_named = false;
-  std::string torch_version;  // empty: as the headers say
+  std::vector<std::string> torch_versions;  // ascending; empty: as the headers say
   std::string device = "cuda";
   ContractSet contracts;
   RuleFilter rules;

@@ -94,8 +94,8 @@ FileResult look_at(const clang_front_end::CompileCommand& command, const Options
   analysis.device = options.device;
   analysis.strict = options.strict;
   analysis.contracts = &options.contracts;
-  if (!lowered.torch_version.empty()) analysis.torch_version = lowered.torch_version;
-  if (!options.torch_version.empty()) analysis.torch_version = options.torch_version;
+  if (!lowered.torch_version.empty()) analysis.torch_versions = {lowered.torch_version};
+  if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
   flow::AnalysisResult analysed = flow::analyse(lowered.module, analysis);
   result.findings = std::move(analysed.findings);
   for (const flow::NotLowered& each : analysed.not_analysed) {

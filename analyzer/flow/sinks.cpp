@@ -22,8 +22,7 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
   }
   if (!result.is_bottom()) return result;
   if (api.result_dtype != Dtype::kUndefined) return Value(Alternative::tensor(api.result_dtype, {}));
-  const bool recasts =
-      api.autocast_at(options_.device, options_.torch_version) == AutocastBehaviour::kRecasts;
+  const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
   for (const SinkOperand& operand : record.operands) {
     if (api.result_like.empty() || operand.role != api.result_like) continue;
     for (Alternative each : operand.alternatives) {
@@ -42,8 +41,7 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
 }
 
 Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
-  const Api* api =
-      options_.contracts ? options_.contracts->named(instruction.name, options_.torch_version) : nullptr;
+  const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
   if (!api) return unknown_call(activation, instruction, state);
   SinkRecord record;
   record.api = api;
@@ -51,6 +49,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   record.instruction = &instruction;
   record.context = activation.context;
   record.autocast = state.autocast;
+  record.tests = tests_before(activation, state);
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {

@@ -48,6 +48,8 @@ struct Api {
   std::vector<Operand> operands;       // in signature order
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
   std::map<std::string, std::string> autocast_since;  // device -> PyTorch release from which `autocast` holds
+  std::map<std::string, DtypeSet>
+      fast;  // device -> dtypes that have the fast kernels; others are taken, slowly
   // The result's dtype: what `result_argument` names, if it is given and names one; else `result_dtype` if it
   // is fixed; else that of `result_like`, where `result_for` lists the exceptions.
   int result_argument = -1;  // position of a dtype option

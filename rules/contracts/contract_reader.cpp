@@ -149,8 +149,8 @@ class ContractReader {
 
   Api api(const JsonNode& node, const std::string& library) const {
     check_members(node,
-                  {"name", "kind", "spellings", "operands", "autocast", "autocast_since", "result_argument",
-                   "result_dtype", "result_like", "result_for", "versions", "source"},
+                  {"name", "kind", "spellings", "operands", "autocast", "autocast_since", "fast",
+                   "result_argument", "result_dtype", "result_like", "result_for", "versions", "source"},
                   {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
@@ -173,6 +173,10 @@ class ContractReader {
 
   void add_further_facts(Api& api, const JsonNode& node) const {
     add_result(api, node);
+    if (const JsonNode* fast = node.member("fast")) {
+      check_members(*fast, {"cuda", "cpu", "mps", "xpu"}, {});
+      for (const auto& [device, value] : *fast->members()) api.fast[device] = dtypes(value);
+    }
     if (const JsonNode* since = node.member("autocast_since")) {
       check_members(*since, {"cuda", "cpu", "mps", "xpu"}, {});
       for (const auto& [device, value] : *since->members()) api.autocast_since[device] = version(value);

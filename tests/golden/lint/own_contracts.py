@@ -149,6 +149,31 @@ int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({2, 2}, at::kFloa
         self.assertEqual(self.found(code, empty, "--torch=2.13"), [])
         self.assertEqual(self.found(code, empty, "--torch=2.1"), [(4, "attention-mask-dtype")])
 
+    def test_a_promotion_that_only_costs_the_fast_kernels_is_a_warning(self):
+        code = """at::Tensor attend(const at::Tensor& q, const at::Tensor& k);
+at::Tensor run(const at::Tensor& x, const at::Tensor& scale) {
+  at::Tensor q = x * scale;
+  return attend(q, x.to(q.scalar_type()));
+}
+at::Tensor on_purpose(const at::Tensor& x) { return attend(x.to(at::kFloat), x.to(at::kFloat)); }
+int main() {
+  at::Tensor half = torch::zeros({1, 2}, at::kHalf), wide = torch::zeros({1, 2}, at::kFloat);
+  run(half, wide);
+  run(half, half);
+  on_purpose(half);
+  attend(wide, wide);
+}
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["floating"]), operand("k", argument=1, same_as="q"),
+                             fast={"cuda": ["half"]})
+        run = self.run_lint(code, contracts, "--format=json")
+        found = json.loads(run.stdout)["findings"]
+        self.assertEqual([(f["location"]["line"], f["rule"], f["level"]) for f in found],
+                         [(3, "silent-attention-fallback", "warning")])
+        self.assertEqual(self.found(code, contracts, "--device=cpu"), [])
+        del contracts["apis"][0]["fast"]
+        self.assertEqual(self.found(code, contracts), [])
+
     def test_a_broken_file_is_answered_with_its_place(self):
         good = self.api(operand("q", argument=0, accepts=["half"]))
 

@@ -15,6 +15,8 @@ namespace at {
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const c10::optional<Tensor>& attn_mask = {}, double dropout_p = 0,
                                     bool is_causal = false);
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const c10::optional<Tensor>& weight = {},
+                c10::optional<double> eps = {});
 namespace autocast {
 void set_autocast_enabled(DeviceType device, bool enabled);
 }
