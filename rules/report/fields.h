@@ -170,7 +170,6 @@ void each_field(IsA<Watched> auto& watched, Visit& visit) {
   visit("sources", watched.sources);
 }
 
-// `fixed` is counted for people; the findings themselves say it in JSON.
 template <typename Visit>
 void each_field(IsA<Summary> auto& summary, Visit& visit) {
   visit("errors", summary.errors);
@@ -178,6 +177,7 @@ void each_field(IsA<Summary> auto& summary, Visit& visit) {
   visit("notes", summary.notes);
   visit("suppressed", summary.suppressed);
   visit("unchanged", summary.unchanged);
+  visit("fixed", summary.fixed);
   visit("not_analysed", summary.not_analysed);
   visit("files", summary.files);
   visit("calls", summary.calls);

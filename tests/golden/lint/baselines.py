@@ -67,6 +67,8 @@ class Baselines(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertIn("a.cpp: fixed: ", run.stdout)
         self.assertIn("1 fixed", run.stdout)
+        summary = json.loads(self.lint({"a.cpp": GOOD}, "--baseline", self.known, "--format=json").stdout)["summary"]
+        self.assertEqual((summary["errors"], summary["fixed"]), (0, 1))
 
     def test_a_file_that_was_not_looked_at_is_not_called_fixed(self):
         self.write({"a.cpp": BAD.replace("NAME", "one"), "b.cpp": BAD.replace("NAME", "two")})

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "rules/contracts/contract.h"
@@ -161,6 +162,18 @@ TEST_CASE("a user's spelling comes before the shipped one") {
   CHECK(all.find("mha_fwd")->find("q")->template_argument == 0);
   CHECK(all.find("flash::mha_fwd")->name == "mha_fwd");
   CHECK(all.named("mha_fwd", "2.13")->library == "flash_attn");
+}
+
+TEST_CASE("a spelling belongs to one API") {
+  std::map<std::string, std::string> owners;
+  for (const Api& api : builtin_contracts().apis) {
+    std::vector<std::string> names = api.spellings;
+    names.push_back(api.name);
+    for (const std::string& spelling : names) {
+      CAPTURE(spelling);
+      CHECK(owners.try_emplace(spelling, api.name).first->second == api.name);
+    }
+  }
 }
 
 TEST_CASE("every operand of every shipped contract can be satisfied and stands in signature order") {
