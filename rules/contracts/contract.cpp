@@ -51,16 +51,27 @@ DtypeSet Api::accepted(std::string_view role) const {
   return all;
 }
 
+namespace {
+bool is_spelt(const Api& api, std::string_view spelling) {
+  return api.name == spelling ||
+         std::find(api.spellings.begin(), api.spellings.end(), spelling) != api.spellings.end();
+}
+}  // namespace
+
 const Api* ContractSet::find(std::string_view spelling) const {
   if (spelling.starts_with("::")) spelling.remove_prefix(2);
-  const auto found = std::find_if(apis.begin(), apis.end(), [&](const Api& api) {
-    return api.name == spelling ||
-           std::find(api.spellings.begin(), api.spellings.end(), spelling) != api.spellings.end();
-  });
+  const auto found =
+      std::find_if(apis.begin(), apis.end(), [&](const Api& api) { return is_spelt(api, spelling); });
   return found == apis.end() ? nullptr : &*found;
 }
 
-const Api* ContractSet::named(std::string_view name, std::string_view torch_version) const {
+const Api* ContractSet::named(std::string_view spelling, std::string_view torch_version) const {
+  const Api* any = find(spelling);
+  if (any == nullptr) return nullptr;
+  // A canonical name is nobody else's spelling here, even where a user's file has taken it over for calls.
+  const bool is_name =
+      std::any_of(apis.begin(), apis.end(), [&](const Api& api) { return api.name == spelling; });
+  const std::string_view name = is_name ? spelling : std::string_view(any->name);
   const auto found = std::find_if(apis.begin(), apis.end(), [&](const Api& api) {
     return api.name == name && api.holds_for(api.library == "torch" ? torch_version : "");
   });

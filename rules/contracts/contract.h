@@ -75,7 +75,7 @@ struct ContractSet {
   std::map<std::string, std::string, std::less<>> helpers;
 
   const Api* find(std::string_view spelling) const;  // by canonical name or any spelling, of any version
-  // By canonical name, as it is in a PyTorch release; other libraries are taken to be the newest.
+  // The same API as it is in a PyTorch release; other libraries are taken to be the newest.
   const Api* named(std::string_view name, std::string_view torch_version) const;
 };
 

@@ -42,7 +42,7 @@ def placed(rule, kind, example):
 def lint(program, includes, folder, rules):
     """Findings in the rules' files, all looked at in one run for each command line."""
     plain = [rule for rule in rules if rule not in OPTIONS]
-    found = lint_with([], program, includes, folder, plain)
+    found = lint_with([], program, includes, folder, plain) if plain else []
     for rule in sorted(set(rules) - set(plain)):
         found += lint_with(OPTIONS[rule], program, includes, folder, [rule])
     return found
