@@ -87,7 +87,9 @@ std::string torch_version(clang::CompilerInstance& compiler) {
   const clang::HeaderSearch& headers = preprocessor.getHeaderSearchInfo();
   for (auto folder = headers.search_dir_begin(); folder != headers.search_dir_end(); ++folder) {
     if (!folder->isNormalDir()) continue;
-    for (const char* below : {"/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
+    // 2.13 and later keep the numbers in headeronly.
+    for (const char* below :
+         {"/torch/headeronly/version.h", "/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
       auto text = compiler.getFileManager().getBufferForFile((folder->getName() + below).str());
       std::smatch match;
       const std::string content = text ? (*text)->getBuffer().str() : "";

@@ -151,7 +151,9 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
     return 0;
   }
   if (const auto known = special_function(name, expr, callee)) return *known;
-  if (unit_.is_user_function(callee)) return user_call(callee, std::nullopt, arguments);
+  // An operator that a project declares itself, for an older libtorch, is still the operator.
+  const bool is_operator = name.starts_with("at::") && find_operator(name);
+  if (unit_.is_user_function(callee) && !is_operator) return user_call(callee, std::nullopt, arguments);
   return external_call(callee, std::nullopt, arguments);
 }
 
@@ -307,10 +309,14 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     if (operands == 1) return builder_.op(name, {{"self", self}});
     return builder_.op(name, {{"self", self}, {"other", value(expr->getArg(1))}});
   }
+  Arguments given;
   for (const Expr* each : arguments_of(expr)) {
-    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each))) value(each);
+    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
+      given.push_back({"", value(each)});
   }
-  return builder_.unknown();
+  // What is compared with something unknown is still what was asked.
+  const bool compares = kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual;
+  return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();
 }
 
 flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr) {

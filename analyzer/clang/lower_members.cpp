@@ -128,7 +128,7 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
   const TypeFacts result = facts(method->getReturnType());
   for (const Expr* each : arguments) value(each);
   if (result.kind == TypeKind::kNumber && !result.record && result.element == Dtype::kInt64 &&
-      name != "dim" && name != "ndimension") {
+      name != "dim" && name != "ndimension" && name != "element_size") {
     return number(result.element);
   }
   if (result.kind == TypeKind::kNumber) return builder_.op(name, {{"self", self}});

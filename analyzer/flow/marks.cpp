@@ -20,6 +20,14 @@ bool is_cast(const Instruction& instruction) {
   return op && op->result == ResultRule::kCast && !op->in_place;
 }
 
+// Enough for any function that people write; generated ones must not make every state long.
+constexpr std::size_t kMaxTests = 64;
+void add(State& state, const PassedTest& test) {
+  const auto at = std::lower_bound(state.tests.begin(), state.tests.end(), test);
+  const bool known = at != state.tests.end() && !(test < *at);
+  if (!known && state.tests.size() < kMaxTests) state.tests.insert(at, test);
+}
+
 bool reaches(const Function& function, BlockId from, BlockId to, BlockId without) {
   std::vector<bool> seen(function.blocks.size());
   std::vector<BlockId> work = {from};
@@ -191,7 +199,7 @@ void Engine::note_tests(const Activation& activation, State& state, ValueId cond
     }
     test.tested = parts.tests.front().tested;
     test.passes = all;
-    state.tests.insert(std::upper_bound(state.tests.begin(), state.tests.end(), test), test);
+    add(state, test);
   } else if ((name == "eq" || name == "ne") && definition->args.size() == 2) {
     for (const std::size_t side : {0U, 1U}) {
       const Alternative* asked = value(state, definition->args[side].value).single();
@@ -203,7 +211,7 @@ void Engine::note_tests(const Activation& activation, State& state, ValueId cond
       test.tested = asked->source;
       const DtypeSet one = {named_one->dtype};
       test.passes = (name == "eq") == wanted ? one : DtypeSet::from_bits(~one.bits());
-      state.tests.insert(std::upper_bound(state.tests.begin(), state.tests.end(), test), test);
+      add(state, test);
       return;
     }
   }

@@ -4,7 +4,7 @@
 
 namespace dtype_guard::flow {
 namespace {
-constexpr std::size_t kMaxNodes = 2000;
+constexpr std::size_t kMaxNodes = 400;
 }
 
 Lineage::Node Lineage::named(std::uint32_t function, const Place& place) {

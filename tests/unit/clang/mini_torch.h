@@ -97,6 +97,7 @@ class TensorBase {
  public:
   int64_t dim() const;
   int64_t size(int64_t) const;
+  int64_t element_size() const;
   ScalarType scalar_type() const;
   TensorOptions options() const;
   bool defined() const;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <ATen/DLConvertor.h>
+#include <ATen/autocast_mode.h>
 #include <flash_ref/flash_ref.h>
 #include <torch/nn/functional.h>
 #include <torch/nn/module.h>
