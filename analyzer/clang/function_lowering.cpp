@@ -18,7 +18,7 @@ FunctionKind kind_of(const clang::FunctionDecl* function) {
   return method->isInstance() ? FunctionKind::kMethod : FunctionKind::kFunction;
 }
 
-ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& context) {
+ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
   switch (type.kind) {
     case TypeKind::kTensor:
     case TypeKind::kBuffer:
@@ -37,7 +37,7 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
     case TypeKind::kOptional:
     case TypeKind::kList:
     case TypeKind::kPointer: {
-      const ParameterKind inner = parameter_kind(classify(type.inner, context), context);
+      const ParameterKind inner = parameter_kind(classify(type.inner, scope), scope);
       if (inner == ParameterKind::kTensor) {
         if (type.kind == TypeKind::kOptional) return ParameterKind::kOptionalTensor;
         return type.kind == TypeKind::kList ? ParameterKind::kTensorList : ParameterKind::kTensor;
@@ -53,14 +53,14 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
 }  // namespace
 
 TypeFacts FunctionLowering::facts(const clang::Expr* expr) const {
-  return classify(stripped(expr)->getType(), unit_.context);
+  return classify(stripped(expr)->getType(), unit_.types());
 }
 
 flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const {
   TypeFacts type = facts(decl->getType());
   flow::Parameter parameter;
   parameter.name = decl->getNameAsString();
-  parameter.kind = parameter_kind(type, unit_.context);
+  parameter.kind = parameter_kind(type, unit_.types());
   parameter.by_reference = is_rebindable_reference(decl->getType());
   if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kHolder) {
     const TypeFacts inner = facts(type.inner);

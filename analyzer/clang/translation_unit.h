@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "analyzer/clang/builder.h"
+#include "analyzer/clang/torch_types.h"
 #include "analyzer/clang/user_code.h"
 #include "analyzer/flow/ir.h"
 #include "rules/contracts/contract.h"
@@ -28,6 +29,7 @@ class TranslationUnit {
   clang::ASTContext& context;
   const ContractSet& contracts;
   flow::Module& module;
+  TypeScope types() const { return {context, contracts.types}; }
 
   // Positions are those of the macro expansion, the text is as written, white space folded.
   Builder::Position position(clang::SourceRange range) const;

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/driver/baselines.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
 #include "rules/operators/version.h"
@@ -79,6 +80,10 @@ void declare(CLI::App& app, Options& options, Written& written) {
   list(app.add_option("--format", written.formats,
                       format_names() + ", into FILE or to standard output; may be repeated"))
       ->type_name("FORMAT[=FILE]");
+  app.add_option("--baseline", options.baseline, "Known findings: only new ones count, fixed ones are named")
+      ->type_name("FILE");
+  app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
+      ->type_name("FILE");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
       ->type_name("N");
   app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
@@ -233,6 +238,7 @@ void check(const Written& written, Options& options) {
   options.jobs = written.jobs > 0 ? static_cast<unsigned>(written.jobs)
                                   : std::max(1U, std::thread::hardware_concurrency());
   check_formats(written.formats, options);
+  check_baselines(options);
 }
 
 std::string settings_footer() {

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "analyzer/driver/baselines.h"
 #include "analyzer/driver/merge.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/flow/text.h"
@@ -187,7 +188,10 @@ int run(const Options& options, const SourceList& sources) {
   }
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
   merge_equal(report.findings);
-  apply_suppressions(report, source_reader(report), scope_of(options, sources));
+  const SuppressionScope scope = scope_of(options, sources);
+  apply_suppressions(report, source_reader(report), scope);
+  std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
+  use_baselines(report, options, scope.files);
   write_reports(report, options);
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;

@@ -196,6 +196,7 @@ class Engine {
 
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
+  Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
 
   // roots.cpp
   Value input(const Parameter& parameter, ContextId context, int position, State& state);

@@ -48,6 +48,18 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
+// What the library prints when this operand's rule, or that of one it has to equal, is broken.
+std::string library_says(const Defect& defect) {
+  if (defect.unsupported && !defect.operand->error.empty()) return defect.operand->error;
+  for (const SinkOperand* other : defect.differs_from) {
+    const Operand& theirs = *defect.record->api->find(other->role);
+    if (defect.operand->same_as == theirs.role && !defect.operand->error.empty())
+      return defect.operand->error;
+    if (theirs.same_as == defect.operand->role && !theirs.error.empty()) return theirs.error;
+  }
+  return "";
+}
+
 }  // namespace
 
 SourceLocation FindingCollector::location(const SourceRange& range, std::uint32_t function) const {
@@ -82,7 +94,9 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
   last.location = location(defect.record->instruction->range, defect.record->function);
   last.op = defect.record->api->name;
   last.before = last.after = text_of(defect.alternative.dtype);
-  last.note = fmt::format("reaches '{}' of '{}'", defect.arrived->role, defect.record->api->name);
+  const std::string said = library_says(defect);
+  last.note = fmt::format("reaches '{}' of '{}'{}", defect.arrived->role, defect.record->api->name,
+                          said.empty() ? "" : fmt::format(", which stops with \"{}\"", said));
   return out;
 }
 
@@ -126,7 +140,9 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   const Step* place = rule->place ? rule->place(defect) : nullptr;
   const Instruction& decisive = place ? *place->instruction : promoting;
   finding.certainty = defect.definite ? Certainty::kDefinite : Certainty::kPossible;
-  finding.level = defect.definite ? Level::kError : Level::kWarning;
+  // A call that is only slow still gives the right result.
+  finding.level =
+      defect.definite && finding.rule != "silent-attention-fallback" ? Level::kError : Level::kWarning;
   finding.message = message(rule->rule, defect);
   finding.observed = {"static"};
   finding.runtime = "unknown";

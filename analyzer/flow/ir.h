@@ -8,12 +8,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "rules/dtype/dtype.h"
 
 namespace dtype_guard::flow {
+
+// The argument of a sink that is no operand but names the result's dtype.
+inline constexpr std::string_view kResultArgument = "result";
 
 // Index of the instruction result within its function; printed %1, %2, ...; 0 is "no value".
 using ValueId = std::uint32_t;

@@ -51,6 +51,9 @@ std::string wanted(const Defect& defect) {
   }
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
   if (defect.unsupported) out += fmt::format("; the call accepts {}", quoted_list(names_of(accepts), "or"));
+  if (defect.slow && !defect.breaks_contract())
+    out += fmt::format("; the call takes it, without the fast kernels that it has for '{}'",
+                       name(defect.origin->before));
   return out;
 }
 

@@ -67,12 +67,26 @@ class Search {
         found.unsupported = true;
         found.definite = found.definite || is_certain(each);
       }
+      if (leaves_fast_kernels(arrived, each)) {
+        Defect& found = defect(arrived, operand, each);
+        found.slow = true;
+        found.definite = found.definite || is_certain(each);
+      }
       if (origins_.find(each.trail, Step::Kind::kDescribed)) misdescribed(arrived, operand, each);
     }
     if (operand.same_as.empty()) return;
     const auto other = std::find_if(record_.operands.begin(), record_.operands.end(),
                                     [&](const SinkOperand& each) { return each.role == operand.same_as; });
     if (other != record_.operands.end()) compare(arrived, *other);
+  }
+
+  // A half input that nobody asked to be widened: a float32 model, or a cast, is somebody's choice.
+  bool leaves_fast_kernels(const SinkOperand& arrived, const Alternative& each) const {
+    const auto fast = record_.api->fast.find(std::string(options_.device));
+    if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
+    const Origin* origin = origins_.find(each.origin);
+    return role_kind(arrived.role) == RoleKind::kInput && origin &&
+           origin->kind == Origin::Kind::kPromotion && fast->second.contains(origin->before);
   }
 
   // What the call sees may suit it, and still be said of other data.
@@ -177,6 +191,7 @@ const std::vector<Query>& queries() {
       {"attention-implicit-promotion", fits_implicit_promotion},
       {"attention-mixed-dtypes", fits_mixed_dtypes},
       {"attention-unsupported-dtype", fits_unsupported_dtype},
+      {"silent-attention-fallback", fits_silent_fallback},
   };
   return all;
 }

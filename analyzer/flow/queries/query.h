@@ -22,6 +22,7 @@ struct Defect {
   bool unsupported = false;  // not in the set that the operand takes
   std::vector<const SinkOperand*> differs_from;
   bool module_is_half = false;  // modules are converted to half, in the code or by the setting
+  bool slow = false;            // taken, without the fast kernels that the half dtypes have
   bool definite = false;
   bool breaks_contract() const { return unsupported || !differs_from.empty(); }
 };
@@ -56,6 +57,7 @@ bool fits_autocast_fp32_operator(const Defect& defect);
 bool fits_implicit_promotion(const Defect& defect);
 bool fits_mixed_dtypes(const Defect& defect);
 bool fits_unsupported_dtype(const Defect& defect);
+bool fits_silent_fallback(const Defect& defect);
 
 // In order of precedence: the first that fits is reported, the others are its also_rules.
 const std::vector<Query>& queries();

@@ -29,4 +29,10 @@ namespace F = torch::nn::functional;
 // Never run, so nobody frees what it makes.
 inline DLTensor* dl(const at::Tensor& tensor) { return &at::toDLPack(tensor)->dl_tensor; }
 
+// flash-attn's, without the arguments that no example gives.
+std::vector<at::Tensor> mha_fwd_kvcache(at::Tensor& q, const at::Tensor& kcache, const at::Tensor& vcache,
+                                        const c10::optional<at::Tensor>& k,
+                                        const c10::optional<at::Tensor>& v);
+
 inline at::Tensor half_tensor() { return at::zeros({1, 2, 3, 4}, at::kHalf); }
+inline at::Tensor bfloat16_tensor() { return at::zeros({1, 2, 3, 4}, at::kBFloat16); }
