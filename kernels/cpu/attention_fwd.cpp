@@ -3,6 +3,7 @@
 // V are packed for all of them at once. The bits of a result do not depend on how it was cut.
 #include <algorithm>
 
+#include "kernels/cpu/attention_piece.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/threads.h"
@@ -54,26 +55,6 @@ Cut cut_for(const AttentionProblem& problem, int threads) {
   return cut;
 }
 
-template <class T>
-T* element(T* base, std::int64_t offset, std::int64_t element_bytes) {
-  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
-  return static_cast<Byte*>(base) + offset * element_bytes;
-}
-
-// The rows of one sequence in q and out, and in k and v.
-struct Sequence {
-  std::int64_t first_q, seq_q, first_k, seq_k;
-};
-
-Sequence sequence_of(const AttentionProblem& problem, std::int64_t batch) {
-  if (problem.q_offsets == nullptr) return {0, problem.seq_q, 0, problem.seq_k};
-  const std::int32_t* q = problem.q_offsets + batch * problem.q_offsets_stride;
-  const std::int32_t* k = problem.k_offsets + batch * problem.k_offsets_stride;
-  return {q[0], q[problem.q_offsets_stride] - q[0], k[0], k[problem.k_offsets_stride] - k[0]};
-}
-
-RowStrides row_strides(const Strides4& strides) { return {strides[1], strides[2], strides[3]}; }
-
 // A piece beyond the end of a shorter sequence has no queries.
 AttentionPiece make_piece(const AttentionProblem& problem, const Cut& cut, std::int64_t index) {
   // The last queries first: under a causal mask they see the most keys.
@@ -84,50 +65,10 @@ AttentionPiece make_piece(const AttentionProblem& problem, const Cut& cut, std::
   const std::int64_t kv_head = index % problem.kv_heads, batch = index / problem.kv_heads;
   const std::int64_t head = kv_head * cut.group + head_in_group;
 
-  const Sequence sequence = sequence_of(problem, batch);
-  const std::int64_t first_q = sequence.first_q + query;
-
-  AttentionPiece piece{};
-  piece.queries = std::min(cut.queries, sequence.seq_q - query);
-  if (piece.queries <= 0) return piece;
-  piece.element = problem.element;
-  piece.causal = problem.causal;
-  piece.q =
-      element(problem.q,
-              batch * problem.q_strides[0] + first_q * problem.q_strides[1] + head * problem.q_strides[2], 2);
-  piece.k = element(
-      problem.k,
-      batch * problem.k_strides[0] + sequence.first_k * problem.k_strides[1] + kv_head * problem.k_strides[2],
-      2);
-  piece.v = element(
-      problem.v,
-      batch * problem.v_strides[0] + sequence.first_k * problem.v_strides[1] + kv_head * problem.v_strides[2],
-      2);
-  piece.out = element(
-      problem.out,
-      batch * problem.out_strides[0] + first_q * problem.out_strides[1] + head * problem.out_strides[2], 2);
-  if (problem.lse != nullptr) {
-    piece.lse = problem.lse + batch * problem.lse_strides[0] + head * problem.lse_strides[1] +
-                first_q * problem.lse_strides[2];
-  }
-  piece.q_strides = row_strides(problem.q_strides);
-  piece.k_strides = row_strides(problem.k_strides);
-  piece.v_strides = row_strides(problem.v_strides);
-  piece.out_strides = row_strides(problem.out_strides);
-  piece.lse_strides = {problem.lse_strides[2], problem.lse_strides[1], 0};
-  piece.heads = std::min(cut.heads, cut.group - head_in_group);
-  piece.dim = problem.dim;
-  piece.first_position = query + sequence.seq_k - sequence.seq_q;
-  piece.first_key = 0;
-  piece.last_key = sequence.seq_k;
-  piece.window = problem.window;
-  piece.scale = problem.scale;
-  piece.softcap = problem.softcap;
-  if (problem.slopes != nullptr) {
-    piece.slopes = problem.slopes + batch * problem.slope_strides[0] + head * problem.slope_strides[1];
-    piece.slope_stride = problem.slope_strides[1];
-  }
-  return piece;
+  const std::int64_t queries = std::min(cut.queries, sequence_of(problem, batch).seq_q - query);
+  if (queries <= 0) return {};
+  return piece_of(problem, batch, kv_head, head, std::min(cut.heads, cut.group - head_in_group), query,
+                  queries);
 }
 
 // Floats that one part leaves unfinished: rows of all pieces.

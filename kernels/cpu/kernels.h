@@ -19,6 +19,12 @@ int attention_threads(const AttentionProblem& problem);
 // threads * attention_scratch_bytes(problem).
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads);
 
+// As for attention_fwd; what threads share is a float for each element of q, and some for each row.
+std::size_t attention_bwd_scratch_bytes(const AttentionBackward& problem);
+std::size_t attention_bwd_shared_bytes(const AttentionBackward& problem);
+int attention_bwd_threads(const AttentionBackward& problem);
+void attention_bwd(const AttentionBackward& problem, void* scratch, int threads);
+
 // As for attention.
 std::size_t rwkv7_scratch_bytes(const Rwkv7Problem& problem);
 int rwkv7_threads(const Rwkv7Problem& problem);

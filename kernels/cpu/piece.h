@@ -30,8 +30,22 @@ struct AttentionPiece {
   float scale, softcap;              // softcap 0: none
   const float* slopes;               // of ALiBi, one for each head; null: none
   std::int64_t slope_stride;
+  const void* mask;  // of the first query, first head and first key of the sequence; null: none
+  MaskKind mask_kind;
+  RowStrides mask_strides;  // dim: of keys
   // Not null: instead of out and lse, the unfinished rows are stored: dim sums, maximum and sum of each row.
   float* unfinished;
+};
+
+// The backward pass of the queries of one sequence and of the heads that share a kv head, against the keys
+// [first_key, last_key). A row is one query of one head; row r is query r / heads of head r % heads.
+struct AttentionBwdPiece {
+  AttentionPiece forward;  // q, out, lse, dout and dq from query 0 on
+  const void* dout;
+  void *dq, *dk, *dv;
+  RowStrides dout_strides, dq_strides, dk_strides, dv_strides;
+  float* dq_sums;  // what the blocks of keys so far have added to dq
+  float* deltas;   // of each row: the sum of dout times out
 };
 
 }  // namespace flash_ref::cpu

@@ -87,6 +87,10 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
     problem.scale = 1.0F / std::sqrt(static_cast<float>(std::max<std::int64_t>(problem.dim, 1)));
   problem.softcap = options.softcap;
   problem.window = options.window;
+  problem.mask = settings.mask.data;
+  problem.mask_kind = settings.mask_kind;
+  if (settings.mask.role != nullptr)
+    std::copy_n(settings.mask.strides, settings.mask.rank, problem.mask_strides + 4 - settings.mask.rank);
   if (settings.slopes.role == nullptr) return;
   problem.slopes = reinterpret_cast<const float*>(settings.slopes.data);
   problem.slope_strides[0] = settings.slopes.rank == 2 ? settings.slopes.strides[0] : 0;

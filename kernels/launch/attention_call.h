@@ -15,6 +15,8 @@ inline constexpr std::int64_t kLargestDim = std::int64_t{1} << 20;
 struct AttentionSettings {
   flash_ref_attention_options options;
   Tensor slopes;  // without role where there are none
+  Tensor mask;    // likewise
+  MaskKind mask_kind = MaskKind::kNone;
 };
 
 int read_attention_options(const Call& call, const flash_ref_attention_options* given, std::int64_t batch,

@@ -71,6 +71,18 @@ int check_float32(const Call& call, const char* member, DLDataType dtype) {
   return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: float32", member, DtypeText(dtype).text);
 }
 
+int check_mask_dtype(const Call& call, const char* member, DLDataType dtype, Element q, MaskKind& kind) {
+  constexpr DLDataType kBool{6, 8, 1}, kFloat32{2, 32, 1}, kFloat16{2, 16, 1}, kBFloat16{4, 16, 1};
+  const DLDataType like_q = q == Element::kBFloat16 ? kBFloat16 : kFloat16;
+  kind = equal(dtype, kBool)      ? MaskKind::kBool
+         : equal(dtype, kFloat32) ? MaskKind::kFloat32
+         : equal(dtype, like_q)   ? MaskKind::kLikeQ
+                                  : MaskKind::kNone;
+  if (kind != MaskKind::kNone) return FLASH_REF_OK;
+  return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: bool, float32 or %s (the dtype of q)",
+                   member, DtypeText(dtype).text, DtypeText(like_q).text);
+}
+
 Element element_of(DLDataType dtype) {
   constexpr unsigned kDlpackBfloat = 4;
   if (dtype.code == kDlpackBfloat) return Element::kBFloat16;

@@ -15,6 +15,8 @@ int check_dtypes(const Call& call, const ApiRule& api, const DLTensor* const* op
 // For a tensor that is a member of the options, which the contract does not list.
 int check_float32(const Call& call, const char* member, DLDataType dtype);
 
+int check_mask_dtype(const Call& call, const char* member, DLDataType dtype, Element q, MaskKind& kind);
+
 // The kernels' name for a dtype that has passed check_dtypes.
 Element element_of(DLDataType dtype);
 

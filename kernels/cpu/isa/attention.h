@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernels/cpu/isa/pack.h"
+#include "kernels/cpu/isa/scores.h"
 #include "kernels/cpu/isa/softmax.h"
-#include "kernels/cpu/piece.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 
@@ -77,22 +77,8 @@ class PieceSolver {
   }
 
  private:
-  // The keys that the query at `position` sees.
-  void set_range(SoftmaxRow& row, std::int64_t position) const {
-    row.begin = piece_.first_key;
-    row.end = piece_.last_key;
-    if (piece_.window != 0) {
-      row.begin = larger(row.begin, position - piece_.window + 1);
-      row.end = smaller(row.end, position + piece_.window);
-    }
-    if (piece_.causal) row.end = smaller(row.end, position + 1);
-    row.begin = smaller(row.begin, piece_.last_key);
-    row.end = larger(row.end, row.begin);
-  }
-
   void load_rows() {
-    // With a cap the scores enter it as they are; else log2(e) is part of their factor.
-    factor_ = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
+    factor_ = product_factor(piece_);
     for (std::int64_t r = 0; r < row_count_; ++r) {
       const std::int64_t query = r / piece_.heads, head = r % piece_.heads;
       const RowStrides& strides = piece_.q_strides;
@@ -100,7 +86,7 @@ class PieceSolver {
                piece_.dim, factor_, tiles_.q + r * tiles_.width);
       tiles_.rows[r].maximum = kNothing;
       tiles_.rows[r].sum = 0;
-      set_range(tiles_.rows[r], piece_.first_position + query);
+      keys_seen(piece_, query, tiles_.rows[r].begin, tiles_.rows[r].end);
       fill(tiles_.out + r * tiles_.width, tiles_.out + (r + 1) * tiles_.width, 0.0F);
     }
   }
@@ -134,7 +120,7 @@ class PieceSolver {
     for (int i = 0; i < rows; ++i) {
       SoftmaxRow& state = tiles_.rows[row + i];
       float* scores = tiles_.scores + i * tiles_.score_stride;
-      if (piece_.softcap != 0 || piece_.slopes != nullptr) adjust(scores, row + i, key + first, computed);
+      if (!scores_are_products(piece_)) adjust(scores, row + i, key + first, computed);
       const std::int64_t from = smaller(larger(state.begin - key - first, 0), computed);
       const std::int64_t to = smaller(larger(state.end - key - first, 0), computed);
       factors[i] = add_scores<kPairs<T>>(state, scores, from, to, computed);
@@ -146,19 +132,11 @@ class PieceSolver {
     }
   }
 
-  // softcap * tanh(score / softcap), then ALiBi's -slope * distance; times log2(e).
   void adjust(float* scores, std::int64_t row, std::int64_t key, std::int64_t columns) const {
-    const std::int64_t position = piece_.first_position + row / piece_.heads;
-    const Vec cap = broadcast(piece_.softcap * kLog2E);
-    const float slope =
-        piece_.slopes == nullptr ? 0.0F : piece_.slopes[row % piece_.heads * piece_.slope_stride] * kLog2E;
+    const RowOfScores<T> rule(piece_, row / piece_.heads, row % piece_.heads);
+    Vec derivative;
     for (std::int64_t j = 0; j < columns; j += kLanes) {
-      Vec score = load(scores + j);
-      if (piece_.softcap != 0) score = cap * tanh_of(score);
-      const Vec distance = broadcast(static_cast<float>(position - key - j)) - lane_numbers();
-      const Vec magnitude = (Vec)((Bits)distance & 0x7fffffffU);
-      if (slope != 0) score = multiply_add(broadcast(-slope), magnitude, score);
-      store(scores + j, score);
+      store(scores + j, rule.at(load(scores + j), key + j, derivative));
     }
   }
 
@@ -238,8 +216,6 @@ class PieceSolver {
     target[piece_.dim] = tiles_.rows[r].maximum;
     target[piece_.dim + 1] = tiles_.rows[r].sum;
   }
-
-  static constexpr float kLog2E = 1.44269504F;
 
   const AttentionPiece& piece_;
   std::int64_t row_count_;

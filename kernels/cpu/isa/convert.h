@@ -95,6 +95,17 @@ FLASH_REF_INLINE void narrow_both([[maybe_unused]] std::uint16_t* to, [[maybe_un
 #endif
 }
 
+// kLanes pairs of bfloat16 numbers, the first of each from `low`.
+FLASH_REF_INLINE Vec paired([[maybe_unused]] Vec low, [[maybe_unused]] Vec high) {
+#if defined(__AVX512BF16__)
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7,
+                                         22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return (Vec)_mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+#else
+  return low;
+#endif
+}
+
 // `count` elements, at most kLanes, at any stride; the other lanes are 0.
 template <class T>
 FLASH_REF_INLINE Vec widen_some(const T* from, std::int64_t stride, std::int64_t count) {

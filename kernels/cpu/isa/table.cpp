@@ -1,5 +1,6 @@
 // Compiled once per instruction set: everything in isa/, behind one table of functions.
 #include "kernels/cpu/isa/attention.h"
+#include "kernels/cpu/isa/attention_bwd.h"
 #include "kernels/cpu/isa/rotary.h"
 #include "kernels/cpu/isa/rwkv7.h"
 #include "kernels/cpu/isa_table.h"
@@ -26,6 +27,48 @@ void join(const AttentionPiece& piece, const float* unfinished, std::int64_t par
   } else {
     PieceSolver<BFloat16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
   }
+}
+
+std::int64_t bwd_rows(Element element) {
+  return element == Element::kFloat16 ? kBwdRows<Float16> : kBwdRows<BFloat16>;
+}
+
+std::int64_t bwd_keys_of_block(std::int64_t dim) { return bwd_keys(dim); }
+std::int64_t bwd_row_width(std::int64_t dim) { return bwd_width(dim); }
+
+std::size_t bwd_scratch(Element element, std::int64_t dim) {
+  return element == Element::kFloat16 ? BwdMemory<Float16>::bytes(dim) : BwdMemory<BFloat16>::bytes(dim);
+}
+
+// Calls `step` on the solver of the piece's element.
+template <class Step>
+FLASH_REF_INLINE void bwd_step(const AttentionBwdPiece& piece, void* scratch, const Step& step) {
+  if (piece.forward.element == Element::kFloat16) {
+    BwdSolver<Float16> solver(piece, scratch);
+    step(solver);
+  } else {
+    BwdSolver<BFloat16> solver(piece, scratch);
+    step(solver);
+  }
+}
+
+void bwd_prepare(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch) {
+  bwd_step(piece, scratch, [=](auto& solver) { solver.prepare(first, last); });
+}
+void bwd_start_keys(const AttentionBwdPiece& piece, void* scratch) {
+  bwd_step(piece, scratch, [](auto& solver) { solver.start_keys(); });
+}
+void bwd_add_rows(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch) {
+  bwd_step(piece, scratch, [=](auto& solver) { solver.add_rows(first, last); });
+}
+void bwd_add_dq(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch) {
+  bwd_step(piece, scratch, [=](auto& solver) { solver.add_dq(first, last); });
+}
+void bwd_finish_keys(const AttentionBwdPiece& piece, void* scratch) {
+  bwd_step(piece, scratch, [](auto& solver) { solver.finish_keys(); });
+}
+void bwd_finish_rows(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch) {
+  bwd_step(piece, scratch, [=](auto& solver) { solver.finish_rows(first, last); });
 }
 
 void rotary(const RotaryProblem& problem, std::int64_t first, std::int64_t last) {
@@ -93,6 +136,8 @@ extern const IsaTable kTable;
 const IsaTable kTable = {attention_scratch,
                          attention,
                          join,
+                         {bwd_rows, bwd_keys_of_block, bwd_row_width, bwd_scratch, bwd_prepare,
+                          bwd_start_keys, bwd_add_rows, bwd_add_dq, bwd_finish_keys, bwd_finish_rows},
                          rotary,
                          kStateRows,
                          rwkv7_scratch,

@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 /* Grows when a function, a status or an options member is added; nothing is ever removed. */
-#define FLASH_REF_ABI_VERSION 2
+#define FLASH_REF_ABI_VERSION 3
 
 enum flash_ref_status {
   FLASH_REF_OK = 0,
@@ -69,6 +69,10 @@ typedef struct flash_ref_attention_options {
   uint32_t window;              /* n > 0: query i sees key j only if p - n < j < p + n; 0: all of them */
   const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads): slope * |p - j| is taken off a score,
                                    after softcap; NULL: nothing is */
+  /* Since ABI version 3. */
+  const DLTensor* mask; /* bool, float32 or the dtype of q; (seq_q, seq_k) or (batch, heads, seq_q, seq_k),
+                           where any size but seq_k may be 1 for all; bool: only true takes part, numbers are
+                           added to a score after softcap; NULL: none. Not for varlen. */
 } flash_ref_attention_options;
 
 typedef struct flash_ref_rotary_options {
@@ -115,6 +119,33 @@ FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLT
                                                     const flash_ref_attention_options* options,
                                                     size_t* bytes);
 
+/* The gradients of q, k and v, given dout, the gradient of out. q, k, v and options are those of a call of
+ * flash_ref_attention_fwd, and out and lse what it stored. With P the probabilities of a head,
+ *     dP = dout v^T        dS = P o (dP - rowsum(dout o out))        (times 1 - tanh^2 with softcap)
+ *     dq = softmax_scale * dS k        dk = softmax_scale * dS^T q        dv = P^T dout
+ * and dk and dv are sums over the query heads that share a kv head. mask and alibi_slopes get no gradient.
+ *
+ * Shapes:       q, out, dout, dq (batch, seq_q, heads, dim); k, v, dk, dv (batch, seq_k, kv_heads, dim);
+ *               lse (batch, heads, seq_q).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}; dout = q; dq = q; dk = q;
+ *               dv = q.
+ * Accumulation: float32 throughout; rounded once, to dq, dk and dv. With avx512bf16, P and dS of bfloat16
+ *               tensors are rounded to bfloat16 before they meet dout, q and k. The order of all sums is
+ * fixed. Aliasing:     inputs may share memory; dq, dk and dv share memory with no other argument. Rows: a
+ * query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv. Errors:       every
+ * status of flash_ref_status. Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
+FLASH_REF_API int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                          const DLTensor* out, const DLTensor* lse, const DLTensor* dout,
+                                          DLTensor* dq, DLTensor* dk, DLTensor* dv,
+                                          const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_attention_bwd runs at full speed on such arguments, as
+ * flash_ref_attention_fwd_workspace does. It holds a float32 copy of dq. */
+FLASH_REF_API int flash_ref_attention_bwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                    const flash_ref_attention_options* options,
+                                                    size_t* bytes);
+
 /* flash_ref_attention_fwd for sequences of different lengths that lie one after the other: sequence b has the
  * rows cu_seqlens_q[b] to cu_seqlens_q[b + 1] - 1 of q and out, and likewise of k and v. Masks count from the
  * ends of each sequence.
@@ -142,8 +173,36 @@ FLASH_REF_API int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, co
                                                            const flash_ref_attention_options* options,
                                                            size_t* bytes);
 
+/* flash_ref_attention_bwd for such sequences; the arguments are those of flash_ref_attention_varlen_fwd, then
+ * dout and the gradients.
+ *
+ * Shapes:       q, out, dout, dq (total_q, heads, dim); k, v, dk, dv (total_k, kv_heads, dim); cu_seqlens_q,
+ *               cu_seqlens_k (batch + 1); lse (heads, total_q).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; cu_seqlens_q in {int32}; cu_seqlens_k in {int32};
+ *               out = q; lse in {float32}; dout = q; dq = q; dk = q; dv = q.
+ * Accumulation: as flash_ref_attention_bwd.
+ * Aliasing:     as flash_ref_attention_bwd.
+ * Rows:         as flash_ref_attention_bwd.
+ * Errors:       every status of flash_ref_status.
+ * Source:       as flash_ref_attention_bwd. */
+FLASH_REF_API int flash_ref_attention_varlen_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                 const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
+                                                 const DLTensor* out, const DLTensor* lse,
+                                                 const DLTensor* dout, DLTensor* dq, DLTensor* dk,
+                                                 DLTensor* dv, const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace for flash_ref_attention_varlen_bwd, as
+ * flash_ref_attention_varlen_fwd_workspace and flash_ref_attention_bwd_workspace do. */
+FLASH_REF_API int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, const DLTensor* k,
+                                                           const DLTensor* v, const DLTensor* cu_seqlens_q,
+                                                           const DLTensor* cu_seqlens_k,
+                                                           const flash_ref_attention_options* options,
+                                                           size_t* bytes);
+
 /* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
- * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit.
+ * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit. The
+ * gradient of x is the gradient of out rotated with options.conjugate, in place if wanted.
  *
  * Shapes:       x, out (batch, seq, heads, dim); cos, sin (seq, rotary_dim / 2); rotary_dim <= dim.
  * Strides:      any, for every tensor.
@@ -181,6 +240,39 @@ FLASH_REF_API int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, cons
 /* Stores in *bytes the workspace with which flash_ref_rwkv7_fwd runs at full speed on such arguments, whose
  * data may be NULL. */
 FLASH_REF_API int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                                const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                                const flash_ref_rwkv7_options* options, size_t* bytes);
+
+/* The gradients of the inputs of flash_ref_rwkv7_fwd, given dout, the gradient of out, and dfinal_state, that
+ * of final_state. With D the gradient of the state after a position, S the state before it and u = S a,
+ *     D := D + scale * dout r^T        dr = scale * S'^T dout, S' being the state after it
+ *     dk = D^T v        dv = D k        db = D^T u        da = S^T (D b)
+ *     dw = exp(w) o colsum(D o S)        D := D diag(exp(w)) + (D b) a^T        at each position from the
+ * last. The states come from the recurrence run again, forward from kept ones, never from dividing by a
+ * decay.
+ *
+ * Shapes:       r, w, k, v, a, b, dout, dr, dw, dk, dv, da, db (batch, seq, heads, dim); initial_state,
+ *               dfinal_state, dinitial_state (batch, heads, dim, dim), rows are values, columns keys; dim is
+ *               4096 at most.
+ * Strides:      any, for every tensor.
+ * Dtypes:       r in {float16, float32, bfloat16}; w = r; k = r; v = r; a = r; b = r;
+ *               initial_state in {float32}, optional; dout = r; dfinal_state in {float32}, optional; dr = r;
+ *               dw = r; dk = r; dv = r; da = r; db = r; dinitial_state in {float32}, optional.
+ * Accumulation: float32 throughout, the states included; rounded once, to each gradient.
+ * Aliasing:     dinitial_state may be dfinal_state itself; else outputs share memory with no other argument.
+ * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
+ *               initial_state and dfinal_state may be NULL, which means zeros, and dinitial_state may be
+ * NULL. Source:       the derivative of flash_ref_rwkv7_fwd's recurrence, position by position. */
+FLASH_REF_API int flash_ref_rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                      const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                      const DLTensor* initial_state, const DLTensor* dout,
+                                      const DLTensor* dfinal_state, DLTensor* dr, DLTensor* dw, DLTensor* dk,
+                                      DLTensor* dv, DLTensor* da, DLTensor* db, DLTensor* dinitial_state,
+                                      const flash_ref_rwkv7_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_rwkv7_bwd runs at full speed on such arguments, whose
+ * data may be NULL. */
+FLASH_REF_API int flash_ref_rwkv7_bwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k,
                                                 const DLTensor* v, const DLTensor* a, const DLTensor* b,
                                                 const flash_ref_rwkv7_options* options, size_t* bytes);
 
