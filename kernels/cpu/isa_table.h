@@ -38,6 +38,9 @@ struct IsaTable {
   std::int64_t rwkv7_rows;
   std::size_t (*rwkv7_scratch)(std::int64_t dim);
   void (*rwkv7)(const Rwkv7Problem& problem, std::int64_t index, void* scratch);
+  // Head `index` of batch * heads.
+  std::size_t (*rwkv7_bwd_scratch)(std::int64_t dim, std::int64_t seq);
+  void (*rwkv7_bwd)(const Rwkv7Backward& problem, std::int64_t index, void* scratch);
 
   // For the tests: the conversions and functions that the kernels are made of.
   void (*widen_float16)(const std::uint16_t* from, float* to, std::int64_t count);

@@ -30,6 +30,11 @@ std::size_t rwkv7_scratch_bytes(const Rwkv7Problem& problem);
 int rwkv7_threads(const Rwkv7Problem& problem);
 void rwkv7_fwd(const Rwkv7Problem& problem, void* scratch, int threads);
 
+// As for attention; scratch grows with the sequence: it keeps a state for each of its chunks.
+std::size_t rwkv7_bwd_scratch_bytes(const Rwkv7Backward& problem);
+int rwkv7_bwd_threads(const Rwkv7Backward& problem);
+void rwkv7_bwd(const Rwkv7Backward& problem, void* scratch, int threads);
+
 void rotary(const RotaryProblem& problem);
 
 }  // namespace flash_ref::cpu

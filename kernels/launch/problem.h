@@ -63,6 +63,17 @@ struct Rwkv7Problem {
   float scale;
 };
 
+// The gradients of a Rwkv7Problem's inputs; its out and final_state are not looked at.
+struct Rwkv7Backward {
+  Rwkv7Problem forward;
+  const void* dout;
+  const float* dfinal_state;  // may be null: 0
+  void *dr, *dw, *dk, *dv, *da, *db;
+  float* dinitial_state;  // may be null
+  Strides4 dout_strides, dr_strides, dw_strides, dk_strides, dv_strides, da_strides, db_strides;
+  Strides4 dfinal_strides, dinitial_strides;  // (batch, head, value, key)
+};
+
 struct RotaryProblem {
   Element element;
   const void* x;

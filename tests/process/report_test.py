@@ -96,6 +96,16 @@ class Findings(Case):
         self.assertTrue(all(source["why"] for source in watched["sources"]))
         self.assertEqual([process["complete"] for process in watched["processes"]], [True])
 
+    def test_gradients_are_watched(self):
+        done, report = self.calls("backward")
+        self.assertEqual(done.returncode, 3)
+        found = {finding["api"]: finding["message"] for finding in report["findings"]}
+        self.assertEqual(set(found), {"flash_ref_attention_bwd", "flash_ref_attention_varlen_bwd",
+                                      "flash_ref_rwkv7_bwd"})
+        self.assertIn("'dv' is 'float32'", found["flash_ref_attention_bwd"])
+        self.assertIn("'lse' is 'float16'", found["flash_ref_attention_varlen_bwd"])
+        self.assertIn("'dinitial_state' is 'float16'", found["flash_ref_rwkv7_bwd"])
+
     def test_no_call_is_said(self):
         done, report = self.run_command(BUILT["no_kernels"])
         self.assertIn("dtype-san: no findings; no call to a watched kernel was seen\n", done.stderr)

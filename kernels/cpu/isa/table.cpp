@@ -3,6 +3,7 @@
 #include "kernels/cpu/isa/attention_bwd.h"
 #include "kernels/cpu/isa/rotary.h"
 #include "kernels/cpu/isa/rwkv7.h"
+#include "kernels/cpu/isa/rwkv7_bwd.h"
 #include "kernels/cpu/isa_table.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
@@ -103,6 +104,22 @@ void rwkv7(const Rwkv7Problem& problem, std::int64_t index, void* scratch) {
   }
 }
 
+std::size_t rwkv7_bwd_scratch(std::int64_t dim, std::int64_t seq) {
+  return static_cast<std::size_t>(Rwkv7BwdMemory::floats(dim, seq)) * sizeof(float);
+}
+
+void rwkv7_bwd(const Rwkv7Backward& problem, std::int64_t index, void* scratch) {
+  float* memory = static_cast<float*>(scratch);
+  switch (problem.forward.element) {
+    case Element::kFloat16:
+      return HeadGradients<Float16>(problem, index, memory).run();
+    case Element::kBFloat16:
+      return HeadGradients<BFloat16>(problem, index, memory).run();
+    case Element::kFloat32:
+      return HeadGradients<float>(problem, index, memory).run();
+  }
+}
+
 template <class T>
 void widen_all(const std::uint16_t* from, float* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) {
@@ -142,6 +159,8 @@ const IsaTable kTable = {attention_scratch,
                          kStateRows,
                          rwkv7_scratch,
                          rwkv7,
+                         rwkv7_bwd_scratch,
+                         rwkv7_bwd,
                          widen_all<Float16>,
                          widen_all<BFloat16>,
                          narrow_all<Float16>,

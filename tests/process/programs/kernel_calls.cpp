@@ -62,6 +62,24 @@ inline __attribute__((always_inline)) int middle(DLDataType k) {
   return status + 1;
 }
 
+// Each backward function with one gradient or state of a wrong dtype: none of them runs.
+int backward() {
+  const std::vector<std::int64_t> sizes = {1, 4, 2, 8}, rows = {4, 2, 8};
+  Tensor half(sizes, kHalf), wide(sizes, kFloat), lse({1, 2, 4}, kFloat), state({1, 2, 8, 8}, kHalf);
+  Tensor row(rows, kHalf), row_lse({2, 4}, kHalf), ends({2}, {0, 32, 1});
+  DLTensor* t = &half.view;
+  int refused = 0;
+  refused += flash_ref_attention_bwd(t, t, t, t, &lse.view, t, t, t, &wide.view, nullptr) ==
+             FLASH_REF_BAD_DTYPE;  // call: attention_bwd
+  t = &row.view;
+  refused += flash_ref_attention_varlen_bwd(t, t, t, &ends.view, &ends.view, t, &row_lse.view, t, t, t, t,
+                                            nullptr) == FLASH_REF_BAD_DTYPE;  // call: varlen_bwd
+  t = &half.view;
+  refused += flash_ref_rwkv7_bwd(t, t, t, t, t, t, nullptr, t, nullptr, t, t, t, t, t, t, &state.view,
+                                 nullptr) == FLASH_REF_BAD_DTYPE;  // call: rwkv7_bwd
+  return refused;
+}
+
 int wrong() { return attend(kHalf, kFloat, kHalf, kHalf); }
 
 int wrong_times(long count) {
@@ -121,6 +139,7 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "wrong") return wrong_times(count) != 0 ? 4 : 0;
   if (mode == "all-float") return attend(kFloat, kFloat, kFloat, kFloat) != 0 ? 4 : 0;
   if (mode == "rotary") return rotate(kFloat, kBrain, kFloat) != 0 ? 4 : 0;
+  if (mode == "backward") return backward();
   if (mode == "inlined") return middle(kFloat) != 0 ? 4 : 0;
   if (mode == "threads") threads(count, calls);
   if (mode == "broken") return broken_descriptors();

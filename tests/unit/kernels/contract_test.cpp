@@ -6,7 +6,7 @@
 
 #include "kernels/launch/flash_ref_contract.h"
 #include "tests/catch.h"
-#include "tests/unit/kernels/calls.h"
+#include "tests/unit/kernels/backward_calls.h"
 
 using namespace flash_ref_test;
 using dtype_guard::Api;
@@ -81,6 +81,9 @@ void require_behaviour(const Api& api, Dtype base) {
 
 TEST_CASE("the generated tables equal the contract file") {
   require_table(flash_ref::kFlashRefAttentionFwd, contract("flash_ref_attention_fwd"));
+  require_table(flash_ref::kFlashRefAttentionBwd, contract("flash_ref_attention_bwd"));
+  require_table(flash_ref::kFlashRefAttentionVarlenBwd, contract("flash_ref_attention_varlen_bwd"));
+  require_table(flash_ref::kFlashRefRwkv7Bwd, contract("flash_ref_rwkv7_bwd"));
   require_table(flash_ref::kFlashRefAttentionVarlenFwd, contract("flash_ref_attention_varlen_fwd"));
   require_table(flash_ref::kFlashRefRwkv7Fwd, contract("flash_ref_rwkv7_fwd"));
   require_table(flash_ref::kFlashRefRotary, contract("flash_ref_rotary"));
@@ -89,6 +92,9 @@ TEST_CASE("the generated tables equal the contract file") {
 TEST_CASE("the calls refuse exactly what the contract refuses") {
   require_behaviour<AttentionArguments>(contract("flash_ref_attention_fwd"), Dtype::kFloat16);
   require_behaviour<RotaryArguments>(contract("flash_ref_rotary"), Dtype::kBFloat16);
+  require_behaviour<AttentionBwdArguments>(contract("flash_ref_attention_bwd"), Dtype::kFloat16);
+  require_behaviour<VarlenBwdArguments>(contract("flash_ref_attention_varlen_bwd"), Dtype::kFloat16);
+  require_behaviour<Rwkv7BwdArguments>(contract("flash_ref_rwkv7_bwd"), Dtype::kBFloat16);
 }
 
 TEST_CASE("the header's sentences on dtypes equal the contract file") {
@@ -99,8 +105,9 @@ TEST_CASE("the header's sentences on dtypes equal the contract file") {
   for (std::string word; header >> word;) {
     if (word != "*") comments += " " + word;
   }
-  for (const char* name : {"flash_ref_attention_fwd", "flash_ref_attention_varlen_fwd", "flash_ref_rotary",
-                           "flash_ref_rwkv7_fwd"}) {
+  for (const char* name :
+       {"flash_ref_attention_fwd", "flash_ref_attention_bwd", "flash_ref_attention_varlen_fwd",
+        "flash_ref_attention_varlen_bwd", "flash_ref_rotary", "flash_ref_rwkv7_fwd", "flash_ref_rwkv7_bwd"}) {
     const std::string sentence = " Dtypes: " + dtype_sentence(contract(name)) + " Accumulation:";
     INFO(sentence);
     CHECK(comments.find(sentence) != std::string::npos);
