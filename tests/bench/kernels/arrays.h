@@ -9,7 +9,11 @@
 namespace bench {
 
 struct Array {
-  Array(std::vector<std::int64_t> the_shape, DLDataType dtype) : shape(std::move(the_shape)) {
+  Array() = default;
+  Array(std::vector<std::int64_t> the_shape, DLDataType dtype) { resize(std::move(the_shape), dtype); }
+
+  void resize(std::vector<std::int64_t> the_shape, DLDataType dtype) {
+    shape = std::move(the_shape);
     std::size_t count = 1;
     for (std::int64_t size : shape) count *= static_cast<std::size_t>(size);
     memory.resize(count * dtype.bits / 8);

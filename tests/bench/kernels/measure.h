@@ -11,7 +11,8 @@ namespace bench {
 struct Rival {
   std::string name;
   std::function<void()> run;
-  double best = 0, median = 0;  // seconds
+  std::function<double()> timed = {};  // instead of run: times itself, in seconds
+  double best = 0, median = 0;         // seconds
 };
 
 // From now on time is that of the process's processors divided by their number, waiting threads included: for
