@@ -11,8 +11,15 @@
 namespace flash_ref::cpu {
 namespace {
 
-constexpr std::int64_t kMostRows = 192;  // a multiple of every instruction set's kRows; amortises the packing
-constexpr std::int64_t kLeastRows = 48;  // fewer cost more packing than an idle thread costs
+constexpr std::int64_t kLeastRows = 48;  // a multiple of every kRows; fewer cost more packing than an idle
+                                         // thread costs
+
+// Many rows amortise the packing of the keys, as long as they leave room for these in a cache of 1 MiB.
+std::int64_t most_rows(std::int64_t dim) {
+  constexpr std::int64_t kElements = 768 * 64;
+  return std::clamp<std::int64_t>(kElements / std::max<std::int64_t>(dim, 1) / kLeastRows, 1, 16) *
+         kLeastRows;
+}
 constexpr std::int64_t kPiecesPerThread = 4;  // so that the last ones to finish are not far apart
 
 // With few rows, as in decoding, the keys are split instead: parts of one range of keys follow each other,
@@ -35,7 +42,7 @@ Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
   Cut cut{};
   if (problem.batch == 0 || problem.heads == 0 || problem.seq_q == 0) return cut;
   cut.group = problem.heads / problem.kv_heads;
-  cut.heads = std::min(cut.group, kMostRows);
+  cut.heads = std::min(cut.group, most_rows(problem.dim));
   cut.head_pieces = (cut.group + cut.heads - 1) / cut.heads;
   cut.queries = std::min(std::max<std::int64_t>(rows / cut.heads, 1), problem.seq_q);
   cut.query_pieces = (problem.seq_q + cut.queries - 1) / cut.queries;
@@ -46,7 +53,7 @@ Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
 }
 
 Cut cut_for(const AttentionProblem& problem, int threads) {
-  std::int64_t rows = kMostRows;
+  std::int64_t rows = most_rows(problem.dim);
   Cut cut = cut_into(problem, rows);
   while (threads > 1 && cut.pieces < threads * kPiecesPerThread && rows > kLeastRows) {
     rows /= 2;
@@ -103,14 +110,14 @@ void solve_split(const AttentionProblem& problem, const Cut& cut, char* memory, 
 }  // namespace
 
 std::size_t attention_scratch_bytes(const AttentionProblem& problem) {
-  const Cut cut = cut_into(problem, kMostRows);
+  const Cut cut = cut_into(problem, most_rows(problem.dim));
   if (cut.pieces == 0) return 0;
   const std::size_t bytes = selected_isa()->table->attention_scratch(problem.dim, cut.heads * cut.queries);
   return (bytes + 63) / 64 * 64;
 }
 
 std::size_t attention_shared_bytes(const AttentionProblem& problem) {
-  const Cut cut = cut_into(problem, kMostRows);
+  const Cut cut = cut_into(problem, most_rows(problem.dim));
   if (cut.pieces == 0 || cut.parts == 1) return 0;
   const auto floats = static_cast<std::size_t>(cut.parts * unfinished_floats(problem, cut));
   return (floats * sizeof(float) + 63) / 64 * 64;
@@ -125,7 +132,7 @@ int attention_threads(const AttentionProblem& problem) {
 }
 
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads) {
-  const Cut whole = cut_into(problem, kMostRows);
+  const Cut whole = cut_into(problem, most_rows(problem.dim));
   if (whole.parts > 1) return solve_split(problem, whole, static_cast<char*>(scratch), threads);
   const Cut cut = cut_for(problem, threads);
   const std::size_t scratch_bytes = attention_scratch_bytes(problem);

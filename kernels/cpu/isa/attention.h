@@ -96,8 +96,19 @@ class PieceSolver {
     pack_keys(static_cast<const T*>(piece_.k) + key * k.row, k.row, k.dim, count, piece_.dim, tiles_.keys);
     const bool finite = pack_values(static_cast<const T*>(piece_.v) + key * v.row, v.row, v.dim, count,
                                     piece_.dim, tiles_.tile, tiles_.values);
+    const std::int64_t next = key + tiles_.tile, some = smaller(tiles_.tile, piece_.last_key - next);
     for (std::int64_t row = 0; row < row_count_; row += kRows) {
-      attend(row, static_cast<int>(smaller(kRows, row_count_ - row)), key, count, finite);
+      const std::int64_t last = smaller(row + kRows, row_count_);
+      if (some > 0) fetch_keys(next + some * row / row_count_, next + some * last / row_count_);
+      attend(row, static_cast<int>(last - row), key, count, finite);
+    }
+  }
+
+  // Of the next tile, a few with each block of rows: packing would wait for all of them at once.
+  FLASH_REF_INLINE void fetch_keys(std::int64_t first, std::int64_t last) const {
+    for (std::int64_t key = first; key < last; ++key) {
+      prefetch_row(static_cast<const T*>(piece_.k), key, piece_.k_strides.row, piece_.dim);
+      prefetch_row(static_cast<const T*>(piece_.v), key, piece_.v_strides.row, piece_.dim);
     }
   }
 
