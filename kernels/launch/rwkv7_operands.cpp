@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "kernels/launch/options.h"
 
@@ -11,6 +10,28 @@ namespace {
 
 constexpr const char* kNames[Rwkv7Operands::kSequences] = {"r", "w", "k", "v", "a", "b"};
 constexpr std::int64_t kLargestRwkv7Dim = 4096;
+
+// As integers the positive numbers lie from 1 to `infinity`; above them are the NaNs, then the negative
+// numbers.
+template <class Bits>
+std::int64_t first_positive(const char* row, std::int64_t stride, std::int64_t count, Bits infinity) {
+  const auto positive = [infinity](Bits bits) { return static_cast<Bits>(bits - 1) < infinity; };
+  const Bits* bits = reinterpret_cast<const Bits*>(row);
+  unsigned any = 0;
+  if (stride == 1) {  // without a jump, so that the compiler makes vectors of it
+    for (std::int64_t i = 0; i < count; ++i) any |= positive(bits[i]) ? 1U : 0U;
+    if (any == 0) return count;
+  }
+  std::int64_t i = 0;
+  while (i < count && !positive(bits[i * stride])) ++i;
+  return i;
+}
+
+std::int64_t first_positive(const char* row, std::int64_t stride, std::int64_t count, Element element) {
+  if (element == Element::kFloat32) return first_positive<std::uint32_t>(row, stride, count, 0x7f800000U);
+  const auto infinity = static_cast<std::uint16_t>(element == Element::kFloat16 ? 0x7c00 : 0x7f80);
+  return first_positive<std::uint16_t>(row, stride, count, infinity);
+}
 
 }  // namespace
 
@@ -47,24 +68,18 @@ int read_rwkv7_inputs(const Call& call, const DLTensor* const* tensors, bool nee
 }
 
 int check_decay(const Call& call, const Tensor& w, Element element) {
-  const std::uint32_t infinity = element == Element::kFloat32   ? 0x7f800000U
-                                 : element == Element::kFloat16 ? 0x7c00U
-                                                                : 0x7f80U;
   std::int64_t at[4];
   for (at[0] = 0; at[0] < w.sizes[0]; ++at[0]) {
     for (at[1] = 0; at[1] < w.sizes[1]; ++at[1]) {
       for (at[2] = 0; at[2] < w.sizes[2]; ++at[2]) {
-        for (at[3] = 0; at[3] < w.sizes[3]; ++at[3]) {
-          std::int64_t offset = 0;
-          for (int i = 0; i < 4; ++i) offset += at[i] * w.strides[i];
-          std::uint32_t bits = 0;  // above infinity are the NaNs, then the negative numbers
-          std::memcpy(&bits, w.data + offset * w.element_bytes, static_cast<std::size_t>(w.element_bytes));
-          if (bits == 0 || bits > infinity) continue;
-          return call.fail(FLASH_REF_BAD_VALUE,
-                           "w%s is positive; expected the logarithm of a decay, at most 0, such as "
-                           "-exp(-0.5) * sigmoid(x) for a pre-activation x",
-                           TupleText(at, 4).c_str());
-        }
+        const char* row =
+            w.data + (at[0] * w.strides[0] + at[1] * w.strides[1] + at[2] * w.strides[2]) * w.element_bytes;
+        at[3] = first_positive(row, w.strides[3], w.sizes[3], element);
+        if (at[3] == w.sizes[3]) continue;
+        return call.fail(FLASH_REF_BAD_VALUE,
+                         "w%s is positive; expected the logarithm of a decay, at most 0, such as "
+                         "-exp(-0.5) * sigmoid(x) for a pre-activation x",
+                         TupleText(at, 4).c_str());
       }
     }
   }

@@ -4,8 +4,8 @@
 // rows.
 #pragma once
 
-#include "kernels/cpu/isa/convert.h"
 #include "kernels/cpu/isa/exponential.h"
+#include "kernels/cpu/isa/pack.h"
 #include "kernels/cpu/piece.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
