@@ -66,7 +66,7 @@ void require_behaviour(const Api& api, Dtype base) {
       if (!type) continue;
       Arguments arguments;
       arguments.named(operand.role).dtype = {type->code, type->bits, type->lanes};
-      const bool leads = operand.same_as.empty() && !operand.optional;
+      const bool leads = operand.argument == 0;  // others have its dtype
       const bool accepted =
           leads || !operand.same_as.empty() ? dtype == base : operand.accepts.contains(dtype);
       INFO(api.name << ": " << operand.role << " as " << name(dtype));
