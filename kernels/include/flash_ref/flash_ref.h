@@ -106,8 +106,11 @@ typedef struct flash_ref_rwkv7_options {
  * avx512bf16, probabilities of bfloat16 tensors are rounded to bfloat16 before they meet v, and bfloat16
  *               subnormals count as 0.
  * Aliasing:     q, k, v may share memory; out and lse share memory with no other argument.
- * Rows:         a query that sees no key (causal, or seq_k = 0) gets zeros, and -infinity in lse.
- * Errors:       every status of flash_ref_status. lse may be NULL. */
+ * Rows:         a query that sees no key (causal, window, mask, seq_k = 0) gets zeros, and -infinity in
+ *               lse.
+ * Errors:       every status of flash_ref_status. lse may be NULL.
+ * Source:       Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao,
+ *               FlashAttention-2 (2023), algorithm 1. */
 FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                           DLTensor* out, DLTensor* lse,
                                           const flash_ref_attention_options* options);
@@ -159,7 +162,8 @@ FLASH_REF_API int flash_ref_attention_bwd_workspace(const DLTensor* q, const DLT
  * Accumulation: as flash_ref_attention_fwd.
  * Aliasing:     as flash_ref_attention_fwd.
  * Rows:         as flash_ref_attention_fwd.
- * Errors:       every status of flash_ref_status. lse may be NULL. */
+ * Errors:       every status of flash_ref_status. lse may be NULL.
+ * Source:       as flash_ref_attention_fwd. */
 FLASH_REF_API int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                                  const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
                                                  DLTensor* out, DLTensor* lse,
@@ -209,7 +213,8 @@ FLASH_REF_API int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, co
  * Dtypes:       x in {float16, float32, bfloat16}; cos = x; sin = x; out = x.
  * Accumulation: float32; rounded once, to out.
  * Aliasing:     out may be x itself (same data, same strides); else out shares memory with no argument.
- * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT. */
+ * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT.
+ * Source:       Su et al., RoFormer (2021), equation 34. */
 FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
                                    const flash_ref_rotary_options* options);
 
@@ -231,7 +236,8 @@ FLASH_REF_API int flash_ref_rotary_workspace(const DLTensor* x, const DLTensor* 
  * Accumulation: float32 throughout, the state included; rounded once, to out.
  * Aliasing:     final_state may be initial_state itself; else outputs share memory with no other argument.
  * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
- *               initial_state may be NULL, which means zeros, and final_state may be NULL. */
+ *               initial_state may be NULL, which means zeros, and final_state may be NULL.
+ * Source:       Peng et al., RWKV-7 "Goose" (2025), the state update with its in-context learning rate. */
 FLASH_REF_API int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
                                       const DLTensor* v, const DLTensor* a, const DLTensor* b,
                                       const DLTensor* initial_state, DLTensor* out, DLTensor* final_state,
