@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "kernels/launch/problem.h"
+#include "kernels/launch/kvcache_problem.h"
 
 namespace flash_ref::cpu {
 
@@ -18,6 +18,12 @@ int attention_threads(const AttentionProblem& problem);
 // `scratch` is aligned to 64 bytes and holds attention_shared_bytes(problem) and
 // threads * attention_scratch_bytes(problem).
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads);
+
+// As for attention. New keys and values are stored in the cache.
+std::size_t kvcache_scratch_bytes(const KvCacheProblem& problem);
+std::size_t kvcache_shared_bytes(const KvCacheProblem& problem);
+int kvcache_threads(const KvCacheProblem& problem);
+void attention_kvcache(const KvCacheProblem& problem, void* memory, int threads);
 
 // As for attention.
 std::size_t rwkv7_scratch_bytes(const Rwkv7Problem& problem);

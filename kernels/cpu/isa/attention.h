@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernels/cpu/isa/pack.h"
+#include "kernels/cpu/isa/score.h"
 #include "kernels/cpu/isa/softmax.h"
-#include "kernels/cpu/piece.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 
@@ -106,10 +106,13 @@ class PieceSolver {
   }
 
   void add_keys(std::int64_t key, std::int64_t count) {
-    const RowStrides &k = piece_.k_strides, &v = piece_.v_strides;
-    pack_keys(static_cast<const T*>(piece_.k) + key * k.row, k.row, k.dim, count, piece_.dim, tiles_.keys);
-    const bool finite = pack_values(static_cast<const T*>(piece_.v) + key * v.row, v.row, v.dim, count,
-                                    piece_.dim, tiles_.tile, tiles_.values);
+    const KeyPages& pages = piece_.pages;
+    const auto keys =
+        key_rows<T>(piece_, piece_.k, pages.k_stride, piece_.k_strides, key, count, pages.gathered_k);
+    values_ = key_rows<T>(piece_, piece_.v, pages.v_stride, piece_.v_strides, key, count, pages.gathered_v);
+    pack_keys(keys.base, keys.row, keys.dim, count, piece_.dim, tiles_.keys);
+    const bool finite =
+        pack_values(values_.base, values_.row, values_.dim, count, piece_.dim, tiles_.tile, tiles_.values);
     for (std::int64_t row = 0; row < row_count_; row += kRows) {
       attend(row, static_cast<int>(smaller(kRows, row_count_ - row)), key, count, finite);
     }
@@ -184,14 +187,13 @@ class PieceSolver {
                           float factor) {
     const SoftmaxRow& state = tiles_.rows[row];
     const float* scores = tiles_.scores + score_row * tiles_.score_stride;
-    const RowStrides& v = piece_.v_strides;
     for (std::int64_t d = 0; d < piece_.dim; d += kLanes) {
       float* place = tiles_.out + row * tiles_.width + d;
       Vec sum = load(place) * broadcast(factor);
       for (std::int64_t key = larger(first, state.begin); key < smaller(end, state.end); ++key) {
-        const T* values = static_cast<const T*>(piece_.v) + key * v.row + d * v.dim;
-        sum = multiply_add(broadcast(probability(scores, key - first)),
-                           widen_some(values, v.dim, smaller(kLanes, piece_.dim - d)), sum);
+        sum = multiply_add(
+            broadcast(probability(scores, key - first)),
+            widen_some(values_.at(key) + d * values_.dim, values_.dim, smaller(kLanes, piece_.dim - d)), sum);
       }
       store(place, sum);
     }
@@ -239,12 +241,11 @@ class PieceSolver {
     target[piece_.dim + 1] = tiles_.rows[r].sum;
   }
 
-  static constexpr float kLog2E = 1.44269504F;
-
   const AttentionPiece& piece_;
   std::int64_t row_count_;
   float factor_ = 0;  // of the products of queries and keys
   Tiles tiles_;
+  KeyRows<T> values_{};  // of the tile that is being added
 };
 
 }  // namespace flash_ref::cpu::FLASH_REF_ISA

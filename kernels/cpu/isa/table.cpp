@@ -1,5 +1,6 @@
 // Compiled once per instruction set: everything in isa/, behind one table of functions.
 #include "kernels/cpu/isa/attention.h"
+#include "kernels/cpu/isa/decode.h"
 #include "kernels/cpu/isa/rotary.h"
 #include "kernels/cpu/isa/rwkv7.h"
 #include "kernels/cpu/isa_table.h"
@@ -25,6 +26,27 @@ void join(const AttentionPiece& piece, const float* unfinished, std::int64_t par
     PieceSolver<Float16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
   } else {
     PieceSolver<BFloat16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
+  }
+}
+
+std::size_t decode_scratch(std::int64_t dim, std::int64_t rows) {
+  return static_cast<std::size_t>(DecodeMemory<Float16>::floats(dim, rows)) * sizeof(float);
+}
+
+void decode(const AttentionPiece& piece, void* scratch) {
+  if (piece.element == Element::kFloat16) {
+    DecodeSolver<Float16>(piece, static_cast<float*>(scratch)).solve();
+  } else {
+    DecodeSolver<BFloat16>(piece, static_cast<float*>(scratch)).solve();
+  }
+}
+
+void join_decoded(const AttentionPiece& piece, const float* unfinished, std::int64_t parts,
+                  std::int64_t stride, void* scratch) {
+  if (piece.element == Element::kFloat16) {
+    join_rows<Float16>(piece, unfinished, parts, stride, static_cast<float*>(scratch));
+  } else {
+    join_rows<BFloat16>(piece, unfinished, parts, stride, static_cast<float*>(scratch));
   }
 }
 
@@ -93,6 +115,9 @@ extern const IsaTable kTable;
 const IsaTable kTable = {attention_scratch,
                          attention,
                          join,
+                         decode_scratch,
+                         decode,
+                         join_decoded,
                          rotary,
                          kStateRows,
                          rwkv7_scratch,
