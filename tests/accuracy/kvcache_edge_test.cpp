@@ -30,10 +30,10 @@ struct Filled {
 
 TEST_CASE("pages, places and order of the cache do not change a bit") {
   for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
-    for (std::int64_t chunk : {1, 7, 90}) {
-      KvCacheCase sizes{chunk, chunk, 4, 2, 64, 900, {700, 33}};
+    for (std::int64_t chunk : {1, 7, 60}) {
+      KvCacheCase sizes{chunk, chunk, 4, 2, 64, 600, {500, 33}};
       sizes.pairs = 16;
-      sizes.positions = 900;
+      sizes.positions = 600;
       sizes.causal = true;
       Filled whole(sizes, dtype, 1);
       REQUIRE(whole.call.run() == FLASH_REF_OK);
@@ -138,9 +138,9 @@ TEST_CASE("without seqlens_k all of the cache is used") {
 }
 
 TEST_CASE("a workspace of the caller gives the same bits with a cache, at full size and at the least size") {
-  KvCacheCase sizes{3, 3, 8, 4, 64, 3000, {2900, 20}};
+  KvCacheCase sizes{3, 3, 8, 4, 64, 1500, {1400, 20}};
   sizes.pairs = 32;
-  sizes.positions = 3000;
+  sizes.positions = 1500;
   Filled own(sizes, kBFloat16, 11), given(sizes, kBFloat16, 11);
   REQUIRE(own.call.run() == FLASH_REF_OK);
   KvCacheCall& call = given.call;

@@ -99,18 +99,26 @@ FLASH_REF_INLINE float probability_number(const float* probabilities, std::int64
   }
 }
 
-// The sums of the lanes of kLanes vectors: lane i has that of vector i.
-template <int kStep>
-FLASH_REF_INLINE void fold(Vec (&rows)[kLanes]) {
+template <int kStep, int kCount>
+FLASH_REF_INLINE void fold(Vec (&rows)[kCount]) {
+  constexpr int kHalf = kCount * kStep / kLanes;
 #pragma GCC unroll 16
-  for (int i = 0; i < kStep; ++i) {
-    Vec a = rows[i], b = rows[i + kStep];
+  for (int i = 0; i < kHalf; ++i) {
+    Vec a = rows[i], b = rows[i + kHalf];
     exchange_pair<kStep>(a, b);
     rows[i] = a + b;
   }
+  if constexpr (kHalf == 0) {
+    Vec a = rows[0], b = rows[0];
+    exchange_pair<kStep>(a, b);
+    rows[0] = a + b;
+  }
 }
 
-FLASH_REF_INLINE Vec sums_of_rows(Vec (&rows)[kLanes]) {
+// The sums of the lanes of kCount vectors, a power of two up to kLanes: that of vector i is in each of the
+// lanes from i * kLanes / kCount on.
+template <int kCount>
+FLASH_REF_INLINE Vec sums_of_rows(Vec (&rows)[kCount]) {
   if constexpr (kLanes > 8) fold<8>(rows);
   if constexpr (kLanes > 4) fold<4>(rows);
   fold<2>(rows);

@@ -9,7 +9,8 @@
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 
-constexpr std::int64_t kDecodeTile = 256;  // keys; a multiple of kStreamKeys
+constexpr std::int64_t kAheadKeys = 16;    // that are asked for before they are needed
+constexpr std::int64_t kDecodeTile = 256;  // keys; a multiple of every step and of kLanes
 
 // The memory of one thread. A row of q and out is `width` floats; a row of a gathered step as many elements.
 template <class T>
@@ -32,7 +33,7 @@ struct DecodeMemory {
   static FLASH_REF_INLINE std::int64_t floats(std::int64_t dim, std::int64_t row_count) {
     const std::int64_t row_width = round_up(dim, 2 * kLanes);
     const auto row = static_cast<std::int64_t>(sizeof(SoftmaxRow) / sizeof(float));
-    return row_count * (2 * row_width + row + kDecodeTile + 1) + kStreamKeys * row_width;
+    return row_count * (2 * row_width + row + kDecodeTile + 1) + kValueKeys * row_width;
   }
 };
 
@@ -103,12 +104,13 @@ class DecodeSolver {
   }
 
   // Rows of K or V, of the kv head that is `offset` behind the first: where they lie, or as padded copies.
+  template <int kCount>
   struct StepRows {
-    const T* rows[kStreamKeys];
+    const T* rows[kCount];
 
     StepRows(const DecodeSolver& solver, const T* const* from, std::int64_t offset, std::int64_t stride) {
       const bool gathers = stride != 1 || solver.piece_.dim != solver.memory_.width;
-      for (std::int64_t j = 0; j < kStreamKeys; ++j) {
+      for (std::int64_t j = 0; j < kCount; ++j) {
         rows[j] = from[j] + offset;
         if (!gathers) continue;
         rows[j] =
@@ -145,34 +147,41 @@ class DecodeSolver {
     static constexpr int value = kNumber;
   };
 
-  RowsAhead<T> keys_ahead(const T* const* rows) const {
-    return {rows, piece_.k_strides.head, piece_.kv_heads, piece_.dim};
-  }
-  RowsAhead<T> values_ahead(const T* const* rows) const {
-    return {rows, piece_.v_strides.head, piece_.kv_heads, piece_.dim};
-  }
-
   void add_tile(std::int64_t key, std::int64_t count, bool has_next) {
-    for (std::int64_t step = 0; step < count; step += kStreamKeys) {
-      auto ahead = step + kStreamKeys < count ? keys_ahead(tile_.keys + step + kStreamKeys)
-                                              : values_ahead(tile_.values);
-      for (std::int64_t head = 0; head < piece_.kv_heads; ++head) score_step(head, step, ahead);
+    const std::int64_t heads = piece_.kv_heads, k_head = piece_.k_strides.head,
+                       v_head = piece_.v_strides.head;
+    FarRows<T> keys{tile_.keys + kAheadKeys, count - kAheadKeys, k_head, heads, piece_.dim};
+    FarRows<T> first_values{tile_.values, smaller(kAheadKeys, count), v_head, heads, piece_.dim};
+    NearRows<T> next_step{tile_.keys + kScoreKeys, count - kScoreKeys, k_head, heads, piece_.dim};
+    for (std::int64_t step = 0; step < count; step += kScoreKeys) {
+      FarRows<T>& ahead = step + kAheadKeys < count ? keys : first_values;
+      for (std::int64_t head = 0; head < heads; ++head) {
+        ahead.ask(kScoreKeys);
+        next_step.ask(kScoreKeys);
+        score_step(head, step);
+      }
     }
-    for (std::int64_t r = 0; r < group_ * piece_.kv_heads; ++r) soften(r, key, count);
-    for (std::int64_t step = 0; step < count; step += kStreamKeys) {
-      auto ahead = step + kStreamKeys < count ? values_ahead(tile_.values + step + kStreamKeys)
-                                              : keys_ahead(has_next ? next_.keys : nullptr);
-      for (std::int64_t head = 0; head < piece_.kv_heads; ++head) value_step(head, key, step, count, ahead);
-      if (step == 0) fill(memory_.factors, memory_.factors + group_ * piece_.kv_heads, 1.0F);
+    for (std::int64_t r = 0; r < group_ * heads; ++r) soften(r, key, count);
+    FarRows<T> values{tile_.values + kAheadKeys, count - kAheadKeys, v_head, heads, piece_.dim};
+    FarRows<T> next_keys{next_.keys, has_next ? kAheadKeys : 0, k_head, heads, piece_.dim};
+    NearRows<T> next_values{tile_.values + kValueKeys, count - kValueKeys, v_head, heads, piece_.dim};
+    for (std::int64_t step = 0; step < count; step += kValueKeys) {
+      FarRows<T>& ahead = step + kAheadKeys < count ? values : next_keys;
+      for (std::int64_t head = 0; head < heads; ++head) {
+        ahead.ask(kValueKeys);
+        next_values.ask(kValueKeys);
+        value_step(head, key, step, count);
+      }
+      if (step == 0) fill(memory_.factors, memory_.factors + group_ * heads, 1.0F);
     }
   }
 
-  void score_step(std::int64_t head, std::int64_t step, RowsAhead<T>& ahead) {
-    const StepRows keys(*this, tile_.keys + step, head * piece_.k_strides.head, piece_.k_strides.dim);
+  void score_step(std::int64_t head, std::int64_t step) {
+    const StepRows<kScoreKeys> keys(*this, tile_.keys + step, head * piece_.k_strides.head,
+                                    piece_.k_strides.dim);
     each_block(head, [&](std::int64_t first, auto rows) {
       score_keys<T, decltype(rows)::value>(memory_.q + first * memory_.width, memory_.width, keys.rows,
-                                           memory_.scores + first * kDecodeTile + step, kDecodeTile, factor_,
-                                           ahead);
+                                           memory_.scores + first * kDecodeTile + step, kDecodeTile, factor_);
     });
   }
 
@@ -198,10 +207,10 @@ class DecodeSolver {
     return smaller(larger(bound - first, 0), count);
   }
 
-  void value_step(std::int64_t head, std::int64_t key, std::int64_t step, std::int64_t count,
-                  RowsAhead<T>& ahead) {
-    const StepRows values(*this, tile_.values + step, head * piece_.v_strides.head, piece_.v_strides.dim);
-    const std::int64_t first_key = key + step, some = smaller(kStreamKeys, count - step);
+  void value_step(std::int64_t head, std::int64_t key, std::int64_t step, std::int64_t count) {
+    const StepRows<kValueKeys> values(*this, tile_.values + step, head * piece_.v_strides.head,
+                                      piece_.v_strides.dim);
+    const std::int64_t first_key = key + step, some = smaller(kValueKeys, count - step);
     each_block(head, [&](std::int64_t first, auto rows) {
       constexpr int kBlockRows = decltype(rows)::value;
       // 0 times a NaN or infinity behind the mask would be NaN: rows that do not see the same keys are
@@ -209,19 +218,19 @@ class DecodeSolver {
       const SoftmaxRow &top = memory_.rows[first], &bottom = memory_.rows[first + kBlockRows - 1];
       const bool alike = within(top.begin, first_key, some) == within(bottom.begin, first_key, some) &&
                          within(top.end, first_key, some) == within(bottom.end, first_key, some);
-      if (alike) return add_rows<kBlockRows>(first, first_key, step, some, values.rows, ahead);
-      for (int i = 0; i < kBlockRows; ++i) add_rows<1>(first + i, first_key, step, some, values.rows, ahead);
+      if (alike) return add_rows<kBlockRows>(first, first_key, step, some, values.rows);
+      for (int i = 0; i < kBlockRows; ++i) add_rows<1>(first + i, first_key, step, some, values.rows);
     });
   }
 
   template <int kBlockRows>
   void add_rows(std::int64_t first, std::int64_t first_key, std::int64_t step, std::int64_t some,
-                const T* const* values, RowsAhead<T>& ahead) {
+                const T* const* values) {
     const SoftmaxRow& row = memory_.rows[first];
     const float* probabilities = memory_.scores + first * kDecodeTile + (kPairs<T> ? step / 2 : step);
     add_values<T, kBlockRows>(probabilities, kDecodeTile, memory_.factors + first, values,
                               within(row.begin, first_key, some), within(row.end, first_key, some),
-                              memory_.out + first * memory_.width, memory_.width, ahead);
+                              memory_.out + first * memory_.width, memory_.width);
   }
 
   void store_rows() {
