@@ -82,7 +82,9 @@ int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor
   if (int status = read_inputs(call, tensors, true, operands)) return status;
   if (int status = read_outputs(call, *out, lse, operands)) return status;
   const std::int64_t* sizes = operands.q.sizes;
-  if (int status = read_attention_options(call, options, sizes[0], sizes[2], true, settings)) return status;
+  if (int status =
+          read_attention_options(call, kFlashRefAttentionFwd, options, sizes[0], sizes[2], true, settings))
+    return status;
   for (const Tensor* output : {&operands.out, &operands.lse}) {
     if (int status = check_output(call, *output, {&settings.slopes})) return status;
   }
@@ -101,7 +103,9 @@ int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, cons
   if (bytes == nullptr) return call.fail(FLASH_REF_NULL_ARGUMENT, "bytes is NULL");
   if (int status = read_inputs(call, tensors, false, operands)) return status;
   const std::int64_t* sizes = operands.q.sizes;
-  if (int status = read_attention_options(call, options, sizes[0], sizes[2], false, settings)) return status;
+  if (int status =
+          read_attention_options(call, kFlashRefAttentionFwd, options, sizes[0], sizes[2], false, settings))
+    return status;
   *bytes = attention_workspace(make_problem(operands, element_of(q->dtype), settings));
   return FLASH_REF_OK;
 }

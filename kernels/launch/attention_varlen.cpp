@@ -132,7 +132,8 @@ int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const D
   if (int status = read_inputs(call, tensors, true, operands)) return status;
   if (int status = read_outputs(call, *out, lse, operands)) return status;
   const std::int64_t heads = operands.q.sizes[1];
-  if (int status = read_attention_options(call, options, operands.batch(), heads, true, settings))
+  if (int status = read_attention_options(call, kFlashRefAttentionVarlenFwd, options, operands.batch(), heads,
+                                          true, settings))
     return status;
   for (const Tensor* output : {&operands.out, &operands.lse}) {
     if (int status = check_output(call, *output, {&settings.slopes})) return status;
@@ -153,7 +154,8 @@ int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, const DLTensor* 
   if (bytes == nullptr) return call.fail(FLASH_REF_NULL_ARGUMENT, "bytes is NULL");
   if (int status = read_inputs(call, tensors, false, operands)) return status;
   const std::int64_t heads = operands.q.sizes[1];
-  if (int status = read_attention_options(call, options, operands.batch(), heads, false, settings))
+  if (int status = read_attention_options(call, kFlashRefAttentionVarlenFwd, options, operands.batch(), heads,
+                                          false, settings))
     return status;
   *bytes = attention_workspace(make_problem(operands, element_of(q->dtype), settings));
   return FLASH_REF_OK;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/options.h"
 
 namespace flash_ref {
@@ -193,7 +194,8 @@ int read_kvcache_options(const Call& call, const flash_ref_kvcache_options* give
   common.window = options.window;
   common.alibi_slopes = options.alibi_slopes;
   const std::int64_t* q = operands[Operands::kQ].sizes;
-  if (int status = read_attention_options(call, &common, q[0], q[2], needs_data, settings.attention))
+  if (int status = read_attention_options(call, kFlashRefAttentionKvcache, &common, q[0], q[2], needs_data,
+                                          settings.attention))
     return status;
   for (const Tensor& output : operands.tensors) {
     const bool cache = &output == &operands[Operands::kKCache] || &output == &operands[Operands::kVCache];

@@ -83,8 +83,11 @@ class PositionRotator {
     const std::int64_t batch = index / problem.seq, position = index % problem.seq;
     x_ = static_cast<const T*>(problem.x) + batch * problem.x_strides[0] + position * problem.x_strides[1];
     out_ = static_cast<T*>(problem.out) + batch * problem.out_strides[0] + position * problem.out_strides[1];
-    cos_ = static_cast<const T*>(problem.cos) + position * problem.cos_strides[0];
-    sin_ = static_cast<const T*>(problem.sin) + position * problem.sin_strides[0];
+    const std::int64_t row =
+        position +
+        (problem.offsets == nullptr ? problem.offset : problem.offsets[batch * problem.offsets_stride]);
+    cos_ = static_cast<const T*>(problem.cos) + row * problem.cos_strides[0];
+    sin_ = static_cast<const T*>(problem.sin) + row * problem.sin_strides[0];
   }
 
   void rotate() {

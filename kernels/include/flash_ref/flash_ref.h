@@ -95,6 +95,9 @@ typedef struct flash_ref_rotary_options {
   size_t workspace_bytes; /* size of workspace */
   uint32_t conjugate;     /* 1: rotate by the opposite angle (sin negated): the inverse */
   uint32_t reserved;      /* 0 */
+  /* Since ABI version 3. Row i of x in sequence b is rotated by row i + offset of cos and sin. */
+  int64_t seqlen_offset;          /* the offset of all sequences, at least 0 */
+  const DLTensor* seqlen_offsets; /* int32 (batch): an offset for each, at least 0; NULL: seqlen_offset */
 } flash_ref_rotary_options;
 
 typedef struct flash_ref_rwkv7_options {
@@ -203,12 +206,13 @@ FLASH_REF_API int flash_ref_attention_kvcache_workspace(
 /* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
  * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit.
  *
- * Shapes:       x, out (batch, seq, heads, dim); cos, sin (seq, rotary_dim / 2); rotary_dim <= dim.
+ * Shapes:       x, out (batch, seq, heads, dim); cos, sin (positions, rotary_dim / 2) with rotary_dim <= dim
+ *               and a row for every position: seq and the offset of the options at least.
  * Strides:      any, for every tensor.
  * Dtypes:       x in {float16, float32, bfloat16}; cos = x; sin = x; out = x.
  * Accumulation: float32; rounded once, to out.
  * Aliasing:     out may be x itself (same data, same strides); else out shares memory with no argument.
- * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT. */
+ * Errors:       every status of flash_ref_status but those on workspaces. */
 FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
                                    const flash_ref_rotary_options* options);
 

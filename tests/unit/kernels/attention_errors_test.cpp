@@ -221,7 +221,7 @@ TEST_CASE("attention: options") {
     later[60] = 1;
     REQUIRE_ERROR(a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later), bad,
                   prefixed("options.struct_size is 80 and a member beyond byte 56 is set, which this library "
-                           "(ABI version 2) does not know"));
+                           "(ABI version 3) does not know"));
   }
   SECTION("causal") {
     a.options.causal = 2;
