@@ -32,6 +32,12 @@ struct IsaTable {
   void (*join)(const AttentionPiece& piece, const float* unfinished, std::int64_t parts, std::int64_t stride,
                void* scratch);
   AttentionBwdSteps attention_bwd;
+  // For pieces with few queries of the heads of all its kv heads, which are left unfinished. Scratch in bytes
+  // for `rows` rows; join_decoded takes one kv head, with the scratch of one row.
+  std::size_t (*decode_scratch)(std::int64_t dim, std::int64_t rows);
+  void (*decode)(const AttentionPiece& piece, void* scratch);
+  void (*join_decoded)(const AttentionPiece& piece, const float* unfinished, std::int64_t parts,
+                       std::int64_t stride, void* scratch);
   // Positions [first, last) of batch * seq.
   void (*rotary)(const RotaryProblem& problem, std::int64_t first, std::int64_t last);
   // Block `index` of the blocks of `rwkv7_rows` state rows of all heads.

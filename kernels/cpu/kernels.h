@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "kernels/launch/problem.h"
+#include "kernels/launch/kvcache_problem.h"
 
 namespace flash_ref::cpu {
 
@@ -24,6 +24,11 @@ std::size_t attention_bwd_scratch_bytes(const AttentionBackward& problem);
 std::size_t attention_bwd_shared_bytes(const AttentionBackward& problem);
 int attention_bwd_threads(const AttentionBackward& problem);
 void attention_bwd(const AttentionBackward& problem, void* scratch, int threads);
+// As for attention. New keys and values are stored in the cache.
+std::size_t kvcache_scratch_bytes(const KvCacheProblem& problem);
+std::size_t kvcache_shared_bytes(const KvCacheProblem& problem);
+int kvcache_threads(const KvCacheProblem& problem);
+void attention_kvcache(const KvCacheProblem& problem, void* memory, int threads);
 
 // As for attention.
 std::size_t rwkv7_scratch_bytes(const Rwkv7Problem& problem);

@@ -14,6 +14,16 @@ struct RowStrides {
   std::int64_t row, head, dim;
 };
 
+// Where the keys of a sequence lie: k and v of a piece are the first slot of page 0.
+struct KeyPages {
+  const std::int32_t* table;  // the pages of the sequence in turn; null: one page has all of its keys
+  std::int64_t table_stride;
+  std::int64_t size;                // keys of a page
+  std::int64_t k_stride, v_stride;  // from page to page, in elements
+  // Where a tile of attention that lies in several pages is put together: 256 keys each.
+  void *gathered_k, *gathered_v;
+};
+
 struct AttentionPiece {
   Element element;
   bool causal;
@@ -21,8 +31,10 @@ struct AttentionPiece {
   void* out;              // as q
   float* lse;             // as q; may be null
   RowStrides q_strides, k_strides, v_strides, out_strides, lse_strides;
-  std::int64_t heads;    // that share k and v
-  std::int64_t queries;  // of the piece
+  KeyPages pages;
+  std::int64_t kv_heads;  // of a piece that is decoded: its query heads are heads * kv_heads; else 1
+  std::int64_t heads;     // that share k and v
+  std::int64_t queries;   // of the piece
   std::int64_t dim;
   std::int64_t first_position;       // of the first query, counted in keys: i + seq_k - seq_q
   std::int64_t first_key, last_key;  // only these keys are looked at

@@ -25,7 +25,7 @@ int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor
                             DLTensor* lse, const flash_ref_attention_options* options) {
   const Call call("flash_ref_attention_fwd");
   const DLTensor* const tensors[] = {q, k, v, out, lse};
-  AttentionOperands operands(false);
+  AttentionOperands operands(kFlashRefAttentionFwd, false);
   AttentionSettings settings;
   if (int status = check_dtypes(call, kFlashRefAttentionFwd, tensors, 5)) return status;
   if (int status = read_attention_inputs(call, tensors, true, operands)) return status;
@@ -42,7 +42,7 @@ int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, cons
                                       const flash_ref_attention_options* options, size_t* bytes) {
   const Call call("flash_ref_attention_fwd_workspace");
   const DLTensor* const tensors[] = {q, k, v};
-  AttentionOperands operands(false);
+  AttentionOperands operands(kFlashRefAttentionFwd, false);
   AttentionSettings settings;
   if (int status = check_dtypes(call, kFlashRefAttentionFwd, tensors, kInputs)) return status;
   if (bytes == nullptr) return call.fail(FLASH_REF_NULL_ARGUMENT, "bytes is NULL");

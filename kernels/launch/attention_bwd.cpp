@@ -75,11 +75,11 @@ AttentionBackward make_problem(const AttentionOperands& operands, const Attentio
 }
 
 // `tensors` in the order of the contract; the `inputs` ones of the forward function lead them.
-int backward(const Call& call, const ApiRule& rule, const DLTensor* const* tensors, int inputs,
-             AttentionOperands& operands, const flash_ref_attention_options* options) {
+int backward(const Call& call, const DLTensor* const* tensors, int inputs, AttentionOperands& operands,
+             const flash_ref_attention_options* options) {
   Gradients gradients;
   AttentionSettings settings;
-  if (int status = check_dtypes(call, rule, tensors, rule.operand_count)) return status;
+  if (int status = check_dtypes(call, operands.api, tensors, operands.api.operand_count)) return status;
   if (int status = read_attention_inputs(call, tensors, true, operands)) return status;
   if (int status = read_results(call, tensors + inputs, operands, gradients)) return status;
   if (int status = read_settings(call, options, operands, true, settings)) return status;
@@ -90,11 +90,11 @@ int backward(const Call& call, const ApiRule& rule, const DLTensor* const* tenso
                       [&](void* memory, int threads) { cpu::attention_bwd(problem, memory, threads); });
 }
 
-int backward_workspace(const Call& call, const ApiRule& rule, const DLTensor* const* tensors, int inputs,
+int backward_workspace(const Call& call, const DLTensor* const* tensors, int inputs,
                        AttentionOperands& operands, const flash_ref_attention_options* options,
                        std::size_t* bytes) {
   AttentionSettings settings;
-  if (int status = check_dtypes(call, rule, tensors, inputs)) return status;
+  if (int status = check_dtypes(call, operands.api, tensors, inputs)) return status;
   if (bytes == nullptr) return call.fail(FLASH_REF_NULL_ARGUMENT, "bytes is NULL");
   if (int status = read_attention_inputs(call, tensors, false, operands)) return status;
   if (int status = read_settings(call, options, operands, false, settings)) return status;
@@ -113,16 +113,15 @@ int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor
                             const DLTensor* lse, const DLTensor* dout, DLTensor* dq, DLTensor* dk,
                             DLTensor* dv, const flash_ref_attention_options* options) {
   const DLTensor* const tensors[] = {q, k, v, out, lse, dout, dq, dk, dv};
-  AttentionOperands operands(false);
-  return backward(Call("flash_ref_attention_bwd"), kFlashRefAttentionBwd, tensors, 3, operands, options);
+  AttentionOperands operands(kFlashRefAttentionBwd, false);
+  return backward(Call("flash_ref_attention_bwd"), tensors, 3, operands, options);
 }
 
 int flash_ref_attention_bwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                       const flash_ref_attention_options* options, size_t* bytes) {
   const DLTensor* const tensors[] = {q, k, v};
-  AttentionOperands operands(false);
-  return backward_workspace(Call("flash_ref_attention_bwd_workspace"), kFlashRefAttentionBwd, tensors, 3,
-                            operands, options, bytes);
+  AttentionOperands operands(kFlashRefAttentionBwd, false);
+  return backward_workspace(Call("flash_ref_attention_bwd_workspace"), tensors, 3, operands, options, bytes);
 }
 
 int flash_ref_attention_varlen_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
@@ -131,16 +130,15 @@ int flash_ref_attention_varlen_bwd(const DLTensor* q, const DLTensor* k, const D
                                    DLTensor* dq, DLTensor* dk, DLTensor* dv,
                                    const flash_ref_attention_options* options) {
   const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k, out, lse, dout, dq, dk, dv};
-  AttentionOperands operands(true);
-  return backward(Call("flash_ref_attention_varlen_bwd"), kFlashRefAttentionVarlenBwd, tensors, 5, operands,
-                  options);
+  AttentionOperands operands(kFlashRefAttentionVarlenBwd, true);
+  return backward(Call("flash_ref_attention_varlen_bwd"), tensors, 5, operands, options);
 }
 
 int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                              const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
                                              const flash_ref_attention_options* options, size_t* bytes) {
   const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k};
-  AttentionOperands operands(true);
-  return backward_workspace(Call("flash_ref_attention_varlen_bwd_workspace"), kFlashRefAttentionVarlenBwd,
-                            tensors, 5, operands, options, bytes);
+  AttentionOperands operands(kFlashRefAttentionVarlenBwd, true);
+  return backward_workspace(Call("flash_ref_attention_varlen_bwd_workspace"), tensors, 5, operands, options,
+                            bytes);
 }

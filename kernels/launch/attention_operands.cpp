@@ -42,6 +42,7 @@ int read_mask(const Call& call, const DLTensor& given, const AttentionOperands& 
               AttentionSettings& settings) {
   constexpr const char* kRole = "options.mask";
   Tensor& mask = settings.mask;
+  if (int status = check_option_dtype(call, operands.api, kRole, given.dtype)) return status;
   if (int status = check_mask_dtype(call, kRole, given.dtype, operands.element, settings.mask_kind))
     return status;
   const bool per_head = given.ndim == 4;
@@ -111,8 +112,8 @@ int read_attention_outputs(const Call& call, const DLTensor& out, const DLTensor
 
 int read_settings(const Call& call, const flash_ref_attention_options* given,
                   const AttentionOperands& operands, bool needs_data, AttentionSettings& settings) {
-  if (int status =
-          read_attention_options(call, given, operands.batch(), operands.heads(), needs_data, settings))
+  if (int status = read_attention_options(call, operands.api, given, operands.batch(), operands.heads(),
+                                          needs_data, settings))
     return status;
   if (settings.options.mask == nullptr) return FLASH_REF_OK;
   if (operands.varlen) {

@@ -16,8 +16,9 @@ struct Offsets {
 };
 
 struct AttentionOperands {
-  explicit AttentionOperands(bool is_varlen) : varlen(is_varlen) {}
+  AttentionOperands(const ApiRule& rule, bool is_varlen) : api(rule), varlen(is_varlen) {}
 
+  const ApiRule& api;
   bool varlen;
   Element element = Element::kFloat16;  // of q
   Tensor q, k, v, out, lse;

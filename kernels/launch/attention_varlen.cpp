@@ -22,7 +22,7 @@ int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const D
                                    DLTensor* lse, const flash_ref_attention_options* options) {
   const Call call("flash_ref_attention_varlen_fwd");
   const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k, out, lse};
-  AttentionOperands operands(true);
+  AttentionOperands operands(kFlashRefAttentionVarlenFwd, true);
   AttentionSettings settings;
   if (int status = check_dtypes(call, kFlashRefAttentionVarlenFwd, tensors, 7)) return status;
   if (int status = read_attention_inputs(call, tensors, true, operands)) return status;
@@ -40,7 +40,7 @@ int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, const DLTensor* 
                                              const flash_ref_attention_options* options, size_t* bytes) {
   const Call call("flash_ref_attention_varlen_fwd_workspace");
   const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k};
-  AttentionOperands operands(true);
+  AttentionOperands operands(kFlashRefAttentionVarlenFwd, true);
   AttentionSettings settings;
   if (int status = check_dtypes(call, kFlashRefAttentionVarlenFwd, tensors, kInputs)) return status;
   if (bytes == nullptr) return call.fail(FLASH_REF_NULL_ARGUMENT, "bytes is NULL");

@@ -65,10 +65,17 @@ int check_dtypes(const Call& call, const ApiRule& api, const DLTensor* const* op
   return FLASH_REF_OK;
 }
 
-int check_float32(const Call& call, const char* member, DLDataType dtype) {
-  constexpr DLDataType kFloat32{2, 32, 1};
-  if (equal(dtype, kFloat32)) return FLASH_REF_OK;
-  return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: float32", member, DtypeText(dtype).text);
+int check_option_dtype(const Call& call, const ApiRule& api, const char* member, DLDataType dtype) {
+  const std::string_view name = std::string_view(member).substr(std::string_view("options.").size());
+  for (int i = 0; i < api.option_count; ++i) {
+    const OperandRule& rule = api.options[i];
+    if (name != rule.role) continue;
+    if (in_set(dtype, rule.accepts)) return FLASH_REF_OK;
+    return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: %s", member, DtypeText(dtype).text,
+                     rule.accepted_names);
+  }
+  return call.fail(FLASH_REF_BAD_DTYPE, "%s is given, and the contract of %s lists no such option", member,
+                   api.name);
 }
 
 int check_mask_dtype(const Call& call, const char* member, DLDataType dtype, Element q, MaskKind& kind) {

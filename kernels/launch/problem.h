@@ -86,6 +86,10 @@ struct RotaryProblem {
   std::int64_t pairs;  // rotary_dim / 2
   bool interleaved;
   bool conjugate;
+  // Row i of sequence b takes row i + offset of the tables.
+  std::int64_t offset;
+  const std::int32_t* offsets;  // of each sequence; null: `offset` for all
+  std::int64_t offsets_stride;
 };
 
 }  // namespace flash_ref

@@ -44,6 +44,7 @@ struct Api {
   ApiKind kind = ApiKind::kAttention;
   std::vector<std::string> spellings;  // qualified C/C++ names a call may use; overloads share one contract
   std::vector<Operand> operands;       // in signature order
+  std::vector<Operand> options;        // tensors that are members of an options argument; no position
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
   std::string result_like;  // role whose dtype the result has; empty: no tensor result
   std::string source;       // where the rule is written

@@ -84,19 +84,22 @@ class PieceSolver {
       const RowStrides& strides = piece_.q_strides;
       pack_row(static_cast<const T*>(piece_.q) + query * strides.row + head * strides.head, strides.dim,
                piece_.dim, factor_, tiles_.q + r * tiles_.width);
-      tiles_.rows[r].maximum = kNothing;
-      tiles_.rows[r].sum = 0;
-      keys_seen(piece_, query, tiles_.rows[r].begin, tiles_.rows[r].end);
+      tiles_.rows[r] = row_of(piece_, piece_.first_position + query);
       fill(tiles_.out + r * tiles_.width, tiles_.out + (r + 1) * tiles_.width, 0.0F);
     }
   }
 
   void add_keys(std::int64_t key, std::int64_t count) {
-    const RowStrides &k = piece_.k_strides, &v = piece_.v_strides;
-    pack_keys(static_cast<const T*>(piece_.k) + key * k.row, k.row, k.dim, count, piece_.dim, tiles_.keys);
-    const bool finite = pack_values(static_cast<const T*>(piece_.v) + key * v.row, v.row, v.dim, count,
-                                    piece_.dim, tiles_.tile, tiles_.values);
-    const std::int64_t next = key + tiles_.tile, some = smaller(tiles_.tile, piece_.last_key - next);
+    const KeyPages& pages = piece_.pages;
+    const auto keys =
+        key_rows<T>(piece_, piece_.k, pages.k_stride, piece_.k_strides, key, count, pages.gathered_k);
+    values_ = key_rows<T>(piece_, piece_.v, pages.v_stride, piece_.v_strides, key, count, pages.gathered_v);
+    pack_keys(keys.base, keys.row, keys.dim, count, piece_.dim, tiles_.keys);
+    const bool finite =
+        pack_values(values_.base, values_.row, values_.dim, count, piece_.dim, tiles_.tile, tiles_.values);
+    const std::int64_t next = key + tiles_.tile;
+    const std::int64_t some =
+        piece_.pages.table == nullptr ? smaller(tiles_.tile, piece_.last_key - next) : 0;
     for (std::int64_t row = 0; row < row_count_; row += kRows) {
       const std::int64_t last = smaller(row + kRows, row_count_);
       if (some > 0) fetch_keys(next + some * row / row_count_, next + some * last / row_count_);
@@ -173,14 +176,13 @@ class PieceSolver {
                           float factor) {
     const SoftmaxRow& state = tiles_.rows[row];
     const float* scores = tiles_.scores + score_row * tiles_.score_stride;
-    const RowStrides& v = piece_.v_strides;
     for (std::int64_t d = 0; d < piece_.dim; d += kLanes) {
       float* place = tiles_.out + row * tiles_.width + d;
       Vec sum = load(place) * broadcast(factor);
       for (std::int64_t key = larger(first, state.begin); key < smaller(end, state.end); ++key) {
-        const T* values = static_cast<const T*>(piece_.v) + key * v.row + d * v.dim;
-        sum = multiply_add(broadcast(probability(scores, key - first)),
-                           widen_some(values, v.dim, smaller(kLanes, piece_.dim - d)), sum);
+        sum = multiply_add(
+            broadcast(probability(scores, key - first)),
+            widen_some(values_.at(key) + d * values_.dim, values_.dim, smaller(kLanes, piece_.dim - d)), sum);
       }
       store(place, sum);
     }
@@ -232,6 +234,7 @@ class PieceSolver {
   std::int64_t row_count_;
   float factor_ = 0;  // of the products of queries and keys
   Tiles tiles_;
+  KeyRows<T> values_{};  // of the tile that is being added
 };
 
 }  // namespace flash_ref::cpu::FLASH_REF_ISA

@@ -133,8 +133,8 @@ class BwdSolver {
   void prepare(std::int64_t first, std::int64_t last) {
     const RowStrides &dout = piece_.dout_strides, &out = all_.out_strides;
     for (std::int64_t r = first; r < last; ++r) {
-      const T* a = row_of(static_cast<const T*>(piece_.dout), dout, r);
-      const T* b = row_of(static_cast<const T*>(all_.out), out, r);
+      const T* a = row_in(static_cast<const T*>(piece_.dout), dout, r);
+      const T* b = row_in(static_cast<const T*>(all_.out), out, r);
       Vec sum = {};
       for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
         const std::int64_t some = smaller(kLanes, all_.dim - d);
@@ -161,7 +161,7 @@ class BwdSolver {
   FLASH_REF_INLINE std::int64_t count() const { return all_.last_key - all_.first_key; }
 
   template <class Pointer>
-  FLASH_REF_INLINE Pointer row_of(Pointer base, const RowStrides& strides, std::int64_t r) const {
+  FLASH_REF_INLINE Pointer row_in(Pointer base, const RowStrides& strides, std::int64_t r) const {
     return base + r / all_.heads * strides.row + r % all_.heads * strides.head;
   }
 
@@ -179,15 +179,15 @@ class BwdSolver {
     const std::int64_t width = memory_.width, row_elements = width * kPerFloat;
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::int64_t r = first + i;
-      pack_row(row_of(static_cast<const T*>(all_.q), q, r), q.dim, all_.dim, 1.0F, memory_.q + i * width);
-      pack_row(row_of(static_cast<const T*>(piece_.dout), dout, r), dout.dim, all_.dim, 1.0F,
+      pack_row(row_in(static_cast<const T*>(all_.q), q, r), q.dim, all_.dim, 1.0F, memory_.q + i * width);
+      pack_row(row_in(static_cast<const T*>(piece_.dout), dout, r), dout.dim, all_.dim, 1.0F,
                memory_.dout + i * width);
       BwdRow& row = memory_.rows[i];
-      row.lse = finite_or_zero(*row_of(static_cast<const float*>(all_.lse), lse, r) * kLog2E);
+      row.lse = finite_or_zero(*row_in(static_cast<const float*>(all_.lse), lse, r) * kLog2E);
       row.delta = piece_.deltas[r];
-      keys_seen(all_, r / all_.heads, row.begin, row.end);
-      row.begin -= all_.first_key;
-      row.end -= all_.first_key;
+      const SoftmaxRow seen = FLASH_REF_ISA::row_of(all_, all_.first_position + r / all_.heads);
+      row.begin = seen.begin - all_.first_key;
+      row.end = seen.end - all_.first_key;
     }
     *memory_.q_finite = pack_values(reinterpret_cast<const Packed*>(memory_.q), row_elements, 1, rows,
                                     all_.dim, memory_.kTile, memory_.q_values);

@@ -55,12 +55,15 @@ FLASH_REF_INLINE Vec widen(const Float16* from) {
 
 FLASH_REF_INLINE void narrow(float* to, Vec value) { store(to, value); }
 
-FLASH_REF_INLINE void narrow(BFloat16* to, Vec value) {
+// The number in the upper half; the lower half is of no account.
+FLASH_REF_INLINE Bits rounded_to_bfloat16(Vec value) {
   const Bits bits = (Bits)value;
-  const Bits rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  const Bits quiet_nan = (bits >> 16) | 0x40U;
-  const Halves result =
-      __builtin_convertvector((bits & 0x7fffffffU) > 0x7f800000U ? quiet_nan : rounded, Halves);
+  const Bits rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
+  return (bits & 0x7fffffffU) > 0x7f800000U ? bits | 0x400000U : rounded;
+}
+
+FLASH_REF_INLINE void narrow(BFloat16* to, Vec value) {
+  const Halves result = __builtin_convertvector(rounded_to_bfloat16(value) >> 16, Halves);
   __builtin_memcpy(to, &result, sizeof result);
 }
 

@@ -4,11 +4,9 @@
 
 #include "kernels/cpu/isa/convert.h"
 #include "kernels/cpu/isa/exponential.h"
-#include "kernels/cpu/piece.h"
+#include "kernels/cpu/isa/score.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
-
-constexpr float kLog2E = 1.44269504F;
 
 // What a product is multiplied by: with a cap it enters tanh, else log2(e) is part of the factor.
 FLASH_REF_INLINE float product_factor(const AttentionPiece& piece) {
@@ -17,21 +15,6 @@ FLASH_REF_INLINE float product_factor(const AttentionPiece& piece) {
 
 FLASH_REF_INLINE bool scores_are_products(const AttentionPiece& piece) {
   return piece.softcap == 0 && piece.slopes == nullptr && piece.mask == nullptr;
-}
-
-// The keys of the piece that a query sees, [begin, end).
-FLASH_REF_INLINE void keys_seen(const AttentionPiece& piece, std::int64_t query, std::int64_t& begin,
-                                std::int64_t& end) {
-  const std::int64_t position = piece.first_position + query;
-  begin = piece.first_key;
-  end = piece.last_key;
-  if (piece.window != 0) {
-    begin = larger(begin, position - piece.window + 1);
-    end = smaller(end, position + piece.window);
-  }
-  if (piece.causal) end = smaller(end, position + 1);
-  begin = smaller(begin, piece.last_key);
-  end = larger(end, begin);
 }
 
 // The scores of one row, a query of one head, whose keys a piece counts from the start of the sequence.

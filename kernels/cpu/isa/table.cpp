@@ -1,6 +1,7 @@
 // Compiled once per instruction set: everything in isa/, behind one table of functions.
 #include "kernels/cpu/isa/attention.h"
 #include "kernels/cpu/isa/attention_bwd.h"
+#include "kernels/cpu/isa/decode.h"
 #include "kernels/cpu/isa/rotary.h"
 #include "kernels/cpu/isa/rwkv7.h"
 #include "kernels/cpu/isa/rwkv7_bwd.h"
@@ -70,6 +71,27 @@ void bwd_finish_keys(const AttentionBwdPiece& piece, void* scratch) {
 }
 void bwd_finish_rows(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch) {
   bwd_step(piece, scratch, [=](auto& solver) { solver.finish_rows(first, last); });
+}
+
+std::size_t decode_scratch(std::int64_t dim, std::int64_t rows) {
+  return static_cast<std::size_t>(DecodeMemory<Float16>::floats(dim, rows)) * sizeof(float);
+}
+
+void decode(const AttentionPiece& piece, void* scratch) {
+  if (piece.element == Element::kFloat16) {
+    DecodeSolver<Float16>(piece, static_cast<float*>(scratch)).solve();
+  } else {
+    DecodeSolver<BFloat16>(piece, static_cast<float*>(scratch)).solve();
+  }
+}
+
+void join_decoded(const AttentionPiece& piece, const float* unfinished, std::int64_t parts,
+                  std::int64_t stride, void* scratch) {
+  if (piece.element == Element::kFloat16) {
+    join_rows<Float16>(piece, unfinished, parts, stride, static_cast<float*>(scratch));
+  } else {
+    join_rows<BFloat16>(piece, unfinished, parts, stride, static_cast<float*>(scratch));
+  }
 }
 
 void rotary(const RotaryProblem& problem, std::int64_t first, std::int64_t last) {
@@ -155,6 +177,9 @@ const IsaTable kTable = {attention_scratch,
                          join,
                          {bwd_rows, bwd_keys_of_block, bwd_row_width, bwd_scratch, bwd_prepare,
                           bwd_start_keys, bwd_add_rows, bwd_add_dq, bwd_finish_keys, bwd_finish_rows},
+                         decode_scratch,
+                         decode,
+                         join_decoded,
                          rotary,
                          kStateRows,
                          rwkv7_scratch,

@@ -75,6 +75,23 @@ typedef struct flash_ref_attention_options {
                            added to a score after softcap; NULL: none. Not for varlen. */
 } flash_ref_attention_options;
 
+/* Since ABI version 3. Members that flash_ref_attention_options has too mean the same. */
+typedef struct flash_ref_kvcache_options {
+  uint32_t struct_size; /* sizeof(flash_ref_kvcache_options) */
+  uint32_t causal;      /* 1: query i sees key j only if j <= i + length - seq_q, length with the new keys */
+  void* stream;         /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;      /* NULL: on CPU the library allocates */
+  size_t
+      workspace_bytes; /* size of workspace; flash_ref_attention_kvcache_workspace() tells what is enough */
+  float softmax_scale; /* factor on q k^T; 0: 1/sqrt(dim) */
+  uint32_t reserved;   /* 0 */
+  float softcap;       /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  uint32_t window;     /* n > 0: query i sees key j only if p - n < j < p + n, p = i + length - seq_q */
+  const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads); NULL: none */
+  uint32_t interleaved; /* of the rotation; 0: pairs are (i, i + rotary_dim/2); 1: pairs are (2i, 2i + 1) */
+  uint32_t num_splits;  /* n > 0: keys are cut into at most n ranges where seq_q is short; 0: as pays off */
+} flash_ref_kvcache_options;
+
 typedef struct flash_ref_rotary_options {
   uint32_t struct_size;   /* sizeof(flash_ref_rotary_options) */
   uint32_t interleaved;   /* 0: pairs are (i, i + rotary_dim/2); 1: pairs are (2i, 2i + 1) */
@@ -83,6 +100,9 @@ typedef struct flash_ref_rotary_options {
   size_t workspace_bytes; /* size of workspace */
   uint32_t conjugate;     /* 1: rotate by the opposite angle (sin negated): the inverse */
   uint32_t reserved;      /* 0 */
+  /* Since ABI version 3. Row i of x in sequence b is rotated by row i + offset of cos and sin. */
+  int64_t seqlen_offset;          /* the offset of all sequences, at least 0 */
+  const DLTensor* seqlen_offsets; /* int32 (batch): an offset for each, at least 0; NULL: seqlen_offset */
 } flash_ref_rotary_options;
 
 typedef struct flash_ref_rwkv7_options {
@@ -204,16 +224,58 @@ FLASH_REF_API int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, co
                                                            const flash_ref_attention_options* options,
                                                            size_t* bytes);
 
+/* Decoding and chunked prefill: stores the new keys k and values v in the cache behind those that it holds,
+ * then attends from q to all of them. Sequence b holds seqlens_k[b] keys before the call (flash-attn calls
+ * that cache_seqlens) and length = seqlens_k[b] + seq_new after it; its queries are its last ones, query i at
+ * place i + length - seq_q. With cos and sin, new key i is rotated as position seqlens_k[b] + i before it is
+ * stored; query i is rotated as position seqlens_k[b] + i where causal or window is set, else every query as
+ * position seqlens_k[b]. Keys that the cache held are not touched. Rotated queries and keys are rounded to
+ * their dtype.
+ *
+ * Shapes:       q, out (batch, seq_q, heads, dim); k_cache, v_cache (cache_batch, capacity, kv_heads, dim),
+ *               or with block_table (pages, page_size, kv_heads, dim); k, v (batch, seq_new, kv_heads, dim);
+ *               cos, sin (positions, rotary_dim / 2) with rotary_dim <= dim; seqlens_k (batch);
+ *               cache_batch_idx (batch), the place of each sequence in the cache; block_table (batch,
+ *               pages_of_sequence): key j is slot j % page_size of page block_table[b, j / page_size];
+ *               lse (batch, heads, seq_q). heads is a multiple of kv_heads.
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k_cache = q; v_cache = q; k = q; v = q; cos = q; sin = q;
+ *               seqlens_k in {int32}, optional; cache_batch_idx in {int32}, optional;
+ *               block_table in {int32}, optional; out = q; lse in {float32}, optional.
+ * Accumulation: as flash_ref_attention_fwd; ranges of keys are joined in float32.
+ * Aliasing:     inputs may share memory; out, lse, and with k the caches, share memory with no other
+ * argument. Values:       0 <= seqlens_k[b], length <= capacity or pages_of_sequence * page_size; cos has a
+ * row for every position that is rotated; the entries of block_table that cover length, and cache_batch_idx,
+ * are in range, and where new keys go no other sequence reads or writes. Errors:       every status of
+ * flash_ref_status; then nothing has been written to the caches either. NULL is accepted for: k and v
+ * together; cos and sin together, and only together with k they may be given; seqlens_k without k (all of the
+ * cache is used); cache_batch_idx; block_table; lse. cache_batch_idx and block_table exclude each other.
+ * Source:       flash_attn_with_kvcache of flash-attn 2. */
+FLASH_REF_API int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache,
+                                              const DLTensor* k, const DLTensor* v, const DLTensor* cos,
+                                              const DLTensor* sin, const DLTensor* seqlens_k,
+                                              const DLTensor* cache_batch_idx, const DLTensor* block_table,
+                                              DLTensor* out, DLTensor* lse,
+                                              const flash_ref_kvcache_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_attention_kvcache runs at full speed on tensors of
+ * these shapes whatever seqlens_k and block_table hold; data may be NULL. */
+FLASH_REF_API int flash_ref_attention_kvcache_workspace(
+    const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* k, const DLTensor* v,
+    const DLTensor* cos, const DLTensor* sin, const DLTensor* seqlens_k, const DLTensor* cache_batch_idx,
+    const DLTensor* block_table, const flash_ref_kvcache_options* options, size_t* bytes);
+
 /* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
  * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit. The
  * gradient of x is the gradient of out rotated with options.conjugate, in place if wanted.
  *
- * Shapes:       x, out (batch, seq, heads, dim); cos, sin (seq, rotary_dim / 2); rotary_dim <= dim.
+ * Shapes:       x, out (batch, seq, heads, dim); cos, sin (positions, rotary_dim / 2) with rotary_dim <= dim
+ *               and a row for every position: seq and the offset of the options at least.
  * Strides:      any, for every tensor.
  * Dtypes:       x in {float16, float32, bfloat16}; cos = x; sin = x; out = x.
  * Accumulation: float32; rounded once, to out.
  * Aliasing:     out may be x itself (same data, same strides); else out shares memory with no argument.
- * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT.
+ * Errors:       every status of flash_ref_status but those on workspaces.
  * Source:       Su et al., RoFormer (2021), equation 34. */
 FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
                                    const flash_ref_rotary_options* options);

@@ -51,6 +51,17 @@ int rotate(DLDataType x, DLDataType table, DLDataType out) {
   return flash_ref_rotary(&tx.view, &tc.view, &ts.view, &to.view, nullptr);  // call: rotate
 }
 
+// Two cached keys of eight, one new one, rotated.
+int decode(DLDataType cache, DLDataType fresh, DLDataType table) {
+  Tensor q({1, 1, 2, 8}, kHalf), k_cache({1, 8, 2, 8}, cache), v_cache({1, 8, 2, 8}, cache),
+      k({1, 1, 2, 8}, fresh), v({1, 1, 2, 8}, fresh), cos({8, 4}, table), sin({8, 4}, table),
+      lengths({1}, {0, 32, 1}), out({1, 1, 2, 8}, kHalf);
+  lengths.data[0] = 2;
+  return flash_ref_attention_kvcache(&q.view, &k_cache.view, &v_cache.view, &k.view, &v.view, &cos.view,
+                                     &sin.view, &lengths.view, nullptr, nullptr, &out.view, nullptr,
+                                     nullptr);  // call: decode
+}
+
 inline int inner(DLDataType k) {
   Tensor tq({1, 4, 2, 8}, kHalf), tk({1, 4, 2, 8}, k), tv({1, 4, 2, 8}, kHalf), to({1, 4, 2, 8}, kHalf);
   int status =
@@ -135,6 +146,9 @@ int close_everything() {
 }
 
 int run(const std::string& mode, long count, long calls) {
+  if (mode == "decode") return decode(kHalf, kHalf, kHalf);
+  if (mode == "cache") return decode(kHalf, kBrain, kHalf);
+  if (mode == "cache-tables") return decode(kHalf, kHalf, kFloat);
   if (mode == "clean") return attend(kHalf, kHalf, kHalf, kHalf) + rotate(kBrain, kBrain, kBrain);
   if (mode == "wrong") return wrong_times(count) != 0 ? 4 : 0;
   if (mode == "all-float") return attend(kFloat, kFloat, kFloat, kFloat) != 0 ? 4 : 0;
