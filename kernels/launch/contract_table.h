@@ -27,6 +27,8 @@ struct ApiRule {
   const char* name;
   const OperandRule* operands;  // in the order of the C signature
   int operand_count;
+  const OperandRule* options;  // tensors that are members of the options
+  int option_count;
 };
 
 // For static_assert: the C signature that a check was written for is the one that the contract describes.

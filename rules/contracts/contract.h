@@ -46,6 +46,7 @@ struct Api {
   ApiKind kind = ApiKind::kAttention;
   std::vector<std::string> spellings;  // qualified C/C++ names a call may use; overloads share one contract
   std::vector<Operand> operands;       // in signature order
+  std::vector<Operand> options;        // tensors that are members of an options argument; no position
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
   std::map<std::string, std::string> autocast_since;  // device -> PyTorch release from which `autocast` holds
   std::map<std::string, DtypeSet>

@@ -149,7 +149,7 @@ class ContractReader {
 
   Api api(const JsonNode& node, const std::string& library) const {
     check_members(node,
-                  {"name", "kind", "spellings", "operands", "autocast", "autocast_since", "fast",
+                  {"name", "kind", "spellings", "operands", "options", "autocast", "autocast_since", "fast",
                    "result_argument", "result_dtype", "result_like", "result_for", "versions", "source"},
                   {"name", "kind", "spellings", "operands"});
     Api api;
@@ -165,6 +165,9 @@ class ContractReader {
     const JsonNode& operands = *node.member("operands");
     for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
     check_references(api, operands);
+    if (const JsonNode* options = node.member("options")) {
+      for (const JsonNode& item : list(*options, "at least one option")) api.options.push_back(option(item));
+    }
     if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
     if (const JsonNode* source = node.member("source")) api.source = name(*source);
     add_further_facts(api, node);
@@ -266,6 +269,18 @@ class ContractReader {
     }
     if (passed != nullptr) operand.argument = argument(*passed);
     if (type != nullptr) operand.template_argument = argument(*type);
+  }
+
+  // A tensor among the members of an options argument: it has no position of its own.
+  Operand option(const JsonNode& node) const {
+    check_members(node, {"role", "accepts", "optional"}, {"role", "accepts"});
+    Operand operand;
+    const JsonNode& role = *node.member("role");
+    operand.role = text(role);
+    if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
+    operand.accepts = dtypes(*node.member("accepts"));
+    if (const JsonNode* optional = node.member("optional")) operand.optional = flag(*optional);
+    return operand;
   }
 
   int argument(const JsonNode& node) const {
