@@ -73,15 +73,16 @@ typedef struct flash_ref_attention_options {
 
 /* Since ABI version 3. Members that flash_ref_attention_options has too mean the same. */
 typedef struct flash_ref_kvcache_options {
-  uint32_t struct_size;   /* sizeof(flash_ref_kvcache_options) */
-  uint32_t causal;        /* 1: query i sees key j only if j <= i + length - seq_q, length with the new keys */
-  void* stream;           /* NULL: the device's default stream; ignored on CPU */
-  void* workspace;        /* NULL: on CPU the library allocates */
-  size_t workspace_bytes; /* size of workspace; flash_ref_attention_kvcache_workspace() tells what is enough */
-  float softmax_scale;    /* factor on q k^T; 0: 1/sqrt(dim) */
-  uint32_t reserved;      /* 0 */
-  float softcap;          /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
-  uint32_t window;        /* n > 0: query i sees key j only if p - n < j < p + n, p = i + length - seq_q */
+  uint32_t struct_size; /* sizeof(flash_ref_kvcache_options) */
+  uint32_t causal;      /* 1: query i sees key j only if j <= i + length - seq_q, length with the new keys */
+  void* stream;         /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;      /* NULL: on CPU the library allocates */
+  size_t
+      workspace_bytes; /* size of workspace; flash_ref_attention_kvcache_workspace() tells what is enough */
+  float softmax_scale; /* factor on q k^T; 0: 1/sqrt(dim) */
+  uint32_t reserved;   /* 0 */
+  float softcap;       /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  uint32_t window;     /* n > 0: query i sees key j only if p - n < j < p + n, p = i + length - seq_q */
   const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads); NULL: none */
   uint32_t interleaved; /* of the rotation; 0: pairs are (i, i + rotary_dim/2); 1: pairs are (2i, 2i + 1) */
   uint32_t num_splits;  /* n > 0: keys are cut into at most n ranges where seq_q is short; 0: as pays off */
@@ -180,14 +181,13 @@ FLASH_REF_API int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, co
  *               seqlens_k in {int32}, optional; cache_batch_idx in {int32}, optional;
  *               block_table in {int32}, optional; out = q; lse in {float32}, optional.
  * Accumulation: as flash_ref_attention_fwd; ranges of keys are joined in float32.
- * Aliasing:     inputs may share memory; out, lse, and with k the caches, share memory with no other argument.
- * Values:       0 <= seqlens_k[b], length <= capacity or pages_of_sequence * page_size; cos has a row for
- *               every position that is rotated; the entries of block_table that cover length, and
- *               cache_batch_idx, are in range, and where new keys go no other sequence reads or writes.
- * Errors:       every status of flash_ref_status; then nothing has been written to the caches either. NULL is
- *               accepted for: k and v together; cos and sin together, and only together with k they may be
- *               given; seqlens_k without k (all of the cache is used); cache_batch_idx; block_table; lse.
- *               cache_batch_idx and block_table exclude each other.
+ * Aliasing:     inputs may share memory; out, lse, and with k the caches, share memory with no other
+ * argument. Values:       0 <= seqlens_k[b], length <= capacity or pages_of_sequence * page_size; cos has a
+ * row for every position that is rotated; the entries of block_table that cover length, and cache_batch_idx,
+ * are in range, and where new keys go no other sequence reads or writes. Errors:       every status of
+ * flash_ref_status; then nothing has been written to the caches either. NULL is accepted for: k and v
+ * together; cos and sin together, and only together with k they may be given; seqlens_k without k (all of the
+ * cache is used); cache_batch_idx; block_table; lse. cache_batch_idx and block_table exclude each other.
  * Source:       flash_attn_with_kvcache of flash-attn 2. */
 FLASH_REF_API int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache,
                                               const DLTensor* k, const DLTensor* v, const DLTensor* cos,
@@ -196,8 +196,8 @@ FLASH_REF_API int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cac
                                               DLTensor* out, DLTensor* lse,
                                               const flash_ref_kvcache_options* options);
 
-/* Stores in *bytes the workspace with which flash_ref_attention_kvcache runs at full speed on tensors of these
- * shapes whatever seqlens_k and block_table hold; data may be NULL. */
+/* Stores in *bytes the workspace with which flash_ref_attention_kvcache runs at full speed on tensors of
+ * these shapes whatever seqlens_k and block_table hold; data may be NULL. */
 FLASH_REF_API int flash_ref_attention_kvcache_workspace(
     const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* k, const DLTensor* v,
     const DLTensor* cos, const DLTensor* sin, const DLTensor* seqlens_k, const DLTensor* cache_batch_idx,
