@@ -27,6 +27,8 @@ struct ApiRule {
   const char* name;
   const OperandRule* operands;  // in the order of the C signature
   int operand_count;
+  int index;                 // in kApiNames
+  const char* const* roles;  // of the operands
 };
 
 // For static_assert: the C signature that a check was written for is the one that the contract describes.
