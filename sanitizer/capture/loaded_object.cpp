@@ -46,7 +46,7 @@ bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
   unsigned type = symbol.st_info & 15U;
   unsigned binding = symbol.st_info >> 4U;
   return symbol.st_shndx != SHN_UNDEF && (binding == STB_GLOBAL || binding == STB_WEAK) &&
-         (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+         (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE || type == STT_OBJECT) &&
          std::strcmp(table.strings + symbol.st_name, name) == 0;
 }
 
@@ -73,6 +73,12 @@ const ElfW(Sym) * find_by_sysv_hash(const DynamicTable& table, const char* name)
   for (ElfW(Word) index = 0; index < count; ++index)
     if (defines(table, index, name)) return &table.symbols[index];
   return nullptr;
+}
+
+const ElfW(Sym) * find_symbol(const DynamicTable& table, const char* name) {
+  if (table.symbols == nullptr || table.strings == nullptr) return nullptr;
+  if (table.gnu_hash != nullptr) return find_by_gnu_hash(table, name);
+  return table.sysv_hash != nullptr ? find_by_sysv_hash(table, name) : nullptr;
 }
 
 const char* dynamic_text(const LoadedObject& object, std::int64_t tag) {
@@ -105,35 +111,37 @@ void LoadedObject::range(std::uintptr_t& low, std::uintptr_t& high) const {
   }
 }
 
-std::string_view LoadedObject::build_id() const {
+std::string_view LoadedObject::note(std::string_view owner, std::uint32_t type) const {
   for (std::size_t i = 0; i < header_count; ++i) {
     if (headers[i].p_type != PT_NOTE) continue;
+    std::uintptr_t step = headers[i].p_align == 8 ? 8 : 4;
     const char* at = reinterpret_cast<const char*>(bias + headers[i].p_vaddr);
     const char* end = at + headers[i].p_memsz;
     while (at + sizeof(ElfW(Nhdr)) <= end) {
       ElfW(Nhdr) note;
       std::memcpy(&note, at, sizeof note);
       const char* name = at + sizeof note;
-      const char* content = name + ((note.n_namesz + 3U) & ~3U);
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0 &&
-          content + note.n_descsz <= end)
+      const char* content = name + ((note.n_namesz + step - 1) & ~(step - 1));
+      if (content > end || note.n_descsz > static_cast<std::size_t>(end - content)) break;
+      if (note.n_type == type && note.n_namesz == owner.size() + 1 &&
+          std::memcmp(name, owner.data(), owner.size()) == 0)
         return {content, note.n_descsz};
-      at = content + ((note.n_descsz + 3U) & ~3U);
+      at = content + ((note.n_descsz + step - 1) & ~(step - 1));
     }
   }
   return {};
 }
 
+std::string_view LoadedObject::build_id() const { return note("GNU", NT_GNU_BUILD_ID); }
+
+void* LoadedObject::find_object(const char* name) const {
+  const ElfW(Sym)* symbol = find_symbol(dynamic_table(*this), name);
+  return symbol != nullptr ? reinterpret_cast<void*>(bias + symbol->st_value) : nullptr;
+}
+
 void* LoadedObject::find_function(const char* name) const {
-  DynamicTable table = dynamic_table(*this);
-  if (table.symbols == nullptr || table.strings == nullptr) return nullptr;
-  const ElfW(Sym)* symbol = nullptr;
-  if (table.gnu_hash != nullptr) {
-    symbol = find_by_gnu_hash(table, name);
-  } else if (table.sysv_hash != nullptr) {
-    symbol = find_by_sysv_hash(table, name);
-  }
-  if (symbol == nullptr) return nullptr;
+  const ElfW(Sym)* symbol = find_symbol(dynamic_table(*this), name);
+  if (symbol == nullptr || (symbol->st_info & 15U) == STT_OBJECT) return nullptr;
   auto* address = reinterpret_cast<void*>(bias + symbol->st_value);
   if ((symbol->st_info & 15U) == STT_GNU_IFUNC) return reinterpret_cast<void* (*)()>(address)();
   return address;
@@ -144,6 +152,45 @@ void LoadedObject::each_needed(void (*visit)(void* context, const char* name), v
   const ElfW(Dyn)* entry = dynamic_section(*this);
   for (; table.strings != nullptr && entry != nullptr && entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == DT_NEEDED) visit(context, table.strings + entry->d_un.d_val);
+}
+
+void LoadedObject::relocated_read_only(std::uintptr_t& low, std::uintptr_t& high) const {
+  low = high = 0;
+  for (std::size_t i = 0; i < header_count; ++i) {
+    if (headers[i].p_type != PT_GNU_RELRO) continue;
+    low = bias + headers[i].p_vaddr;
+    high = low + headers[i].p_memsz;
+  }
+}
+
+void LoadedObject::each_bound_address(void (*visit)(void* context, std::uintptr_t* place),
+                                      void* context) const {
+#if defined(__x86_64__)
+  constexpr std::uint32_t kBindings[] = {R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64};
+#else
+  constexpr std::uint32_t kBindings[] = {R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_ABS64};
+#endif
+  struct Table {
+    std::uintptr_t start = 0;
+    std::size_t bytes = 0;
+  } tables[2];
+  std::size_t relative = 0;  // relocations without a symbol come first and are many
+  for (const ElfW(Dyn)* entry = dynamic_section(*this); entry != nullptr && entry->d_tag != DT_NULL;
+       ++entry) {
+    if (entry->d_tag == DT_RELA) tables[0].start = pointer(*this, entry);
+    if (entry->d_tag == DT_RELASZ) tables[0].bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_JMPREL) tables[1].start = pointer(*this, entry);
+    if (entry->d_tag == DT_PLTRELSZ) tables[1].bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_RELACOUNT) relative = entry->d_un.d_val;
+  }
+  for (const Table& table : tables) {
+    const auto* relocations = reinterpret_cast<const ElfW(Rela)*>(table.start);
+    std::size_t count = table.start != 0 ? table.bytes / sizeof *relocations : 0;
+    for (std::size_t i = &table == tables ? relative : 0; i < count; ++i)
+      for (std::uint32_t type : kBindings)
+        if (ELF64_R_TYPE(relocations[i].r_info) == type)
+          visit(context, reinterpret_cast<std::uintptr_t*>(bias + relocations[i].r_offset));
+  }
 }
 
 const char* LoadedObject::soname() const { return dynamic_text(*this, DT_SONAME); }

@@ -13,6 +13,13 @@ namespace {
 
 long checked(long result) { return result < 0 ? -static_cast<long>(errno) : result; }
 
+// As a system call, since another preloaded library may have its own idea of clock_gettime.
+std::uint64_t clock_ns(clockid_t clock) {
+  timespec now = {};
+  (void)syscall(SYS_clock_gettime, clock, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
 void fill(FileStatus& out, const struct statx& in) {
   out.identity = {std::uint64_t{in.stx_dev_major} << 32 | in.stx_dev_minor, in.stx_ino};
   out.size = in.stx_size;
@@ -52,11 +59,8 @@ bool path_status(const char* path, FileStatus& status) { return status_of(AT_FDC
 std::uint64_t process_id() { return static_cast<std::uint64_t>(syscall(SYS_getpid)); }
 std::uint64_t thread_id() { return static_cast<std::uint64_t>(syscall(SYS_gettid)); }
 
-std::uint64_t now_ns() {
-  timespec now = {};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U + static_cast<std::uint64_t>(now.tv_nsec);
-}
+std::uint64_t now_ns() { return clock_ns(CLOCK_REALTIME); }
+std::uint64_t monotonic_ns() { return clock_ns(CLOCK_MONOTONIC); }
 
 std::string_view error_text(long negative_errno) {
   switch (-negative_errno) {

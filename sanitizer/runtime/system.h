@@ -34,6 +34,7 @@ bool path_status(const char* path, FileStatus& status);
 std::uint64_t process_id();
 std::uint64_t thread_id();
 std::uint64_t now_ns();  // since 1970
+std::uint64_t monotonic_ns();
 std::string_view error_text(long negative_errno);
 
 // Copies from an address that may be bad: false instead of a fault.
