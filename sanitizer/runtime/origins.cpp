@@ -154,30 +154,22 @@ bool fetch_checked(std::uintptr_t address, std::uint32_t& word) {
   return read_memory(reinterpret_cast<const void*>(address), &word, sizeof word);
 }
 
-[[gnu::noinline, gnu::cold]] std::uint32_t new_site(Process& process, const WatchedCall& call,
-                                                    std::uint64_t key) {
-  for (std::size_t i = 0; i < 16; ++i) {
-    auto index = static_cast<std::uint32_t>((key + i) % Origins::kSites);
-    SiteSlot& slot = process.origins.sites[index];
-    std::uint64_t seen = 0;
-    if (slot.key.compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {
-      // Without its frame a site means nothing: nobody refers to it then.
-      if (record_site(process, call, index + 1)) slot.recorded.store(1, std::memory_order_release);
-      seen = key;
-    }
-    if (seen == key) return slot.recorded.load(std::memory_order_acquire) != 0 ? index + 1 : 0;
-  }
-  return 0;
-}
-
 std::uint32_t site_of(Process& process, const WatchedCall& call) {
-  std::uint64_t key = place_key(call);
-  std::size_t index = key % Origins::kSites;
-  const SiteSlot& slot = process.origins.sites[index];
-  if (slot.key.load(std::memory_order_relaxed) == key && slot.recorded.load(std::memory_order_acquire) != 0)
-      [[likely]]
-    return static_cast<std::uint32_t>(index + 1);
-  return new_site(process, call, key);
+  std::uint64_t place = 0;
+  if (known_place(process, call, place)) [[likely]] {
+    constexpr std::size_t kProbes = 4;
+    for (std::size_t i = 0; i < kProbes; ++i) {
+      std::size_t index = (place + i) % Origins::kSites;
+      const SiteSlot& slot = process.origins.sites[index];
+      std::uint64_t key = slot.key.load(std::memory_order_relaxed);
+      if (key == 0) break;
+      if (key != place) continue;
+      if (std::uint32_t recorded = slot.recorded.load(std::memory_order_acquire); recorded != 0)
+        return recorded == 1 ? static_cast<std::uint32_t>(index + 1) : 0;
+      break;
+    }
+  }
+  return record_site(process, call);
 }
 
 std::uint32_t packed_from_word(std::uint32_t word) {

@@ -1,9 +1,14 @@
 // Where a call comes from and with which dtypes, as one number that costs a few nanoseconds: the return
-// address, how deep the stack is, the innermost Python frames, the operands' dtypes. Equal numbers are taken
-// for the same place; two ways that lead to one call instruction at the same depth are told apart by their
-// full stacks alone.
+// address, how deep the stack is, the innermost Python frames, the operands' dtypes, and the next return
+// addresses.
+//
+// Nothing is unwound for the latter. The first call of a place is, and then its stack is searched for the
+// words that hold the outer return addresses. At the same instruction, at the same depth, they lie in the
+// same words again, so later calls only read them. Where they do not (a frame of another size between), the
+// place is told from others by its own instruction alone.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "sanitizer/capture/python_frames.h"
@@ -12,7 +17,19 @@
 
 namespace dtype_guard::san {
 
-inline std::uint64_t place_key(const WatchedCall& call) {
+struct Process;
+struct CapturedStack;
+
+// What is known of a place's stack: up to three distances from the operands' list, in words; 0: none.
+struct PlaceSlot {
+  std::atomic<std::uint64_t> key;
+  std::atomic<std::uint64_t> outer;  // 3 * 16 bits, and kOuterKnown
+};
+inline constexpr std::uint64_t kOuterKnown = std::uint64_t{1} << 63;
+inline constexpr std::size_t kPlaceSlots = 4096;
+inline constexpr std::size_t kOuterFrames = 3;
+
+inline std::uint64_t inner_key(const WatchedCall& call) {
   constexpr std::uint64_t kMix = 0x9e3779b97f4a7c15U, kStep = 0x5851f42d4c957f2eU;
   std::size_t count = contract_of(call.api).operand_count;
   // The operands' list lies on the stack, and a thread's control block at the end of it.
@@ -26,5 +43,21 @@ inline std::uint64_t place_key(const WatchedCall& call) {
   key ^= key >> 32;
   return key != 0 ? key : 1;
 }
+
+inline std::uint64_t with_outer(std::uint64_t key, std::uint64_t outer, const WatchedCall& call) {
+  const auto* words = reinterpret_cast<const std::uintptr_t*>(call.operands);
+  std::uint64_t place = key;
+  for (std::size_t i = 0; i < kOuterFrames; ++i, outer >>= 16)
+    if (std::uint64_t distance = outer & 0xffffU; distance != 0)
+      place = (place ^ __atomic_load_n(words + distance, __ATOMIC_RELAXED)) * 0x9e3779b97f4a7c15U;
+  place ^= place >> 32;
+  return place != 0 ? place : 1;
+}
+
+// True and the place's number when its stack is known.
+bool known_place(const Process& process, const WatchedCall& call, std::uint64_t& place);
+
+// The place's number, learning its stack from this call's, which has just been captured.
+std::uint64_t learn_place(Process& process, const WatchedCall& call, const CapturedStack& stack);
 
 }  // namespace dtype_guard::san

@@ -12,6 +12,7 @@
 #include "sanitizer/runtime/contract_table.h"
 #include "sanitizer/runtime/journal.h"
 #include "sanitizer/runtime/origins.h"
+#include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
 
 namespace dtype_guard::san {
@@ -74,6 +75,7 @@ struct Process {
 
   ModuleSlot modules[kModuleSlots];
 
+  PlaceSlot places[kPlaceSlots];
   Origins origins;
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;

@@ -107,8 +107,11 @@ RepeatSlot& repeat_slot(Process& process, std::uint64_t place) {
   return process.repeats[place % Process::kFindingSlots];
 }
 
-// True when the call was a repeat and has been counted.
-bool count_repeat(Process& process, std::uint64_t place) {
+// True when the call was a repeat and has been counted. `kind` tells findings of one place apart.
+bool count_repeat(Process& process, const WatchedCall& call, std::uint64_t kind) {
+  std::uint64_t place = 0;
+  if (!known_place(process, call, place)) return false;
+  place += kind;
   RepeatSlot& repeat = repeat_slot(process, place);
   if (repeat.key.load(std::memory_order_acquire) != place) return false;
   std::uint32_t finding = repeat.finding.load(std::memory_order_acquire);
@@ -133,7 +136,7 @@ void remember(Process& process, std::uint64_t place, const FindingSlot& slot) {
   repeat.finding.store(slot_index(process, slot) + 1, std::memory_order_release);
 }
 
-void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t place,
+void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t kind,
             const FindingDetail& detail) {
   CapturedStack stack = capture_call(scratch, call);
   bool is_new = false;
@@ -154,17 +157,17 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
     write_count(process, scratch, *slot);
     write_calls(process, scratch, call.api);
   }
-  remember(process, place, *slot);
+  remember(process, learn_place(process, call, stack) + kind, *slot);
 }
 
-void record_finding(Process& process, const WatchedCall& call, std::uint64_t place,
+void record_finding(Process& process, const WatchedCall& call, std::uint64_t kind,
                     const FindingDetail& detail) {
   QuietSection quiet;
   HookTime time(process);
   {
     ScratchLease lease(process);
     if (lease.get() != nullptr) {
-      record(process, *lease.get(), call, place, detail);
+      record(process, *lease.get(), call, kind, detail);
     } else {
       process.unrecorded.fetch_add(1, std::memory_order_relaxed);
     }
@@ -192,36 +195,48 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
 
 void record_violation(Process& process, const WatchedCall& call) {
   if (is_broken(contract_of(call.api), call.operands)) return;
-  std::uint64_t place = place_key(call);
-  if (count_repeat(process, place)) return;
+  if (count_repeat(process, call, 0)) return;
   FindingDetail detail;
   {
     QuietSection quiet;
     HookTime time(process);
     if (settings().origins) find_origins(process, call, detail);
   }
-  record_finding(process, call, place, detail);
+  record_finding(process, call, 0, detail);
 }
 
 void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at,
                              const Origin& origin) {
-  std::uint64_t place = place_key(call) + at + 1;
-  if (count_repeat(process, place)) return;
+  if (count_repeat(process, call, at + 1)) return;
   FindingDetail detail;
   detail.origins[0] = {static_cast<std::uint32_t>(at), origin};
   detail.origin_count = 1;
   detail.reinterpreted = static_cast<std::uint32_t>(at + 1);
-  record_finding(process, call, place, detail);
+  record_finding(process, call, at + 1, detail);
 }
 
-bool record_site(Process& process, const WatchedCall& call, std::uint32_t site) {
+std::uint32_t record_site(Process& process, const WatchedCall& call) {
   QuietSection quiet;
   HookTime time(process);
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
-  if (scratch == nullptr || !open_journal(process, *scratch)) return false;
+  if (scratch == nullptr || !open_journal(process, *scratch)) return 0;
   CapturedStack stack = capture_call(*scratch, call);
-  return write_call(process, *scratch, FrameType::kSite, site, call, stack, nullptr);
+  std::uint64_t place = learn_place(process, call, stack);
+  constexpr std::size_t kProbes = 16;
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    auto index = static_cast<std::uint32_t>((place + i) % Origins::kSites);
+    SiteSlot& slot = process.origins.sites[index];
+    std::uint64_t seen = 0;
+    if (slot.key.compare_exchange_strong(seen, place, std::memory_order_acq_rel)) {
+      // Without its frame a site means nothing: nobody refers to it then.
+      bool written = write_call(process, *scratch, FrameType::kSite, index + 1, call, stack, nullptr);
+      slot.recorded.store(written ? 1 : 2, std::memory_order_release);
+      seen = place;
+    }
+    if (seen == place) return slot.recorded.load(std::memory_order_acquire) == 1 ? index + 1 : 0;
+  }
+  return 0;
 }
 
 void record_process(Process& process) {

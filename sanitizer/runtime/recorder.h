@@ -21,9 +21,9 @@ void record_violation(Process& process, const WatchedCall& call);
 // An accepted call whose operand `at` holds bits that were written as another dtype.
 void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at, const Origin& origin);
 
-// The first call of a site: its operands and stack, under the number that origins refer to. False when it
-// could not be written.
-bool record_site(Process& process, const WatchedCall& call, std::uint32_t site);
+// The site of a call that the map of places does not know: its number, and a frame with its operands and
+// stack when it is new. 0 when it could not be written.
+std::uint32_t record_site(Process& process, const WatchedCall& call);
 
 // Opens the journal of a process that is of interest before its first call, so that "no call was seen" can be
 // said.
