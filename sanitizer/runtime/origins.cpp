@@ -183,10 +183,7 @@ bool fetch_checked(std::uintptr_t address, std::uint32_t& word) {
   return record_site(process, call);
 }
 
-std::uint32_t packed_from_word(std::uint32_t word) {
-  auto dtype = __builtin_bit_cast(DLDataType, word);
-  return std::uint32_t{dtype.code} << 16 | std::uint32_t{dtype.bits} << 8 | (dtype.lanes & 0xffU);
-}
+std::uint32_t packed_from_word(std::uint32_t word) { return packed(__builtin_bit_cast(DLDataType, word)); }
 
 [[gnu::noinline, gnu::cold]] void check_reinterpretation(Process& process, const WatchedCall& call,
                                                          std::size_t at, const Entry& entry,

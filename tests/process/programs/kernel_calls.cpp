@@ -100,7 +100,8 @@ int broken_descriptors() {
 // Each call is a finding of its own; its number is printed when the call has returned.
 int numbers(long count) {
   for (long i = 0; i < count; ++i) {
-    attend(kHalf, {2, 16, static_cast<std::uint16_t>(i + 2)}, kHalf, kHalf);
+    attend(kHalf, {2, static_cast<std::uint8_t>(1 + i % 120), static_cast<std::uint16_t>(2 + i / 120)}, kHalf,
+           kHalf);
     std::printf("%ld\n", i);
     std::fflush(stdout);
   }
