@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/sources/interceptor.h"
 #include "sanitizer/sources/kernel_lookup.h"
@@ -22,7 +23,7 @@ void* nothing(void*, const char*) { return nullptr; }
 
 // Libc's, an older libdl's, or another tool's.
 Dlsym find_real() {
-  auto function = reinterpret_cast<Dlsym>(next_after_own("dlsym"));
+  auto function = reinterpret_cast<Dlsym>(find_behind_own("dlsym"));
   if (function != nullptr) real.store(function, std::memory_order_relaxed);
   return function != nullptr ? function : nothing;
 }
