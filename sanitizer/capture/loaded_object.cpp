@@ -45,13 +45,19 @@ DynamicTable dynamic_table(const LoadedObject& object) {
   return dynamic_table(object.bias, dynamic_section(object));
 }
 
+// Without strcmp, which another preloaded library may define and not have ready yet.
+bool is_name(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
 bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
   const ElfW(Sym)& symbol = table.symbols[index];
   unsigned type = symbol.st_info & 15U;
   unsigned binding = symbol.st_info >> 4U;
   return symbol.st_shndx != SHN_UNDEF && (binding == STB_GLOBAL || binding == STB_WEAK) &&
          (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE || type == STT_OBJECT) &&
-         std::strcmp(table.strings + symbol.st_name, name) == 0;
+         is_name(table.strings + symbol.st_name, name);
 }
 
 const ElfW(Sym) * find_by_gnu_hash(const DynamicTable& table, const char* name) {
