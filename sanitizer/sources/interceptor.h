@@ -39,6 +39,12 @@ void* thunk_for(ApiId api, void* kernel);
 // The kMaxThunks functions of an API.
 void* const* thunks_of(ApiId api);
 
+inline void set_forwarded(CallSlot* slot, const DLTensor* first, const DLTensor* second) {
+  if (slot == nullptr) return;
+  slot->forwarded[0].store(first, std::memory_order_relaxed);
+  slot->forwarded[1].store(second, std::memory_order_relaxed);
+}
+
 // Out of line, so that the interceptor itself keeps nothing on the stack and can jump to an observed kernel:
 // the observer then sees the true caller.
 template <ApiId id, typename... Tensors, typename Call>
@@ -49,7 +55,10 @@ template <ApiId id, typename... Tensors, typename Call>
   Process* mapped = is_watching() ? process() : nullptr;
   if (mapped == nullptr) return call();
   before_call<id>(*mapped, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
+  CallSlot* slot = call_slot(*mapped);
+  set_forwarded(slot, operands[0], operands[1]);
   int status = call();
+  set_forwarded(slot, nullptr, nullptr);
   after_call<id>(*mapped, operands, caller, status);
   return status;
 }
