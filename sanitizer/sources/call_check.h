@@ -70,9 +70,8 @@ template <ApiId id, std::size_t... operand>
 }
 
 // Counts a call; true for the first of this API on this thread.
-[[gnu::always_inline]] inline bool count_call(Process& process, ApiId api) {
+[[gnu::always_inline]] inline bool count_call(Process& process, CallSlot* slot, ApiId api) {
   auto index = static_cast<std::size_t>(api);
-  CallSlot* slot = call_slot(process);
   if (slot == nullptr) [[unlikely]]
     return process.shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0;
   std::uint64_t before = slot->calls[index].load(std::memory_order_relaxed);
@@ -89,11 +88,12 @@ template <ApiId id>
   if (!good) record_violation(process, {id, operands, caller});
 }
 
-// `kernel` is an address in the copy that is called.
+// `slot` is this thread's, or null; `kernel` an address in the copy that is called.
 template <ApiId id>
-[[gnu::always_inline]] inline void before_call(Process& process, const DLTensor* const* operands,
-                                               std::uintptr_t caller, std::uintptr_t kernel) {
-  bool first = count_call(process, id);
+[[gnu::always_inline]] inline void before_call(Process& process, CallSlot* slot,
+                                               const DLTensor* const* operands, std::uintptr_t caller,
+                                               std::uintptr_t kernel) {
+  bool first = count_call(process, slot, id);
   bool good = accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>());
   if (first || !good) [[unlikely]]
     return record_call<id>(process, operands, caller, kernel, first, good);

@@ -54,8 +54,8 @@ template <ApiId id, typename... Tensors, typename Call>
   const DLTensor* const operands[] = {tensors...};
   Process* mapped = is_watching() ? process() : nullptr;
   if (mapped == nullptr) return call();
-  before_call<id>(*mapped, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
   CallSlot* slot = call_slot(*mapped);
+  before_call<id>(*mapped, slot, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
   set_forwarded(slot, operands[0], operands[1]);
   int status = call();
   set_forwarded(slot, nullptr, nullptr);

@@ -30,8 +30,7 @@ constinit Copy copies[kMaxCopies];
 constinit std::atomic<bool> changing{false};
 
 // An interceptor has seen this very call already.
-[[gnu::always_inline]] inline bool is_forwarded(Process& process, const flash_ref_call_event& event) {
-  const CallSlot* slot = call_slot(process);
+[[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
   const void* first = slot != nullptr ? slot->forwarded[0].load(std::memory_order_relaxed) : nullptr;
   return first != nullptr && first == event.tensors[0] &&
          slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
@@ -42,10 +41,11 @@ void see(Process& process, const flash_ref_call_event& event, std::uintptr_t ker
   if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
     return;
   auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
-  if (is_forwarded(process, event)) [[unlikely]]
+  CallSlot* slot = call_slot(process);
+  if (is_forwarded(slot, event)) [[unlikely]]
     return;
   if (event.phase == FLASH_REF_BEFORE) {
-    before_call<id>(process, event.tensors, caller, kernel);
+    before_call<id>(process, slot, event.tensors, caller, kernel);
   } else {
     after_call<id>(process, event.tensors, caller, event.status);
   }
