@@ -32,6 +32,7 @@ struct ReportArguments {
   std::vector<std::string> formats;
   std::vector<std::string> options;
   bool require_calls = false;
+  std::string baseline, write_baseline;
 };
 int report_command(const ReportArguments& arguments);
 
