@@ -4,6 +4,7 @@
 #include "kernels/launch/attention_operands.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
+#include "kernels/launch/observer.h"
 
 namespace flash_ref {
 namespace {
@@ -16,13 +17,8 @@ static_assert(std::string_view(kFlashRefAttentionFwd.operands[0].accepted_names)
 
 constexpr int kInputs = 3;  // q, k, v lead the operands
 
-}  // namespace
-}  // namespace flash_ref
-
-using namespace flash_ref;
-
-int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out,
-                            DLTensor* lse, const flash_ref_attention_options* options) {
+int attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out, DLTensor* lse,
+                  const flash_ref_attention_options* options) {
   const Call call("flash_ref_attention_fwd");
   const DLTensor* const tensors[] = {q, k, v, out, lse};
   AttentionOperands operands(kFlashRefAttentionFwd, false);
@@ -36,6 +32,16 @@ int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor
   }
   if (operands.out.empty() && (lse == nullptr || operands.lse.empty())) return FLASH_REF_OK;
   return solve_attention_on_cpu(call, make_attention_problem(operands, settings), settings.options);
+}
+
+}  // namespace
+}  // namespace flash_ref
+
+using namespace flash_ref;
+
+int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out,
+                            DLTensor* lse, const flash_ref_attention_options* options) {
+  return observed(kFlashRefAttentionFwd, attention_fwd, options, q, k, v, out, lse);
 }
 
 int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,

@@ -7,6 +7,7 @@
 #include "kernels/launch/attention_operands.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
+#include "kernels/launch/observer.h"
 #include "kernels/launch/scratch.h"
 
 namespace flash_ref {
@@ -104,6 +105,23 @@ int backward_workspace(const Call& call, const DLTensor* const* tensors, int inp
   return FLASH_REF_OK;
 }
 
+int attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, const DLTensor* out,
+                  const DLTensor* lse, const DLTensor* dout, DLTensor* dq, DLTensor* dk, DLTensor* dv,
+                  const flash_ref_attention_options* options) {
+  const DLTensor* const tensors[] = {q, k, v, out, lse, dout, dq, dk, dv};
+  AttentionOperands operands(kFlashRefAttentionBwd, false);
+  return backward(Call("flash_ref_attention_bwd"), tensors, 3, operands, options);
+}
+
+int attention_varlen_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                         const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k, const DLTensor* out,
+                         const DLTensor* lse, const DLTensor* dout, DLTensor* dq, DLTensor* dk, DLTensor* dv,
+                         const flash_ref_attention_options* options) {
+  const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k, out, lse, dout, dq, dk, dv};
+  AttentionOperands operands(kFlashRefAttentionVarlenBwd, true);
+  return backward(Call("flash_ref_attention_varlen_bwd"), tensors, 5, operands, options);
+}
+
 }  // namespace
 }  // namespace flash_ref
 
@@ -112,9 +130,7 @@ using namespace flash_ref;
 int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, const DLTensor* out,
                             const DLTensor* lse, const DLTensor* dout, DLTensor* dq, DLTensor* dk,
                             DLTensor* dv, const flash_ref_attention_options* options) {
-  const DLTensor* const tensors[] = {q, k, v, out, lse, dout, dq, dk, dv};
-  AttentionOperands operands(kFlashRefAttentionBwd, false);
-  return backward(Call("flash_ref_attention_bwd"), tensors, 3, operands, options);
+  return observed(kFlashRefAttentionBwd, attention_bwd, options, q, k, v, out, lse, dout, dq, dk, dv);
 }
 
 int flash_ref_attention_bwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
@@ -129,9 +145,8 @@ int flash_ref_attention_varlen_bwd(const DLTensor* q, const DLTensor* k, const D
                                    const DLTensor* out, const DLTensor* lse, const DLTensor* dout,
                                    DLTensor* dq, DLTensor* dk, DLTensor* dv,
                                    const flash_ref_attention_options* options) {
-  const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k, out, lse, dout, dq, dk, dv};
-  AttentionOperands operands(kFlashRefAttentionVarlenBwd, true);
-  return backward(Call("flash_ref_attention_varlen_bwd"), tensors, 5, operands, options);
+  return observed(kFlashRefAttentionVarlenBwd, attention_varlen_bwd, options, q, k, v, cu_seqlens_q,
+                  cu_seqlens_k, out, lse, dout, dq, dk, dv);
 }
 
 int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,

@@ -5,6 +5,7 @@
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/kvcache_call.h"
+#include "kernels/launch/observer.h"
 #include "kernels/launch/scratch.h"
 
 namespace flash_ref {
@@ -71,16 +72,10 @@ KvCacheProblem make_problem(const Operands& operands, Element element, const KvC
   return problem;
 }
 
-}  // namespace
-}  // namespace flash_ref
-
-using namespace flash_ref;
-
-int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache, const DLTensor* k,
-                                const DLTensor* v, const DLTensor* cos, const DLTensor* sin,
-                                const DLTensor* seqlens_k, const DLTensor* cache_batch_idx,
-                                const DLTensor* block_table, DLTensor* out, DLTensor* lse,
-                                const flash_ref_kvcache_options* options) {
+int attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache, const DLTensor* k,
+                      const DLTensor* v, const DLTensor* cos, const DLTensor* sin, const DLTensor* seqlens_k,
+                      const DLTensor* cache_batch_idx, const DLTensor* block_table, DLTensor* out,
+                      DLTensor* lse, const flash_ref_kvcache_options* options) {
   const Call call("flash_ref_attention_kvcache");
   const DLTensor* const tensors[] = {q,   k_cache,   v_cache,         k,           v,   cos,
                                      sin, seqlens_k, cache_batch_idx, block_table, out, lse};
@@ -96,6 +91,20 @@ int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* 
   return with_scratch(call, settings.attention.options, cpu::kvcache_shared_bytes(problem),
                       cpu::kvcache_scratch_bytes(problem), cpu::kvcache_threads(problem),
                       [&](void* memory, int threads) { cpu::attention_kvcache(problem, memory, threads); });
+}
+
+}  // namespace
+}  // namespace flash_ref
+
+using namespace flash_ref;
+
+int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache, const DLTensor* k,
+                                const DLTensor* v, const DLTensor* cos, const DLTensor* sin,
+                                const DLTensor* seqlens_k, const DLTensor* cache_batch_idx,
+                                const DLTensor* block_table, DLTensor* out, DLTensor* lse,
+                                const flash_ref_kvcache_options* options) {
+  return observed(kFlashRefAttentionKvcache, attention_kvcache, options, q, k_cache, v_cache, k, v, cos, sin,
+                  seqlens_k, cache_batch_idx, block_table, out, lse);
 }
 
 int flash_ref_attention_kvcache_workspace(const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache,

@@ -2,6 +2,7 @@
 #include "kernels/launch/attention_operands.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
+#include "kernels/launch/observer.h"
 
 namespace flash_ref {
 namespace {
@@ -12,14 +13,9 @@ static_assert(has_roles(kFlashRefAttentionVarlenFwd, "q", "k", "v", "cu_seqlens_
 
 constexpr int kInputs = 5;  // lead the operands
 
-}  // namespace
-}  // namespace flash_ref
-
-using namespace flash_ref;
-
-int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
-                                   const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k, DLTensor* out,
-                                   DLTensor* lse, const flash_ref_attention_options* options) {
+int attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                         const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k, DLTensor* out,
+                         DLTensor* lse, const flash_ref_attention_options* options) {
   const Call call("flash_ref_attention_varlen_fwd");
   const DLTensor* const tensors[] = {q, k, v, cu_seqlens_q, cu_seqlens_k, out, lse};
   AttentionOperands operands(kFlashRefAttentionVarlenFwd, true);
@@ -33,6 +29,18 @@ int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const D
   }
   if (operands.out.empty() && (lse == nullptr || operands.lse.empty())) return FLASH_REF_OK;
   return solve_attention_on_cpu(call, make_attention_problem(operands, settings), settings.options);
+}
+
+}  // namespace
+}  // namespace flash_ref
+
+using namespace flash_ref;
+
+int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                   const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k, DLTensor* out,
+                                   DLTensor* lse, const flash_ref_attention_options* options) {
+  return observed(kFlashRefAttentionVarlenFwd, attention_varlen_fwd, options, q, k, v, cu_seqlens_q,
+                  cu_seqlens_k, out, lse);
 }
 
 int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,

@@ -29,6 +29,8 @@ struct ApiRule {
   int operand_count;
   const OperandRule* options;  // tensors that are members of the options
   int option_count;
+  int index;                 // in kApiNames
+  const char* const* roles;  // of the operands
 };
 
 // For static_assert: the C signature that a check was written for is the one that the contract describes.

@@ -91,7 +91,7 @@ void write_rule(std::ostream& out, const Api& api, const Operand& operand, const
       << (operand.optional ? "true" : "false") << "},\n";
 }
 
-void write_api(std::ostream& out, const Api& api, const std::vector<Row>& rows) {
+void write_api(std::ostream& out, const Api& api, std::size_t index, const std::vector<Row>& rows) {
   std::string constant = "k";
   constant += camel_case(api.name);
   out << "inline constexpr OperandRule " << constant << "Operands[] = {\n";
@@ -112,8 +112,11 @@ void write_api(std::ostream& out, const Api& api, const std::vector<Row>& rows) 
     for (const Operand& option : api.options) write_rule(out, api, option, rows);
     out << "};\n";
   }
-  out << "inline constexpr ApiRule " << constant << "{\"" << api.name << "\", " << constant << "Operands, "
-      << api.operands.size() << ", " << options << ", " << api.options.size() << "};\n\n";
+  out << "inline constexpr const char* " << constant << "Roles[] = {";
+  for (const Operand& operand : api.operands) out << '"' << operand.role << "\", ";
+  out << "};\ninline constexpr ApiRule " << constant << "{\"" << api.name << "\", " << constant
+      << "Operands, " << api.operands.size() << ", " << options << ", " << api.options.size() << ", " << index
+      << ", " << constant << "Roles};\n\n";
 }
 
 void generate(const char* contracts, const char* output) {
@@ -123,8 +126,10 @@ void generate(const char* contracts, const char* output) {
   out << "// Generated from rules/contracts/flash_ref.json by kernels/launch/generate_checks.cpp.\n"
          "#pragma once\n\n#include \"kernels/launch/contract_table.h\"\n\nnamespace flash_ref {\n\n";
   write_dtypes(out, rows);
-  for (const Api& api : set.apis) write_api(out, api, rows);
-  out << "}  // namespace flash_ref\n";
+  for (std::size_t i = 0; i < set.apis.size(); ++i) write_api(out, set.apis[i], i, rows);
+  out << "inline constexpr const char* kApiNames[] = {\n";
+  for (const Api& api : set.apis) out << "    \"" << api.name << "\",\n";
+  out << "};\n\n}  // namespace flash_ref\n";
   out.close();
   if (!out) throw std::runtime_error(std::string("cannot write ") + output);
 }

@@ -6,6 +6,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
+#include "kernels/launch/observer.h"
 #include "kernels/launch/options.h"
 #include "kernels/launch/tensor.h"
 
@@ -139,13 +140,8 @@ RotaryProblem make_problem(const Operands& operands, Element element,
   return problem;
 }
 
-}  // namespace
-}  // namespace flash_ref
-
-using namespace flash_ref;
-
-int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
-                     const flash_ref_rotary_options* options) {
+int rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
+           const flash_ref_rotary_options* options) {
   const Call call("flash_ref_rotary");
   const DLTensor* const tensors[] = {x, cos, sin, out};
   Operands operands;
@@ -156,6 +152,16 @@ int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin
   if (int status = read_settings(call, options, true, operands, settings)) return status;
   if (!operands.out.empty()) cpu::rotary(make_problem(operands, element_of(x->dtype), settings));
   return FLASH_REF_OK;
+}
+
+}  // namespace
+}  // namespace flash_ref
+
+using namespace flash_ref;
+
+int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
+                     const flash_ref_rotary_options* options) {
+  return observed(kFlashRefRotary, rotary, options, x, cos, sin, out);
 }
 
 int flash_ref_rotary_workspace(const DLTensor* x, const DLTensor* cos, const DLTensor* sin,

@@ -5,6 +5,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
+#include "kernels/launch/observer.h"
 #include "kernels/launch/rwkv7_operands.h"
 #include "kernels/launch/scratch.h"
 
@@ -49,14 +50,9 @@ Rwkv7Problem make_problem(const Operands& operands, Element element, const flash
   return problem;
 }
 
-}  // namespace
-}  // namespace flash_ref
-
-using namespace flash_ref;
-
-int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v,
-                        const DLTensor* a, const DLTensor* b, const DLTensor* initial_state, DLTensor* out,
-                        DLTensor* final_state, const flash_ref_rwkv7_options* options) {
+int rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v, const DLTensor* a,
+              const DLTensor* b, const DLTensor* initial_state, DLTensor* out, DLTensor* final_state,
+              const flash_ref_rwkv7_options* options) {
   const Call call("flash_ref_rwkv7_fwd");
   const DLTensor* const tensors[] = {r, w, k, v, a, b, initial_state, out, final_state};
   Operands operands;
@@ -70,6 +66,17 @@ int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
   const Rwkv7Problem problem = make_problem(operands, element, settings);
   return with_scratch(call, settings, 0, cpu::rwkv7_scratch_bytes(problem), cpu::rwkv7_threads(problem),
                       [&](void* memory, int threads) { cpu::rwkv7_fwd(problem, memory, threads); });
+}
+
+}  // namespace
+}  // namespace flash_ref
+
+using namespace flash_ref;
+
+int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v,
+                        const DLTensor* a, const DLTensor* b, const DLTensor* initial_state, DLTensor* out,
+                        DLTensor* final_state, const flash_ref_rwkv7_options* options) {
+  return observed(kFlashRefRwkv7Fwd, rwkv7_fwd, options, r, w, k, v, a, b, initial_state, out, final_state);
 }
 
 int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v,

@@ -4,6 +4,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
+#include "kernels/launch/observer.h"
 #include "kernels/launch/rwkv7_operands.h"
 #include "kernels/launch/scratch.h"
 
@@ -77,16 +78,10 @@ Rwkv7Backward make_problem(const Operands& operands, Element element,
   return problem;
 }
 
-}  // namespace
-}  // namespace flash_ref
-
-using namespace flash_ref;
-
-int flash_ref_rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v,
-                        const DLTensor* a, const DLTensor* b, const DLTensor* initial_state,
-                        const DLTensor* dout, const DLTensor* dfinal_state, DLTensor* dr, DLTensor* dw,
-                        DLTensor* dk, DLTensor* dv, DLTensor* da, DLTensor* db, DLTensor* dinitial_state,
-                        const flash_ref_rwkv7_options* options) {
+int rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v, const DLTensor* a,
+              const DLTensor* b, const DLTensor* initial_state, const DLTensor* dout,
+              const DLTensor* dfinal_state, DLTensor* dr, DLTensor* dw, DLTensor* dk, DLTensor* dv,
+              DLTensor* da, DLTensor* db, DLTensor* dinitial_state, const flash_ref_rwkv7_options* options) {
   const Call call("flash_ref_rwkv7_bwd");
   const DLTensor* const tensors[] = {r,  w,  k,  v,  a,  b,  initial_state, dout, dfinal_state,
                                      dr, dw, dk, dv, da, db, dinitial_state};
@@ -102,6 +97,20 @@ int flash_ref_rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
   return with_scratch(call, settings, 0, cpu::rwkv7_bwd_scratch_bytes(problem),
                       cpu::rwkv7_bwd_threads(problem),
                       [&](void* memory, int threads) { cpu::rwkv7_bwd(problem, memory, threads); });
+}
+
+}  // namespace
+}  // namespace flash_ref
+
+using namespace flash_ref;
+
+int flash_ref_rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v,
+                        const DLTensor* a, const DLTensor* b, const DLTensor* initial_state,
+                        const DLTensor* dout, const DLTensor* dfinal_state, DLTensor* dr, DLTensor* dw,
+                        DLTensor* dk, DLTensor* dv, DLTensor* da, DLTensor* db, DLTensor* dinitial_state,
+                        const flash_ref_rwkv7_options* options) {
+  return observed(kFlashRefRwkv7Bwd, rwkv7_bwd, options, r, w, k, v, a, b, initial_state, dout, dfinal_state,
+                  dr, dw, dk, dv, da, db, dinitial_state);
 }
 
 int flash_ref_rwkv7_bwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLTensor* v,

@@ -147,6 +147,7 @@ void each_field(IsA<WatchedProcess> auto& process, Visit& visit) {
   visit("command", process.command);
   visit("host", process.host);
   visit("complete", process.complete);
+  visit("hook_us", process.hook_us);
 }
 
 template <typename Visit>

@@ -1,8 +1,11 @@
 #include "sanitizer/capture/loaded_object.h"
 
 #include <elf.h>
+#include <sys/auxv.h>
 
 #include <cstring>
+
+#include "sanitizer/capture/stack.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -22,23 +25,30 @@ const ElfW(Dyn) * dynamic_section(const LoadedObject& object) {
 }
 
 // glibc relocates these pointers in place, but not for the vdso.
-std::uintptr_t pointer(const LoadedObject& object, const ElfW(Dyn) * entry) {
+std::uintptr_t pointer(std::uintptr_t bias, const ElfW(Dyn) * entry) {
   std::uintptr_t value = entry->d_un.d_ptr;
-  return value < object.bias ? value + object.bias : value;
+  return value < bias ? value + bias : value;
 }
 
-DynamicTable dynamic_table(const LoadedObject& object) {
+DynamicTable dynamic_table(std::uintptr_t bias, const ElfW(Dyn) * entry) {
   DynamicTable table;
-  const ElfW(Dyn)* entry = dynamic_section(object);
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_SYMTAB) table.symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(object, entry));
-    if (entry->d_tag == DT_STRTAB) table.strings = reinterpret_cast<const char*>(pointer(object, entry));
+    if (entry->d_tag == DT_SYMTAB) table.symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(bias, entry));
+    if (entry->d_tag == DT_STRTAB) table.strings = reinterpret_cast<const char*>(pointer(bias, entry));
     if (entry->d_tag == DT_GNU_HASH)
-      table.gnu_hash = reinterpret_cast<const std::uint32_t*>(pointer(object, entry));
-    if (entry->d_tag == DT_HASH)
-      table.sysv_hash = reinterpret_cast<const ElfW(Word)*>(pointer(object, entry));
+      table.gnu_hash = reinterpret_cast<const std::uint32_t*>(pointer(bias, entry));
+    if (entry->d_tag == DT_HASH) table.sysv_hash = reinterpret_cast<const ElfW(Word)*>(pointer(bias, entry));
   }
   return table;
+}
+DynamicTable dynamic_table(const LoadedObject& object) {
+  return dynamic_table(object.bias, dynamic_section(object));
+}
+
+// Without strcmp, which another preloaded library may define and not have ready yet.
+bool is_name(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
 }
 
 bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
@@ -46,8 +56,8 @@ bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
   unsigned type = symbol.st_info & 15U;
   unsigned binding = symbol.st_info >> 4U;
   return symbol.st_shndx != SHN_UNDEF && (binding == STB_GLOBAL || binding == STB_WEAK) &&
-         (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
-         std::strcmp(table.strings + symbol.st_name, name) == 0;
+         (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE || type == STT_OBJECT) &&
+         is_name(table.strings + symbol.st_name, name);
 }
 
 const ElfW(Sym) * find_by_gnu_hash(const DynamicTable& table, const char* name) {
@@ -73,6 +83,12 @@ const ElfW(Sym) * find_by_sysv_hash(const DynamicTable& table, const char* name)
   for (ElfW(Word) index = 0; index < count; ++index)
     if (defines(table, index, name)) return &table.symbols[index];
   return nullptr;
+}
+
+const ElfW(Sym) * find_symbol(const DynamicTable& table, const char* name) {
+  if (table.symbols == nullptr || table.strings == nullptr) return nullptr;
+  if (table.gnu_hash != nullptr) return find_by_gnu_hash(table, name);
+  return table.sysv_hash != nullptr ? find_by_sysv_hash(table, name) : nullptr;
 }
 
 const char* dynamic_text(const LoadedObject& object, std::int64_t tag) {
@@ -105,35 +121,37 @@ void LoadedObject::range(std::uintptr_t& low, std::uintptr_t& high) const {
   }
 }
 
-std::string_view LoadedObject::build_id() const {
+std::string_view LoadedObject::note(std::string_view owner, std::uint32_t type) const {
   for (std::size_t i = 0; i < header_count; ++i) {
     if (headers[i].p_type != PT_NOTE) continue;
+    std::uintptr_t step = headers[i].p_align == 8 ? 8 : 4;
     const char* at = reinterpret_cast<const char*>(bias + headers[i].p_vaddr);
     const char* end = at + headers[i].p_memsz;
     while (at + sizeof(ElfW(Nhdr)) <= end) {
       ElfW(Nhdr) note;
       std::memcpy(&note, at, sizeof note);
       const char* name = at + sizeof note;
-      const char* content = name + ((note.n_namesz + 3U) & ~3U);
-      if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0 &&
-          content + note.n_descsz <= end)
+      const char* content = name + ((note.n_namesz + step - 1) & ~(step - 1));
+      if (content > end || note.n_descsz > static_cast<std::size_t>(end - content)) break;
+      if (note.n_type == type && note.n_namesz == owner.size() + 1 &&
+          std::memcmp(name, owner.data(), owner.size()) == 0)
         return {content, note.n_descsz};
-      at = content + ((note.n_descsz + 3U) & ~3U);
+      at = content + ((note.n_descsz + step - 1) & ~(step - 1));
     }
   }
   return {};
 }
 
+std::string_view LoadedObject::build_id() const { return note("GNU", NT_GNU_BUILD_ID); }
+
+void* LoadedObject::find_object(const char* name) const {
+  const ElfW(Sym)* symbol = find_symbol(dynamic_table(*this), name);
+  return symbol != nullptr ? reinterpret_cast<void*>(bias + symbol->st_value) : nullptr;
+}
+
 void* LoadedObject::find_function(const char* name) const {
-  DynamicTable table = dynamic_table(*this);
-  if (table.symbols == nullptr || table.strings == nullptr) return nullptr;
-  const ElfW(Sym)* symbol = nullptr;
-  if (table.gnu_hash != nullptr) {
-    symbol = find_by_gnu_hash(table, name);
-  } else if (table.sysv_hash != nullptr) {
-    symbol = find_by_sysv_hash(table, name);
-  }
-  if (symbol == nullptr) return nullptr;
+  const ElfW(Sym)* symbol = find_symbol(dynamic_table(*this), name);
+  if (symbol == nullptr || (symbol->st_info & 15U) == STT_OBJECT) return nullptr;
   auto* address = reinterpret_cast<void*>(bias + symbol->st_value);
   if ((symbol->st_info & 15U) == STT_GNU_IFUNC) return reinterpret_cast<void* (*)()>(address)();
   return address;
@@ -146,7 +164,78 @@ void LoadedObject::each_needed(void (*visit)(void* context, const char* name), v
     if (entry->d_tag == DT_NEEDED) visit(context, table.strings + entry->d_un.d_val);
 }
 
+void LoadedObject::relocated_read_only(std::uintptr_t& low, std::uintptr_t& high) const {
+  low = high = 0;
+  for (std::size_t i = 0; i < header_count; ++i) {
+    if (headers[i].p_type != PT_GNU_RELRO) continue;
+    low = bias + headers[i].p_vaddr;
+    high = low + headers[i].p_memsz;
+  }
+}
+
+void LoadedObject::each_bound_address(void (*visit)(void* context, std::uintptr_t* place),
+                                      void* context) const {
+#if defined(__x86_64__)
+  constexpr std::uint32_t kBindings[] = {R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64};
+#else
+  constexpr std::uint32_t kBindings[] = {R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_ABS64};
+#endif
+  struct Table {
+    std::uintptr_t start = 0;
+    std::size_t bytes = 0;
+  } tables[2];
+  std::size_t relative = 0;  // relocations without a symbol come first and are many
+  for (const ElfW(Dyn)* entry = dynamic_section(*this); entry != nullptr && entry->d_tag != DT_NULL;
+       ++entry) {
+    if (entry->d_tag == DT_RELA) tables[0].start = pointer(bias, entry);
+    if (entry->d_tag == DT_RELASZ) tables[0].bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_JMPREL) tables[1].start = pointer(bias, entry);
+    if (entry->d_tag == DT_PLTRELSZ) tables[1].bytes = entry->d_un.d_val;
+    if (entry->d_tag == DT_RELACOUNT) relative = entry->d_un.d_val;
+  }
+  for (const Table& table : tables) {
+    const auto* relocations = reinterpret_cast<const ElfW(Rela)*>(table.start);
+    std::size_t count = table.start != 0 ? table.bytes / sizeof *relocations : 0;
+    for (std::size_t i = &table == tables ? relative : 0; i < count; ++i)
+      for (std::uint32_t type : kBindings)
+        if (ELF64_R_TYPE(relocations[i].r_info) == type)
+          visit(context, reinterpret_cast<std::uintptr_t*>(bias + relocations[i].r_offset));
+  }
+}
+
 const char* LoadedObject::soname() const { return dynamic_text(*this, DT_SONAME); }
+
+namespace {
+
+// The loader's list as debuggers find it: through the program's own dynamic section.
+const link_map* first_link_map() {
+  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+  std::size_t count = getauxval(AT_PHNUM);
+  LoadedObject program{"", 0, headers, count, 0};
+  for (std::size_t i = 0; headers != nullptr && i < count; ++i)
+    if (headers[i].p_type == PT_PHDR)
+      program.bias = reinterpret_cast<std::uintptr_t>(headers) - headers[i].p_vaddr;
+  const ElfW(Dyn)* entry = headers != nullptr ? dynamic_section(program) : nullptr;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr != 0)
+      return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
+  return nullptr;
+}
+
+}  // namespace
+
+void* find_behind_own(const char* name) {
+  bool past_own = false;
+  for (const link_map* map = first_link_map(); map != nullptr; map = map->l_next) {
+    if (is_own_code(map->l_addr)) {
+      past_own = true;
+    } else if (past_own) {
+      const ElfW(Sym)* symbol = find_symbol(dynamic_table(map->l_addr, map->l_ld), name);
+      if (symbol != nullptr) return reinterpret_cast<void*>(map->l_addr + symbol->st_value);
+    }
+  }
+  return nullptr;
+}
 
 void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context) {
   struct State {

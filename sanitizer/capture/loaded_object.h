@@ -22,12 +22,28 @@ struct LoadedObject {
   // First and last+1 address of its segments.
   void range(std::uintptr_t& low, std::uintptr_t& high) const;
   std::string_view build_id() const;  // bytes; empty without one
+  // The content of an allocated ELF note; empty without it.
+  std::string_view note(std::string_view owner, std::uint32_t type) const;
   // A function that the object exports, or nullptr.
   void* find_function(const char* name) const;
+  void* find_object(const char* name) const;  // a variable
   // Calls visit(context, name) for each DT_NEEDED entry.
   void each_needed(void (*visit)(void* context, const char* name), void* context) const;
   const char* soname() const;  // "" without one
+  // The part that the loader made read-only after relocating it; empty range without one.
+  void relocated_read_only(std::uintptr_t& low, std::uintptr_t& high) const;
+  // Calls visit(context, place) for each word that the loader sets to a symbol's address.
+  void each_bound_address(void (*visit)(void* context, std::uintptr_t* place), void* context) const;
+  template <typename Visitor>
+  void each_bound_address(Visitor&& visitor) const {
+    each_bound_address([](void* context, std::uintptr_t* place) { (*static_cast<Visitor*>(context))(place); },
+                       const_cast<void*>(static_cast<const void*>(&visitor)));
+  }
 };
+
+// A function that some object after this library exports, found without calling anything: for the time at
+// which another library's dl_iterate_phdr may not work yet.
+void* find_behind_own(const char* name);
 
 // Visits until the visitor returns false. The loader's list is locked meanwhile.
 void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context);

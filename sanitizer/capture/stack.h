@@ -14,6 +14,9 @@ namespace dtype_guard::san {
 // 1" always lies in the instruction that matters.
 std::size_t capture_stack(std::uintptr_t* frames, std::size_t capacity);
 
+// The same without what lies inside the call that returns to `caller`: the kernel library's own frames.
+std::size_t capture_stack_from(std::uintptr_t caller, std::uintptr_t* frames, std::size_t capacity);
+
 // Whether an address lies in this library.
 bool is_own_code(std::uintptr_t address);
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sanitizer/runtime/options.h"
+#include "sanitizer/symbolize/findings.h"
 
 namespace dtype_guard::san {
 
@@ -14,19 +15,23 @@ struct RunArguments {
   std::vector<std::string> command;
   std::vector<std::string> formats;
   std::vector<std::string> options;  // "key=value:key=value"
+  std::vector<std::string> contracts;
   std::string journal;
   std::string library;
   std::string root;
   std::optional<int> error_exitcode;
   bool halt_on_error = false;
+  bool require_calls = false;
 };
 int run_command(const RunArguments& arguments);
 
 struct ReportArguments {
   std::vector<std::string> journals;
+  std::vector<std::string> contracts;
   std::string root;
   std::vector<std::string> formats;
   std::vector<std::string> options;
+  bool require_calls = false;
   std::string baseline, write_baseline;
 };
 int report_command(const ReportArguments& arguments);
@@ -45,6 +50,17 @@ CombinedOptions combine_options(const std::vector<std::string>& given);
 // The folder that files are shown relative to: --root, else the current one. Throws UsageError when it is
 // none.
 std::string report_root(const std::string& wanted);
+
+// What the options say about the report. Throws UsageError for rules, suppressions or APIs that cannot be
+// used.
+ReportSettings report_settings(const Options& options, const std::string& root, const ContractSet& own);
+
+// The status of --require-calls: 3, with a word on stderr, when a watched or an expected API was not called;
+// else 0.
+int missing_calls(const Report& report);
+
+// A finding that nobody has suppressed.
+bool has_open_findings(const Report& report);
 
 bool wants_color(Choice choice, int descriptor);
 

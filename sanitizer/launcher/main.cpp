@@ -29,10 +29,14 @@ Without the launcher: LD_PRELOAD=.../libdtype_san.so DTYPE_SAN_OPTIONS=journal=r
 (DTYPE_SAN_OPTIONS=help=1 prints its options; run and report take the same through --options).
 
 Exit status: run ends as the command did (126, 127: it could not be started); report: 0 none, 1 findings,
-2 usage, 3 a journal could not be read completely.)";
+2 usage, 3 a journal could not be read completely, or --require-calls was not met. run gives 3 for the latter, or
+when a report could not be written, where the command itself ended with 0.)";
 
 const std::string kFormatHelp = dtype_guard::format_names() + "; =FILE to write it there (repeatable)";
 constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";
+constexpr const char* kRequireHelp =
+    "exit status 3 when no call to a watched kernel, or none to an API of option `expect`, was seen";
+constexpr const char* kContractsHelp = "contracts of your own APIs, JSON as in rules/contracts (repeatable)";
 constexpr const char* kOptionsHelp = "more DTYPE_SAN_OPTIONS, key=value:key=value";
 
 void add_run(CLI::App& app, RunArguments& arguments) {
@@ -47,6 +51,10 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->check(CLI::Range(1, 255))
       ->type_name("N");
   run->add_flag("--halt-on-error", arguments.halt_on_error, "stop the command at its first finding");
+  run->add_flag("--require-calls", arguments.require_calls, kRequireHelp);
+  run->add_option("--contracts", arguments.contracts, kContractsHelp)
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   run->add_option("--journal", arguments.journal, "keep the journals in this directory")->type_name("DIR");
   run->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
@@ -62,6 +70,10 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
   report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
+  report->add_flag("--require-calls", arguments.require_calls, kRequireHelp);
+  report->add_option("--contracts", arguments.contracts, kContractsHelp)
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   report->add_option("--baseline", arguments.baseline, "known findings: only new ones count")
       ->type_name("FILE");
   report

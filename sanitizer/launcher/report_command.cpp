@@ -9,6 +9,7 @@
 #include "rules/report/baseline.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/output.h"
+#include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
 
@@ -42,6 +43,37 @@ std::string report_root(const std::string& wanted) {
 
 bool wants_color(Choice choice, int descriptor) {
   return choice == Choice::kAlways || (choice == Choice::kAuto && isatty(descriptor) == 1);
+}
+
+ReportSettings report_settings(const Options& options, const std::string& root, const ContractSet& own) {
+  ReportSettings settings;
+  settings.root = root;
+  settings.strip_path_prefix = options.strip_path_prefix.view();
+  settings.symbolize = options.symbolize;
+  settings.own_contracts = own;
+  try {
+    settings.filter =
+        ReportFilter(std::string(options.rules.view()), std::string(options.suppressions.view()),
+                     std::string(options.expect.view()));
+  } catch (const FilterError& error) {
+    throw UsageError{error.what()};
+  }
+  return settings;
+}
+
+bool has_open_findings(const Report& report) {
+  return std::any_of(report.findings.begin(), report.findings.end(), is_open);
+}
+
+int missing_calls(const Report& report) {
+  std::string missing;
+  for (const NotAnalysed& entry : report.not_analysed)
+    if (entry.reason == "not-called")
+      missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", entry.file);
+  if (missing.empty() && summarise(report).calls != 0) return 0;
+  fmt::print(stderr, "dtype-san: --require-calls: {}\n",
+             missing.empty() ? "no call to a watched kernel was seen" : "not called: " + missing);
+  return 3;
 }
 
 namespace {
@@ -89,8 +121,8 @@ int report_command(const ReportArguments& arguments) {
   const Baselines baselines(arguments);
   std::vector<Journal> journals = load_journals(arguments.journals);
   check_outputs(outputs);
-  ReportSettings settings{report_root(arguments.root), std::string(options.values.strip_path_prefix.view()),
-                          options.values.symbolize};
+  ReportSettings settings =
+      report_settings(options.values, report_root(arguments.root), read_own_contracts(arguments.contracts));
   Report report = build_report(journals, settings);
   baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);
@@ -99,7 +131,8 @@ int report_command(const ReportArguments& arguments) {
   bool written = write_outputs(outputs, report, std::cout, text);
   if (!problems.empty()) return 3;
   if (!written) return 2;
-  return std::any_of(report.findings.begin(), report.findings.end(), is_open) ? 1 : 0;
+  if (has_open_findings(report)) return 1;
+  return arguments.require_calls ? missing_calls(report) : 0;
 }
 
 }  // namespace dtype_guard::san

@@ -12,7 +12,9 @@
 #include "sanitizer/launcher/executable.h"
 #include "sanitizer/launcher/launch.h"
 #include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/needed_libraries.h"
 #include "sanitizer/launcher/output.h"
+#include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/runtime/options.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
@@ -38,7 +40,8 @@ class Run {
       : arguments_(arguments),
         options_(combine_options(arguments.options)),
         outputs_(parse_outputs(arguments.formats)),
-        root_(report_root(arguments.root)) {}
+        settings_(report_settings(options_.values, report_root(arguments.root),
+                                  read_own_contracts(arguments.contracts))) {}
 
   int go() {
     fs::path library = find_library(arguments_.library);
@@ -47,11 +50,16 @@ class Run {
       fmt::print(stderr, "dtype-san: {}\n", check.problem);
       return check.status;
     }
+    asan_ = address_sanitizer_of(check.path);
     check_outputs(outputs_);
     bool needs_link = library.string().find_first_of(" \t\n:") != std::string::npos;
     PrivateFolder folder(needs_link);
     if (folder.path().empty()) throw UsageError{folder.problem()};
     choose_journal(folder.path());
+    if (!settings_.own_contracts.apis.empty()) {
+      contracts_ = folder.path() / "contracts";
+      compile_contracts(settings_.own_contracts, contracts_);
+    }
     std::vector<std::string> before = journal_files(journal_.string());
     check_log_path();
     LaunchResult result =
@@ -60,9 +68,12 @@ class Run {
       fmt::print(stderr, "dtype-san: '{}' cannot be started: {}\n", check.path, std::strerror(result.error));
       return result.error == ENOENT ? 127 : 126;
     }
-    bool has_findings = report(result, before);
-    int wanted = error_exitcode();
-    return has_findings && wanted != 0 ? wanted : ending(folder, result);
+    Report found = report(result, before);
+    if (int wanted = error_exitcode(); wanted != 0 && has_open_findings(found)) return wanted;
+    int missing = arguments_.require_calls ? missing_calls(found) : 0;
+    if (missing == 0 && !written_) missing = 3;
+    bool succeeded = WIFEXITED(result.status) && WEXITSTATUS(result.status) == 0;
+    return missing != 0 && succeeded ? missing : ending(folder, result);
   }
 
  private:
@@ -116,21 +127,21 @@ class Run {
     std::string preload = present != nullptr && *present != '\0'
                               ? std::string(present) + ":" + library.string()
                               : library.string();
+    if (!asan_.empty() && preload.find(asan_) == std::string::npos) preload = asan_ + ":" + preload;
     // The report is printed and the exit status decided here, once, for the command and its children.
     std::string own =
         fmt::format("journal={}:print_summary=0:exitcode={}:halt_on_error={}",
                     option_value(journal_.string()), halts() ? error_exitcode() : 0, halts() ? 1 : 0);
+    if (!contracts_.empty()) own += fmt::format(":contracts={}", option_value(contracts_.string()));
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
     return {{"LD_PRELOAD", preload}, {"DTYPE_SAN_OPTIONS", options}};
   }
 
-  // Gives whether there were findings.
-  bool report(const LaunchResult& result, const std::vector<std::string>& before) const {
+  Report report(const LaunchResult& result, const std::vector<std::string>& before) {
     std::vector<Journal> journals;
     for (const std::string& file : journal_files(journal_.string()))
       if (!std::binary_search(before.begin(), before.end(), file)) journals.push_back(load_journal(file));
-    Report report = build_report(
-        journals, {root_, text_of(options_.values.strip_path_prefix), options_.values.symbolize});
+    Report report = build_report(journals, settings_);
     bool loaded = std::any_of(journals.begin(), journals.end(), [&](const Journal& journal) {
       return journal.process && static_cast<int>(journal.process->pid) == result.pid;
     });
@@ -143,7 +154,7 @@ class Run {
       std::ofstream log(log_file(result.pid), std::ios::app);
       write(report, log, options_.values.color == Choice::kAlways);
     }
-    return !report.findings.empty();
+    return report;
   }
 
   void not_loaded(const LaunchResult& result, Report& report) const {
@@ -155,7 +166,7 @@ class Run {
     report.watched->processes.push_back({result.pid, arguments_.command.front(), "", false});
   }
 
-  void write(const Report& report, std::ostream& terminal, bool color) const {
+  void write(const Report& report, std::ostream& terminal, bool color) {
     bool summary = options_.values.print_summary;
     bool text_on_terminal = outputs_.front().file.empty() && outputs_.front().format->name == "text";
     std::vector<Output> outputs = outputs_;
@@ -163,7 +174,7 @@ class Run {
       outputs.erase(outputs.begin());
       if (summary) terminal << "dtype-san: " << clean_line(report) << std::endl;
     }
-    write_outputs(outputs, report, terminal, {color, !summary});
+    written_ = write_outputs(outputs, report, terminal, {color, !summary});
   }
 
   static std::string clean_line(const Report& report) {
@@ -175,8 +186,11 @@ class Run {
   const RunArguments& arguments_;
   CombinedOptions options_;
   std::vector<Output> outputs_;
-  std::string root_;
+  ReportSettings settings_;
   fs::path journal_;
+  fs::path contracts_;
+  std::string asan_;  // the runtime that the command was built with
+  bool written_ = true;
 };
 
 }  // namespace

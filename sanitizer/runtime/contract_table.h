@@ -10,6 +10,7 @@ namespace dtype_guard::san {
 
 inline constexpr std::size_t kMaxOperands = 16;
 inline constexpr std::size_t kMaxAccepted = 16;
+inline constexpr std::size_t kMaxOwnApis = 16;  // with contracts of the user's own
 
 struct OperandContract {
   const char* role;
@@ -17,7 +18,8 @@ struct OperandContract {
   std::uint64_t accepts_set;            // DtypeSet of what the role takes, same_as followed
   int same_as;                          // index of the operand whose dtype this one must equal, or -1
   bool optional;
-  bool output;
+  bool output;  // written; read as well unless `input` is false
+  bool input;
 };
 
 struct ApiContract {

@@ -67,9 +67,10 @@ std::string operand_text(const Row& row, const Api& api, std::size_t i) {
   if (same_as < 0 && !operand->same_as.empty())
     throw std::runtime_error(fmt::format("apis.inc: {}: '{}' must equal '{}', which the row lacks", row.name,
                                          operand->role, operand->same_as));
-  return fmt::format("         {{\"{}\", {{{}}}, 0x{:x}, {}, {}, {}}},\n", operand->role,
+  return fmt::format("         {{\"{}\", {{{}}}, 0x{:x}, {}, {}, {}, {}}},\n", operand->role,
                      packed_list(operand->accepts), api.accepted(operand->role).bits(), same_as,
-                     operand->optional, operand->direction != Direction::kIn);
+                     operand->optional, operand->direction != Direction::kIn,
+                     operand->direction != Direction::kOut);
 }
 
 std::string table() {
@@ -92,6 +93,9 @@ std::string table() {
 std::string version_script() {
   std::string text = "{\n  global:\n";
   for (const Row& row : rows()) text += fmt::format("    {};\n", row.name);
+#define DTYPE_SAN_EXPORT(name) text += "    " #name ";\n";
+#include "sanitizer/sources/exports.inc"
+#undef DTYPE_SAN_EXPORT
   return text + "  local:\n    *;\n};\n";
 }
 

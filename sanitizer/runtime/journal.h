@@ -3,22 +3,25 @@
 // say exactly what is missing. The file stands alone: what a frame refers to by number (a module) was written
 // before it.
 //
-// All numbers are little-endian. A payload is a sequence of u32, u64 and texts (u32 length, bytes):
-//   process  u32 pid, u32 parent, u64 opened (ns since 1970), u32 rank (kNoRank: none), text host, text
-//   executable,
-//            text command, text version
-//   module   u32 id, u64 bias (address in memory - address in the file), u64 low, u64 high, text build-id
-//   (bytes),
-//            u64 size, u64 modified (s since 1970), text path
+// All numbers are little-endian. A payload is a sequence of u32, u64 and texts (u32 length, bytes). Readers
+// ignore what follows the members that they know, and frame types that they do not know.
+//   process  u32 pid, u32 parent, u64 opened (ns since 1970), u32 rank (kNoRank: none), text host,
+//            text executable, text command, text version
+//   module   u32 id, u64 bias (address in memory - address in the file), u64 low, u64 high,
+//            text build-id (bytes), u64 size, u64 modified (s since 1970), text path
 //   kernel   text api, u32 module, u64 address: the first call of this API in the process
 //   finding  u32 index, text api, u64 thread, u64 time, u32 operands, operand..., u32 frames, (u32 module,
-//   u64 pc)... operand  text role, u32 flags, u32 dtype (packed), u64 accepts (DtypeSet), u32 same_as + 1,
-//   u32 device type,
-//            u32 device id, u32 dimensions, u64 size...
+//            u64 pc)..., u32 python frames, (text file, text function, u32 line, u32 entered from C)...,
+//            u32 origins, (u32 operand, u32 dtype, kChainLength u32 sites, 0: none)..., u32 operand + 1 whose
+//            bits were written as another dtype
+//   operand  text role, u32 flags, u32 dtype (packed), u64 accepts (DtypeSet), u32 same_as + 1,
+//            u32 device type, u32 device id, u32 dimensions, u64 size...
 //   count    u32 index of a finding, u64 calls so far
 //   calls    text api, u64 calls so far
 //   note     text
-//   close    u64 findings, u64 findings that were not recorded
+//   close    u64 findings, u64 findings that were not recorded, u64 ns spent in records
+//   site     u32 index, then as a finding up to its python frames: the first call of a place with these
+//   dtypes library  text name, u32 module, u64 address, u32 how its calls are seen (1: by its observer slot)
 #pragma once
 
 #include <cstddef>
@@ -34,6 +37,7 @@ namespace dtype_guard::san {
 inline constexpr std::uint32_t kJournalMagic = 0x314a5344;  // "DSJ1"
 inline constexpr std::uint16_t kJournalFormat = 1;
 inline constexpr std::size_t kLargestFrame = 16 * 1024;
+inline constexpr std::size_t kChainLength = 4;  // sites of an origin
 inline constexpr std::uint32_t kNoRank = 0xffffffff;
 inline constexpr std::string_view kJournalSuffix = ".dtype-san";
 
@@ -46,6 +50,8 @@ enum class FrameType : std::uint16_t {
   kCalls = 6,
   kNote = 7,
   kClose = 8,
+  kSite = 9,
+  kLibrary = 10,
 };
 
 enum OperandFlag : std::uint32_t {
@@ -73,7 +79,9 @@ inline std::uint32_t frame_checksum(const void* frame, std::size_t size) {
 // Builds one frame in a buffer of kLargestFrame bytes that the caller owns.
 class FrameBuilder {
  public:
-  FrameBuilder(void* buffer, FrameType type) : data_(static_cast<char*>(buffer)), type_(type) {}
+  FrameBuilder(void* buffer, FrameType type) : FrameBuilder(buffer, kLargestFrame, type) {}
+  FrameBuilder(void* buffer, std::size_t capacity, FrameType type)
+      : data_(static_cast<char*>(buffer)), capacity_(capacity), type_(type) {}
 
   FrameBuilder& u32(std::uint32_t value) { return raw(&value, sizeof value); }
   FrameBuilder& u64(std::uint64_t value) { return raw(&value, sizeof value); }
@@ -81,7 +89,15 @@ class FrameBuilder {
     u32(static_cast<std::uint32_t>(value.size()));
     return raw(value.data(), value.size());
   }
+  // Two pieces as one text.
+  FrameBuilder& text(std::string_view first, std::string_view second) {
+    u32(static_cast<std::uint32_t>(first.size() + second.size()));
+    return raw(first.data(), first.size()).raw(second.data(), second.size());
+  }
   bool overflowed() const { return overflowed_; }
+  FrameType type() const { return type_; }
+  std::size_t size() const { return size_; }
+  const void* data() const { return data_; }
 
   // Completes the frame; its bytes are the first `result` of the buffer.
   std::size_t finish(std::uint32_t sequence) {
@@ -99,7 +115,7 @@ class FrameBuilder {
 
  private:
   FrameBuilder& raw(const void* bytes, std::size_t count) {
-    if (count > kLargestFrame - size_) {
+    if (count > capacity_ - size_) {
       overflowed_ = true;
     } else if (count != 0) {
       std::memcpy(data_ + size_, bytes, count);
@@ -109,6 +125,7 @@ class FrameBuilder {
   }
 
   char* data_;
+  std::size_t capacity_;
   std::size_t size_ = sizeof(FrameHeader);
   FrameType type_;
   bool overflowed_ = false;

@@ -91,8 +91,13 @@ void write_process_frame(Process& process, Scratch& scratch) {
 }
 
 void start(Process& process, Scratch& scratch) {
+  if (!settings().follow_children && is_child()) {
+    process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);
+    return;
+  }
   FileStatus status;
   if (file_status(2, status)) process.error_output = status.identity;
+  process.owner = process_id();
   long opened = create_file(process);
   if (opened >= 0 && file_status(static_cast<int>(opened), status)) {
     process.journal_identity = status.identity;
@@ -104,8 +109,10 @@ void start(Process& process, Scratch& scratch) {
   process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);
   TextSink message(scratch.path, sizeof scratch.path);
   message << "cannot create a journal at '" << process.journal_path << "': " << error_text(opened)
-          << "; findings of process " << process_id()
-          << " are not recorded (set DTYPE_SAN_OPTIONS=journal=DIRECTORY)";
+          << "; findings of process " << process_id() << " are not recorded. "
+          << (settings().journal.empty()
+                  ? "Set DTYPE_SAN_OPTIONS=journal=DIRECTORY to one that you can write"
+                  : "Name a directory that you can write in DTYPE_SAN_OPTIONS=journal=");
   say(message.view());
 }
 
@@ -127,6 +134,31 @@ int current_descriptor(Process& process) {
   return descriptor;
 }
 
+bool append(Process& process, FrameBuilder& frame) {
+  int descriptor = current_descriptor(process);
+  if (descriptor < 0) return false;
+  std::size_t size = frame.finish(process.sequence.fetch_add(1, std::memory_order_relaxed));
+  return write_bytes(descriptor, frame.data(), size) == static_cast<long>(size);
+}
+
+// Up to max_journal_mb; then one last word. What ends a journal always goes in.
+bool has_room(Process& process, const FrameBuilder& frame) {
+  std::uint64_t limit = std::uint64_t{settings().max_journal_mb} << 20;
+  std::uint64_t used =
+      process.journal_bytes.fetch_add(frame.size(), std::memory_order_relaxed) + frame.size();
+  bool is_ending = frame.type() == FrameType::kClose || frame.type() == FrameType::kCalls;
+  if (used <= limit || is_ending) return true;
+  if (process.journal_full.exchange(1, std::memory_order_relaxed) != 0) return false;
+  TextBuffer<128> text;
+  text << "the journal reached max_journal_mb=" << std::uint64_t{settings().max_journal_mb}
+       << " and stops there; later findings are only counted";
+  char buffer[256];
+  FrameBuilder note(buffer, sizeof buffer, FrameType::kNote);
+  note.text(text.view());
+  (void)append(process, note);
+  return false;
+}
+
 }  // namespace
 
 bool open_journal(Process& process, Scratch& scratch) {
@@ -139,12 +171,9 @@ bool open_journal(Process& process, Scratch& scratch) {
   return process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
 }
 
-bool append_frame(Process& process, FrameBuilder& frame, const Scratch& scratch) {
-  if (frame.overflowed()) return false;
-  int descriptor = current_descriptor(process);
-  if (descriptor < 0) return false;
-  std::size_t size = frame.finish(process.sequence.fetch_add(1, std::memory_order_relaxed));
-  return write_bytes(descriptor, scratch.frame, size) == static_cast<long>(size);
+bool append_frame(Process& process, FrameBuilder& frame, const Scratch&) {
+  if (frame.overflowed() || !has_room(process, frame)) return false;
+  return append(process, frame);
 }
 
 void release_journal(Process& process) {

@@ -6,7 +6,9 @@
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
-#include "sanitizer/sources/interceptor.h"
+#include "sanitizer/sources/absent_kernels.h"
+#include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/flash_ref/observed_copies.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
 namespace dtype_guard::san {
@@ -32,25 +34,41 @@ void print_help() {
   QuietSection quiet;
   const Options& options = settings();
   note_start_objects();
-  if (decide_watching() == Watching::kOff) return;
   if (options.help) print_help();
-  bool linked = has_watched_kernel();
+  if (!options.enabled) {
+    (void)decide_watching();
+    return;
+  }
+  find_python();
+  observe_loaded_copies();
+  forget_absent_kernels();
+  if (decide_watching() == Watching::kOff) return;
+  bool linked = observes_any_copy() || has_watched_kernel();
   if (options.verbosity >= 1)
     say(linked ? "watching flash_ref" : "no watched library yet; waiting for its first call");
   if (!linked && !is_launched_command()) return;
   if (Process* mapped = process()) record_process(*mapped);
 }
 
+// Whether this process may have something to say at its end.
+bool was_watched() {
+  return settings().enabled && process_mapping.load(std::memory_order_acquire) != nullptr;
+}
+
 void print_summary(const Process& state, std::uint64_t findings) {
   TextBuffer<2500> message;
-  message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id()
-          << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
+  message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id();
+  if (state.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen)) {
+    message << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
+  } else {
+    message << ", not recorded";
+  }
   say(message.view());
 }
 
 [[gnu::destructor]] void on_unload() {
+  if (!was_watched()) return;
   Process* state = process_mapping.load(std::memory_order_acquire);
-  if (state == nullptr || watching.load(std::memory_order_relaxed) != Watching::kOn) return;
   std::uint64_t findings = record_end(*state);
   if (findings == 0) return;
   if (settings().print_summary) print_summary(*state, findings);

@@ -94,6 +94,28 @@ void store(Choice& out, std::string_view value, std::uint64_t, std::uint64_t, co
   }
 }
 
+void store(Switch& out, std::string_view value, std::uint64_t, std::uint64_t, const Problem& problem) {
+  if (value == "auto") {
+    out = Switch::kAuto;
+  } else if (value == "on" || value == "1") {
+    out = Switch::kOn;
+  } else if (value == "off" || value == "0") {
+    out = Switch::kOff;
+  } else {
+    problem("auto, on or off");
+  }
+}
+
+void store(Start& out, std::string_view value, std::uint64_t, std::uint64_t, const Problem& problem) {
+  if (value == "on") {
+    out = Start::kOn;
+  } else if (value == "dormant") {
+    out = Start::kDormant;
+  } else {
+    problem("on or dormant");
+  }
+}
+
 void store(Text& out, std::string_view value, std::uint64_t, std::uint64_t, const Problem& problem) {
   if (!out.assign(value)) problem("at most 1023 characters");
 }
@@ -114,6 +136,8 @@ void store_option(Options& options, std::string_view key, std::string_view value
 void write_default(TextSink& out, Flag value) { out << (value ? "1" : "0"); }
 void write_default(TextSink& out, Number value) { out << std::uint64_t{value}; }
 void write_default(TextSink& out, Choice) { out << "auto"; }
+void write_default(TextSink& out, Switch) { out << "auto"; }
+void write_default(TextSink& out, Start) { out << "on"; }
 void write_default(TextSink& out, const Text& value) { out << value.view(); }
 
 }  // namespace

@@ -14,6 +14,8 @@ namespace dtype_guard::san {
 using Flag = bool;
 using Number = std::uint32_t;
 enum class Choice : std::uint8_t { kAuto, kAlways, kNever };
+enum class Switch : std::uint8_t { kAuto, kOn, kOff };
+enum class Start : std::uint8_t { kOn, kDormant };
 
 class Text {
  public:

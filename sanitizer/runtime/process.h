@@ -8,17 +8,33 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "sanitizer/capture/python_frames.h"
 #include "sanitizer/runtime/contract_table.h"
 #include "sanitizer/runtime/journal.h"
+#include "sanitizer/runtime/origins.h"
+#include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
 
 namespace dtype_guard::san {
+
+inline constexpr std::size_t kAllApis = kApiCount + kMaxOwnApis;
+inline constexpr std::size_t kMaxCopies = 64;  // of watched libraries
 
 // One per thread, found by hashing the thread pointer: a plain increment by its owner, no atomic
 // read-modify-write.
 struct alignas(64) CallSlot {
   std::atomic<std::uintptr_t> thread;
-  std::atomic<std::uint64_t> calls[kApiCount];
+  // The first two operands of a call that an interceptor has counted and is passing on to a library without a
+  // slot. Where that library only forwards it, the kernel's observer must not count it again.
+  std::atomic<const void*> forwarded[2];
+  std::atomic<std::uint64_t> calls[kAllApis];
+};
+
+// Places of wrong calls whose finding is known: a repeat is counted without unwinding.
+struct RepeatSlot {
+  std::atomic<std::uint64_t> key;
+  std::atomic<std::uint32_t> finding;  // index + 1
+  std::atomic<std::uint32_t> seen;
 };
 
 struct FindingSlot {
@@ -37,8 +53,9 @@ enum class JournalState : std::uint32_t { kNone = 0, kOpening, kOpen, kFailed };
 struct Scratch {
   std::atomic<std::uint32_t> taken;
   alignas(8) char frame[kLargestFrame];
-  std::uintptr_t stack[128];
-  std::uint32_t modules[128];
+  std::uintptr_t stack[160];
+  std::uint32_t modules[160];
+  PythonFrame python[32];
   char path[4096];  // text is built here and not on the stack, which may be a small one
   char text[2048];
 };
@@ -50,15 +67,24 @@ struct Process {
   static constexpr std::size_t kScratches = 16;
 
   CallSlot calls[kCallSlots];
-  std::atomic<std::uint64_t> shared_calls[kApiCount];  // of threads that found no slot
-  std::atomic<std::uint32_t> kernel_recorded[kApiCount];
+  std::atomic<std::uint64_t> shared_calls[kAllApis];  // of threads that found no slot
+  std::atomic<std::uint32_t> kernel_recorded[kAllApis];
+  std::atomic<std::uint64_t> copy_recorded[kMaxCopies];
 
   FindingSlot findings[kFindingSlots];
+  RepeatSlot repeats[kFindingSlots];
   std::atomic<std::uint64_t> finding_count;
   std::atomic<std::uint64_t> unrecorded;  // distinct findings beyond max_findings, or lost
 
   ModuleSlot modules[kModuleSlots];
 
+  PlaceSlot places[kPlaceSlots];
+  Origins origins;
+  std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
+  std::atomic<std::uint64_t> journal_bytes;
+  std::atomic<std::uint32_t> journal_full;
+
+  std::uint64_t owner;                 // process id, once the journal is open
   std::atomic<std::uint32_t> journal;  // JournalState
   std::atomic<std::uint32_t> sequence;
   std::atomic<int> descriptor;  // + 1, so that a wiped one is none

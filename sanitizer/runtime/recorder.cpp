@@ -5,39 +5,57 @@
 
 #include "sanitizer/capture/modules.h"
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/runtime/call_frames.h"
 #include "sanitizer/runtime/dtype_names.h"
 #include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/runtime/own_contracts.h"
+#include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/flash_ref/observed_copies.h"
 
 namespace dtype_guard::san {
 namespace {
 
-const ApiContract& contract_of(ApiId api) { return kContracts[static_cast<std::size_t>(api)]; }
+// The time that recording takes, for the report.
+class HookTime {
+ public:
+  explicit HookTime(Process& process) : process_(process), start_(monotonic_ns()) {}
+  ~HookTime() { process_.hook_ns.fetch_add(monotonic_ns() - start_, std::memory_order_relaxed); }
+  HookTime(const HookTime&) = delete;
+  HookTime& operator=(const HookTime&) = delete;
 
-// A descriptor whose dtype does not exist or whose rank is absurd is broken: the kernel says so, not we.
+ private:
+  Process& process_;
+  std::uint64_t start_;
+};
+
+// Numbers that DLPack gives no meaning, or an absurd rank: the descriptor is broken, and the kernel says so,
+// not we. A dtype that DLPack knows and PyTorch does not is a finding like others.
 bool is_broken(const ApiContract& contract, const DLTensor* const* operands) {
+  constexpr unsigned kLastCode = 17;
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
     const DLTensor* tensor = operands[i];
     if (tensor == nullptr) continue;
-    if (dtype_name(packed_dtype(*tensor)).empty() || tensor->ndim < 0 || tensor->ndim > 64) return true;
+    const DLDataType& dtype = tensor->dtype;
+    if (dtype.code > kLastCode || dtype.bits == 0 || dtype.bits > 128 || dtype.lanes == 0) return true;
+    if (tensor->ndim < 0 || tensor->ndim > 64) return true;
   }
   return false;
 }
 
-std::uint64_t finding_key(ApiId api, const ApiContract& contract, const DLTensor* const* operands,
-                          const Scratch& scratch, std::size_t depth) {
-  std::uint64_t key =
-      XXH3_64bits_withSeed(scratch.stack, depth * sizeof scratch.stack[0], static_cast<std::uint64_t>(api));
-  for (std::size_t i = 0; i < contract.operand_count; ++i) {
-    std::uint64_t dtype = operands[i] != nullptr ? packed_dtype(*operands[i]) : 0;
+std::uint64_t finding_key(const WatchedCall& call, const CapturedStack& stack, std::size_t reinterpreted) {
+  std::uint64_t key = stack.hash(static_cast<std::uint64_t>(call.api) << 8 | reinterpreted);
+  for (std::size_t i = 0; i < contract_of(call.api).operand_count; ++i) {
+    std::uint64_t dtype = call.operands[i] != nullptr ? packed_dtype(*call.operands[i]) : 0;
     key = (key ^ dtype) * 0x9e3779b97f4a7c15U;
   }
   return key != 0 ? key : 1;
 }
 
-// nullptr when the table is full.
+// nullptr when the table is full around there.
 FindingSlot* find_slot(Process& process, std::uint64_t key, bool& is_new) {
-  for (std::size_t i = 0; i < Process::kFindingSlots; ++i) {
+  constexpr std::size_t kProbes = 256;
+  for (std::size_t i = 0; i < kProbes; ++i) {
     FindingSlot& slot = process.findings[(key + i) % Process::kFindingSlots];
     std::uint64_t seen = 0;
     is_new = slot.key.compare_exchange_strong(seen, key, std::memory_order_acq_rel);
@@ -50,35 +68,7 @@ std::uint32_t slot_index(const Process& process, const FindingSlot& slot) {
   return static_cast<std::uint32_t>(&slot - process.findings);
 }
 
-void put_operand(FrameBuilder& frame, const OperandContract& contract, const DLTensor* tensor) {
-  std::int64_t shape[8];
-  std::size_t ndim = tensor != nullptr && tensor->ndim <= 8 ? static_cast<std::size_t>(tensor->ndim) : 0;
-  bool known =
-      tensor != nullptr && tensor->ndim <= 8 && (ndim == 0 || read_memory(tensor->shape, shape, ndim * 8));
-  std::uint32_t flags = (tensor != nullptr ? kOperandPresent : 0U) |
-                        (contract.optional ? kOperandOptional : 0U) |
-                        (contract.output ? kOperandOutput : 0U) | (known ? kOperandShapeKnown : 0U);
-  frame.text(contract.role).u32(flags).u32(tensor != nullptr ? packed_dtype(*tensor) : 0U);
-  frame.u64(contract.accepts_set).u32(static_cast<std::uint32_t>(contract.same_as + 1));
-  frame.u32(tensor != nullptr ? static_cast<std::uint32_t>(tensor->device.device_type) : 0U);
-  frame.u32(tensor != nullptr ? static_cast<std::uint32_t>(tensor->device.device_id) : 0U);
-  if (!known) ndim = 0;
-  frame.u32(static_cast<std::uint32_t>(ndim));
-  for (std::size_t i = 0; i < ndim; ++i) frame.u64(static_cast<std::uint64_t>(shape[i]));
-}
-
-bool write_finding(Process& process, Scratch& scratch, std::uint32_t index, const ApiContract& contract,
-                   const DLTensor* const* operands, std::size_t depth) {
-  record_modules(process, scratch, scratch.stack, scratch.modules, depth);
-  FrameBuilder frame(scratch.frame, FrameType::kFinding);
-  frame.u32(index).text(contract.name).u64(thread_id()).u64(now_ns());
-  frame.u32(static_cast<std::uint32_t>(contract.operand_count));
-  for (std::size_t i = 0; i < contract.operand_count; ++i)
-    put_operand(frame, contract.operands[i], operands[i]);
-  frame.u32(static_cast<std::uint32_t>(depth));
-  for (std::size_t i = 0; i < depth; ++i) frame.u32(scratch.modules[i]).u64(scratch.stack[i]);
-  return append_frame(process, frame, scratch);
-}
+bool is_power_of_two(std::uint64_t number) { return (number & (number - 1)) == 0; }
 
 void write_count(Process& process, Scratch& scratch, const FindingSlot& slot) {
   FrameBuilder frame(scratch.frame, FrameType::kCount);
@@ -92,14 +82,16 @@ void write_calls(Process& process, Scratch& scratch, ApiId api) {
   (void)append_frame(process, frame, scratch);
 }
 
-[[noreturn]] void halt(Process& process, const ApiContract& contract, const DLTensor* const* operands) {
+[[noreturn]] void halt(Process& process, const WatchedCall& call) {
+  const ApiContract& contract = contract_of(call.api);
   TextBuffer<512> message;
   message << "halt_on_error: process " << process_id() << " stops at its first finding, '" << contract.name
           << "' called with ";
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
-    if (operands[i] == nullptr) continue;
+    if (call.operands[i] == nullptr) continue;
+    std::string_view dtype = dtype_name(packed_dtype(*call.operands[i]));
     message << (i == 0 ? "" : ", ") << contract.operands[i].role << " "
-            << dtype_name(packed_dtype(*operands[i]));
+            << (dtype.empty() ? std::string_view("a dtype that PyTorch lacks") : dtype);
   }
   say(message.view());
   record_end(process);
@@ -107,12 +99,49 @@ void write_calls(Process& process, Scratch& scratch, ApiId api) {
   abort();
 }
 
-void record(Process& process, Scratch& scratch, ApiId api, const DLTensor* const* operands) {
-  const ApiContract& contract = contract_of(api);
-  std::size_t depth = capture_stack(scratch.stack, settings().stack_depth);
-  std::uint64_t key = finding_key(api, contract, operands, scratch, depth);
+// Places are told apart more coarsely than stacks, so the first repeats of a place look at the whole stack:
+// that finds the other ways to it. From then on only every power of two does.
+constexpr std::uint32_t kFullLooks = 16;
+
+RepeatSlot& repeat_slot(Process& process, std::uint64_t place) {
+  return process.repeats[place % Process::kFindingSlots];
+}
+
+// True when the call was a repeat and has been counted. `kind` tells findings of one place apart.
+bool count_repeat(Process& process, const WatchedCall& call, std::uint64_t kind) {
+  std::uint64_t place = 0;
+  if (!known_place(process.places, call, contract_of(call.api).operand_count, place)) return false;
+  place += kind;
+  RepeatSlot& repeat = repeat_slot(process, place);
+  if (repeat.key.load(std::memory_order_acquire) != place) return false;
+  std::uint32_t finding = repeat.finding.load(std::memory_order_acquire);
+  std::uint32_t seen = repeat.seen.fetch_add(1, std::memory_order_relaxed);
+  if (finding == 0 || seen < kFullLooks || is_power_of_two(seen)) return false;
+  std::atomic<std::uint64_t>& count = process.findings[finding - 1].count;
+  std::uint64_t before = count.load(std::memory_order_relaxed);
+  do {
+    if (is_power_of_two(before + 1)) return false;  // that one goes to the journal
+  } while (!count.compare_exchange_weak(before, before + 1, std::memory_order_relaxed));
+  return true;
+}
+
+void remember(Process& process, std::uint64_t place, const FindingSlot& slot) {
+  RepeatSlot& repeat = repeat_slot(process, place);
+  std::uint64_t none = 0;
+  if (!repeat.key.compare_exchange_strong(none, place) && none != place) {
+    repeat.finding.store(0, std::memory_order_relaxed);  // another place that falls here: the newer one stays
+    repeat.seen.store(0, std::memory_order_relaxed);
+    repeat.key.store(place, std::memory_order_release);
+  }
+  repeat.finding.store(slot_index(process, slot) + 1, std::memory_order_release);
+}
+
+void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t kind,
+            const FindingDetail& detail) {
+  CapturedStack stack = capture_call(scratch, call);
+  std::uint64_t place = learn_place(process, call, scratch, stack.depth);
   bool is_new = false;
-  FindingSlot* slot = find_slot(process, key, is_new);
+  FindingSlot* slot = find_slot(process, finding_key(call, stack, detail.reinterpreted), is_new);
   if (slot == nullptr) {
     process.unrecorded.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -120,45 +149,93 @@ void record(Process& process, Scratch& scratch, ApiId api, const DLTensor* const
   std::uint64_t count = slot->count.fetch_add(1, std::memory_order_relaxed) + 1;
   if (is_new) {
     bool room = process.finding_count.fetch_add(1, std::memory_order_relaxed) < settings().max_findings;
-    bool written = room && open_journal(process, scratch) &&
-                   write_finding(process, scratch, slot_index(process, *slot), contract, operands, depth);
+    bool written =
+        room && open_journal(process, scratch) &&
+        write_call(process, scratch, FrameType::kFinding, slot_index(process, *slot), call, stack, &detail);
     slot->recorded.store(written ? 1 : 0, std::memory_order_release);
     if (!written) process.unrecorded.fetch_add(1, std::memory_order_relaxed);
-  } else if ((count & (count - 1)) == 0 && slot->recorded.load(std::memory_order_acquire) != 0) {
+  } else if (is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) != 0) {
     write_count(process, scratch, *slot);
-    write_calls(process, scratch, api);
+    write_calls(process, scratch, call.api);
   }
+  remember(process, place + kind, *slot);
+}
+
+void record_finding(Process& process, const WatchedCall& call, std::uint64_t kind,
+                    const FindingDetail& detail) {
+  {
+    ScratchLease lease(process);
+    if (lease.get() != nullptr) {
+      record(process, *lease.get(), call, kind, detail);
+    } else {
+      process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+  if (settings().halt_on_error) halt(process, call);
 }
 
 }  // namespace
 
-void record_first_call(Process& process, ApiId api, const void* kernel) {
+void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   if (process.kernel_recorded[static_cast<std::size_t>(api)].exchange(1, std::memory_order_acq_rel) != 0)
     return;
   QuietSection quiet;
+  HookTime time(process);
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return;
-  std::uintptr_t address =
-      reinterpret_cast<std::uintptr_t>(kernel) + 1;  // modules are looked up at address - 1
+  record_copies(process, *scratch);
+  std::uintptr_t address = kernel + 1;  // modules are looked up at address - 1
   record_modules(process, *scratch, &address, scratch->modules, 1);
   FrameBuilder frame(scratch->frame, FrameType::kKernel);
   frame.text(contract_of(api).name).u32(scratch->modules[0]).u64(address - 1);
   (void)append_frame(process, frame, *scratch);
 }
 
-void record_violation(Process& process, ApiId api, const DLTensor* const* operands) {
-  if (is_broken(contract_of(api), operands)) return;
+void record_violation(Process& process, const WatchedCall& call) {
+  if (is_broken(contract_of(call.api), call.operands)) return;
+  if (count_repeat(process, call, 0)) return;
   QuietSection quiet;
-  {
-    ScratchLease lease(process);
-    if (lease.get() != nullptr) {
-      record(process, *lease.get(), api, operands);
-    } else {
-      process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+  HookTime time(process);
+  FindingDetail detail;
+  if (settings().origins) find_origins(process, call, detail);
+  record_finding(process, call, 0, detail);
+}
+
+void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at,
+                             const Origin& origin) {
+  if (count_repeat(process, call, at + 1)) return;
+  QuietSection quiet;
+  HookTime time(process);
+  FindingDetail detail;
+  detail.origins[0] = {static_cast<std::uint32_t>(at), origin};
+  detail.origin_count = 1;
+  detail.reinterpreted = static_cast<std::uint32_t>(at + 1);
+  record_finding(process, call, at + 1, detail);
+}
+
+std::uint32_t record_site(Process& process, const WatchedCall& call) {
+  QuietSection quiet;
+  HookTime time(process);
+  ScratchLease lease(process);
+  Scratch* scratch = lease.get();
+  if (scratch == nullptr || !open_journal(process, *scratch)) return 0;
+  CapturedStack stack = capture_call(*scratch, call);
+  std::uint64_t place = learn_place(process, call, *scratch, stack.depth);
+  constexpr std::size_t kProbes = 16;
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    auto index = static_cast<std::uint32_t>((place + i) % Origins::kSites);
+    SiteSlot& slot = process.origins.sites[index];
+    std::uint64_t seen = 0;
+    if (slot.key.compare_exchange_strong(seen, place, std::memory_order_acq_rel)) {
+      // Without its frame a site means nothing: nobody refers to it then.
+      bool written = write_call(process, *scratch, FrameType::kSite, index + 1, call, stack, nullptr);
+      slot.recorded.store(written ? 1 : 2, std::memory_order_release);
+      seen = place;
     }
+    if (seen == place) return slot.recorded.load(std::memory_order_acquire) == 1 ? index + 1 : 0;
   }
-  if (settings().halt_on_error) halt(process, contract_of(api), operands);
+  return 0;
 }
 
 void record_process(Process& process) {
@@ -179,11 +256,17 @@ std::uint64_t record_end(Process& process) {
     if (slot.recorded.load(std::memory_order_acquire) == 0) continue;
     if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
   }
-  for (std::size_t i = 0; i < kApiCount; ++i)
+  for (std::size_t i = 0; i < kAllApis; ++i)
     if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
       write_calls(process, scratch, static_cast<ApiId>(i));
+  if (const char* problem = python_problem()) {
+    FrameBuilder note(scratch.frame, FrameType::kNote);
+    note.text("no Python frames in the stacks: ", problem);
+    (void)append_frame(process, note, scratch);
+  }
   FrameBuilder frame(scratch.frame, FrameType::kClose);
   frame.u64(findings).u64(process.unrecorded.load(std::memory_order_relaxed));
+  frame.u64(process.hook_ns.load(std::memory_order_relaxed));
   (void)append_frame(process, frame, scratch);
   release_journal(process);
   return findings;

@@ -3,23 +3,27 @@
 // counted.
 #pragma once
 
-#include <dlpack/dlpack.h>
-
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "sanitizer/runtime/contract_table.h"
 #include "sanitizer/runtime/process.h"
+#include "sanitizer/runtime/watched_call.h"
 
 namespace dtype_guard::san {
 
-// Notes in the journal that `api` was called and where its kernel is.
-void record_first_call(Process& process, ApiId api, const void* kernel);
+// Notes in the journal that `api` was called, in the copy that holds this address.
+void record_first_call(Process& process, ApiId api, std::uintptr_t kernel);
 
-// `operands` has kContracts[api].operand_count entries, required ones not NULL. Does not return when
-// halt_on_error is set.
-void record_violation(Process& process, ApiId api, const DLTensor* const* operands);
+// A call that its contract does not allow; required operands are not NULL. Does not return when halt_on_error
+// is set.
+void record_violation(Process& process, const WatchedCall& call);
+
+// An accepted call whose operand `at` holds bits that were written as another dtype.
+void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at, const Origin& origin);
+
+// The site of a call that the map of places does not know: its number, and a frame with its operands and
+// stack when it is new. 0 when it could not be written.
+std::uint32_t record_site(Process& process, const WatchedCall& call);
 
 // Opens the journal of a process that is of interest before its first call, so that "no call was seen" can be
 // said.
@@ -27,9 +31,5 @@ void record_process(Process& process);
 
 // Writes the final counts; gives the number of distinct findings of this process.
 std::uint64_t record_end(Process& process);
-
-inline std::uint32_t packed_dtype(const DLTensor& tensor) {
-  return std::uint32_t{tensor.dtype.code} << 16 | std::uint32_t{tensor.dtype.bits} << 8 | tensor.dtype.lanes;
-}
 
 }  // namespace dtype_guard::san

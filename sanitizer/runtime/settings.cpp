@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/system.h"
 
@@ -21,6 +22,8 @@ constinit Options options;
 char host[65];
 char rank[12];
 bool launched = false;
+bool started_by_command = false;
+std::uint64_t loading_process = 0;
 std::atomic<std::uint32_t> state{kUnread};
 
 // Complaints are kept until everything has been read: log_path may come after the mistake.
@@ -95,7 +98,19 @@ void read_environment() {
   read_rank();
   TextBuffer<32> own;
   own << process_id();
-  launched = variable("DTYPE_SAN_COMMAND_PID") == own.view();
+  std::string_view command = variable("DTYPE_SAN_COMMAND_PID");
+  launched = command == own.view();
+  started_by_command = !command.empty() && !launched;
+  loading_process = process_id();
+  if (!options.contracts.empty()) {
+    const char* problem = nullptr;
+    if (!load_own_contracts(options.contracts.c_str(), problem)) {
+      TextBuffer<1400> message;
+      message << "contracts '" << options.contracts.view() << "' " << problem;
+      Complaints::keep(&complaints, message.view());
+    }
+  }
+  if (options.cupti == Switch::kOn) Complaints::keep(&complaints, "cupti=on: this build has no CUPTI source");
   if (complaints.lines.size() != 0) write_out(complaints.lines.view());
 }
 
@@ -116,6 +131,7 @@ const Options& settings() {
 std::string_view rank_text() { return rank; }
 std::string_view host_name() { return host; }
 bool is_launched_command() { return launched; }
+bool is_child() { return started_by_command || process_id() != loading_process; }
 
 void say(std::string_view text) {
   TextBuffer<4096> line;

@@ -19,6 +19,10 @@ std::string_view host_name();
 // Whether `dtype-san run` started exactly this process.
 bool is_launched_command();
 
+// Whether this is a fork of the process that loaded the library, or one that the command of `dtype-san run`
+// started.
+bool is_child();
+
 // One line "dtype-san: TEXT" to log_path or stderr.
 void say(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include "sanitizer/sources/interceptor.h"
 
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/flash_ref/observed_copies.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
 namespace dtype_guard::san {
@@ -10,34 +11,40 @@ namespace {
 // then fails like any call that the kernel refuses.
 int no_kernel() { return -1; }
 
+// Of the program's start, in whatever copy.
+std::atomic<void*> start_kernels[kApiCount];
+
 }  // namespace
 
-void* find_kernel_slow(ApiId api, std::uintptr_t caller) {
-  QuietSection quiet;
+Kernel find_kernel_for(ApiId api, std::uintptr_t caller) {
   auto index = static_cast<std::size_t>(api);
-  KernelLocation location = find_kernel(kContracts[index].name, caller);
+  if (void* kernel = start_kernels[index].load(std::memory_order_relaxed))
+    return {kernel, observed_kernels[index].load(std::memory_order_relaxed) == kernel};
+  QuietSection quiet;
+  KernelLocation location = find_kernel(kContracts[index].name, caller - 1);
   if (location.address == nullptr) {
     TextBuffer<512> message;
     message << "'" << kContracts[index].name << "' was called, but no library in process " << process_id()
             << " defines it; the call returns -1. Link the library that has it, or run without dtype-san";
     say(message.view());
-    return reinterpret_cast<void*>(no_kernel);
+    return {reinterpret_cast<void*>(no_kernel), true};
   }
-  if (location.permanent) kernels[index].store(location.address, std::memory_order_relaxed);
-  return location.address;
+  bool observed = is_observed(reinterpret_cast<std::uintptr_t>(location.address));
+  if (location.permanent) {
+    if (observed) observed_kernels[index].store(location.address, std::memory_order_relaxed);
+    start_kernels[index].store(location.address, std::memory_order_relaxed);
+  }
+  return {location.address, observed};
 }
 
-void first_call_slow(Process* mapped, ApiId api, std::uintptr_t caller) {
-  QuietSection quiet;
-  KernelLocation location = find_kernel(kContracts[static_cast<std::size_t>(api)].name, caller);
-  if (location.address == nullptr) return;
-  record_first_call(*mapped, api, location.address);
-}
-
-Watching decide_watching() {
-  Watching state = settings().enabled ? Watching::kOn : Watching::kOff;
-  watching.store(state, std::memory_order_relaxed);
-  return state;
+void* thunk_for(ApiId api, void* kernel) {
+  if (is_observed(reinterpret_cast<std::uintptr_t>(kernel))) return kernel;
+  auto& known = thunk_kernels[static_cast<std::size_t>(api)];
+  for (std::size_t i = 0; i < kMaxThunks; ++i) {
+    void* seen = nullptr;
+    if (known[i].compare_exchange_strong(seen, kernel) || seen == kernel) return thunks_of(api)[i];
+  }
+  return kernel;
 }
 
 }  // namespace dtype_guard::san

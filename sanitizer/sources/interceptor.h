@@ -1,145 +1,102 @@
-// Interceptors: functions of this library that carry the name of a kernel, so that a call through the PLT of
-// a preloaded program arrives here first.
+// Interceptors: functions of this library that carry the name of a kernel, so that a call that the dynamic
+// linker binds arrives here first. They watch copies without an observer slot; a call to a copy that has one
+// is passed on untouched, because its observer sees it (flash_ref/observed_copies.h). So each call is seen
+// once.
 //
 // How to add an API (say flash_ref_decode):
 //   1. Its contract goes into rules/contracts/<library>.json.
 //   2. One row goes into sources/<library>/apis.inc: name, C parameters, arguments, tensor operands in the
-//   contract's
-//      order. Row and contract are compared at build time.
-//   3. Nothing else: the export list, the contract table, the interceptor and the counters are made from that
-//   row. A
-//      process test that calls the kernel with a wrong dtype shows that it is seen.
+//      contract's order. Row and contract are compared at build time.
+//   3. Nothing else: the export list, the contract table, the interceptor, the observer's check and the
+//      counters are made from that row. A process test that calls the kernel with a wrong dtype shows that it
+//      is seen.
 // How to add a source (a library or a hook of its own): a folder beside flash_ref with its apis.inc, a line
 // in sources/apis.inc, and a row in symbolize/sources.inc, which tells the report what was on and why.
-//
-// The clean path of an interceptor, in order: find this thread's counters, add one, pack each operand's dtype
-// and compare it with the contract's constants, jump to the kernel. No lock, allocation, system call or
-// clock; the two slow functions are out of line and take the operands by value, so that the last step can be
-// a tail call.
 #pragma once
 
-#include <dlpack/dlpack.h>
-
-#include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <utility>
-
-#include "sanitizer/runtime/contract_table.h"
-#include "sanitizer/runtime/process.h"
-#include "sanitizer/runtime/recorder.h"
+#include "sanitizer/sources/call_check.h"
 
 namespace dtype_guard::san {
 
-enum class Watching : std::uint8_t { kUnknown, kOn, kOff };
-inline std::atomic<Watching> watching{Watching::kUnknown};
+struct Kernel {
+  void* address;
+  bool observed;  // lies in a copy whose observer slot is used
+};
 
-// Kernels that lie in objects of the program's start.
-inline std::atomic<void*> kernels[kApiCount];
+// Kernels of observed copies among the objects of the program's start, which are never unloaded.
+inline std::atomic<void*> observed_kernels[kApiCount];
 
-// Off the clean path; both in interceptor.cpp.
-void* find_kernel_slow(ApiId api, std::uintptr_t caller);
-void first_call_slow(Process* process, ApiId api, std::uintptr_t caller);
-Watching decide_watching();
+// The kernel that the caller would have reached without this library; never null.
+Kernel find_kernel_for(ApiId api, std::uintptr_t caller);
 
-template <ApiId id>
-constexpr const ApiContract& kContract = kContracts[static_cast<std::size_t>(id)];
+// Kernels of copies without a slot that were handed out by dlsym: each has a function of its own, so that two
+// copies stay two.
+inline constexpr std::size_t kMaxThunks = 8;
+inline std::atomic<void*> thunk_kernels[kApiCount][kMaxThunks];
 
-// A dtype as it lies in the descriptor, read as one word, and a contract's packed dtype in that order.
-inline std::uint32_t dtype_word(const DLTensor& tensor) {
-  static_assert(sizeof tensor.dtype == sizeof(std::uint32_t));
-  return __builtin_bit_cast(std::uint32_t, tensor.dtype);
-}
-constexpr std::uint32_t as_word(std::uint32_t packed) {
-  return __builtin_bit_cast(std::uint32_t, DLDataType{static_cast<std::uint8_t>(packed >> 16),
-                                                      static_cast<std::uint8_t>(packed >> 8),
-                                                      static_cast<std::uint16_t>(packed & 0xffU)});
-}
+// The function to give out in place of `kernel`: itself where it is observed or no thunk is left.
+void* thunk_for(ApiId api, void* kernel);
+// The kMaxThunks functions of an API.
+void* const* thunks_of(ApiId api);
 
-template <ApiId id, std::size_t operand, std::size_t... entry>
-[[gnu::always_inline]] inline bool listed(std::uint32_t word, std::index_sequence<entry...>) {
-  constexpr const OperandContract& contract = kContract<id>.operands[operand];
-  if constexpr (contract.accepts[0] == 0) return true;
-  return ((contract.accepts[entry] != 0 && word == as_word(contract.accepts[entry])) || ...);
+inline void set_forwarded(CallSlot* slot, const DLTensor* first, const DLTensor* second) {
+  if (slot == nullptr) return;
+  slot->forwarded[0].store(first, std::memory_order_relaxed);
+  slot->forwarded[1].store(second, std::memory_order_relaxed);
 }
 
-template <ApiId id, std::size_t operand, typename Operands>
-[[gnu::always_inline]] inline bool operand_accepted(const Operands& operands) {
-  constexpr const OperandContract& contract = kContract<id>.operands[operand];
-  if (operands[operand] == nullptr) return true;
-  std::uint32_t word = dtype_word(*operands[operand]);
-  if constexpr (contract.same_as >= 0) {
-    const DLTensor* other = operands[contract.same_as];
-    if (other != nullptr && dtype_word(*other) != word) return false;
-  }
-  return listed<id, operand>(word, std::make_index_sequence<kMaxAccepted>());
-}
-
-template <ApiId id, typename Operands, std::size_t... operand>
-[[gnu::always_inline]] inline bool all_accepted(const Operands& operands, std::index_sequence<operand...>) {
-  if (((operands[operand] == nullptr && !kContract<id>.operands[operand].optional) || ...)) return true;
-  return (operand_accepted<id, operand>(operands) && ...);
-}
-
-// True when the contract holds, and also when a required operand is NULL: that is for the kernel to refuse.
-// Unrolled over the contract's constants: what remains at run time is one comparison for each dtype that may
-// be.
-template <ApiId id, typename... Tensors>
-[[gnu::always_inline]] inline bool accepted(Tensors... tensors) {
+// Out of line, so that the interceptor itself keeps nothing on the stack and can jump to an observed kernel:
+// the observer then sees the true caller.
+template <ApiId id, typename... Tensors, typename Call>
+[[gnu::always_inline]] inline int intercepted(void* kernel, std::uintptr_t caller, const Call& call,
+                                              Tensors... tensors) {
   static_assert(sizeof...(Tensors) == kContract<id>.operand_count);
   const DLTensor* const operands[] = {tensors...};
-  return all_accepted<id>(operands, std::index_sequence_for<Tensors...>());
-}
-
-template <ApiId id, typename... Tensors>
-[[gnu::noinline, gnu::cold]] void refused(Process* process, Tensors... tensors) {
-  const DLTensor* const operands[] = {tensors...};
-  record_violation(*process, id, operands);
-}
-
-template <ApiId id>
-[[gnu::always_inline]] inline void count_call(Process* mapped, std::uintptr_t caller) {
-  constexpr auto index = static_cast<std::size_t>(id);
+  Process* mapped = is_watching() ? process() : nullptr;
+  if (mapped == nullptr) return call();
   CallSlot* slot = call_slot(*mapped);
-  if (slot == nullptr) [[unlikely]] {
-    if (mapped->shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0)
-      first_call_slow(mapped, id, caller);
-    return;
-  }
-  std::uint64_t before = slot->calls[index].load(std::memory_order_relaxed);
-  slot->calls[index].store(before + 1, std::memory_order_relaxed);
-  if (before == 0) [[unlikely]]
-    first_call_slow(mapped, id, caller);
-}
-
-template <ApiId id, typename... Tensors>
-[[gnu::always_inline]] inline void watch_call(std::uintptr_t caller, Tensors... tensors) {
-  Watching state = watching.load(std::memory_order_relaxed);
-  if (state != Watching::kOn) [[unlikely]] {
-    if (state == Watching::kUnknown) state = decide_watching();
-    if (state != Watching::kOn) return;
-  }
-  Process* mapped = process();
-  if (mapped == nullptr) [[unlikely]]
-    return;
-  count_call<id>(mapped, caller);
-  if (!accepted<id>(tensors...)) [[unlikely]]
-    refused<id>(mapped, tensors...);
-}
-
-template <ApiId id>
-[[gnu::always_inline]] inline void* kernel_of(std::uintptr_t caller) {
-  void* kernel = kernels[static_cast<std::size_t>(id)].load(std::memory_order_relaxed);
-  return kernel != nullptr ? kernel : find_kernel_slow(id, caller);
+  before_call<id>(*mapped, slot, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
+  set_forwarded(slot, operands[0], operands[1]);
+  int status = call();
+  set_forwarded(slot, nullptr, nullptr);
+  after_call<id>(*mapped, operands, caller, status);
+  return status;
 }
 
 }  // namespace dtype_guard::san
 
 #define DTYPE_SAN_STRIP_PARENTHESES(...) __VA_ARGS__
-#define DTYPE_SAN_INTERCEPTOR(name, parameters, arguments, tensors)                       \
-  extern "C" __attribute__((visibility("default"))) int name parameters {                 \
-    using namespace dtype_guard::san;                                                     \
-    auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)) - 1;      \
-    watch_call<ApiId::name>(caller, DTYPE_SAN_STRIP_PARENTHESES tensors);                 \
-    return reinterpret_cast<int(*) parameters>(kernel_of<ApiId::name>(caller)) arguments; \
+#define DTYPE_SAN_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
+
+// The exported function, a template of thunks, and what both do for a copy without a slot.
+#define DTYPE_SAN_INTERCEPTOR(name, parameters, arguments, tensors)                                         \
+  namespace dtype_guard::san {                                                                              \
+  struct name##_hook {                                                                                      \
+    using Function = int(*) parameters;                                                                     \
+    void* kernel;                                                                                           \
+    std::uintptr_t caller;                                                                                  \
+    [[gnu::noinline]] int watched parameters const {                                                        \
+      return intercepted<ApiId::name>(                                                                      \
+          kernel, caller, [&] { return reinterpret_cast<Function>(kernel) arguments; },                     \
+          DTYPE_SAN_STRIP_PARENTHESES tensors);                                                             \
+    }                                                                                                       \
+    template <std::size_t copy>                                                                             \
+    static int thunk parameters {                                                                           \
+      return name##_hook{thunk_kernels[static_cast<std::size_t>(ApiId::name)][copy], DTYPE_SAN_CALLER}      \
+          .watched arguments;                                                                               \
+    }                                                                                                       \
+  };                                                                                                        \
+  /* Jumped to, so that the return address is still the caller's. */                                        \
+  [[gnu::noinline]] int name##_searched parameters {                                                        \
+    Kernel kernel = find_kernel_for(ApiId::name, DTYPE_SAN_CALLER);                                         \
+    if (kernel.observed) return reinterpret_cast<name##_hook::Function>(kernel.address) arguments;          \
+    return name##_hook{kernel.address, DTYPE_SAN_CALLER}.watched arguments;                                 \
+  }                                                                                                         \
+  }                                                                                                         \
+  extern "C" __attribute__((visibility("default"))) int name parameters {                                   \
+    using namespace dtype_guard::san;                                                                       \
+    void* kernel = observed_kernels[static_cast<std::size_t>(ApiId::name)].load(std::memory_order_relaxed); \
+    if (kernel != nullptr) [[likely]]                                                                       \
+      return reinterpret_cast<name##_hook::Function>(kernel) arguments;                                     \
+    return name##_searched arguments;                                                                       \
   }

@@ -103,4 +103,28 @@ KernelLocation find_kernel(const char* name, std::uintptr_t caller) {
   return {in_scope != nullptr ? in_scope : first_later, false};
 }
 
+void* next_after(const char* name, std::uintptr_t caller) {
+  bool past_caller = false;
+  void* found = nullptr;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (object.contains(caller)) {
+      past_caller = true;
+    } else if (past_caller && !is_own(object)) {
+      found = object.find_function(name);
+    }
+    return found == nullptr;
+  });
+  return found;
+}
+
+std::uintptr_t own_export(const char* name) {
+  void* found = nullptr;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (!is_own(object)) return true;
+    found = object.find_function(name);
+    return false;
+  });
+  return reinterpret_cast<std::uintptr_t>(found);
+}
+
 }  // namespace dtype_guard::san

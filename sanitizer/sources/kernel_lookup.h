@@ -22,4 +22,10 @@ struct KernelLocation {
 // `caller` is an address in the calling function.
 KernelLocation find_kernel(const char* name, std::uintptr_t caller);
 
+// What RTLD_NEXT means to the caller, when this library is not there.
+void* next_after(const char* name, std::uintptr_t caller);
+
+// The address of the function of this library that carries a kernel's name.
+std::uintptr_t own_export(const char* name);
+
 }  // namespace dtype_guard::san

@@ -13,7 +13,7 @@
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
 #include "sanitizer/runtime/journal.h"
-#include "sanitizer/symbolize/address.h"
+#include "sanitizer/symbolize/stacks.h"
 #include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
@@ -48,31 +48,17 @@ std::vector<std::string> names(DtypeSet set) {
   return result;
 }
 
-// Libraries that stand between the user's code and the kernel.
-bool is_library_module(const std::string& path) {
-  static constexpr std::array<std::string_view, 13> kPrefixes = {
-      "libflash_ref.", "libdtype_san.", "libtorch",   "libc10",     "libc.so",  "ld-linux",  "libstdc++.",
-      "libgcc_s.",     "libm.so",       "libpython3", "libpthread", "libgomp.", "linux-vdso"};
-  std::string_view base = path;
-  base.remove_prefix(base.rfind('/') + 1);
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(),
-                     [&](auto prefix) { return base.starts_with(prefix); });
-}
-
-bool is_user_frame(const StackFrame& frame) {
-  return !is_library_module(frame.module) && !frame.file.starts_with("/usr/include/") &&
-         !frame.file.starts_with("/usr/lib/");
-}
-
 class Builder {
  public:
-  explicit Builder(const ReportSettings& settings) : settings_(settings) {
+  explicit Builder(const ReportSettings& settings)
+      : settings_(settings), stacks_({settings.root, settings.strip_path_prefix, settings.symbolize}) {
     report_.tool = "dtype-san";
     report_.tool_version = DTYPE_SAN_VERSION;
     report_.root = settings.root;
     report_.watched.emplace();
     for (const Api& api : builtin_contracts().apis)
       if (api.library == "flash_ref") report_.watched->calls[api.name] = 0;
+    for (const Api& api : settings.own_contracts.apis) report_.watched->calls[api.name] = 0;
 #define DTYPE_SAN_SOURCE(source, on, why) report_.watched->sources.push_back({source, on, why});
 #include "sanitizer/symbolize/sources.inc"
 #undef DTYPE_SAN_SOURCE
@@ -93,7 +79,7 @@ class Builder {
   }
 
   Report finish() {
-    for (const std::string& refused : symbolizer_.refused())
+    for (const std::string& refused : stacks_.refused())
       report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
                                       refused.substr(refused.find(": ") + 2)});
     normalise(report_);
@@ -104,21 +90,31 @@ class Builder {
   void add_watched(const Journal& journal) {
     Watched& watched = *report_.watched;
     if (journal.process)
-      watched.processes.push_back(
-          {journal.process->pid, journal.process->command, journal.process->host, journal.closed});
+      watched.processes.push_back({journal.process->pid, journal.process->command, journal.process->host,
+                                   journal.closed, (journal.hook_ns + 999) / 1000});
     for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
+    for (const JournalLibrary& library : journal.libraries)
+      add_library(journal, library.name, library.module);
     for (const JournalKernel& kernel : journal.kernels) {
-      auto module = journal.modules.find(kernel.module);
-      if (module == journal.modules.end() || !libraries_.insert(module->second.path).second) continue;
-      const Api* api = builtin_contracts().find(kernel.api);
-      watched.libraries.push_back({api != nullptr ? api->library : kernel.api, module->second.path});
+      const Api* api = contract(kernel.api);
+      add_library(journal, api != nullptr ? api->library : kernel.api, kernel.module);
     }
   }
 
+  void add_library(const Journal& journal, const std::string& name, std::uint32_t number) {
+    auto module = journal.modules.find(number);
+    if (module != journal.modules.end() && libraries_.insert(module->second.path).second)
+      report_.watched->libraries.push_back({name, module->second.path});
+  }
+
+  const Api* contract(const std::string& name) const {
+    const Api* own = settings_.own_contracts.find(name);
+    return own != nullptr ? own : builtin_contracts().find(name);
+  }
+
   void add_finding(const Journal& journal, const JournalFinding& recorded) {
-    const Api* api = builtin_contracts().find(recorded.api);
-    Violation violation =
-        describe_violation(recorded.api, api != nullptr ? api->kind : ApiKind::kAttention, recorded.operands);
+    const Api* api = contract(recorded.api);
+    Violation violation = describe(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
     Finding finding;
     finding.rule = violation.rule;
     finding.also_rules = violation.also_rules;
@@ -127,14 +123,23 @@ class Builder {
     finding.api = recorded.api;
     finding.count = recorded.count;
     for (const JournalOperand& operand : recorded.operands) add_operand(finding, operand);
-    finding.backtrace = backtrace(journal, recorded);
-    finding.location = location(finding.backtrace);
+    finding.backtrace = stacks_.resolve(journal, recorded);
+    finding.location = user_location(finding.backtrace);
     for (const std::string& role : violation.roles)
       finding.sinks.push_back({recorded.api, role, finding.location});
     // The kernel and role stand for the operator that a static finding names: a run does not see it.
     finding.fingerprint = fingerprint({finding.rule, finding.location.function, "", recorded.api, 0});
     finding.occurrences.push_back(occurrence(journal, recorded));
+    add_origins(finding, journal, recorded, violation.roles);
     merge(std::move(finding));
+  }
+
+  static Violation describe(const JournalFinding& recorded, ApiKind kind) {
+    if (!recorded.reinterpreted) return describe_violation(recorded.api, kind, recorded.operands);
+    std::uint32_t written = 0;
+    for (const JournalOrigin& origin : recorded.origins)
+      if (origin.operand == *recorded.reinterpreted) written = origin.packed;
+    return describe_reinterpretation(recorded.api, kind, recorded.operands, *recorded.reinterpreted, written);
   }
 
   static void add_operand(Finding& finding, const JournalOperand& operand) {
@@ -149,43 +154,49 @@ class Builder {
     finding.operands.push_back(std::move(result));
   }
 
-  std::vector<StackFrame> backtrace(const Journal& journal, const JournalFinding& recorded) {
-    std::vector<StackFrame> frames;
-    for (const JournalAddress& address : recorded.stack) {
-      static const JournalModule kUnknown;
-      auto found = journal.modules.find(address.module);
-      const JournalModule& module = found != journal.modules.end() ? found->second : kUnknown;
-      if (settings_.symbolize && found != journal.modules.end()) {
-        for (StackFrame& frame : symbolizer_.resolve(module, address.pc)) {
-          frame.file = shown_path(frame.file);
-          frames.push_back(std::move(frame));
-        }
-      } else {
-        frames.push_back(bare_frame(module, address.pc));
-      }
+  // The calls that wrote the operands, oldest first, each chain once.
+  void add_origins(Finding& finding, const Journal& journal, const JournalFinding& recorded,
+                   const std::vector<std::string>& blamed) {
+    for (const JournalOrigin& origin : recorded.origins) {
+      const std::string& role = recorded.operands[origin.operand].role;
+      if (std::find(blamed.begin(), blamed.end(), role) == blamed.end()) continue;
+      std::optional<std::size_t> last;
+      for (auto site = origin.sites.rbegin(); site != origin.sites.rend(); ++site)
+        if (auto found = journal.sites.find(*site); found != journal.sites.end())
+          last = step_index(finding, journal, found->second, *site == origin.sites.front() ? role : "");
+      auto operand = std::find_if(finding.operands.begin(), finding.operands.end(),
+                                  [&](const FindingOperand& one) { return one.role == role; });
+      if (operand != finding.operands.end()) operand->origin = last;
     }
-    return frames;
+    if (finding.path.empty()) return;
+    finding.location = finding.path.back().location;
+    for (const FindingOperand& operand : finding.operands)
+      if (operand.origin) {
+        finding.location = first_of_dtype(finding.path, *operand.origin);
+        break;
+      }
   }
 
-  std::string shown_path(const std::string& file) const {
-    if (file.empty()) return file;
-    std::string path = std::filesystem::path(file).lexically_normal().string();
-    if (!settings_.strip_path_prefix.empty() && path.starts_with(settings_.strip_path_prefix))
-      return path.substr(settings_.strip_path_prefix.size());
-    std::string root = settings_.root.ends_with('/') ? settings_.root : settings_.root + "/";
-    return !settings_.root.empty() && path.starts_with(root) ? path.substr(root.size()) : path;
+  // Back from the writer as long as the dtype was that one already: there it came in.
+  static SourceLocation first_of_dtype(const std::vector<PathStep>& path, std::size_t at) {
+    while (at > 0 && path[at - 1].after == path[at].after) --at;
+    return path[at].location;
   }
 
-  // The first frame in the user's own code; a file without lines is still better than none.
-  static SourceLocation location(const std::vector<StackFrame>& frames) {
-    auto user = std::find_if(frames.begin(), frames.end(), is_user_frame);
-    if (user == frames.end()) user = frames.begin();
-    SourceLocation place;
-    if (user == frames.end()) return place;
-    place.file = user->file.empty() ? user->module : user->file;
-    place.line = user->line;
-    place.function = qualified_name(user->function);
-    return place;
+  std::size_t step_index(Finding& finding, const Journal& journal, const JournalFinding& site,
+                         const std::string& role) {
+    PathStep step = origin_step(site, role);
+    step.backtrace = stacks_.resolve(journal, site);
+    step.location = user_location(step.backtrace);
+    for (std::size_t i = 0; i < finding.path.size(); ++i) {
+      const PathStep& known = finding.path[i];
+      if (known.op != step.op || known.after != step.after || !same_stack(known.backtrace, step.backtrace))
+        continue;
+      if (!role.empty() && known.note != step.note) finding.path[i].note = step.note;
+      return i;
+    }
+    finding.path.push_back(std::move(step));
+    return finding.path.size() - 1;
   }
 
   static Occurrence occurrence(const Journal& journal, const JournalFinding& recorded) {
@@ -235,7 +246,7 @@ class Builder {
   }
 
   const ReportSettings& settings_;
-  Symbolizer symbolizer_;
+  Stacks stacks_;
   std::set<std::string> libraries_;
   Report report_;
 };
@@ -258,7 +269,9 @@ Report build_report(const std::vector<Journal>& journals, const ReportSettings& 
   Builder builder(settings);
   for (const Journal& journal : journals)
     if (!is_superseded(journal, journals)) builder.add(journal);
-  return builder.finish();
+  Report report = builder.finish();
+  settings.filter.apply(report);
+  return report;
 }
 
 std::vector<std::string> journal_problems(const std::vector<Journal>& journals) {

@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "rules/contracts/contract.h"
 #include "rules/report/report.h"
 #include "sanitizer/symbolize/journal_reader.h"
+#include "sanitizer/symbolize/report_filter.h"
 
 namespace dtype_guard::san {
 
@@ -15,6 +17,8 @@ struct ReportSettings {
   std::string root;               // files below it are shown relative to it
   std::string strip_path_prefix;  // removed from other file names
   bool symbolize = true;
+  ReportFilter filter;
+  ContractSet own_contracts;  // of the user's APIs
 };
 
 Report build_report(const std::vector<Journal>& journals, const ReportSettings& settings);

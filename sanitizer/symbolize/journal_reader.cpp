@@ -30,6 +30,7 @@ class Payload {
     return good_ ? value : 0;
   }
   bool good() const { return good_; }
+  bool empty() const { return bytes_.empty(); }
 
  private:
   template <typename T>
@@ -93,6 +94,33 @@ JournalOperand read_operand(Payload& in) {
   return operand;
 }
 
+void read_python(Payload& in, JournalFinding& finding) {
+  std::uint32_t frames = in.count(16);
+  for (std::uint32_t i = 0; i < frames; ++i) {
+    JournalPythonFrame frame;
+    frame.file = in.text();
+    frame.function = in.text();
+    frame.line = in.u32();
+    frame.from_c = in.u32() != 0;
+    finding.python.push_back(std::move(frame));
+  }
+}
+
+void read_origins(Payload& in, JournalFinding& finding) {
+  std::uint32_t origins = in.count(8 + 4 * kChainLength);
+  for (std::uint32_t i = 0; i < origins; ++i) {
+    JournalOrigin origin;
+    origin.operand = in.u32();
+    origin.packed = in.u32();
+    for (std::size_t step = 0; step < kChainLength; ++step)
+      if (std::uint32_t site = in.u32(); site != 0 && origin.sites.size() == step)
+        origin.sites.push_back(site);
+    if (origin.operand < finding.operands.size()) finding.origins.push_back(std::move(origin));
+  }
+  if (std::uint32_t operand = in.u32(); operand != 0 && operand <= finding.operands.size())
+    finding.reinterpreted = operand - 1;
+}
+
 JournalFinding read_finding(Payload& in) {
   JournalFinding finding;
   finding.index = in.u32();
@@ -108,6 +136,8 @@ JournalFinding read_finding(Payload& in) {
     std::uint32_t module = in.u32();
     finding.stack.push_back({module, in.u64()});
   }
+  if (in.good() && !in.empty()) read_python(in, finding);
+  if (in.good() && !in.empty()) read_origins(in, finding);
   return finding;
 }
 
@@ -220,7 +250,19 @@ class Reader {
         (void)in.u64();
         journal_.unrecorded = in.u64();
         journal_.closed = in.good();
+        if (in.good() && !in.empty()) journal_.hook_ns = in.u64();
         return in.good();
+      case FrameType::kSite: {
+        JournalFinding site = read_finding(in);
+        if (in.good()) journal_.sites[site.index] = std::move(site);
+        return in.good();
+      }
+      case FrameType::kLibrary: {
+        std::string name = in.text();
+        std::uint32_t module = in.u32();
+        if (in.good()) journal_.libraries.push_back({name, module});
+        return in.good();
+      }
     }
     return true;  // a type of a later minor version: nothing here depends on it
   }

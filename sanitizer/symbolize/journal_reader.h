@@ -51,6 +51,20 @@ struct JournalAddress {
   std::uint64_t pc = 0;
 };
 
+struct JournalPythonFrame {
+  std::string file;
+  std::string function;
+  std::uint32_t line = 0;
+  bool from_c = false;  // the next C frame of the evaluation loop belongs to its caller
+};
+
+struct JournalOrigin {
+  std::uint32_t operand = 0;
+  std::uint32_t packed = 0;          // the dtype that was written
+  std::vector<std::uint32_t> sites;  // of Journal::sites, the writer first
+};
+
+// A finding, or the first call of a site, which has no origins.
 struct JournalFinding {
   std::uint32_t index = 0;
   std::string api;
@@ -58,6 +72,9 @@ struct JournalFinding {
   std::uint64_t time_ns = 0;
   std::vector<JournalOperand> operands;
   std::vector<JournalAddress> stack;  // return addresses, innermost first
+  std::vector<JournalPythonFrame> python;
+  std::vector<JournalOrigin> origins;
+  std::optional<std::size_t> reinterpreted;  // operand whose bits were written as another dtype
   std::uint64_t count = 1;
 };
 
@@ -66,16 +83,24 @@ struct JournalKernel {
   std::uint32_t module = 0;
 };
 
+struct JournalLibrary {
+  std::string name;
+  std::uint32_t module = 0;
+};
+
 struct Journal {
   std::string file;
   std::optional<JournalProcess> process;
   std::map<std::uint32_t, JournalModule> modules;
   std::vector<JournalKernel> kernels;
+  std::vector<JournalLibrary> libraries;  // watched by an observer slot, called or not
   std::vector<JournalFinding> findings;
+  std::map<std::uint32_t, JournalFinding> sites;
   std::map<std::string, std::uint64_t> calls;
   std::vector<std::string> notes;
   std::uint64_t unrecorded = 0;       // distinct findings that the process could not write
   bool closed = false;                // the process ended by exit
+  std::uint64_t hook_ns = 0;          // spent in records, if closed
   std::vector<std::string> problems;  // one sentence each, without the file's name
 };
 

@@ -209,6 +209,46 @@ std::string dtype_text(std::uint32_t packed) {
   return fmt::format("dtype(code {}, bits {}, lanes {})", packed >> 16, packed >> 8 & 0xffU, packed & 0xffU);
 }
 
+Violation describe_reinterpretation(const std::string& api, ApiKind kind,
+                                    const std::vector<JournalOperand>& operands, std::size_t at,
+                                    std::uint32_t written) {
+  const JournalOperand& operand = operands[at];
+  Violation violation = describe_violation(api, kind, operands);
+  bool broken = !violation.roles.empty();
+  std::vector<std::string> also = broken ? violation.also_rules : std::vector<std::string>();
+  if (broken) also.insert(also.begin(), violation.rule);
+  std::string said = dtype_text(operand.packed), real = dtype_text(written);
+  return {"dlpack-dtype-mismatch",
+          also,
+          {operand.role},
+          fmt::format(
+              "'{}' of '{}' is described as '{}', but its memory was written as '{}' and has not changed "
+              "since; the bits are not converted: take the dtype from the tensor that was written, or cast "
+              "it to '{}'",
+              operand.role, api, said, real, said)};
+}
+
+PathStep origin_step(const JournalFinding& site, const std::string& role) {
+  std::string inputs, before, after;
+  for (const JournalOperand& operand : site.operands) {
+    if (!((operand.flags & kOperandPresent) != 0)) continue;
+    std::string dtype = dtype_text(operand.packed);
+    if ((operand.flags & kOperandOutput) != 0) {
+      if (after.empty()) after = dtype;
+      continue;
+    }
+    if (before.empty()) before = dtype;
+    inputs += fmt::format("{}{}: {}", inputs.empty() ? "" : ", ", operand.role, dtype);
+  }
+  PathStep step;
+  step.op = site.api;
+  step.before = before;
+  step.after = after;
+  step.note = role.empty() ? fmt::format("{} ({})", site.api, inputs)
+                           : fmt::format("'{}' was written as {} by {} ({})", role, after, site.api, inputs);
+  return step;
+}
+
 Violation describe_violation(const std::string& api, ApiKind kind,
                              const std::vector<JournalOperand>& operands) {
   return Judge(api, kind, operands).run();

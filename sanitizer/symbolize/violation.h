@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "rules/contracts/contract.h"
+#include "rules/finding/finding.h"
 #include "sanitizer/symbolize/journal_reader.h"
 
 namespace dtype_guard::san {
@@ -19,6 +20,14 @@ struct Violation {
 
 Violation describe_violation(const std::string& api, ApiKind kind,
                              const std::vector<JournalOperand>& operands);
+
+// Bits of the dtype `written` that were passed as operand `at`.
+Violation describe_reinterpretation(const std::string& api, ApiKind kind,
+                                    const std::vector<JournalOperand>& operands, std::size_t at,
+                                    std::uint32_t written);
+
+// One call of an origin's chain; `role` is the operand that it became, where it wrote that itself.
+PathStep origin_step(const JournalFinding& site, const std::string& role);
 
 // "float16" or, for what is no dtype, "dtype(code 7, bits 3, lanes 1)".
 std::string dtype_text(std::uint32_t packed);

@@ -1,4 +1,5 @@
 """What the preload library asks of the systems that it is loaded into: read from the file itself."""
+import pathlib
 import re
 import subprocess
 
@@ -22,7 +23,8 @@ class Library(Case):
         self.assertNotIn("GLIBC_PRIVATE", tool("readelf", "-VW"))
 
     def test_exports_exactly_the_table_without_versions(self):
-        rows = re.findall(r"^DTYPE_SAN_API\((\w+),", open(BUILT["apis"], encoding="utf-8").read(), re.M)
+        rows = re.findall(r"^DTYPE_SAN_API\((\w+),", pathlib.Path(BUILT["apis"]).read_text(encoding="utf-8"), re.M)
+        rows += re.findall(r"^DTYPE_SAN_EXPORT\((\w+)\)", pathlib.Path(BUILT["exports"]).read_text(encoding="utf-8"), re.M)
         exported = re.findall(r" [TWDBVi] (\S+)$", tool("nm", "-D", "--defined-only", "--with-symbol-versions"), re.M)
         self.assertEqual(sorted(exported), sorted(rows))
 
@@ -32,6 +34,11 @@ class Library(Case):
     def test_has_no_thread_local_storage_and_no_text_relocations(self):
         self.assertNotRegex(tool("readelf", "-lW"), r"(?m)^\s+TLS\s")
         self.assertNotIn("TEXTREL", tool("readelf", "-dW"))
+
+    def test_has_one_constructor(self):
+        """A static variable with one of its own could be set back after a library has announced itself."""
+        size = re.search(r"\.init_array\s+INIT_ARRAY\s+\S+\s+\S+\s+(\S+)", tool("readelf", "-SW")).group(1)
+        self.assertLessEqual(int(size, 16), 16)  # ours and the compiler's frame_dummy
 
     def test_is_never_unloaded(self):
         self.assertIn("NODELETE", tool("readelf", "-dW"))

@@ -1,0 +1,252 @@
+#include "sanitizer/capture/python_frames.h"
+
+#include <cstring>
+
+#include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/runtime/system.h"
+
+namespace dtype_guard::san {
+namespace {
+
+struct Layout {
+  std::uint32_t version;
+  std::uint32_t thread_frame, through_c_frame, c_frame_frame;
+  std::uint32_t previous, code, instruction, owner, is_entry;
+  std::uint32_t file_name, qualified_name, line_table, first_line, bytecode;
+  std::uint32_t ascii_size, compact_size;
+};
+constexpr Layout kLayouts[] = {
+#define DTYPE_SAN_PYTHON(...) {__VA_ARGS__},
+#include "sanitizer/capture/python_layouts.inc"
+#undef DTYPE_SAN_PYTHON
+};
+
+constexpr char kOwnedByCStack = 3;
+constexpr std::size_t kBytesHeader = 32, kVarSize = 16, kTextLength = 16, kTextState = 32;
+
+std::atomic<const Layout*> layout{nullptr};
+std::atomic<void* (*)()> thread_state{nullptr};
+std::atomic<const char*> problem{nullptr};
+
+// What _Py_DebugOffsets (from 3.13) says at a byte of it.
+std::uint64_t stated(const char* runtime, std::size_t at) {
+  std::uint64_t value = 0;
+  std::memcpy(&value, runtime + at, sizeof value);
+  return value;
+}
+
+bool agrees(const Layout& known, const char* runtime) {
+  return stated(runtime, 184) == known.thread_frame && stated(runtime, 232) == known.previous &&
+         stated(runtime, 240) == known.code && stated(runtime, 248) == known.instruction &&
+         stated(runtime, 264) == known.owner && stated(runtime, 280) == known.file_name &&
+         stated(runtime, 296) == known.qualified_name && stated(runtime, 304) == known.line_table &&
+         stated(runtime, 312) == known.first_line && stated(runtime, 344) == known.bytecode;
+}
+
+const char* check(const Layout* known, const char* runtime) {
+  if (known == nullptr) return "the layout of this CPython version is not known (3.11 to 3.13 are)";
+  if (known->version < 0x030d) return nullptr;
+  if (runtime == nullptr || std::memcmp(runtime, "xdebugpy", 8) != 0)
+    return "CPython does not state its layout";
+  if (stated(runtime, 16) != 0) return "this is a free-threaded CPython";
+  return agrees(*known, runtime) ? nullptr
+                                 : "CPython states another layout than the one known for its version";
+}
+
+template <typename T>
+bool get(std::uintptr_t address, T& value) {
+  return read_memory(reinterpret_cast<const void*>(address), &value, sizeof value);
+}
+
+// Without a check: the chain of the own thread, while it is inside a call.
+std::uintptr_t at(std::uintptr_t address) {
+  std::uintptr_t value = 0;
+  std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
+  return value;
+}
+
+std::uintptr_t innermost(const Layout& known) {
+  auto* function = thread_state.load(std::memory_order_relaxed);
+  auto state = reinterpret_cast<std::uintptr_t>(function != nullptr ? function() : nullptr);
+  if (state == 0) return 0;
+  std::uintptr_t place = at(state + known.thread_frame);
+  if (known.through_c_frame != 0) place = place != 0 ? at(place + known.c_frame_frame) : 0;
+  return place;
+}
+
+// A compact string as UTF-8 where it is ASCII; other characters become '?'.
+void read_text(const Layout& known, std::uintptr_t text, char (&out)[PythonFrame::kLongest]) {
+  out[0] = '\0';
+  std::int64_t length = 0;
+  std::uint32_t state = 0;
+  if (text == 0 || !get(text + kTextLength, length) || !get(text + kTextState, state) || length < 0) return;
+  bool compact = (state >> 5 & 1U) != 0, ascii = (state >> 6 & 1U) != 0;
+  unsigned width = state >> 2 & 7U;  // bytes of a character
+  if (!compact || (width != 1 && width != 2 && width != 4)) return;
+  // The end of a long path says more than its start.
+  constexpr std::size_t kRoom = sizeof out - 1;
+  auto count = static_cast<std::size_t>(length);
+  std::uintptr_t start = text + (ascii ? known.ascii_size : known.compact_size);
+  if (count > kRoom) {
+    start += (count - kRoom) * width;
+    count = kRoom;
+  }
+  char raw[kRoom * 4];
+  if (!read_memory(reinterpret_cast<const void*>(start), raw, count * width)) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint32_t character = 0;
+    std::memcpy(&character, raw + i * width, width);
+    out[i] = character >= 32 && character < 127 ? static_cast<char>(character) : '?';
+  }
+  out[count] = '\0';
+}
+
+class LineTable {
+ public:
+  LineTable(std::uintptr_t bytes, std::size_t size) : at_(bytes), left_(size) {}
+
+  // The line of the instruction `unit`, counted in code units.
+  std::uint32_t find(std::int64_t unit, std::int32_t first_line) {
+    std::int64_t line = first_line, passed = 0;
+    while (left_ != 0) {
+      unsigned head = next();
+      unsigned code = head >> 3 & 15U;
+      if (code == 14 || code == 13) line += signed_number();
+      if (code >= 10 && code <= 12) line += code - 10;
+      unsigned more = code == 14 ? 0 : code >= 10 && code <= 12 ? 2 : code < 10 ? 1 : 0;
+      if (code == 14)
+        for (int i = 0; i < 3; ++i) (void)number();
+      for (unsigned i = 0; i < more; ++i) (void)next();
+      passed += (head & 7U) + 1;
+      if (unit < passed) return code == 15 || line < 0 ? 0 : static_cast<std::uint32_t>(line);
+    }
+    return 0;
+  }
+
+ private:
+  unsigned next() {
+    if (left_ == 0) return 0;
+    if (buffered_ == 0) {
+      std::size_t count = left_ < sizeof buffer_ ? left_ : sizeof buffer_;
+      if (!read_memory(reinterpret_cast<const void*>(at_), buffer_, count)) {
+        left_ = 0;
+        return 0;
+      }
+      at_ += count;
+      buffered_ = count;
+      position_ = 0;
+    }
+    --left_;
+    --buffered_;
+    return static_cast<unsigned char>(buffer_[position_++]);
+  }
+  std::uint64_t number() {
+    std::uint64_t value = 0;
+    unsigned byte = 0, shift = 0;
+    do {
+      byte = next();
+      value |= std::uint64_t{byte & 63U} << shift;
+      shift += 6;
+    } while ((byte & 64U) != 0 && shift < 60);
+    return value;
+  }
+  std::int64_t signed_number() {
+    std::uint64_t value = number();
+    auto half = static_cast<std::int64_t>(value >> 1);
+    return (value & 1U) != 0 ? -half : half;
+  }
+
+  std::uintptr_t at_;
+  std::size_t left_;
+  char buffer_[256];
+  std::size_t buffered_ = 0;
+  std::size_t position_ = 0;
+};
+
+bool read_frame(const Layout& known, std::uintptr_t frame, PythonFrame& out) {
+  std::uintptr_t code = 0, instruction = 0, file = 0, name = 0, table = 0;
+  std::int32_t first_line = 0;
+  std::int64_t table_size = 0;
+  if (!get(frame + known.code, code) || !get(frame + known.instruction, instruction) || code == 0)
+    return false;
+  if (!get(code + known.file_name, file) || !get(code + known.qualified_name, name) ||
+      !get(code + known.line_table, table) || !get(code + known.first_line, first_line))
+    return false;
+  read_text(known, file, out.file);
+  read_text(known, name, out.function);
+  if (out.file[0] == '\0' || out.function[0] == '\0') return false;
+  constexpr std::int64_t kLargestTable = 1 << 20;
+  out.line = 0;
+  if (get(table + kVarSize, table_size) && table_size > 0 && table_size < kLargestTable)
+    out.line = LineTable(table + kBytesHeader, static_cast<std::size_t>(table_size))
+                   .find((static_cast<std::int64_t>(instruction) -
+                          static_cast<std::int64_t>(code + known.bytecode)) /
+                             2,
+                         first_line);
+  return true;
+}
+
+}  // namespace
+
+void find_python() {
+  if (layout.load(std::memory_order_relaxed) != nullptr || problem.load(std::memory_order_relaxed) != nullptr)
+    return;
+  void* get_state = nullptr;
+  const char* runtime = nullptr;
+  const std::uint32_t* version = nullptr;
+  each_loaded_object([&](const LoadedObject& object) {
+    get_state = object.find_function("PyGILState_GetThisThreadState");
+    if (get_state == nullptr) return true;
+    runtime = static_cast<const char*>(object.find_object("_PyRuntime"));
+    version = static_cast<const std::uint32_t*>(object.find_object("Py_Version"));
+    return false;
+  });
+  if (get_state == nullptr) return;
+  const Layout* found = nullptr;
+  for (const Layout& known : kLayouts)
+    if (version != nullptr && *version >> 16 == known.version) found = &known;
+  if (const char* why = check(found, runtime)) {
+    problem.store(why, std::memory_order_relaxed);
+    return;
+  }
+  thread_state.store(reinterpret_cast<void* (*)()>(get_state), std::memory_order_relaxed);
+  layout.store(found, std::memory_order_release);
+  python_found.store(true, std::memory_order_release);
+}
+
+const char* python_problem() { return problem.load(std::memory_order_relaxed); }
+
+std::size_t capture_python(PythonFrame* frames, std::size_t capacity) {
+  const Layout* known = layout.load(std::memory_order_acquire);
+  if (known == nullptr) return 0;
+  std::size_t count = 0;
+  constexpr int kLongestChain = 512;
+  std::uintptr_t frame = innermost(*known);
+  for (int i = 0; i < kLongestChain && frame != 0 && count < capacity; ++i) {
+    char owner = 0, is_entry = 0;
+    if (!get(frame + known->owner, owner)) break;
+    if (known->is_entry == 0 && owner == kOwnedByCStack) {
+      if (count != 0) frames[count - 1].from_c = true;
+    } else if (read_frame(*known, frame, frames[count])) {
+      if (known->is_entry != 0) (void)get(frame + known->is_entry, is_entry);
+      frames[count++].from_c = is_entry != 0;
+    }
+    if (!get(frame + known->previous, frame)) break;
+  }
+  return count;
+}
+
+std::uint64_t read_python_position() {
+  const Layout* known = layout.load(std::memory_order_acquire);
+  if (known == nullptr) return 0;
+  std::uint64_t position = 0;
+  std::uintptr_t frame = innermost(*known);
+  constexpr int kFrames = 4;
+  for (int i = 0; i < kFrames && frame != 0; ++i) {
+    position = (position ^ at(frame + known->instruction)) * 0x9e3779b97f4a7c15U;
+    frame = at(frame + known->previous);
+  }
+  return position;
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,41 @@
+// One call as a frame of the journal: its operands, its stack, and where operands come from.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/runtime/origins.h"
+#include "sanitizer/runtime/process.h"
+#include "sanitizer/runtime/watched_call.h"
+
+namespace dtype_guard::san {
+
+// Lies in the scratch that it was captured into.
+struct CapturedStack {
+  const Scratch* scratch;
+  std::size_t depth;
+  std::size_t python_depth;
+  std::uint64_t hash(std::uint64_t seed) const;
+};
+
+CapturedStack capture_call(Scratch& scratch, const WatchedCall& call);
+
+// What a finding says beyond operands and stack.
+struct FindingDetail {
+  struct OperandOrigin {
+    std::uint32_t operand;
+    Origin origin;
+  };
+  OperandOrigin origins[kMaxOperands];
+  std::size_t origin_count = 0;
+  std::uint32_t reinterpreted =
+      0;  // operand + 1 whose bits were written as another dtype; 0: a broken contract
+};
+
+void find_origins(Process& process, const WatchedCall& call, FindingDetail& detail);
+
+// kFinding, or kSite without detail. The stack's modules are written before it.
+bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_t index,
+                const WatchedCall& call, const CapturedStack& stack, const FindingDetail* detail);
+
+}  // namespace dtype_guard::san

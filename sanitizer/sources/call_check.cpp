@@ -1,0 +1,45 @@
+#include "sanitizer/sources/call_check.h"
+
+#include "sanitizer/runtime/settings.h"
+
+namespace dtype_guard::san {
+namespace {
+
+bool takes(const OperandContract& contract, const DLTensor* const* operands, std::size_t at) {
+  if (operands[at] == nullptr) return true;
+  std::uint32_t word = dtype_word(*operands[at]);
+  if (contract.same_as >= 0) {
+    const DLTensor* other = operands[contract.same_as];
+    if (other == nullptr || dtype_word(*other) == word) return true;
+    if (contract.accepts[0] == 0) return false;
+  }
+  if (contract.accepts[0] == 0) return true;
+  for (std::uint32_t entry : contract.accepts)
+    if (entry != 0 && as_word(entry) == word) return true;
+  return false;
+}
+
+}  // namespace
+
+Watching decide_watching() {
+  const Options& options = settings();
+  bool on = options.enabled && options.start == Start::kOn;
+  noting_origins.store(options.origins, std::memory_order_relaxed);
+  Watching state = on ? Watching::kOn : Watching::kOff;
+  Watching unknown = Watching::kUnknown;
+  if (watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed)) return state;
+  return unknown;
+}
+
+void before_own_call(Process& process, const WatchedCall& call, std::uintptr_t kernel) {
+  if (count_call(process, call_slot(process), call.api)) record_first_call(process, call.api, kernel);
+  const ApiContract& contract = contract_of(call.api);
+  bool good = true;
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    if (call.operands[i] == nullptr && !contract.operands[i].optional) return;
+    good = good && takes(contract.operands[i], call.operands, i);
+  }
+  if (!good) record_violation(process, call);
+}
+
+}  // namespace dtype_guard::san

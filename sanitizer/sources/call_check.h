@@ -1,0 +1,112 @@
+// What is done for each call of a watched API, whoever saw it: count it, compare its dtypes with the contract
+// before the kernel runs, note what it wrote afterwards.
+//
+// The clean path, in order: find this thread's counters, add one, pack each operand's dtype and compare it
+// with the contract's constants; after the kernel, look up the call site and note the outputs
+// (runtime/origins.h). No lock, allocation, system call or clock; what is slow is out of line.
+#pragma once
+
+#include <dlpack/dlpack.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "sanitizer/runtime/contract_table.h"
+#include "sanitizer/runtime/origins.h"
+#include "sanitizer/runtime/own_contracts.h"
+#include "sanitizer/runtime/process.h"
+#include "sanitizer/runtime/recorder.h"
+
+namespace dtype_guard::san {
+
+enum class Watching : std::uint8_t { kUnknown, kOn, kOff };
+inline std::atomic<Watching> watching{Watching::kUnknown};
+inline std::atomic<bool> noting_origins{false};
+
+// Reads the options at the first call.
+Watching decide_watching();
+
+inline bool is_watching() {
+  Watching state = watching.load(std::memory_order_relaxed);
+  if (state == Watching::kUnknown) [[unlikely]]
+    state = decide_watching();
+  return state == Watching::kOn;
+}
+
+template <ApiId id>
+constexpr const ApiContract& kContract = kContracts[static_cast<std::size_t>(id)];
+
+template <ApiId id, std::size_t operand, std::size_t... entry>
+[[gnu::always_inline]] inline bool listed(std::uint32_t word, std::index_sequence<entry...>) {
+  constexpr const OperandContract& contract = kContract<id>.operands[operand];
+  return ((contract.accepts[entry] != 0 && word == as_word(contract.accepts[entry])) || ...);
+}
+
+// With a list and an operand to equal, either is enough.
+template <ApiId id, std::size_t operand>
+[[gnu::always_inline]] inline bool operand_accepted(const DLTensor* const* operands) {
+  constexpr const OperandContract& contract = kContract<id>.operands[operand];
+  if (operands[operand] == nullptr) return true;
+  std::uint32_t word = dtype_word(*operands[operand]);
+  if constexpr (contract.same_as >= 0) {
+    const DLTensor* other = operands[contract.same_as];
+    if (other == nullptr || dtype_word(*other) == word) return true;
+    if constexpr (contract.accepts[0] == 0) return false;
+  }
+  if constexpr (contract.accepts[0] == 0) return true;
+  return listed<id, operand>(word, std::make_index_sequence<kMaxAccepted>());
+}
+
+// True when the contract holds, and also when a required operand is NULL: that is for the kernel to refuse.
+// Unrolled over the contract's constants: what remains at run time is one comparison for each dtype that may
+// be.
+template <ApiId id, std::size_t... operand>
+[[gnu::always_inline]] inline bool accepted(const DLTensor* const* operands,
+                                            std::index_sequence<operand...>) {
+  if (((operands[operand] == nullptr && !kContract<id>.operands[operand].optional) || ...)) return true;
+  return (operand_accepted<id, operand>(operands) && ...);
+}
+
+// Counts a call; true for the first of this API on this thread.
+[[gnu::always_inline]] inline bool count_call(Process& process, CallSlot* slot, ApiId api) {
+  auto index = static_cast<std::size_t>(api);
+  if (slot == nullptr) [[unlikely]]
+    return process.shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0;
+  std::uint64_t before = slot->calls[index].load(std::memory_order_relaxed);
+  slot->calls[index].store(before + 1, std::memory_order_relaxed);
+  return before == 0;
+}
+
+// Apart and last, so that the clean path keeps nothing on the stack.
+template <ApiId id>
+[[gnu::noinline, gnu::cold]] void record_call(Process& process, const DLTensor* const* operands,
+                                              std::uintptr_t caller, std::uintptr_t kernel, bool first,
+                                              bool good) {
+  if (first) record_first_call(process, id, kernel);
+  if (!good) record_violation(process, {id, operands, caller});
+}
+
+// `slot` is this thread's, or null; `kernel` an address in the copy that is called.
+template <ApiId id>
+[[gnu::always_inline]] inline void before_call(Process& process, CallSlot* slot,
+                                               const DLTensor* const* operands, std::uintptr_t caller,
+                                               std::uintptr_t kernel) {
+  bool first = count_call(process, slot, id);
+  bool good = accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>());
+  if (first || !good) [[unlikely]]
+    return record_call<id>(process, operands, caller, kernel, first, good);
+}
+
+template <ApiId id>
+[[gnu::always_inline]] inline void after_call(Process& process, const DLTensor* const* operands,
+                                              std::uintptr_t caller, int status) {
+  if (status == 0 && noting_origins.load(std::memory_order_relaxed))
+    return note_outputs_of<id>(process, operands, caller);
+}
+
+// The same for an API whose contract came with the option `contracts`.
+void before_own_call(Process& process, const WatchedCall& call, std::uintptr_t kernel);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,245 @@
+#include "sanitizer/sources/flash_ref/observed_copies.h"
+
+#include <flash_ref/observer.h>
+#include <sched.h>
+
+#include <cstring>
+
+#include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/capture/modules.h"
+#include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/call_check.h"
+
+namespace dtype_guard::san {
+namespace {
+
+constexpr std::size_t kMaxApis = 64;  // of one copy
+
+// What is done with an event; nullptr for a function that has no contract here.
+using See = void (*)(Process&, const flash_ref_call_event&, std::uintptr_t kernel);
+
+struct Copy {
+  std::atomic<const flash_ref_observer_slot*> slot{nullptr};
+  std::uintptr_t low = 0, high = 0;  // of the object that it lies in
+  flash_ref_observer observer = {};
+  See see[kMaxApis] = {};  // by the copy's own numbers
+};
+// Constant: a copy may announce itself before our constructors run.
+constinit Copy copies[kMaxCopies];
+constinit std::atomic<bool> changing{false};
+
+// An interceptor has seen this very call already.
+[[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
+  const void* first = slot != nullptr ? slot->forwarded[0].load(std::memory_order_relaxed) : nullptr;
+  return first != nullptr && first == event.tensors[0] &&
+         slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
+}
+
+template <ApiId id>
+void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
+  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
+    return;
+  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
+  CallSlot* slot = call_slot(process);
+  if (is_forwarded(slot, event)) [[unlikely]]
+    return;
+  if (event.phase == FLASH_REF_BEFORE) {
+    before_call<id>(process, slot, event.tensors, caller, kernel);
+  } else {
+    after_call<id>(process, event.tensors, caller, event.status);
+  }
+}
+
+template <std::size_t own>
+void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
+  constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
+  if (event.tensor_count != contract_of(kApi).operand_count) return;
+  WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
+  if (event.phase == FLASH_REF_BEFORE) {
+    before_own_call(process, call, kernel);
+  } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
+    note_outputs(process, call);
+  }
+}
+
+constexpr See kSee[] = {
+#define DTYPE_SAN_API(name, parameters, arguments, operands) see<ApiId::name>,
+#include "sanitizer/sources/apis.inc"
+#undef DTYPE_SAN_API
+};
+
+template <std::size_t... own>
+See find_own(const char* name, std::index_sequence<own...>) {
+  See found = nullptr;
+  ((own < own_contract_count() && std::strcmp(own_contracts[own].name, name) == 0 ? found = see_own<own>
+                                                                                  : found),
+   ...);
+  return found;
+}
+
+See find_see(const char* name) {
+  for (std::size_t i = 0; i < kApiCount; ++i)
+    if (std::strcmp(kContracts[i].name, name) == 0) return kSee[i];
+  return find_own(name, std::make_index_sequence<kMaxOwnApis>());
+}
+
+void notify(void* context, const flash_ref_call_event* event) {
+  if (watching.load(std::memory_order_relaxed) != Watching::kOn) [[unlikely]]
+    return;
+  const Copy& copy = *static_cast<const Copy*>(context);
+  See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
+  if (function == nullptr) [[unlikely]]
+    return;
+  if (Process* mapped = process(); mapped != nullptr) [[likely]]
+    function(*mapped, *event, copy.low);
+}
+
+struct Range {
+  std::uintptr_t low = 0, high = 0;
+};
+
+Range object_of(std::uintptr_t address) {
+  Range range;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (!object.contains(address)) return true;
+    object.range(range.low, range.high);
+    return false;
+  });
+  return range;
+}
+
+// An entry of its own, or that of a copy whose object is gone.
+Copy* free_entry() {
+  for (Copy& copy : copies) {
+    const flash_ref_observer_slot* slot = copy.slot.load(std::memory_order_relaxed);
+    if (slot == nullptr || object_of(reinterpret_cast<std::uintptr_t>(slot)).high == 0) return &copy;
+  }
+  return nullptr;
+}
+
+bool usable(const flash_ref_observer_slot& slot) {
+  return slot.struct_size >= sizeof slot && slot.version >= 1 && slot.add != nullptr;
+}
+
+// True when its calls will be seen.
+bool observe(const flash_ref_observer_slot& slot, Range range) {
+  if (!usable(slot)) return false;
+  Copy* entry = nullptr;
+  for (Copy& copy : copies)
+    if (copy.slot.load(std::memory_order_relaxed) == &slot) entry = &copy;
+  bool reopened =
+      entry != nullptr;  // at the same address: the slot is empty again, or it refuses the observer
+  if (entry == nullptr) entry = free_entry();
+  if (entry == nullptr) return false;
+  entry->low = range.low;
+  entry->high = range.high;
+  for (std::size_t i = 0; i < kMaxApis; ++i)
+    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : nullptr;
+  std::uint32_t after = settings().origins ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
+  if (!reopened)
+    entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
+                       notify, entry, nullptr};
+  entry->slot.store(&slot, std::memory_order_release);
+  int status = slot.add(&entry->observer);
+  if (status == FLASH_REF_OBSERVER_OK && settings().verbosity >= 2) {
+    TextBuffer<256> message;
+    message << "watching a copy of flash_ref by its observer slot, " << std::uint64_t{slot.api_count}
+            << " functions";
+    say(message.view());
+  }
+  return status == FLASH_REF_OBSERVER_OK || reopened;
+}
+
+class Changing {
+ public:
+  // Gives up after a while: a thread may have been lost in a fork.
+  Changing() {
+    for (int round = 0; round < 100000 && changing.exchange(true, std::memory_order_acquire); ++round)
+      sched_yield();
+  }
+  ~Changing() { changing.store(false, std::memory_order_release); }
+};
+
+const flash_ref_observer_slot* slot_in(const LoadedObject& object) {
+  std::string_view note = object.note("flash_ref", FLASH_REF_OBSERVER_NOTE);
+  std::int64_t distance = 0;
+  if (note.size() != sizeof distance) return nullptr;
+  std::memcpy(&distance, note.data(), sizeof distance);
+  auto address = reinterpret_cast<std::uintptr_t>(note.data()) + static_cast<std::uintptr_t>(distance);
+  return object.contains(address) ? reinterpret_cast<const flash_ref_observer_slot*>(address) : nullptr;
+}
+
+void record_now() {
+  Process* mapped = process_mapping.load(std::memory_order_acquire);
+  if (mapped == nullptr || mapped->journal.load() != static_cast<std::uint32_t>(JournalState::kOpen)) return;
+  ScratchLease lease(*mapped);
+  if (lease.get() != nullptr) record_copies(*mapped, *lease.get());
+}
+
+}  // namespace
+
+void observe_loaded_copies() {
+  // Collected first: adding an observer calls into the copy, and nothing of that kind belongs under the
+  // loader's lock.
+  struct Found {
+    const flash_ref_observer_slot* slot;
+    Range range;
+  } found[kMaxCopies];
+  std::size_t count = 0;
+  each_loaded_object([&](const LoadedObject& object) {
+    const flash_ref_observer_slot* slot = slot_in(object);
+    if (slot == nullptr) return true;
+    found[count].slot = slot;
+    object.range(found[count].range.low, found[count].range.high);
+    return ++count < kMaxCopies;
+  });
+  Changing lock;
+  for (std::size_t i = 0; i < count; ++i) (void)observe(*found[i].slot, found[i].range);
+}
+
+bool is_observed(std::uintptr_t address) {
+  for (const Copy& copy : copies)
+    if (copy.slot.load(std::memory_order_acquire) != nullptr && address >= copy.low && address < copy.high)
+      return true;
+  return false;
+}
+
+bool observes_any_copy() { return copies[0].slot.load(std::memory_order_acquire) != nullptr; }
+
+void record_copies(Process& process, Scratch& scratch) {
+  for (std::size_t i = 0; i < kMaxCopies; ++i) {
+    const flash_ref_observer_slot* slot = copies[i].slot.load(std::memory_order_acquire);
+    auto address = reinterpret_cast<std::uint64_t>(slot);
+    if (slot == nullptr || process.copy_recorded[i].exchange(address) == address) continue;
+    std::uintptr_t place = address + 1;  // modules are looked up at address - 1
+    record_modules(process, scratch, &place, scratch.modules, 1);
+    if (scratch.modules[0] == 0) continue;
+    FrameBuilder frame(scratch.frame, FrameType::kLibrary);
+    frame.text("flash_ref").u32(scratch.modules[0]).u64(address).u32(1);
+    (void)append_frame(process, frame, scratch);
+  }
+}
+
+}  // namespace dtype_guard::san
+
+// Switches watching on (1) or off (0), as `start` does at the beginning; gives 0, or -1 with enabled=0.
+extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
+  using namespace dtype_guard::san;
+  if (!settings().enabled) return -1;
+  (void)decide_watching();
+  watching.store(on != 0 ? Watching::kOn : Watching::kOff, std::memory_order_relaxed);
+  return 0;
+}
+
+extern "C" [[gnu::visibility("default")]] void dtype_san_announce(const flash_ref_observer_slot* slot) {
+  using namespace dtype_guard::san;
+  if (slot == nullptr) return;
+  QuietSection quiet;
+  if (decide_watching() == Watching::kOff && !settings().enabled) return;
+  {
+    Changing lock;
+    (void)observe(*slot, object_of(reinterpret_cast<std::uintptr_t>(slot)));
+  }
+  record_now();
+}

@@ -1,0 +1,132 @@
+#include "sanitizer/symbolize/stacks.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+namespace dtype_guard::san {
+namespace {
+
+std::string_view base_name(std::string_view path) {
+  path.remove_prefix(path.rfind('/') + 1);
+  return path;
+}
+
+template <std::size_t N>
+bool starts_with_any(std::string_view text, const std::array<std::string_view, N>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](auto prefix) { return text.starts_with(prefix); });
+}
+
+// Libraries that stand between the user's code and the kernel.
+bool is_library_module(const std::string& path) {
+  static constexpr std::array<std::string_view, 15> kPrefixes = {
+      "libflash_ref.", "libdtype_san.", "libtorch",   "libc10",  "libc.so",
+      "ld-linux",      "libstdc++.",    "libgcc_s.",  "libm.so", "libpython3",
+      "libpthread",    "libgomp.",      "linux-vdso", "libffi.", "_ctypes."};
+  return starts_with_any(base_name(path), kPrefixes);
+}
+
+bool is_user_frame(const StackFrame& frame) {
+  bool library_file = frame.file.starts_with("/usr/include/") || frame.file.starts_with("/usr/lib/") ||
+                      frame.file.starts_with("<frozen ") ||
+                      frame.file.find("/site-packages/") != std::string::npos ||
+                      frame.file.find("/dist-packages/") != std::string::npos ||
+                      frame.file.find("/lib/python3") != std::string::npos;
+  return !is_library_module(frame.module) && !library_file;
+}
+
+bool is_evaluation(const StackFrame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }
+
+// Between Python and the kernel: nothing that a user could look at.
+bool is_bridge(const StackFrame& frame) {
+  static constexpr std::array<std::string_view, 2> kBridges = {"libffi.", "_ctypes."};
+  return starts_with_any(base_name(frame.module), kBridges);
+}
+
+}  // namespace
+
+std::vector<StackFrame> merge_python(const std::vector<StackFrame>& native,
+                                     const std::vector<StackFrame>& python, const std::vector<bool>& from_c) {
+  auto loop = std::find_if(native.begin(), native.end(), is_evaluation);
+  std::vector<StackFrame> merged;
+  std::size_t next = 0;
+  const auto add_python = [&](bool all) {
+    while (next < python.size()) {
+      merged.push_back(python[next]);
+      if (from_c[next++] && !all) return;
+    }
+  };
+  if (loop == native.end()) {  // no symbols: the Python frames are the better half
+    for (const StackFrame& frame : native)
+      if (!is_bridge(frame)) merged.push_back(frame);
+    merged.insert(merged.begin(), python.begin(), python.end());
+    return merged;
+  }
+  for (const StackFrame& frame : native) {
+    if (is_evaluation(frame)) {
+      add_python(false);
+    } else if (frame.module != loop->module && !is_bridge(frame)) {
+      merged.push_back(frame);
+    }
+  }
+  add_python(true);
+  return merged;
+}
+
+SourceLocation user_location(const std::vector<StackFrame>& frames) {
+  auto user = std::find_if(frames.begin(), frames.end(), is_user_frame);
+  if (user == frames.end()) user = frames.begin();
+  SourceLocation place;
+  if (user == frames.end()) return place;
+  place.file = user->file.empty() ? user->module : user->file;
+  place.line = user->line;
+  place.function = user->language == "python" ? user->function : qualified_name(user->function);
+  return place;
+}
+
+std::vector<StackFrame> Stacks::native(const Journal& journal, const JournalFinding& call) {
+  std::vector<StackFrame> frames;
+  for (const JournalAddress& address : call.stack) {
+    static const JournalModule kUnknown;
+    auto found = journal.modules.find(address.module);
+    const JournalModule& module = found != journal.modules.end() ? found->second : kUnknown;
+    if (settings_.symbolize && found != journal.modules.end()) {
+      for (StackFrame& frame : symbolizer_.resolve(module, address.pc)) {
+        frame.file = shown_path(frame.file);
+        frames.push_back(std::move(frame));
+      }
+    } else {
+      frames.push_back(bare_frame(module, address.pc));
+    }
+  }
+  return frames;
+}
+
+std::vector<StackFrame> Stacks::resolve(const Journal& journal, const JournalFinding& call) {
+  std::vector<StackFrame> frames = native(journal, call);
+  if (call.python.empty()) return frames;
+  std::vector<StackFrame> python;
+  std::vector<bool> from_c;
+  for (const JournalPythonFrame& recorded : call.python) {
+    StackFrame frame;
+    frame.language = "python";
+    frame.function = recorded.function;
+    frame.file = shown_path(recorded.file);
+    frame.line = static_cast<int>(recorded.line);
+    python.push_back(std::move(frame));
+    from_c.push_back(recorded.from_c);
+  }
+  return merge_python(frames, python, from_c);
+}
+
+std::string Stacks::shown_path(const std::string& file) const {
+  if (file.empty() || file.front() == '<') return file;
+  std::string path = std::filesystem::path(file).lexically_normal().string();
+  if (!settings_.strip_path_prefix.empty() && path.starts_with(settings_.strip_path_prefix))
+    return path.substr(settings_.strip_path_prefix.size());
+  std::string root = settings_.root.ends_with('/') ? settings_.root : settings_.root + "/";
+  return !settings_.root.empty() && path.starts_with(root) ? path.substr(root.size()) : path;
+}
+
+}  // namespace dtype_guard::san

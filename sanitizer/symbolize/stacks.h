@@ -1,0 +1,42 @@
+// The stack of a recorded call for people: addresses become functions and lines, and in a Python process the
+// Python frames stand where the interpreter's evaluation loop was.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rules/finding/finding.h"
+#include "sanitizer/symbolize/address.h"
+#include "sanitizer/symbolize/journal_reader.h"
+
+namespace dtype_guard::san {
+
+struct StackSettings {
+  std::string root;               // files below it are shown relative to it
+  std::string strip_path_prefix;  // removed from other file names
+  bool symbolize = true;
+};
+
+class Stacks {
+ public:
+  explicit Stacks(StackSettings settings) : settings_(std::move(settings)) {}
+
+  std::vector<StackFrame> resolve(const Journal& journal, const JournalFinding& call);
+  const std::vector<std::string>& refused() const { return symbolizer_.refused(); }
+
+ private:
+  std::vector<StackFrame> native(const Journal& journal, const JournalFinding& call);
+  std::string shown_path(const std::string& file) const;
+
+  StackSettings settings_;
+  Symbolizer symbolizer_;
+};
+
+// Native frames with the Python frames in place of the evaluation loop's; the rest of the interpreter goes.
+std::vector<StackFrame> merge_python(const std::vector<StackFrame>& native,
+                                     const std::vector<StackFrame>& python, const std::vector<bool>& from_c);
+
+// The first frame in the user's own code; a file without lines is still better than none.
+SourceLocation user_location(const std::vector<StackFrame>& frames);
+
+}  // namespace dtype_guard::san
