@@ -110,9 +110,14 @@ class Evaluation {
   // An operator that autocast does not list decomposes, and an inner operator that it lists casts all the
   // same.
   Outcome composite() {
-    const Operator* inner = op_.composed_of.empty() ? nullptr : find_operator(op_.composed_of);
-    if (inner == nullptr) return result();
-    const AutocastPolicy policy = autocast_policy(inner->name, context_.device, context_.torch_version);
+    AutocastPolicy policy = AutocastPolicy::kNone;
+    const Operator* inner = &op_;
+    while (policy == AutocastPolicy::kNone && !inner->composed_of.empty()) {
+      inner = find_operator(inner->composed_of);
+      if (inner == nullptr) break;
+      policy = autocast_policy(inner->name, context_.device, context_.torch_version);
+    }
+    if (policy == AutocastPolicy::kNone) return result();
     if (policy == AutocastPolicy::kPromote) {
       const Outcome checked = op_.checks_first ? result() : Outcome(Dtype::kUndefined);
       return std::holds_alternative<Dtype>(checked) ? promote_list() : checked;
@@ -128,9 +133,10 @@ class Evaluation {
       return result();
     }
     const Outcome plain = result();
-    if (policy == AutocastPolicy::kNone || first() == nullptr || !is_eligible(*first())) return plain;
-    if (!std::holds_alternative<Dtype>(plain)) return plain;
-    return promote_types(std::get<Dtype>(plain), Dtype::kFloat32);
+    const Dtype* dtype = std::get_if<Dtype>(&plain);
+    if (dtype == nullptr || category(*dtype) != DtypeCategory::kFloating || *dtype == Dtype::kFloat64)
+      return plain;
+    return Dtype::kFloat32;
   }
 
   void cast_eligible(Dtype dtype) {
@@ -153,9 +159,9 @@ class Evaluation {
     return stored(std::get<Dtype>(computed));
   }
 
-  // Kernels for other devices check less, or otherwise.
+  // Other devices' kernels check parameters otherwise, or not at all.
   const OperatorInput* refused_parameter() const {
-    if (context_.device != "cpu" || first() == nullptr) return nullptr;
+    if (first() == nullptr) return nullptr;
     const Dtype like = first()->dtype;
     const OperatorInput* mask = op_.mask.empty() ? nullptr : named(op_.mask);
     if (mask != nullptr && mask->dtype != like && mask->dtype != Dtype::kBool &&
@@ -163,6 +169,7 @@ class Evaluation {
       return mask;
     }
     std::optional<Dtype> common;
+    if (context_.device != "cpu") return nullptr;
     for (const std::string& argument : op_.parameters) {
       const OperatorInput* parameter = named(argument);
       if (parameter == nullptr) continue;

@@ -138,13 +138,11 @@ enum class AutocastPolicy : std::uint8_t {
 AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device,
                                std::string_view torch_version);
 
-// What moved an operator from one policy to another: `since` is the release that has `to`. Not `verified`:
-// the lists of both ends are known, the release in between is what the project's history suggests.
+// What moved an operator from one policy to another: `since` is the release that has `to`.
 struct AutocastChange {
   AutocastPolicy from = AutocastPolicy::kNone;
   AutocastPolicy to = AutocastPolicy::kNone;
   std::string since;
-  bool verified = true;
 };
 // All changes for releases after `from_version` up to and with `to_version`, in order; empty when there are
 // none.

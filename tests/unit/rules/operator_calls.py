@@ -44,9 +44,9 @@ ROWS = (
     ("torch.BASE(b, c, out=a)", "0d 1d 2d", "add_out mul_out sub_out div_out maximum_out eq_out"),
     ("torch.BASE(b, out=a)", "0d 1d", "exp_out neg_out cos_out"),
     # reductions, softmax, norms
-    ("n(a)", "0r", "sum prod nansum mean nanmean var std norm amax amin median nanmedian max min argmax argmin all any "
+    ("n(a)", "0r", "sum prod nansum mean nanmean var std amax amin median nanmedian max min argmax argmin all any "
      "count_nonzero aminmax std_mean var_mean"),
-    ("n(a, 0)", "0d", "cumsum cumprod logcumsumexp logsumexp softmax log_softmax argsort sort cummax cummin mode median"),
+    ("torch.ops.aten.norm(a)", "0r", "norm"), ("n(a, 0)", "0d", "cumsum cumprod logcumsumexp logsumexp softmax log_softmax argsort sort cummax cummin mode median"),
     ("n(a, 1)", "0d", "kthvalue topk"), ("n(a, b)", "0r 1r", "max min"),
     ("torch.nn.functional.softmin(a, 0)", "0d", "softmin"), ("torch.nn.functional.glu(a)", "0d", "glu"),
     ("a.NAME(0)", "0d", "cumsum_ cumprod_"),

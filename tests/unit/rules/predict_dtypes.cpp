@@ -4,6 +4,8 @@
 //   from 0 chain DTYPE VERSION NAME[,ARGUMENT:DTYPE:RANK] ...   each result is the first argument of the next
 //   autocast NAME DEVICE VERSION   answered with the policy
 //   known NAME                answered with yes or no
+//   entry NAME                answered with the entry's canonical name, or -
+//   aliases                   all further spellings in the table
 //   names                     all entries of the table
 //   variants                  all in-place and out= variants
 // Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined",
@@ -120,6 +122,19 @@ std::string answer_line(const std::string& line) {
     std::string spelling;
     in >> spelling;
     return find_operator(spelling) != nullptr ? "yes" : "no";
+  }
+  if (question == "entry") {
+    std::string spelling;
+    in >> spelling;
+    const Operator* op = find_operator(spelling);
+    return op != nullptr ? op->name : "-";
+  }
+  if (question == "aliases") {
+    std::string spellings;
+    for (const Operator& op : all_operators()) {
+      for (const std::string& alias : op.aliases) spellings += alias + " ";
+    }
+    return spellings;
   }
   if (question == "chain") return answer_chain(in);
   if (question == "autocast") {
