@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rules/operators/dtype_kinds.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard {
@@ -13,46 +14,11 @@ using Inputs = std::vector<OperatorInput>;
 using Outcome = PromotionResult;
 
 bool is_tensor(const OperatorInput& input) { return input.rank != RankClass::kWrapped; }
-bool is_integral_or_bool(Dtype dtype) { return is_integral(dtype) || dtype == Dtype::kBool; }
 
 // What autocast may cast: a tensor, floating, not double. float8 is not cast either.
 bool is_eligible(const OperatorInput& input) {
   return is_tensor(input) && category(input.dtype) == DtypeCategory::kFloating &&
          input.dtype != Dtype::kFloat64;
-}
-
-Dtype real_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kComplex32:
-      return Dtype::kFloat16;
-    case Dtype::kComplex64:
-      return Dtype::kFloat32;
-    case Dtype::kComplex128:
-      return Dtype::kFloat64;
-    default:
-      return dtype;
-  }
-}
-
-Outcome complex_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat16:
-      return Dtype::kComplex32;
-    case Dtype::kFloat32:
-      return Dtype::kComplex64;
-    case Dtype::kFloat64:
-      return Dtype::kComplex128;
-    default:
-      if (is_complex(dtype)) return dtype;
-      return PromotionError{fmt::format("there is no complex type over {}", name(dtype))};
-  }
-}
-
-// PyTorch's canCast: an in-place or out= result must fit the category of the tensor that is written.
-bool can_store(Dtype computed, Dtype target) {
-  if (is_complex(computed) && !is_complex(target)) return false;
-  if (is_floating(computed) && is_integral_or_bool(target)) return false;
-  return computed == Dtype::kBool || target != Dtype::kBool;
 }
 
 class Evaluation {

@@ -23,6 +23,7 @@ from variant_calls import all_calls, in_release
 ALL = "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 bool".split()
 SAMPLE = "uint8 int64 float16 bfloat16 float32 float64 complex64 bool".split()  # for three operands
 VARIED = "uint8 int64 float16 bfloat16 float32 complex64 bool".split()  # in place and with out=
+FEW = "float16 float32 int64 bool".split()
 FLOATING = "float16 bfloat16 float32 float64 int64".split()  # under autocast
 # Of the cases that no device answers, at most this share may be left: more means that the test has stopped asking.
 UNVERIFIED_SHARE = 0.10
@@ -72,6 +73,8 @@ def answers(program, questions):
 
 def dtypes_for(call, autocast):
     operands = len(call.operands)
+    if call.minor and not QUICK:
+        return FEW if operands < 3 else FEW[:2]
     if autocast != "-" or operands > 2 and not QUICK:
         return FLOATING
     if call.takes_out or call.takes_dtype or call.writes and not QUICK:
@@ -82,7 +85,8 @@ def dtypes_for(call, autocast):
 def ask_table(comparison, observer, calls, autocast="-"):
     for call in calls:
         dtypes = dtypes_for(call, autocast)
-        extra = VARIED if autocast == "-" else ("float16", "float32")
+        extra = FEW if not QUICK else VARIED
+        extra = extra if autocast == "-" else ("float16", "float32")
         for extra_dtype in extra if call.takes_out or call.takes_dtype else (None,):
             dtype, out = (extra_dtype, None) if call.takes_dtype else (None, extra_dtype)
             head = f"op {call.name} {dtype or '-'} cpu {autocast} {VERSION}" + (f" 0:{out}:dim" if out else "")
@@ -148,7 +152,7 @@ def main():
     entries, variants = (line.split() for line in answers(options.predict_dtypes, ["names", "variants"]))
     calls = list(all_calls(set(variants)))
     if options.only:
-        calls = [call for call in calls if call.name in options.only.split(",")]
+        calls = [call for call in calls if call.name in options.only.split(",") or options.only == "minor" and call.minor]
     comparison, observer = Comparison(), Observer()
     ask_table(comparison, observer, calls)
     if not options.only:

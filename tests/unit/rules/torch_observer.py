@@ -90,8 +90,9 @@ class Call:
     """One way to call an operator: `function` takes the values of the names in the expression; `operands` are pairs of the
     argument (a position or a name of the table's entry) and a shape."""
 
-    def __init__(self, name, expression, operands, other=None):
+    def __init__(self, name, expression, operands, other=None, minor=False):
         self.name, self.operands, self.other = name, operands, other
+        self.minor = minor  # asked for fewer dtypes where asking is slow
         self.writes = name.endswith(("_", "_out"))
         self.code = compile(expression, name, "eval")
         self.takes_dtype = bool(re.search(r"\bdt\b", expression))
