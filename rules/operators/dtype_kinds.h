@@ -45,4 +45,13 @@ inline bool can_store(Dtype computed, Dtype target) {
   return computed == Dtype::kBool || target != Dtype::kBool;
 }
 
+inline Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }
+inline Dtype to_bool(Dtype) { return Dtype::kBool; }
+
+inline bool widens(const PromotionResult& with, const PromotionResult& without) {
+  const Dtype* after = std::get_if<Dtype>(&with);
+  const Dtype* before = std::get_if<Dtype>(&without);
+  return after != nullptr && before != nullptr && is_floating(*after) && bits(*after) > bits(*before);
+}
+
 }  // namespace dtype_guard

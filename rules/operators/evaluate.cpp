@@ -227,8 +227,6 @@ class Evaluation {
     return like_first();
   }
 
-  static Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }
-  static Dtype to_bool(Dtype) { return Dtype::kBool; }
   Dtype integer_to_float(Dtype dtype) const {
     return is_integral_or_bool(dtype) ? context_.default_dtype : dtype;
   }
@@ -375,12 +373,6 @@ class Evaluation {
   std::optional<Dtype> dtype_;
   const OperatorContext& context_;
 };
-
-bool widens(const Outcome& with, const Outcome& without) {
-  const Dtype* after = std::get_if<Dtype>(&with);
-  const Dtype* before = std::get_if<Dtype>(&without);
-  return after != nullptr && before != nullptr && is_floating(*after) && bits(*after) > bits(*before);
-}
 
 }  // namespace
 

@@ -21,8 +21,6 @@ SPACES = (("torch.", ("torch::", "at::"), torch, ""), ("torch.Tensor.", ("at::Te
           ("torch.nn.functional.", ("torch::nn::functional::",), torch.nn.functional, ""),
           ("torch.special.", ("torch::special::",), torch.special, "special_"),
           ("torch.linalg.", ("torch::linalg::",), torch.linalg, "linalg_"), ("torch.fft.", ("torch::fft::",), torch.fft, "fft_"))
-# Names of older releases, which stay because the rules hold for those too.
-OLDER = {"_scaled_dot_product_attention": "in 1.13 only"}
 # What Python writes as an operator, and the entry that it is.
 DUNDERS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__rsub__": "rsub", "__isub__": "sub_", "__mul__": "mul",
            "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__rtruediv__": "div", "__itruediv__": "div_",
@@ -37,7 +35,7 @@ DUNDERS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "
 # Families of the dispatcher that cannot stand between a model's input and an attention call, or whose results a dtype rule
 # cannot describe. Reviewed.
 OUTSIDE = (
-    (r"^_(?!softmax|log_softmax|convolution$|fused_rms_norm|safe_softmax|weight_norm$)", "internal"),
+    (r"^_(?!softmax|log_softmax|convolution$|fused_rms_norm|safe_softmax)", "internal"),
     (r"backward|_jvp|grad(s|ient)?$|get_gradients|accumulate", "the way back"),
     (r"sparse|coalesce|^(col|row|crow|ccol)_|indices|values|hspmm|sspaddmm|smm", "sparse layouts"),
     (r"quantize|int_repr|q_per|qparams|fake_quant|fbgemm|dequantize|observer|obs_fake", "quantization"),
@@ -46,7 +44,7 @@ OUTSIDE = (
     (r"ldl|geqrf|orgqr|ormqr|lu_unpack|lu_solve|triangular_solve|_powsum|solve_ex|lu_factor_ex|linalg__", "factorizations whose result no model passes on"),
     (r"histogram|unique|nonzero_|segment_reduce|embedding_renorm|ctc_loss|hash_tensor|copy_sparse|choose_qparams", "counts, labels, bookkeeping"),
     (r"_forward$|^batch_norm_|nll_loss|_loss$|loss_nd|lstm|gru|rnn_(relu|tanh)$|_with_noise|normal_functional|binomial", "losses, recurrent layers, training only"),
-    (r"^polygamma_$|fractional_max_pool|max_unpool|max_pool3d_with|max_pool1d_with|special_(chebyshev|shifted|hermite|laguerre|legendre)|_inverse$", "rare"),
+    (r"^polygamma_$|^ldexp_?$|fractional_max_pool|max_unpool|max_pool3d_with|max_pool1d_with|special_(chebyshev|shifted|hermite|laguerre|legendre)|_inverse$", "rare"),
     (r"^(frobenius_norm|native_norm|lift|rrelu|randn_like|renorm|sum_to_size)$|_copy$|detach_copy", "other spellings of entries"),
 )
 
@@ -85,7 +83,7 @@ def unknown_entries(table):
     for name in table.answers(["names"])[0].split() + table.answers(["aliases"])[0].split():
         short = re.split(r"::|\.", name)[-1]
         plain = short[:-4] if short.endswith("_out") else short
-        if plain in known or name in OLDER or short.startswith(("operator", "unary")) or plain == "-":
+        if plain in known or short.startswith(("operator", "unary")) or plain == "-":
             continue
         if plain.replace("special_", "").replace("linalg_", "") not in known:
             yield f"{name}: in the table, and PyTorch {torch.__version__} has no such name"

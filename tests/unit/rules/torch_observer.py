@@ -77,7 +77,7 @@ class Observer:
             text = str(error)
             if out is not None and isinstance(error, TypeError) and call.through_ops():
                 return self.once(call, operands, device, dtype, out)
-            if out is not None and (isinstance(error, TypeError) or "failed to match any schema" in text):
+            if out is not None and (isinstance(error, TypeError) or "any schema" in text):
                 return "gap"
             if isinstance(error, (NotImplementedError, AttributeError)) or any(word in text for word in NO_KERNEL):
                 return "gap"
