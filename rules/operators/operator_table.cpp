@@ -302,6 +302,9 @@ const OperatorTable& table() {
   // On the heap and never freed: `names` points into it, and lookups may run while the process exits.
   static const OperatorTable* const made = [] {
     auto* table = new OperatorTable;
+    table->entries.reserve(1024);
+    table->variants.reserve(1024);
+    table->names.reserve(4096);
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name != "autocast.json") read_file(*table, file);
     }
