@@ -92,11 +92,11 @@ ROWS = (
     ("torch.channel_shuffle(a, 2)", "04", "channel_shuffle"), ("torch.ops.aten.native_channel_shuffle(a, 2)", "04", "native_channel_shuffle"),
     ("torch.stft(a.reshape(-1), 4, return_complex=True)", "04", "stft"), ("torch.istft(a, 4)", "0c", "istft"),
     # views and movement
-    ("a.NAME", "0d", "mT mH data"), ("a.T", "0d", "numpy_T"), ("torch.ops.aten.slice(a, 0)", "0d", "slice"), ("n(a)", "0d", "squeeze_copy imag view_as_real"), ("n(a, 0, 0, 2)", "0d", "slice_copy"),
+    ("a.NAME", "0d", "mT mH data"), ("a.T", "0d", "numpy_T"), ("torch.ops.aten.slice(a, 0)", "0d", "slice"), ("n(a)", "0d", "squeeze_copy imag view_as_real"), ("n(a, 0, 0, 2, 1)", "0d", "slice_copy"),
     ("n(a, 0, 2, 1)", "0d", "unfold_copy"), ("n(a, 0, 0)", "0d", "select_copy"), ("n(a, 1)", "0d", "split_copy"), ("n(a, (1, 1))", "0d", "split_with_sizes_copy unsafe_split_with_sizes"),
     ("n(a)", "0d", "view_as_real"),
     ("n(a, b, (2, 2), (2, 1))", "0d 1d", "as_strided_scatter"), ("n(a, b)", "0d 1v", "diagonal_scatter"), ("n(a, b, 0, 0)", "0d 1v", "select_scatter"),
-    ("n(a, b, 0, 0, 2)", "0d 1d", "slice_scatter"), ("a.sum_to_size(2, 2)", "0d", "sum_to_size"),
+    ("n(a, b, 0, 0, 2, 1)", "0d 1d", "slice_scatter"), ("a.sum_to_size(2, 2)", "0d", "sum_to_size"),
     ("torch.ops.aten._unsafe_view(a, (4,))", "0d", "_unsafe_view"), ("torch.ops.aten._reshape_alias(a, (4,), (1,))", "0d", "_reshape_alias"),
     ("n(a, 2)", "03", "dsplit"), ("n(a, 2)", "0d", "unsafe_chunk unsafe_split"), ("torch.meshgrid(a, b, indexing='ij')", "0v 0v", "meshgrid"),
     ("a.to_dense()", "0d", "to_dense"), ("n(a, mask, b)", "0d 2d", "masked_scatter"), ("n(a, 0, index2, b)", "0d 3d", "scatter scatter_add"),
