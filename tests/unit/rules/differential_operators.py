@@ -74,7 +74,8 @@ def answers(program, questions):
 def dtypes_for(call, autocast):
     operands = len(call.operands)
     if call.minor and not QUICK:
-        return FEW if operands < 3 else FEW[:2]
+        few = FEW if operands < 3 else FEW[:2]
+        return few + ["complex64"] if operands == 1 and not call.writes else few
     if autocast != "-" or operands > 2 and not QUICK:
         return FLOATING
     if call.takes_out or call.takes_dtype or call.writes and not QUICK:
