@@ -7,12 +7,16 @@ TESTS ?=
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help packages configure build demo test bench-kernels bench-rules bench-san install clean
+# "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
+TORCH_VENV ?= on
+
+.PHONY: help packages configure build demo test torch-venv bench-kernels bench-rules bench-san install clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
-	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them)'
+	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them); sets up a PyTorch to'
+	@echo '              compare with where a package index can be reached (TORCH_VENV=off leaves it out)'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
@@ -32,7 +36,11 @@ build: configure
 demo: build
 	@python3 examples/demo.py --build $(BUILD)
 
-test: build
+# Never fails: without it the tests that ask that PyTorch skip and say why.
+torch-venv: packages
+	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/torch_venv.sh $(BUILD))
+
+test: build torch-venv
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
 
 bench-rules: configure

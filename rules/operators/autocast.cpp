@@ -21,7 +21,6 @@ struct Entry {
   Version since;
   Version until;  // the first release without it
   std::string since_text;
-  bool verified;
 };
 using Entries = std::vector<Entry>;  // of one operator on one device
 using DeviceLists = std::map<std::string, std::unordered_map<std::string, Entries>, std::less<>>;
@@ -44,12 +43,10 @@ std::string text_or(const JsonNode& node, std::string_view key, std::string_view
 void add_list(DeviceLists& lists, const JsonNode& devices, const JsonNode& node) {
   for (const JsonNode& device : *node.member("devices")->items()) {
     const JsonNode& first = *devices.member(*device.string());
-    Entry entry{policy_word(*node.member("policy")->string()), kAlways, kNever, {}, true};
+    Entry entry{policy_word(*node.member("policy")->string()), kAlways, kNever, {}};
     entry.since_text = text_or(node, "since", text_or(first, "since", ""));
     entry.since = parse_torch_version(entry.since_text);
     if (node.member("until") != nullptr) entry.until = parse_torch_version(text_or(node, "until", ""));
-    const JsonNode& origin = node.member("since") != nullptr ? node : first;
-    entry.verified = origin.member("unverified") == nullptr;
     auto& list = lists[*device.string()];
     for (const JsonNode& name : *node.member("operators")->items()) list[*name.string()].push_back(entry);
   }
@@ -95,20 +92,19 @@ std::vector<AutocastChange> autocast_changes(std::string_view operator_name, std
                                              std::string_view from_version, std::string_view to_version) {
   const Entries* entries = entries_of(operator_name, device);
   if (entries == nullptr) return {};
-  std::map<Version, std::pair<std::string, bool>> turns;  // releases where an entry begins or ends
+  std::map<Version, std::string> turns;  // releases where an entry begins or ends
   for (const Entry& entry : *entries) {
-    turns.emplace(entry.since, std::pair(entry.since_text, entry.verified));
+    turns.emplace(entry.since, entry.since_text);
     if (entry.until == kNever) continue;
-    const std::string text = std::to_string(entry.until.first) + "." + std::to_string(entry.until.second);
-    turns.emplace(entry.until, std::pair(text, entry.verified));
+    turns.emplace(entry.until, std::to_string(entry.until.first) + "." + std::to_string(entry.until.second));
   }
   const Version last = parse_torch_version(to_version);
   AutocastPolicy policy = policy_at(*entries, parse_torch_version(from_version));
   std::vector<AutocastChange> changes;
-  for (const auto& [release, turn] : turns) {
+  for (const auto& [release, text] : turns) {
     if (release <= parse_torch_version(from_version) || release > last) continue;
     const AutocastPolicy next = policy_at(*entries, release);
-    if (next != policy) changes.push_back({policy, next, turn.first, turn.second});
+    if (next != policy) changes.push_back({policy, next, text});
     policy = next;
   }
   return changes;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "rules/operators/dtype_kinds.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard {
@@ -13,46 +14,11 @@ using Inputs = std::vector<OperatorInput>;
 using Outcome = PromotionResult;
 
 bool is_tensor(const OperatorInput& input) { return input.rank != RankClass::kWrapped; }
-bool is_integral_or_bool(Dtype dtype) { return is_integral(dtype) || dtype == Dtype::kBool; }
 
 // What autocast may cast: a tensor, floating, not double. float8 is not cast either.
 bool is_eligible(const OperatorInput& input) {
   return is_tensor(input) && category(input.dtype) == DtypeCategory::kFloating &&
          input.dtype != Dtype::kFloat64;
-}
-
-Dtype real_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kComplex32:
-      return Dtype::kFloat16;
-    case Dtype::kComplex64:
-      return Dtype::kFloat32;
-    case Dtype::kComplex128:
-      return Dtype::kFloat64;
-    default:
-      return dtype;
-  }
-}
-
-Outcome complex_of(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::kFloat16:
-      return Dtype::kComplex32;
-    case Dtype::kFloat32:
-      return Dtype::kComplex64;
-    case Dtype::kFloat64:
-      return Dtype::kComplex128;
-    default:
-      if (is_complex(dtype)) return dtype;
-      return PromotionError{fmt::format("there is no complex type over {}", name(dtype))};
-  }
-}
-
-// PyTorch's canCast: an in-place or out= result must fit the category of the tensor that is written.
-bool can_store(Dtype computed, Dtype target) {
-  if (is_complex(computed) && !is_complex(target)) return false;
-  if (is_floating(computed) && is_integral_or_bool(target)) return false;
-  return computed == Dtype::kBool || target != Dtype::kBool;
 }
 
 class Evaluation {
@@ -62,13 +28,16 @@ class Evaluation {
 
   // PyTorch registers no in-place or out= variant with autocast: those fall through to plain promotion.
   Outcome run(bool with_autocast) {
-    if (with_autocast && !op_.in_place && context_.autocast != Dtype::kUndefined) return autocast();
+    const bool listed = !op_.in_place || op_.out_calls_operator;
+    if (with_autocast && listed && context_.autocast != Dtype::kUndefined) return autocast();
     return result();
   }
 
  private:
   Outcome autocast() {
-    switch (autocast_policy(op_.name, context_.device, context_.torch_version)) {
+    std::string_view listed = op_.name;
+    if (op_.out_calls_operator) listed.remove_suffix(std::string_view("_out").size());
+    switch (autocast_policy(listed, context_.device, context_.torch_version)) {
       case AutocastPolicy::kNone:
         return composite();
       case AutocastPolicy::kLowerPrecision:
@@ -93,7 +62,7 @@ class Evaluation {
   Outcome promote_list() {
     Dtype widest = context_.autocast;
     for (const OperatorInput& input : inputs_) {
-      if (!is_eligible(input)) continue;
+      if (!is_eligible(input) || input.argument == "out") continue;
       if (input.dtype == Dtype::kFloat32) widest = Dtype::kFloat32;
       if (widest != Dtype::kFloat32 && input.dtype != widest) {
         return PromotionError{fmt::format("autocast to {} meets {}: it promotes neither to the other",
@@ -107,12 +76,20 @@ class Evaluation {
   // An operator that autocast does not list decomposes, and an inner operator that it lists casts all the
   // same.
   Outcome composite() {
-    const Operator* inner = op_.composed_of.empty() ? nullptr : find_operator(op_.composed_of);
-    if (inner == nullptr) return result();
-    const AutocastPolicy policy = autocast_policy(inner->name, context_.device, context_.torch_version);
-    if (policy == AutocastPolicy::kPromote) return promote_list();
+    AutocastPolicy policy = AutocastPolicy::kNone;
+    const Operator* inner = &op_;
+    while (policy == AutocastPolicy::kNone && !inner->composed_of.empty()) {
+      inner = find_operator(inner->composed_of);
+      if (inner == nullptr) break;
+      policy = autocast_policy(inner->name, context_.device, context_.torch_version);
+    }
+    if (policy == AutocastPolicy::kNone) return result();
+    if (policy == AutocastPolicy::kPromote) {
+      const Outcome checked = op_.checks_first ? result() : Outcome(Dtype::kUndefined);
+      return std::holds_alternative<Dtype>(checked) ? promote_list() : checked;
+    }
     if (policy == AutocastPolicy::kLowerPrecision) {
-      if (op_.checks_first) {
+      if (op_.checks_first && !is_out()) {
         const Outcome checked = result();
         const bool cast =
             std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
@@ -122,14 +99,15 @@ class Evaluation {
       return result();
     }
     const Outcome plain = result();
-    if (policy == AutocastPolicy::kNone || first() == nullptr || !is_eligible(*first())) return plain;
-    if (!std::holds_alternative<Dtype>(plain)) return plain;
-    return promote_types(std::get<Dtype>(plain), Dtype::kFloat32);
+    const Dtype* dtype = std::get_if<Dtype>(&plain);
+    if (dtype == nullptr || category(*dtype) != DtypeCategory::kFloating || *dtype == Dtype::kFloat64)
+      return plain;
+    return Dtype::kFloat32;
   }
 
   void cast_eligible(Dtype dtype) {
     for (OperatorInput& input : inputs_) {
-      if (is_eligible(input)) input.dtype = dtype;
+      if (is_eligible(input) && input.argument != "out") input.dtype = dtype;
     }
   }
 
@@ -138,20 +116,59 @@ class Evaluation {
       if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
     }
     if (quotient_of_integers()) return PromotionError{fmt::format("{} does not divide integers", op_.name)};
+    if (const OperatorInput* refused = refused_parameter()) {
+      return PromotionError{
+          fmt::format("{} does not take a {} of {}", op_.name, refused->argument, name(refused->dtype))};
+    }
     const Outcome computed = computed_dtype();
     if (!op_.in_place || !std::holds_alternative<Dtype>(computed)) return computed;
     return stored(std::get<Dtype>(computed));
   }
 
+  // Other devices' kernels check parameters otherwise, or not at all.
+  const OperatorInput* refused_parameter() const {
+    if (first() == nullptr) return nullptr;
+    const Dtype like = first()->dtype;
+    const OperatorInput* mask = op_.mask.empty() ? nullptr : named(op_.mask);
+    if (mask != nullptr && mask->dtype != like && mask->dtype != Dtype::kBool &&
+        mask->dtype != Dtype::kFloat32) {
+      return mask;
+    }
+    std::optional<Dtype> common;
+    if (context_.device != "cpu") return nullptr;
+    for (const std::string& argument : op_.parameters) {
+      const OperatorInput* parameter = named(argument);
+      if (parameter == nullptr) continue;
+      if (parameter->dtype != common.value_or(parameter->dtype)) return parameter;
+      common = parameter->dtype;
+      if (*common != like && (!is_half(like) || *common != Dtype::kFloat32)) return parameter;
+    }
+    return nullptr;
+  }
+
   Outcome stored(Dtype computed) {
     const OperatorInput* target = named(op_.arguments.front());
     if (target == nullptr) return computed;
+    if (is_out()) {
+      if (fits_out(computed, target->dtype)) return target->dtype;
+      return PromotionError{fmt::format("{} gives {} and does not write it to an out= tensor of {}", op_.name,
+                                        name(computed), name(target->dtype))};
+    }
     if (op_.result == ResultRule::kLikeFirst || op_.result == ResultRule::kBool) return target->dtype;
     if (op_.exact_target ? computed != target->dtype : !can_store(computed, target->dtype)) {
       return PromotionError{fmt::format("result type {} can't be cast to the desired output type {}",
                                         aten_name(computed), aten_name(target->dtype))};
     }
     return target->dtype;
+  }
+
+  bool is_out() const { return op_.arguments.front() == "out"; }
+
+  bool fits_out(Dtype computed, Dtype out) const {
+    if (op_.exact_target || op_.out == OutRule::kExact) return computed == out;
+    if (op_.out == OutRule::kAny) return true;
+    const bool kind = op_.out == OutRule::kFits || is_complex(computed) == is_complex(out);
+    return kind && can_store(computed, out);
   }
 
   Outcome computed_dtype() {
@@ -162,7 +179,8 @@ class Evaluation {
         return mapped([this](Dtype d) { return integer_to_float(d); });
       case ResultRule::kPromoteToReal:
       case ResultRule::kToReal:
-        return mapped([this](Dtype d) { return real_of(dtype_.value_or(d)); });
+        return op_.dtype_widens && dtype_ ? widened()
+                                          : mapped([this](Dtype d) { return real_of(dtype_.value_or(d)); });
       case ResultRule::kToComplex: {
         const Outcome joined = promoted();
         return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
@@ -196,7 +214,8 @@ class Evaluation {
       case ResultRule::kFactoryFromValue:
         return from_value();
       case ResultRule::kFixed: {
-        const Outcome like = op_.refuses.empty() ? Outcome(op_.fixed) : like_first();
+        const Outcome like =
+            op_.refuses.empty() || first() == nullptr ? unless_refused(op_.fixed) : like_first();
         return std::holds_alternative<Dtype>(like) ? Outcome(dtype_.value_or(op_.fixed)) : like;
       }
       case ResultRule::kLikeFirst:
@@ -208,8 +227,6 @@ class Evaluation {
     return like_first();
   }
 
-  static Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }
-  static Dtype to_bool(Dtype) { return Dtype::kBool; }
   Dtype integer_to_float(Dtype dtype) const {
     return is_integral_or_bool(dtype) ? context_.default_dtype : dtype;
   }
@@ -283,10 +300,22 @@ class Evaluation {
     return unless_refused(chosen.front().dtype);
   }
 
+  Outcome widened() {
+    const Outcome joined = mapped([](Dtype d) { return d; });
+    if (!std::holds_alternative<Dtype>(joined)) return joined;
+    const Outcome both = promote_types(std::get<Dtype>(joined), *dtype_);
+    if (op_.refuses.contains(*dtype_)) return refusal(*dtype_);
+    if (op_.refuses.contains(first()->dtype)) return refusal(first()->dtype);
+    const bool same_kind = is_complex(*dtype_) == is_complex(first()->dtype);
+    if (same_kind && both == Outcome(*dtype_)) return real_of(*dtype_);
+    return PromotionError{
+        fmt::format("{} does not narrow {} to {}", op_.name, name(first()->dtype), name(*dtype_))};
+  }
+
   Outcome sum_like() {
     if (dtype_) return *dtype_;
     const Outcome like = like_first();
-    if (!std::holds_alternative<Dtype>(like) || op_.in_place) return like;
+    if (!std::holds_alternative<Dtype>(like) || (op_.in_place && !is_out())) return like;
     return is_integral_or_bool(std::get<Dtype>(like)) ? Dtype::kInt64 : std::get<Dtype>(like);
   }
 
@@ -305,6 +334,8 @@ class Evaluation {
       if (is_complex(input.dtype)) return complex_of(context_.default_dtype);
       if (is_floating(input.dtype) || is_floating(found)) {
         found = context_.default_dtype;
+      } else if (op_.bool_counts) {
+        found = Dtype::kInt64;
       } else if (input.dtype != Dtype::kBool || found == Dtype::kUndefined) {
         found = input.dtype == Dtype::kBool ? Dtype::kBool : Dtype::kInt64;
       }
@@ -342,12 +373,6 @@ class Evaluation {
   std::optional<Dtype> dtype_;
   const OperatorContext& context_;
 };
-
-bool widens(const Outcome& with, const Outcome& without) {
-  const Dtype* after = std::get_if<Dtype>(&with);
-  const Dtype* before = std::get_if<Dtype>(&without);
-  return after != nullptr && before != nullptr && is_floating(*after) && bits(*after) > bits(*before);
-}
 
 }  // namespace
 

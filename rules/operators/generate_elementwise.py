@@ -21,6 +21,8 @@ RESULTS = {"DEFAULT": "promote", "NO_OPMATH": "promote", "INT_TO_FLOAT": "promot
            "COMPLEX_TO_FLOAT": "promote_to_real", "ALWAYS_BOOL": "bool", "BOOL_TO_LONG": "promote_bool_to_long"}
 CATEGORIES = {"integral": "uint8 int8 int16 int32 int64", "bool": "bool",
               "floating": "float16 bfloat16 float32 float64", "complex": "complex64 complex128"}
+# Composites whose inner operator autocast acts on.
+COMPOSED = {"square": "pow"}
 # Answers of a kernel that a build lacks; they say nothing about dtypes.
 NO_KERNEL = ("not implemented for", "not supported for", "addition operation")
 
@@ -113,6 +115,8 @@ def groups(torch):
                  "rank": "broadcast" if len(promoting) > 1 else "like_first"}
         if refuses:
             group["refuses"] = refuses
+        if name in COMPOSED:
+            group["composed_of"] = COMPOSED[name]
         if name + "_" in names:
             group["in_place"] = True
         made.setdefault(json.dumps(group), set()).add(name)

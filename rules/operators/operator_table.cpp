@@ -1,7 +1,9 @@
 // The operator table as read from the embedded JSON files, and the lookup of its many spellings.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <set>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -47,6 +49,11 @@ const Words<RankRule> kRankWords = {{"broadcast", RankRule::kBroadcast},
                                     {"from_shape", RankRule::kFromShape},
                                     {"unknown", RankRule::kUnknown}};
 
+const Words<OutRule> kOutWords = {{"fits", OutRule::kFits},
+                                  {"fits_kind", OutRule::kFitsKind},
+                                  {"exact", OutRule::kExact},
+                                  {"any", OutRule::kAny}};
+
 // The tables are ours and compiled in: a mistake in one is a defect of the build, found by the first test
 // that runs.
 [[noreturn]] void broken(std::string_view file, const JsonNode& node, std::string_view expected) {
@@ -70,7 +77,11 @@ class TableReader {
     if (const JsonNode* operand = node.member("refuses_operand")) shared.refuses_operand = dtypes(*operand);
     if (const JsonNode* before = node.member("before")) shared.before = text(*before);
     if (const JsonNode* quotient = node.member("quotient")) shared.quotient = strings(*quotient);
+    if (const JsonNode* parameters = node.member("parameters")) shared.parameters = strings(*parameters);
+    if (const JsonNode* mask = node.member("mask")) shared.mask = text(*mask);
     if (const JsonNode* unchecked = node.member("unchecked")) shared.unchecked = dtypes(*unchecked);
+    shared.dtype_widens = flag(node, "dtype_widens");
+    shared.bool_counts = flag(node, "bool_counts");
     shared.exact_target = flag(node, "exact_target");
     shared.numbers_pass = flag(node, "numbers_pass");
     shared.requires_same = flag(node, "requires_same");
@@ -107,6 +118,8 @@ class TableReader {
     if (node.string() == nullptr) broken(file_, node, "a string");
     return *node.string();
   }
+
+  OutRule out_rule(const JsonNode& node) const { return word(required(node, "rule"), kOutWords); }
 
  private:
   // Dtypes by name or category: "integral" (bool does not count), "bool", "floating", "half", "complex".
@@ -154,6 +167,15 @@ struct OperatorTable {
   void add_variants(const Operator& entry, bool in_place);
   void attach_earlier();
   void index();
+
+  struct OutRow {
+    OutRule rule;
+    std::string before;  // as Operator::before
+  };
+  std::unordered_map<std::string, std::vector<OutRow>> out_rules;  // of "NAME_out", oldest release first
+  std::set<std::string> out_calls_operator;
+  void apply_out_rules();
+  void apply_out_rules(Operator& variant);
 };
 
 void OperatorTable::add_variants(const Operator& entry, bool in_place) {
@@ -187,6 +209,38 @@ void OperatorTable::attach_earlier() {
     }
   }
   earlier.clear();
+}
+
+// After attach_earlier(): a rule of an older release needs a row of its own.
+void OperatorTable::apply_out_rules() {
+  for (std::vector<Operator>* list : {&entries, &variants}) {
+    for (Operator& variant : *list) apply_out_rules(variant);
+  }
+  out_rules.clear();
+  out_calls_operator.clear();
+}
+
+void OperatorTable::apply_out_rules(Operator& variant) {
+  variant.out_calls_operator = out_calls_operator.count(variant.name) > 0;
+  const auto found = out_rules.find(variant.name);
+  if (found == out_rules.end()) return;
+  for (const OutRow& row : found->second) {
+    if (!row.before.empty()) continue;
+    variant.out = row.rule;
+    for (Operator& old : variant.earlier) old.out = row.rule;
+  }
+  for (const OutRow& row : found->second) {
+    if (row.before.empty()) continue;
+    const auto same = [&row](const Operator& old) { return old.before == row.before; };
+    auto old = std::find_if(variant.earlier.begin(), variant.earlier.end(), same);
+    if (old == variant.earlier.end()) {
+      Operator copy = variant;
+      copy.earlier.clear();
+      copy.before = row.before;
+      old = variant.earlier.insert(variant.earlier.begin(), std::move(copy));
+    }
+    old->out = row.rule;
+  }
 }
 
 void OperatorTable::index() {
@@ -225,6 +279,17 @@ void read_file(OperatorTable& table, const EmbeddedFile& file) {
       table.entries.push_back(std::move(entry));
     }
   }
+  const JsonNode* out = root.member("out");
+  if (out == nullptr) return;
+  for (const std::string& name : reader.strings(reader.required(root, "out_calls_operator")))
+    table.out_calls_operator.insert(name + "_out");
+  for (const JsonNode& node : *out->items()) {
+    const JsonNode* before = node.member("before");
+    for (const std::string& name : reader.strings(reader.required(node, "names"))) {
+      table.out_rules[name + "_out"].push_back(
+          {reader.out_rule(node), before != nullptr ? reader.text(*before) : std::string()});
+    }
+  }
 }
 
 // A file may name operators of another, so all entries come first.
@@ -237,6 +302,9 @@ const OperatorTable& table() {
   // On the heap and never freed: `names` points into it, and lookups may run while the process exits.
   static const OperatorTable* const made = [] {
     auto* table = new OperatorTable;
+    table->entries.reserve(1024);
+    table->variants.reserve(1024);
+    table->names.reserve(4096);
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name != "autocast.json") read_file(*table, file);
     }
@@ -244,6 +312,7 @@ const OperatorTable& table() {
       if (file.name != "autocast.json") read_aliases(*table, file);
     }
     table->attach_earlier();
+    table->apply_out_rules();
     table->index();
     return table;
   }();
@@ -310,5 +379,6 @@ const Operator& operator_at(const Operator& op, std::string_view torch_version) 
 }
 
 const std::vector<Operator>& all_operators() { return table().entries; }
+const std::vector<Operator>& all_variants() { return table().variants; }
 
 }  // namespace dtype_guard

@@ -52,6 +52,14 @@ enum class RankRule : std::uint8_t {
   kUnknown,
 };
 
+// What a tensor given as out= must be; it is what the call returns. PyTorch decides it per operator.
+enum class OutRule : std::uint8_t {
+  kFits,      // able to hold the result: a float result does not go into an integer tensor
+  kFitsKind,  // the same, and complex only when the result is
+  kExact,     // of the result's dtype
+  kAny,       // anything: the result is converted
+};
+
 struct Operator {
   std::string name;  // ATen base name without overload: "mul", "normalize", "scaled_dot_product_attention"
   ResultRule result = ResultRule::kLikeFirst;
@@ -67,7 +75,16 @@ struct Operator {
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
   bool exact_target =
-      false;           // in place and with out=, the written tensor must have the result's dtype already
+      false;  // in place and with out=, the written tensor must have the result's dtype already
+  bool dtype_widens = false;  // dtype= must be able to hold the input: norms of torch.linalg
+  bool bool_counts = false;   // kFactoryFromValue: a bool counts as an integer (arange)
+  // Dtypes that CPU kernels check and that do not decide the result. Parameters (weight, bias of a norm) have
+  // one dtype, the first input's or, when that is a half type, float32. A mask is bool, or like the first
+  // input, or float32.
+  std::vector<std::string> parameters;
+  std::string mask;
+  OutRule out = OutRule::kFits;
+  bool out_calls_operator = false;  // the out= variant calls the operator, which autocast then acts on
   DtypeSet unchecked;  // dtypes of the first argument with which a kernel takes any others (kRequireSame)
   std::vector<std::string> quotient;  // arguments that are divided, which may not all be integers (addcdiv)
   Dtype fixed = Dtype::kUndefined;    // kFixed; kCast with a built-in target (half, bfloat16, float)
@@ -88,8 +105,9 @@ const Operator& operator_at(const Operator& op, std::string_view torch_version);
 // "torch.NAME", "torch.special.NAME", "torch::linalg::NAME", ... A trailing underscore finds the in-place
 // variant; "NAME_out" the out= variant (first argument `out`, dtype of out).
 const Operator* find_operator(std::string_view spelling);
-// The entries as written in the tables; variants are found by name only.
+// The entries as written in the tables, and the in-place and out= variants made from them.
 const std::vector<Operator>& all_operators();
+const std::vector<Operator>& all_variants();
 
 struct OperatorInput {
   std::string_view argument;  // one of Operator::arguments
@@ -120,13 +138,11 @@ enum class AutocastPolicy : std::uint8_t {
 AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device,
                                std::string_view torch_version);
 
-// What moved an operator from one policy to another: `since` is the release that has `to`. Not `verified`:
-// the lists of both ends are known, the release in between is what the project's history suggests.
+// What moved an operator from one policy to another: `since` is the release that has `to`.
 struct AutocastChange {
   AutocastPolicy from = AutocastPolicy::kNone;
   AutocastPolicy to = AutocastPolicy::kNone;
   std::string since;
-  bool verified = true;
 };
 // All changes for releases after `from_version` up to and with `to_version`, in order; empty when there are
 // none.

@@ -119,11 +119,12 @@ TEST_CASE("what changes for an operator between two releases can be asked") {
   CHECK(changes[0].from == AutocastPolicy::kNone);
   CHECK(changes[0].to == AutocastPolicy::kFloat32);
   CHECK(changes[0].since == "2.12");
-  CHECK(changes[0].verified);
   CHECK(autocast_changes("rms_norm", "cuda", "2.12", "2.13").empty());
   CHECK(autocast_changes("rms_norm", "cpu", "2.0", "2.13").empty());
   CHECK(autocast_changes("mm", "mps", "1.13", "2.13").size() == 1);
-  CHECK_FALSE(autocast_changes("scaled_dot_product_attention", "cuda", "1.13", "2.13").at(0).verified);
+  CHECK(autocast_changes("scaled_dot_product_attention", "cuda", "1.13", "2.13").at(0).since == "2.0");
+  CHECK(autocast_changes("scaled_dot_product_attention", "mps", "1.13", "2.13").at(0).since == "2.6");
+  CHECK(autocast_changes("upsample_nearest2d", "cuda", "2.3", "2.4").size() == 1);
   CHECK(autocast_changes("linalg_matrix_norm", "cpu", "1.13", "2.13").at(0).to == AutocastPolicy::kNone);
 }
 
@@ -143,6 +144,29 @@ TEST_CASE("an operator refuses what PyTorch refuses") {
   CHECK(run("angle", {{"self", Dtype::kComplex64, kDim}}).dtype == Dtype::kFloat32);
   CHECK(run("float_power", {{"self", Dtype::kFloat16, kDim}}).dtype == Dtype::kFloat64);
   CHECK(run("torch.fft.rfft", {{"self", Dtype::kFloat32, kDim}}).dtype == Dtype::kComplex64);
+}
+
+TEST_CASE("autocast reaches into composites") {
+  const std::vector<OperatorInput> half = {{"self", Dtype::kFloat16, kDim}};
+  CHECK(run("square", half, cuda_autocast()).dtype == Dtype::kFloat32);  // pow
+  CHECK(run("square", half, cuda_autocast()).by_autocast);
+  CHECK(run("softmin", half, cuda_autocast()).dtype == Dtype::kFloat32);  // softmax
+  CHECK(run("interpolate", half, cuda_autocast()).dtype == Dtype::kFloat32);
+  CHECK(run("interpolate", half, cuda_autocast("2.3")).dtype == Dtype::kFloat16);
+  auto context = cuda_autocast();
+  context.device = "cpu";
+  CHECK(run("square", half, context).dtype == Dtype::kFloat16);
+}
+
+TEST_CASE("an out= tensor is what PyTorch wants it to be") {
+  const OperatorInput x{"self", Dtype::kFloat32, kDim};
+  const OperatorInput half{"out", Dtype::kFloat16, kDim};
+  CHECK(run("exp_out", {half, x}).dtype == Dtype::kFloat16);  // what fits
+  CHECK_FALSE(run("exp_out", {{"out", Dtype::kInt64, kDim}, x}).dtype.has_value());
+  CHECK_FALSE(run("sum_out", {half, x}).dtype.has_value());                            // the exact dtype
+  CHECK(run("cumsum_out", {{"out", Dtype::kInt64, kDim}, x}).dtype == Dtype::kInt64);  // anything
+  CHECK(run("sum_out", {half, x}).error ==
+        "sum_out gives float32 and does not write it to an out= tensor of float16");
 }
 
 TEST_CASE("in-place and out= variants pass autocast by") {

@@ -4,7 +4,10 @@
 //   from 0 chain DTYPE VERSION NAME[,ARGUMENT:DTYPE:RANK] ...   each result is the first argument of the next
 //   autocast NAME DEVICE VERSION   answered with the policy
 //   known NAME                answered with yes or no
-//   names                     all entries of the table, with "_" after those that have an in-place variant
+//   entry NAME                answered with the entry's canonical name, or -
+//   aliases                   all further spellings in the table
+//   names                     all entries of the table
+//   variants                  all in-place and out= variants
 // Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined",
 // "throws", or "error: " and what is wrong with the question.
 #include <iostream>
@@ -57,12 +60,9 @@ std::string_view argument_of(const Operator& op, const std::string& written) {
   return op.arguments[position];
 }
 
-std::string all_names() {
+std::string names_of(const std::vector<Operator>& operators) {
   std::string names;
-  for (const Operator& op : all_operators()) {
-    const bool in_place = !op.in_place && find_operator(op.name + "_") != nullptr;
-    names += op.name + (in_place ? "_ " : " ");
-  }
+  for (const Operator& op : operators) names += op.name + " ";
   return names;
 }
 
@@ -116,11 +116,25 @@ std::string answer_line(const std::string& line) {
     return answer(result_type(operands));
   }
   if (question == "op") return answer_operator(in);
-  if (question == "names") return all_names();
+  if (question == "names") return names_of(all_operators());
+  if (question == "variants") return names_of(all_variants());
   if (question == "known") {
     std::string spelling;
     in >> spelling;
     return find_operator(spelling) != nullptr ? "yes" : "no";
+  }
+  if (question == "entry") {
+    std::string spelling;
+    in >> spelling;
+    const Operator* op = find_operator(spelling);
+    return op != nullptr ? op->name : "-";
+  }
+  if (question == "aliases") {
+    std::string spellings;
+    for (const Operator& op : all_operators()) {
+      for (const std::string& alias : op.aliases) spellings += alias + " ";
+    }
+    return spellings;
   }
   if (question == "chain") return answer_chain(in);
   if (question == "autocast") {

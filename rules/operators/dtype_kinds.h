@@ -1,0 +1,57 @@
+// How an operator's result relates to a dtype: its value type, the complex type over it, and what may be
+// stored in it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "rules/dtype/dtype.h"
+#include "rules/dtype/promotion.h"
+
+namespace dtype_guard {
+
+inline bool is_integral_or_bool(Dtype dtype) { return is_integral(dtype) || dtype == Dtype::kBool; }
+
+inline Dtype real_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kComplex32:
+      return Dtype::kFloat16;
+    case Dtype::kComplex64:
+      return Dtype::kFloat32;
+    case Dtype::kComplex128:
+      return Dtype::kFloat64;
+    default:
+      return dtype;
+  }
+}
+
+inline PromotionResult complex_of(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::kFloat16:
+      return Dtype::kComplex32;
+    case Dtype::kFloat32:
+      return Dtype::kComplex64;
+    case Dtype::kFloat64:
+      return Dtype::kComplex128;
+    default:
+      if (is_complex(dtype)) return dtype;
+      return PromotionError{fmt::format("there is no complex type over {}", name(dtype))};
+  }
+}
+
+// PyTorch's canCast: an in-place or out= result must fit the category of the tensor that is written.
+inline bool can_store(Dtype computed, Dtype target) {
+  if (is_complex(computed) && !is_complex(target)) return false;
+  if (is_floating(computed) && is_integral_or_bool(target)) return false;
+  return computed == Dtype::kBool || target != Dtype::kBool;
+}
+
+inline Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }
+inline Dtype to_bool(Dtype) { return Dtype::kBool; }
+
+inline bool widens(const PromotionResult& with, const PromotionResult& without) {
+  const Dtype* after = std::get_if<Dtype>(&with);
+  const Dtype* before = std::get_if<Dtype>(&without);
+  return after != nullptr && before != nullptr && is_floating(*after) && bits(*after) > bits(*before);
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,102 @@
+"""Compares autocast on CUDA, XPU and MPS with what the rules predict, without such a device: fake tensors carry the device
+through PyTorch's dispatcher, autocast's own kernels included, and tell the result's dtype. Every functional call of the
+operators' tables is asked over the dtypes that autocast distinguishes.
+Usage: autocast_devices.py PREDICT_DTYPES [--list N]. Exits with 77 (skipped) where PyTorch lacks fake tensors."""
+import argparse
+import itertools
+import logging
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+logging.disable(logging.ERROR)  # fake tensors log what they throw
+try:
+    import torch
+    from torch._subclasses.fake_tensor import FakeTensorMode
+    SWITCH = torch.get_autocast_dtype  # the interface that takes a device: 2.4
+except (ImportError, AttributeError) as error:
+    print(f"skipped: {sys.executable} has no PyTorch with fake tensors and autocast by device: {error}")
+    sys.exit(77)
+from differential_operators import Comparison, forms
+from torch_observer import NO_KERNEL, NUMBERS, SHAPES, VERSION, answered
+from variant_calls import all_calls
+
+DEVICES = ("cuda", "xpu", "mps")
+LOWER = "float16"
+DTYPES = {1: "float16 bfloat16 float32 float64 int64".split(), 2: "float16 bfloat16 float32 int64".split(),
+          3: "float16 float32".split()}
+# Answers of fake tensors that say nothing about a real device: PyTorch has Python stand-ins for these kernels.
+FAKE_ONLY = set("normal linalg_pinv affine_grid_generator".split())
+# What PyTorch says when it throws for a reason of dtype; anything else is a fake kernel that is missing.
+OF_DTYPE = ("unsafe to autocast", "Unexpected floating", "dtype", "scalar type", "same type", "data type")
+UNVERIFIED_SHARE = 0.15
+
+
+class FakeObserver:
+    def __init__(self, device):
+        self.device, self.pool, self.unverified = device, {}, 0
+        self.fixed = {"mask": torch.empty((2, 2), dtype=torch.bool, device=device),
+                      "index": torch.empty(2, dtype=torch.int64, device=device),
+                      "index2": torch.empty((2, 2), dtype=torch.int64, device=device)}
+
+    def tensor(self, dtype, shape):
+        key = dtype, shape
+        if key not in self.pool:
+            self.pool[key] = torch.empty(SHAPES[shape], dtype=getattr(torch, dtype), device=self.device)
+        return self.pool[key]
+
+    def observe(self, call, operands):
+        made = [NUMBERS[d] if shape == "number" else self.tensor(d, shape) for d, shape in operands]
+        try:
+            return answered(call.function(dict(zip("abc", made), **self.fixed))) + "?"
+        except Exception as error:  # PyTorch throws many types
+            text = str(error)
+            if not isinstance(error, RuntimeError) or not any(word in text for word in OF_DTYPE) or any(word in text for word in NO_KERNEL):
+                self.unverified += 1
+                return None
+            return "throws"
+
+
+def ask(comparison, device, calls):
+    observer = FakeObserver(device)
+    torch.set_autocast_dtype(device, getattr(torch, LOWER))
+    torch.set_autocast_enabled(device, True)
+    try:
+        for call in calls:
+            for chosen in itertools.product(*(forms(shape, DTYPES[len(call.operands)]) for _, shape in call.operands)):
+                if any(rank == "wrapped" for _, _, rank in chosen) or len(chosen) > 1 and any(r == "zero" for _, _, r in chosen):
+                    continue
+                observed = observer.observe(call, [(d, shape) for d, shape, _ in chosen])
+                written = "".join(f" {argument}:{d}:{rank}" for (argument, _), (d, _, rank) in zip(call.operands, chosen))
+                comparison.ask(call.name, f"op {call.name} - {device} {LOWER} {VERSION}{written}", observed)
+    finally:
+        torch.set_autocast_enabled(device, False)
+    return observer.unverified
+
+
+def main():
+    arguments = argparse.ArgumentParser()
+    arguments.add_argument("predict_dtypes")
+    arguments.add_argument("--list", type=int, default=60)
+    arguments.add_argument("--devices", default=",".join(DEVICES))
+    options = arguments.parse_args()
+    torch.set_num_threads(1)
+    # No factories: autocast does not act on them. No casts: they say what they give.
+    calls = [call for call in all_calls(set()) if call.operands and not call.takes_dtype and not call.writes
+             and call.name not in FAKE_ONLY]
+    failed = False
+    for device in options.devices.split(","):
+        comparison = Comparison()
+        with FakeTensorMode():
+            unverified = ask(comparison, device, calls)
+        wrong = list(comparison.disagreements(options.predict_dtypes))
+        for question, observed, predicted in wrong[:options.list]:
+            print(f"{question}: PyTorch {torch.__version__} gives {observed}, the rules predict {predicted}")
+        unverified, asked = unverified + comparison.unverified, len(comparison.questions)
+        print(f"PyTorch {torch.__version__} on {device}: {len(comparison.answered)} operators, {asked} cases, {len(wrong)} disagreements, "
+              f"{unverified} unverified")
+        failed = failed or bool(wrong) or unverified > UNVERIFIED_SHARE * (asked + unverified)
+    sys.exit(1 if failed else 0)
+
+
+main()

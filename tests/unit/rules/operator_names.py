@@ -1,0 +1,143 @@
+"""Checks the names of the operator table against PyTorch's own namespaces: every entry is a name that PyTorch has, in
+Python or in C++; each of an operator's spellings (torch., Tensor., torch.nn.functional., torch::, at::, aten::, a Python
+operator's method) finds the same entry; and no operator of the dispatcher that takes and returns tensors is missing
+without a reason. Usage: operator_names.py PREDICT_DTYPES. Exits with 77 (skipped) where PyTorch cannot be imported."""
+import pathlib
+import re
+import subprocess
+import sys
+import warnings
+
+warnings.filterwarnings("ignore")
+try:
+    import torch
+except ImportError as error:
+    print(f"skipped: {sys.executable} cannot import PyTorch: {error}")
+    sys.exit(77)
+import torch.utils.dlpack
+
+# Python prefix, C++ prefixes, where the names live, and what the table puts before such a name.
+SPACES = (("torch.", ("torch::", "at::"), torch, ""), ("torch.Tensor.", ("at::Tensor::", "torch::Tensor::"), torch.Tensor, ""),
+          ("torch.nn.functional.", ("torch::nn::functional::",), torch.nn.functional, ""),
+          ("torch.special.", ("torch::special::",), torch.special, "special_"),
+          ("torch.linalg.", ("torch::linalg::",), torch.linalg, "linalg_"), ("torch.fft.", ("torch::fft::",), torch.fft, "fft_"))
+# What Python writes as an operator, and the entry that it is.
+DUNDERS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__rsub__": "rsub", "__isub__": "sub_", "__mul__": "mul",
+           "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__rtruediv__": "div", "__itruediv__": "div_",
+           "__floordiv__": "floor_divide", "__rfloordiv__": "floor_divide", "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
+           "__rmod__": "remainder", "__imod__": "remainder_", "__pow__": "pow", "__rpow__": "pow", "__ipow__": "pow_",
+           "__matmul__": "matmul", "__rmatmul__": "matmul", "__and__": "bitwise_and", "__rand__": "bitwise_and", "__iand__": "bitwise_and_",
+           "__or__": "bitwise_or", "__ror__": "bitwise_or", "__ior__": "bitwise_or_", "__xor__": "bitwise_xor", "__rxor__": "bitwise_xor",
+           "__ixor__": "bitwise_xor_", "__lshift__": "bitwise_left_shift", "__rshift__": "bitwise_right_shift",
+           "__ilshift__": "bitwise_left_shift_", "__irshift__": "bitwise_right_shift_", "__neg__": "neg", "__pos__": "positive",
+           "__invert__": "bitwise_not", "__abs__": "abs", "__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__gt__": "gt",
+           "__ge__": "ge", "__getitem__": "index", "__setitem__": "index_put_"}
+# Families of the dispatcher that cannot stand between a model's input and an attention call, or whose results a dtype rule
+# cannot describe. Reviewed.
+OUTSIDE = (
+    (r"^_(?!softmax|log_softmax|convolution$|fused_rms_norm|safe_softmax)", "internal"),
+    (r"backward|_jvp|grad(s|ient)?$|get_gradients|accumulate", "the way back"),
+    (r"sparse|coalesce|^(col|row|crow|ccol)_|indices|values|hspmm|sspaddmm|smm", "sparse layouts"),
+    (r"quantize|int_repr|q_per|qparams|fake_quant|fbgemm|dequantize|observer|obs_fake", "quantization"),
+    (r"^to_mkldnn$|^(mkldnn|cudnn|miopen|mps|xnnpack|nnpack)_|slow_conv|thnn_|conv_depthwise3d|overrideable", "a backend's own kernels"),
+    (r"^sym_|^(dict|items|keys|popitem|sorted|set|get|list|append)$|flatten_dense|^as_tensor$|from_file|resize$|resize_as$", "no operator on values"),
+    (r"ldl|geqrf|orgqr|ormqr|lu_unpack|lu_solve|triangular_solve|_powsum|solve_ex|lu_factor_ex|linalg__", "factorizations whose result no model passes on"),
+    (r"histogram|unique|nonzero_|segment_reduce|embedding_renorm|ctc_loss|hash_tensor|copy_sparse|choose_qparams", "counts, labels, bookkeeping"),
+    (r"_forward$|^batch_norm_|nll_loss|_loss$|loss_nd|lstm|gru|rnn_(relu|tanh)$|_with_noise|normal_functional|binomial", "losses, recurrent layers, training only"),
+    (r"^polygamma_$|^ldexp_?$|fractional_max_pool|max_unpool|max_pool3d_with|max_pool1d_with|special_(chebyshev|shifted|hermite|laguerre|legendre)|_inverse$", "rare"),
+    (r"^(frobenius_norm|native_norm|lift|rrelu|randn_like|renorm|sum_to_size)$|_copy$|detach_copy", "other spellings of entries"),
+)
+
+
+class Table:
+    def __init__(self, program):
+        self.program = program
+
+    def answers(self, questions):
+        run = subprocess.run([self.program], input="\n".join(questions) + "\n", capture_output=True, text=True, check=True)
+        return run.stdout.splitlines()
+
+    def entries(self, spellings):
+        return dict(zip(spellings, self.answers([f"entry {each}" for each in spellings])))
+
+
+def cpp_names():
+    """Every identifier of PyTorch's own headers for tensors and functional modules."""
+    include = pathlib.Path(torch.__file__).parent / "include"
+    folders = (include / "ATen" / "core", include / "ATen", include / "torch/csrc/api/include/torch/nn",
+               include / "torch/csrc/api/include/torch/nn/functional", include / "torch/csrc/api/include/torch/nn/options")
+    text = "".join(p.read_text(encoding="utf-8", errors="replace") for folder in folders for p in folder.glob("*.h"))
+    return set(re.findall(r"\w+", text))
+
+
+def python_names():
+    for prefix, _, place, before in SPACES:
+        for name in dir(place):
+            yield prefix, name, before
+
+
+def unknown_entries(table):
+    python = {before + name for _, name, before in python_names()} | {name for _, name, _ in python_names()}
+    aten = {s.name[len("aten::"):] for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::")}
+    known = python | aten | set(dir(torch.nn.init)) | set(dir(torch.utils.dlpack)) | cpp_names()
+    for name in table.answers(["names"])[0].split() + table.answers(["aliases"])[0].split():
+        short = re.split(r"::|\.", name)[-1]
+        plain = short[:-4] if short.endswith("_out") else short
+        if plain in known or short.startswith(("operator", "unary")) or plain == "-":
+            continue
+        if plain.replace("special_", "").replace("linalg_", "") not in known:
+            yield f"{name}: in the table, and PyTorch {torch.__version__} has no such name"
+
+
+def spelled_alike(table):
+    """Each C++ and Python spelling of one name finds one entry."""
+    groups = []
+    for prefix, cpp, place, before in SPACES:
+        for name in dir(place):
+            if not name.startswith("__") and callable(getattr(place, name, None)):
+                groups.append([prefix + name] + [each + name for each in cpp])
+    found = table.entries([spelling for group in groups for spelling in group])
+    for group in groups:
+        if len({found[each] for each in group}) > 1:
+            yield " ".join(f"{each}={found[each]}" for each in group) + ": one operator, several entries"
+    methods = {name for name in dir(torch.Tensor) if not name.startswith("_")} & set(dir(torch))
+    found = table.entries([prefix + name for name in methods for prefix in ("torch.", "torch.Tensor.", "aten::")])
+    for name in sorted(methods):
+        if len({found[prefix + name] for prefix in ("torch.", "torch.Tensor.")}) > 1:
+            yield f"{name}: the function and the method find different entries"
+
+
+def python_operators(table):
+    found = table.entries(list(DUNDERS))
+    for name, entry in DUNDERS.items():
+        if not hasattr(torch.Tensor, name):
+            yield f"{name}: PyTorch's tensors have no such method"
+        elif found[name] != entry:
+            yield f"{name}: finds {found[name]}, expected {entry}"
+
+
+def gaps(table):
+    """Operators of the dispatcher from tensors to tensors that the table lacks."""
+    names = sorted({s.name[len("aten::"):] for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::")
+                    and any("Tensor" in str(r.type) for r in s.returns) and any("Tensor" in str(a.type) for a in s.arguments)})
+    found = table.entries(["aten::" + name for name in names])
+    used = set()
+    for name in names:
+        reasons = [pattern for pattern, _ in OUTSIDE if re.search(pattern, name)]
+        if found["aten::" + name] == "-":
+            used.update(reasons)
+            if not reasons:
+                yield f"aten::{name}: no entry and no reason"
+    yield from (f"OUTSIDE: {pattern} excuses nothing" for pattern, _ in OUTSIDE if pattern not in used)
+
+
+def main():
+    table = Table(sys.argv[1])
+    checks = {check.__name__: list(check(table)) for check in (unknown_entries, spelled_alike, python_operators, gaps)}
+    for wrong in checks.values():
+        print("\n".join(wrong[:80]))
+    print(", ".join(f"{name}: {len(wrong)} wrong" for name, wrong in checks.items()))
+    sys.exit(1 if any(checks.values()) else 0)
+
+
+main()
