@@ -131,7 +131,12 @@ class Run {
                     option_value(journal_.string()), halts() ? error_exitcode() : 0, halts() ? 1 : 0);
     if (!contracts_.empty()) own += fmt::format(":contracts={}", option_value(contracts_.string()));
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
-    return {{"LD_PRELOAD", preload}, {"DTYPE_SAN_OPTIONS", options}};
+    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", preload},
+                                                                  {"DTYPE_SAN_OPTIONS", options}};
+    // The CUDA driver loads one such library: a profiler that is there already keeps the place.
+    if (options_.values.cupti != Switch::kOff && std::getenv("CUDA_INJECTION64_PATH") == nullptr)
+      variables.emplace_back("CUDA_INJECTION64_PATH", library.string());
+    return variables;
   }
 
   Report report(const LaunchResult& result, const std::vector<std::string>& before) {

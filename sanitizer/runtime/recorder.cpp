@@ -11,6 +11,7 @@
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
 
 namespace dtype_guard::san {
@@ -260,6 +261,7 @@ std::uint64_t record_end(Process& process) {
   for (std::size_t i = 0; i < kAllApis; ++i)
     if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
       write_calls(process, scratch, static_cast<ApiId>(i));
+  cupti::record_end(process, scratch);
   if (const char* problem = python_problem()) {
     FrameBuilder note(scratch.frame, FrameType::kNote);
     note.text("no Python frames in the stacks: ", problem);

@@ -113,7 +113,6 @@ void read_environment() {
       Complaints::keep(&complaints, message.view());
     }
   }
-  if (options.cupti == Switch::kOn) Complaints::keep(&complaints, "cupti=on: this build has no CUPTI source");
   if (complaints.lines.size() != 0) write_out(complaints.lines.view());
 }
 

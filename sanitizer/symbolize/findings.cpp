@@ -13,6 +13,7 @@
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
 #include "sanitizer/runtime/journal.h"
+#include "sanitizer/symbolize/launch_findings.h"
 #include "sanitizer/symbolize/stacks.h"
 #include "sanitizer/symbolize/violation.h"
 
@@ -76,6 +77,7 @@ class Builder {
                        journal.unrecorded)});
     add_watched(journal);
     for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
+    for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch.place);
   }
 
   Report finish() {
@@ -93,12 +95,40 @@ class Builder {
       watched.processes.push_back(
           {journal.process->pid, journal.process->command, journal.process->host, journal.closed});
     for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
+    for (const JournalSource& source : journal.sources) add_source(journal, source);
     for (const JournalLibrary& library : journal.libraries)
       add_library(journal, library.name, library.module);
     for (const JournalKernel& kernel : journal.kernels) {
       const Api* api = contract(kernel.api);
       add_library(journal, api != nullptr ? api->library : kernel.api, kernel.module);
     }
+  }
+
+  // A source that was on in any process is on; one that was off everywhere says why.
+  void add_source(const Journal& journal, const JournalSource& source) {
+    for (WatchedSource& known : report_.watched->sources) {
+      if (known.name != source.name) continue;
+      std::string why = source.on ? describe_launches(journal.launches) : source.reason;
+      if (!source.on && !journal.launches.empty())
+        why += "; before that " + describe_launches(journal.launches);
+      if (source.graph_nodes != 0)
+        why += fmt::format("; {} graph nodes created, {} graph launches", source.graph_nodes,
+                           source.graph_launches);
+      known.on = known.on || source.on;
+      known.why = std::move(why);
+    }
+  }
+
+  void add_launch(const Journal& journal, const JournalFinding& recorded) {
+    std::optional<Finding> finding =
+        launch_finding(recorded.api, recorded.count, settings_.filter.expected_backend());
+    if (!finding) return;
+    finding->backtrace = without_cuda(stacks_.resolve(journal, recorded));
+    finding->location = user_location(finding->backtrace);
+    finding->sinks.push_back({finding->api, "q", finding->location});
+    finding->fingerprint = fingerprint({finding->rule, finding->location.function, "", finding->api, 0});
+    finding->occurrences.push_back(occurrence(journal, recorded));
+    merge(std::move(*finding));
   }
 
   void add_library(const Journal& journal, const std::string& name, std::uint32_t number) {
