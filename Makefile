@@ -7,7 +7,7 @@ TESTS ?=
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help packages configure build demo test bench-kernels bench-rules install clean
+.PHONY: help packages configure build demo test bench-kernels bench-rules bench-san install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
+	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make clean    remove the build directories'
 
@@ -40,6 +41,9 @@ bench-rules: configure
 bench-kernels: configure
 	cmake --build --preset $(PRESET) --target bench_kernels
 	$(BUILD)/tests/bench/kernels/bench_kernels $(ARGS)
+
+bench-san: configure
+	cmake --build --preset $(PRESET) --target bench-san
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

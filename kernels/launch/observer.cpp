@@ -17,12 +17,11 @@ extern "C" {
 namespace flash_ref {
 
 constinit std::atomic<unsigned> observed_by{0};
+constinit const flash_ref_observer* forever_observers = nullptr;
 
 namespace {
 
-// The last one added to each. Links of forever_chain never change, so calls walk it without being counted.
-flash_ref_observer* forever_chain = nullptr;
-flash_ref_observer* removable_chain = nullptr;
+flash_ref_observer* removable_chain = nullptr;  // the last one added
 
 std::atomic<bool> changing{false};  // held while the chain is changed
 
@@ -83,6 +82,12 @@ const flash_ref_observer* load(flash_ref_observer* const& link) {
   return __atomic_load_n(&link, __ATOMIC_SEQ_CST);
 }
 
+bool stays_already(const flash_ref_observer* wanted) {
+  const flash_ref_observer* one = forever_observers;
+  while (one != nullptr && one != wanted) one = one->next;
+  return one != nullptr;
+}
+
 bool is_usable(const flash_ref_observer* observer) {
   constexpr std::uint32_t kPhases = FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_AFTER;
   return observer != nullptr && observer->struct_size >= sizeof *observer && observer->notify != nullptr &&
@@ -93,13 +98,16 @@ int add(flash_ref_observer* observer) {
   if (!is_usable(observer)) return FLASH_REF_OBSERVER_BAD;
   const bool forever = (observer->flags & FLASH_REF_OBSERVE_FOREVER) != 0;
   const ChangeLock lock;
-  if (*find(&forever_chain, observer) != nullptr || *find(&removable_chain, observer) != nullptr)
-    return FLASH_REF_OBSERVER_BAD;
+  if (stays_already(observer) || *find(&removable_chain, observer) != nullptr) return FLASH_REF_OBSERVER_BAD;
   static bool fork_is_noticed = false;
   if (!forever && !fork_is_noticed) fork_is_noticed = pthread_atfork(nullptr, nullptr, forget_calls) == 0;
-  flash_ref_observer*& first = forever ? forever_chain : removable_chain;
-  observer->next = first;
-  __atomic_store_n(&first, observer, __ATOMIC_SEQ_CST);
+  if (forever) {
+    observer->next = const_cast<flash_ref_observer*>(forever_observers);
+    __atomic_store_n(&forever_observers, observer, __ATOMIC_SEQ_CST);
+  } else {
+    observer->next = removable_chain;
+    __atomic_store_n(&removable_chain, observer, __ATOMIC_SEQ_CST);
+  }
   observed_by.fetch_or(forever ? kForeverObservers : kRemovableObservers);
   return FLASH_REF_OBSERVER_OK;
 }
@@ -115,45 +123,15 @@ int remove(flash_ref_observer* observer) {
   return FLASH_REF_OBSERVER_OK;
 }
 
-void tell_chain(const flash_ref_observer* first, unsigned phase, const flash_ref_call_event* event) {
-  for (; first != nullptr; first = load(first->next))
-    if ((first->flags & phase) != 0) first->notify(first->context, event);
-}
-
 }  // namespace
 
-Observation::Observation(const ApiRule& api, const DLTensor* const* tensors, const void* options,
-                         const void* caller)
-    : event_{sizeof event_,
-             FLASH_REF_BEFORE,
-             static_cast<std::uint32_t>(api.index),
-             static_cast<std::uint32_t>(api.operand_count),
-             api.name,
-             api.roles,
-             tensors,
-             options,
-             caller,
-             0,
-             0},
-      forever_(__atomic_load_n(&forever_chain, __ATOMIC_ACQUIRE)) {
-  if ((observed_by.load(std::memory_order_relaxed) & kRemovableObservers) != 0) {
-    lane_ = enter_lane();
-    removable_ = load(removable_chain);
-  }
-  tell(FLASH_REF_OBSERVE_BEFORE);
-}
+RemovableObservers::RemovableObservers() : lane_(enter_lane()), first_(load(removable_chain)) {}
 
-int Observation::finish(int status) {
-  event_.phase = FLASH_REF_AFTER;
-  event_.status = status;
-  tell(FLASH_REF_OBSERVE_AFTER);
-  if (lane_ >= 0) leave_lane(lane_);
-  return status;
-}
+RemovableObservers::~RemovableObservers() { leave_lane(lane_); }
 
-void Observation::tell(unsigned phase) const {
-  if (removable_ != nullptr) tell_chain(removable_, phase, &event_);
-  tell_chain(forever_, phase, &event_);
+void RemovableObservers::tell(unsigned phase, const flash_ref_call_event& event) const {
+  for (const flash_ref_observer* observer = first_; observer != nullptr; observer = load(observer->next))
+    if ((observer->flags & phase) != 0) observer->notify(observer->context, &event);
 }
 
 }  // namespace flash_ref

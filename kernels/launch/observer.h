@@ -14,33 +14,66 @@ namespace flash_ref {
 enum : unsigned { kForeverObservers = 1, kRemovableObservers = 2 };
 extern std::atomic<unsigned> observed_by;
 
-// One observed call: tells its observers before and after.
-class Observation {
- public:
-  Observation(const ApiRule& api, const DLTensor* const* tensors, const void* options, const void* caller);
-  Observation(const Observation&) = delete;
-  Observation& operator=(const Observation&) = delete;
+// Those that stay for good, the last one added first. The links never change.
+extern const flash_ref_observer* forever_observers;
 
-  int finish(int status);
+// The removable observers of a call: counted as in flight as long as this lives.
+class RemovableObservers {
+ public:
+  RemovableObservers();
+  ~RemovableObservers();
+  RemovableObservers(const RemovableObservers&) = delete;
+  RemovableObservers& operator=(const RemovableObservers&) = delete;
+  void tell(unsigned phase, const flash_ref_call_event& event) const;
 
  private:
-  void tell(unsigned phase) const;
-
-  flash_ref_call_event event_;
-  const flash_ref_observer* forever_;
-  const flash_ref_observer* removable_ = nullptr;
-  int lane_ = -1;  // where the call is counted while a removable observer may see it
+  int lane_;
+  const flash_ref_observer* first_;
 };
+
+inline void tell_forever(unsigned phase, const flash_ref_call_event& event) {
+  for (const flash_ref_observer* observer = __atomic_load_n(&forever_observers, __ATOMIC_ACQUIRE);
+       observer != nullptr; observer = observer->next)
+    if ((observer->flags & phase) != 0) observer->notify(observer->context, &event);
+}
+
+template <class Body>
+int tell_all(flash_ref_call_event& event, Body body) {
+  const RemovableObservers removable;
+  removable.tell(FLASH_REF_OBSERVE_BEFORE, event);
+  tell_forever(FLASH_REF_OBSERVE_BEFORE, event);
+  event.status = body();
+  event.phase = FLASH_REF_AFTER;
+  removable.tell(FLASH_REF_OBSERVE_AFTER, event);
+  tell_forever(FLASH_REF_OBSERVE_AFTER, event);
+  return event.status;
+}
 
 // Runs run(tensors..., options) as the body of an exported function, whose return address is the caller.
 template <class Run, class Options, class... Tensors>
 [[gnu::always_inline]] inline int observed(const ApiRule& api, Run run, const Options* options,
                                            Tensors*... tensors) {
-  if (observed_by.load(std::memory_order_acquire) == 0) [[likely]]
+  const unsigned kinds = observed_by.load(std::memory_order_acquire);
+  if (kinds == 0) [[likely]]
     return run(tensors..., options);
   const DLTensor* const operands[] = {tensors...};
-  Observation observation(api, operands, options, __builtin_return_address(0));
-  return observation.finish(run(tensors..., options));
+  flash_ref_call_event event{sizeof event,
+                             FLASH_REF_BEFORE,
+                             static_cast<std::uint32_t>(api.index),
+                             static_cast<std::uint32_t>(api.operand_count),
+                             api.name,
+                             api.roles,
+                             operands,
+                             options,
+                             __builtin_return_address(0),
+                             0,
+                             0};
+  if ((kinds & kRemovableObservers) != 0) return tell_all(event, [&] { return run(tensors..., options); });
+  tell_forever(FLASH_REF_OBSERVE_BEFORE, event);
+  event.status = run(tensors..., options);
+  event.phase = FLASH_REF_AFTER;
+  tell_forever(FLASH_REF_OBSERVE_AFTER, event);
+  return event.status;
 }
 
 }  // namespace flash_ref

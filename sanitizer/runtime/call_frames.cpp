@@ -48,7 +48,7 @@ void put_detail(FrameBuilder& frame, const FindingDetail& detail) {
   for (std::size_t i = 0; i < detail.origin_count; ++i) {
     const auto& [operand, origin] = detail.origins[i];
     frame.u32(operand).u32(origin.dtype);
-    for (std::uint32_t site : origin.chain.sites) frame.u32(site);
+    for (std::size_t step = 0; step < kChainLength; ++step) frame.u32(origin.chain.site(step));
   }
   frame.u32(detail.reinterpreted);
 }

@@ -20,18 +20,25 @@ struct Range {
   std::uint64_t bytes = 0;  // 0: not one gapless range
 };
 
+std::uintptr_t address_of(const DLTensor& tensor) {
+  return reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset;
+}
+
 // Elements side by side in whatever order: their number times their size is the distance they span.
-Range range_of(const std::int64_t* sizes, const std::int64_t* strides, const DLTensor& tensor) {
+[[gnu::always_inline]] inline Range range_of(const std::int64_t* sizes, const std::int64_t* strides,
+                                             const DLTensor& tensor) {
   std::int64_t elements = 1, last = 0;
-  for (int i = 0; i < tensor.ndim; ++i) {
-    elements *= sizes[i];
-    if (strides != nullptr && sizes[i] > 1) last += (sizes[i] - 1) * strides[i];
-    if (strides != nullptr && sizes[i] > 1 && strides[i] < 0) return {};
+  for (int i = 0; i < tensor.ndim; ++i) elements *= sizes[i];
+  if (strides != nullptr) {
+    for (int i = 0; i < tensor.ndim; ++i) {
+      if (sizes[i] <= 1) continue;
+      last += (sizes[i] - 1) * strides[i];
+      if (strides[i] < 0) return {};
+    }
+    if (last + 1 != elements) return {};
   }
-  if (strides != nullptr && last + 1 != elements) return {};
   std::uint64_t bits = std::uint64_t{tensor.dtype.bits} * tensor.dtype.lanes;
-  return {reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset,
-          elements > 0 ? static_cast<std::uint64_t>(elements) * bits / 8 : 0};
+  return {address_of(tensor), elements > 0 ? static_cast<std::uint64_t>(elements) * bits / 8 : 0};
 }
 
 // Of a call that has run, so the descriptor is good.
@@ -62,70 +69,73 @@ Range checked_range(const DLTensor& tensor) {
 unsigned class_of(std::uint64_t bytes) { return 64U - static_cast<unsigned>(__builtin_clzll(bytes - 1)); }
 
 OriginCell& cell_at(Origins& origins, std::uintptr_t address, unsigned size_class) {
-  std::uint64_t key = (address >> size_class) * kMix + size_class * 0xd6e8feb86659fd93U;
   static_assert(Origins::kCells == 1U << 12);
-  return origins.cells[(key ^ key >> 29) * kMix >> 52];
+  return origins.cells[((address >> size_class) + size_class * 0xd6e8feb8U) * kMix >> 52];
 }
 
-std::uintptr_t sample_place(std::uintptr_t start, std::uint64_t bytes, std::size_t i) {
-  return start + ((bytes - sizeof(std::uint32_t)) / (kSamples - 1) * i & ~std::uint64_t{3});
+std::uint64_t sample_step(std::uint64_t bytes) {
+  return ((bytes - sizeof(std::uint32_t)) / (kSamples - 1)) & ~std::uint64_t{3};
 }
 
-void write(OriginCell& cell, std::uint32_t dtype, const Range& range, const OriginChain& chain,
-           const std::uint32_t* samples) {
-  std::uint32_t version = cell.version.load(std::memory_order_relaxed);
-  if ((version & 1U) != 0 ||
-      !cell.version.compare_exchange_strong(version, version + 1, std::memory_order_acquire))
-    return;  // somebody else writes it: one of the two is lost, which is allowed
-  std::atomic_thread_fence(std::memory_order_release);
-  __atomic_store_n(&cell.dtype, dtype, __ATOMIC_RELAXED);
-  __atomic_store_n(&cell.start, range.start, __ATOMIC_RELAXED);
-  __atomic_store_n(&cell.bytes, range.bytes, __ATOMIC_RELAXED);
-  for (std::size_t i = 0; i < kChainLength; ++i)
-    __atomic_store_n(&cell.chain.sites[i], chain.sites[i], __ATOMIC_RELAXED);
-  for (std::size_t i = 0; i < kSamples; ++i) __atomic_store_n(&cell.samples[i], samples[i], __ATOMIC_RELAXED);
-  cell.version.store(version + 2, std::memory_order_release);
+[[gnu::always_inline]] inline std::uint64_t check_of(const OriginEntry& entry) {
+  constexpr std::uint64_t kStep = 0x5851f42d4c957f2eU;
+  std::uint64_t sum = entry.start * kMix + entry.bytes * (kMix + kStep) + entry.dtype() * (kMix + 2 * kStep) +
+                      entry.chain.near * (kMix + 3 * kStep) + entry.chain.far * (kMix + 4 * kStep);
+  for (std::size_t i = 0; i < kSamples / 2; ++i) sum += entry.samples[i] * (kMix + (5 + i) * kStep);
+  return sum & ~std::uint64_t{0xffffffff};
 }
 
-struct Entry {
-  std::uint32_t dtype;
-  Range range;
-  OriginChain chain;
-  std::uint32_t samples[kSamples];
-  OriginCell* cell;
-};
+void put(std::uint64_t& target, std::uint64_t value) { __atomic_store_n(&target, value, __ATOMIC_RELAXED); }
+std::uint64_t get(const std::uint64_t& source) { return __atomic_load_n(&source, __ATOMIC_RELAXED); }
+
+[[gnu::always_inline]] inline void write(OriginCell& cell, const OriginEntry& entry) {
+  OriginEntry& to = cell.entry;
+  put(to.start, entry.start);
+  put(to.bytes, entry.bytes);
+  put(to.dtype_and_check, entry.dtype() | check_of(entry));
+  put(to.chain.near, entry.chain.near);
+  put(to.chain.far, entry.chain.far);
+  for (std::size_t i = 0; i < kSamples / 2; ++i) put(to.samples[i], entry.samples[i]);
+}
 
 bool covers(const Range& range, std::uintptr_t address) { return address - range.start < range.bytes; }
 
-bool read(OriginCell& cell, std::uintptr_t address, Entry& entry) {
-  std::uint32_t version = cell.version.load(std::memory_order_acquire);
-  if ((version & 1U) != 0) return false;
-  entry.range = {__atomic_load_n(&cell.start, __ATOMIC_RELAXED),
-                 __atomic_load_n(&cell.bytes, __ATOMIC_RELAXED)};
-  if (!covers(entry.range, address)) return false;
-  entry.dtype = __atomic_load_n(&cell.dtype, __ATOMIC_RELAXED);
-  for (std::size_t i = 0; i < kChainLength; ++i)
-    entry.chain.sites[i] = __atomic_load_n(&cell.chain.sites[i], __ATOMIC_RELAXED);
-  for (std::size_t i = 0; i < kSamples; ++i)
-    entry.samples[i] = __atomic_load_n(&cell.samples[i], __ATOMIC_RELAXED);
-  entry.cell = &cell;
-  std::atomic_thread_fence(std::memory_order_acquire);
-  return cell.version.load(std::memory_order_relaxed) == version;
+struct Entry : OriginEntry {
+  Range range;
+  OriginCell* cell = nullptr;
+};
+
+[[gnu::always_inline]] inline bool holds(const OriginCell& cell, std::uintptr_t address) {
+  return address - get(cell.entry.start) < get(cell.entry.bytes);
 }
 
-bool look_up(Origins& origins, std::uintptr_t address, Entry& entry) {
+// A range lies in the cell of its first byte: that of an address within it, or the one before.
+[[gnu::always_inline]] inline OriginCell* look_up(Origins& origins, std::uintptr_t address) {
   for (std::uint64_t classes = origins.classes.load(std::memory_order_relaxed); classes != 0;
        classes &= classes - 1) {
     auto size_class = static_cast<unsigned>(__builtin_ctzll(classes));
-    if (read(cell_at(origins, address, size_class), address, entry)) return true;
+    OriginCell& at = cell_at(origins, address, size_class);
+    if (holds(at, address)) return &at;
+    OriginCell& before = cell_at(origins, address - (std::uintptr_t{1} << size_class), size_class);
+    if (holds(before, address)) return &before;
   }
-  return false;
+  return nullptr;
 }
 
-void drop(const Entry& entry) {
-  static constexpr std::uint32_t kNone[kSamples] = {};
-  write(*entry.cell, 0, {}, {}, kNone);
+bool read(OriginCell& cell, std::uintptr_t address, Entry& entry) {
+  const OriginEntry& from = cell.entry;
+  entry.start = get(from.start);
+  entry.bytes = get(from.bytes);
+  entry.dtype_and_check = get(from.dtype_and_check);
+  entry.chain = {get(from.chain.near), get(from.chain.far)};
+  for (std::size_t i = 0; i < kSamples / 2; ++i) entry.samples[i] = get(from.samples[i]);
+  entry.range = {entry.start, entry.bytes};
+  entry.cell = &cell;
+  return covers(entry.range, address) &&
+         (entry.dtype_and_check & ~std::uint64_t{0xffffffff}) == check_of(entry);
 }
+
+void drop(const Entry& entry) { write(*entry.cell, OriginEntry()); }
 
 enum class Proof : std::uint8_t { kHolds, kWeak, kBroken };
 
@@ -136,10 +146,10 @@ Proof prove(const Entry& entry, const Range& range, Fetch fetch) {
   bool varied = false;
   std::uint32_t first = 0;
   for (std::size_t i = 0; i < kSamples; ++i) {
-    std::uintptr_t place = sample_place(entry.range.start, entry.range.bytes, i);
+    std::uintptr_t place = entry.start + sample_step(entry.bytes) * i;
     if (!covers(range, place) || !covers(range, place + 3)) continue;
     std::uint32_t word = 0;
-    if (!fetch(place, word) || word != entry.samples[i]) return Proof::kBroken;
+    if (!fetch(place, word) || word != entry.sample(i)) return Proof::kBroken;
     if (compared++ == 0) first = word;
     varied = varied || word != first;
   }
@@ -154,9 +164,10 @@ bool fetch_checked(std::uintptr_t address, std::uint32_t& word) {
   return read_memory(reinterpret_cast<const void*>(address), &word, sizeof word);
 }
 
-std::uint32_t site_of(Process& process, const WatchedCall& call) {
+[[gnu::always_inline]] inline std::uint32_t site_of(Process& process, const WatchedCall& call,
+                                                    std::size_t count) {
   std::uint64_t place = 0;
-  if (known_place(process, call, place)) [[likely]] {
+  if (known_place(process.places, call, count, place)) [[likely]] {
     constexpr std::size_t kProbes = 4;
     for (std::size_t i = 0; i < kProbes; ++i) {
       std::size_t index = (place + i) % Origins::kSites;
@@ -172,15 +183,12 @@ std::uint32_t site_of(Process& process, const WatchedCall& call) {
   return record_site(process, call);
 }
 
-std::uint32_t packed_from_word(std::uint32_t word) {
-  auto dtype = __builtin_bit_cast(DLDataType, word);
-  return std::uint32_t{dtype.code} << 16 | std::uint32_t{dtype.bits} << 8 | (dtype.lanes & 0xffU);
-}
+std::uint32_t packed_from_word(std::uint32_t word) { return packed(__builtin_bit_cast(DLDataType, word)); }
 
 [[gnu::noinline, gnu::cold]] void check_reinterpretation(Process& process, const WatchedCall& call,
                                                          std::size_t at, const Entry& entry,
                                                          const Range& range) {
-  std::uint32_t written = packed_from_word(entry.dtype);
+  std::uint32_t written = packed_from_word(entry.dtype());
   Proof proof = prove(entry, range, fetch_checked);
   if (proof == Proof::kBroken) return drop(entry);
   if (proof != Proof::kHolds || is_raw_bytes(written) || is_raw_bytes(packed_dtype(*call.operands[at])))
@@ -190,62 +198,90 @@ std::uint32_t packed_from_word(std::uint32_t word) {
 
 // Follows what the call read: the chain of the first operand that has a proved one, after this call's own
 // site.
-void look_at_input(Process& process, const WatchedCall& call, std::size_t at, OriginChain& chain) {
+[[gnu::noinline]] void follow_input(Process& process, const WatchedCall& call, std::size_t at,
+                                    OriginCell& cell, OriginChain& chain) {
   const DLTensor& tensor = *call.operands[at];
   Entry entry;
-  if (!look_up(process.origins, reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset, entry))
-    return;
+  if (!read(cell, address_of(tensor), entry)) return;
   Range range = range_of(tensor);
   if (range.bytes == 0) return;
-  if (entry.dtype != dtype_word(tensor)) [[unlikely]]
+  if (entry.dtype() != dtype_word(tensor)) [[unlikely]]
     return check_reinterpretation(process, call, at, entry, range);
-  if (chain.sites[1] != 0) return;
+  if (chain.near >> 32 != 0) return;
   Proof proof = prove(entry, range, fetch_good);
   if (proof == Proof::kBroken) drop(entry);
   if (proof != Proof::kHolds) return;
-  for (std::size_t i = 1; i < kChainLength; ++i) chain.sites[i] = entry.chain.sites[i - 1];
+  chain = entry.chain.after(chain.site(0));
+}
+
+[[gnu::always_inline]] inline void look_at_input(Process& process, const WatchedCall& call, std::size_t at,
+                                                 OriginChain& chain) {
+  if (OriginCell* cell = look_up(process.origins, address_of(*call.operands[at]))) [[unlikely]]
+    follow_input(process, call, at, *cell, chain);
 }
 
 void note_output(Origins& origins, const DLTensor& tensor, const OriginChain& chain) {
   Range range = range_of(tensor);
   if (range.bytes < kSmallest || range.bytes > kLargest) return;
-  std::uint32_t samples[kSamples];
-  for (std::size_t i = 0; i < kSamples; ++i)
-    fetch_good(sample_place(range.start, range.bytes, i), samples[i]);
+  OriginEntry entry = {range.start, range.bytes, dtype_word(tensor), chain, {}};
+  std::uint64_t step = sample_step(range.bytes);
+  for (std::size_t i = 0; i < kSamples; i += 2) {
+    std::uint32_t low = 0, high = 0;
+    fetch_good(range.start + step * i, low);
+    fetch_good(range.start + step * (i + 1), high);
+    entry.samples[i / 2] = low | std::uint64_t{high} << 32;
+  }
   unsigned size_class = class_of(range.bytes);
   std::uint64_t bit = std::uint64_t{1} << size_class;
   if ((origins.classes.load(std::memory_order_relaxed) & bit) == 0)
     origins.classes.fetch_or(bit, std::memory_order_relaxed);
-  OriginCell& first = cell_at(origins, range.start, size_class);
-  OriginCell& last = cell_at(origins, range.start + range.bytes - 1, size_class);
-  write(first, dtype_word(tensor), range, chain, samples);
-  if (&last != &first) write(last, dtype_word(tensor), range, chain, samples);
+  write(cell_at(origins, range.start, size_class), entry);
 }
 
 }  // namespace
 
-void note_outputs(Process& process, const WatchedCall& call) {
-  const ApiContract& contract = contract_of(call.api);
-  OriginChain chain = {{site_of(process, call)}};
-  if (process.origins.classes.load(std::memory_order_relaxed) != 0)
+namespace {
+
+// With a contract that is a constant, the loops and their conditions are gone.
+[[gnu::always_inline]] inline void note(Process& process, const WatchedCall& call,
+                                        const ApiContract& contract) {
+  OriginChain chain = {site_of(process, call, contract.operand_count), 0};
+  if (process.origins.classes.load(std::memory_order_relaxed) != 0) {
+#pragma GCC unroll 12
     for (std::size_t i = 0; i < contract.operand_count; ++i)
       if (contract.operands[i].input && call.operands[i] != nullptr) look_at_input(process, call, i, chain);
-  if (chain.sites[0] == 0) return;
+  }
+  if (chain.near == 0) return;
+#pragma GCC unroll 12
   for (std::size_t i = 0; i < contract.operand_count; ++i)
     if (contract.operands[i].output && call.operands[i] != nullptr)
       note_output(process.origins, *call.operands[i], chain);
 }
 
+}  // namespace
+
+void note_outputs(Process& process, const WatchedCall& call) {
+  switch (call.api) {
+#define DTYPE_SAN_API(name, parameters, arguments, operands) \
+  case ApiId::name:                                          \
+    return note(process, call, kContracts[static_cast<std::size_t>(ApiId::name)]);
+#include "sanitizer/sources/apis.inc"
+#undef DTYPE_SAN_API
+    default:
+      return note(process, call, contract_of(call.api));
+  }
+}
+
 bool find_origin(Process& process, const DLTensor& tensor, Origin& origin) {
   Entry entry;
-  if (!look_up(process.origins, reinterpret_cast<std::uintptr_t>(tensor.data) + tensor.byte_offset, entry))
-    return false;
+  OriginCell* cell = look_up(process.origins, address_of(tensor));
+  if (cell == nullptr || !read(*cell, address_of(tensor), entry)) return false;
   Range range = checked_range(tensor);
   if (range.bytes == 0) return false;
   Proof proof = prove(entry, range, fetch_checked);
   if (proof == Proof::kBroken) drop(entry);
   if (proof != Proof::kHolds) return false;
-  origin = {packed_from_word(entry.dtype), entry.chain};
+  origin = {packed_from_word(entry.dtype()), entry.chain};
   return true;
 }
 

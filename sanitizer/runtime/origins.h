@@ -6,8 +6,9 @@
 // A call site with one dtype signature is a Site. Its first call writes one frame with its stack to the
 // journal; later ones find it by hash. That is what chains refer to.
 //
-// Lock-free and bounded: cells are found by hash of address and size class, guarded by a version number, and
-// overwritten when two ranges fall into one. No allocation, lock, system call or clock on the clean path.
+// Lock-free and bounded: cells are found by hash of address and size class and overwritten when two ranges
+// fall into one. A check number over the whole cell tells one that two threads wrote at once. No allocation,
+// lock, atomic read-modify-write, system call or clock on the clean path.
 #pragma once
 
 #include <atomic>
@@ -23,18 +24,31 @@ struct Process;
 
 inline constexpr std::size_t kSamples = 6;
 
-// Sites from the writer back through what it read; 0 ends a chain.
+// Sites from the writer back through what it read, 32 bits each; 0 ends a chain.
 struct OriginChain {
-  std::uint32_t sites[kChainLength];
+  std::uint64_t near = 0, far = 0;
+  OriginChain after(std::uint32_t site) const { return {site | near << 32, near >> 32 | far << 32}; }
+  std::uint32_t site(std::size_t i) const {
+    return static_cast<std::uint32_t>((i < 2 ? near : far) >> (i % 2 * 32));
+  }
 };
+static_assert(kChainLength == 4);
 
-struct alignas(64) OriginCell {
-  std::atomic<std::uint32_t> version;  // odd while it is written
-  std::uint32_t dtype;                 // as a descriptor has it
-  std::uintptr_t start;
-  std::uint64_t bytes;  // 0: empty
+// All in words, which are read and written one at a time.
+struct OriginEntry {
+  std::uintptr_t start = 0;
+  std::uint64_t bytes = 0;            // 0: empty
+  std::uint64_t dtype_and_check = 0;  // dtype as a descriptor has it; in the high half a check over all else
   OriginChain chain;
-  std::uint32_t samples[kSamples];
+  std::uint64_t samples[kSamples / 2] = {};
+
+  std::uint32_t dtype() const { return static_cast<std::uint32_t>(dtype_and_check); }
+  std::uint32_t sample(std::size_t i) const {
+    return static_cast<std::uint32_t>(samples[i / 2] >> (i % 2 * 32));
+  }
+};
+struct alignas(64) OriginCell {
+  OriginEntry entry;
 };
 static_assert(sizeof(OriginCell) == 64);
 

@@ -8,7 +8,6 @@
 namespace dtype_guard::san {
 namespace {
 
-constinit ApiContract own[kMaxOwnApis] = {};
 std::size_t own_count = 0;
 
 bool ends(const char* text, std::size_t size) {
@@ -70,7 +69,7 @@ bool load(int file, const char*& problem) {
       own_count = 0;
       return false;
     }
-    take(compiled[i], own[i]);
+    take(compiled[i], own_contracts[i]);
     own_count = i + 1;
   }
   return true;
@@ -90,10 +89,5 @@ bool load_own_contracts(const char* path, const char*& problem) {
 }
 
 std::size_t own_contract_count() { return own_count; }
-
-const ApiContract& contract_of(ApiId api) {
-  auto index = static_cast<std::size_t>(api);
-  return index < kApiCount ? kContracts[index] : own[index - kApiCount];
-}
 
 }  // namespace dtype_guard::san

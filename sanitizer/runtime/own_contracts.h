@@ -37,7 +37,12 @@ struct CompiledContracts {
 bool load_own_contracts(const char* path, const char*& problem);
 std::size_t own_contract_count();
 
+inline constinit ApiContract own_contracts[kMaxOwnApis] = {};
+
 // By number: the built-in ones, then the user's.
-const ApiContract& contract_of(ApiId api);
+inline const ApiContract& contract_of(ApiId api) {
+  auto index = static_cast<std::size_t>(api);
+  return index < kApiCount ? kContracts[index] : own_contracts[index - kApiCount];
+}
 
 }  // namespace dtype_guard::san

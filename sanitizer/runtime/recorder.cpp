@@ -111,7 +111,7 @@ RepeatSlot& repeat_slot(Process& process, std::uint64_t place) {
 // True when the call was a repeat and has been counted. `kind` tells findings of one place apart.
 bool count_repeat(Process& process, const WatchedCall& call, std::uint64_t kind) {
   std::uint64_t place = 0;
-  if (!known_place(process, call, place)) return false;
+  if (!known_place(process.places, call, contract_of(call.api).operand_count, place)) return false;
   place += kind;
   RepeatSlot& repeat = repeat_slot(process, place);
   if (repeat.key.load(std::memory_order_acquire) != place) return false;
@@ -140,6 +140,7 @@ void remember(Process& process, std::uint64_t place, const FindingSlot& slot) {
 void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t kind,
             const FindingDetail& detail) {
   CapturedStack stack = capture_call(scratch, call);
+  std::uint64_t place = learn_place(process, call, scratch, stack.depth);
   bool is_new = false;
   FindingSlot* slot = find_slot(process, finding_key(call, stack, detail.reinterpreted), is_new);
   if (slot == nullptr) {
@@ -158,13 +159,11 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
     write_count(process, scratch, *slot);
     write_calls(process, scratch, call.api);
   }
-  remember(process, learn_place(process, call, stack) + kind, *slot);
+  remember(process, place + kind, *slot);
 }
 
 void record_finding(Process& process, const WatchedCall& call, std::uint64_t kind,
                     const FindingDetail& detail) {
-  QuietSection quiet;
-  HookTime time(process);
   {
     ScratchLease lease(process);
     if (lease.get() != nullptr) {
@@ -197,18 +196,18 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
 void record_violation(Process& process, const WatchedCall& call) {
   if (is_broken(contract_of(call.api), call.operands)) return;
   if (count_repeat(process, call, 0)) return;
+  QuietSection quiet;
+  HookTime time(process);
   FindingDetail detail;
-  {
-    QuietSection quiet;
-    HookTime time(process);
-    if (settings().origins) find_origins(process, call, detail);
-  }
+  if (settings().origins) find_origins(process, call, detail);
   record_finding(process, call, 0, detail);
 }
 
 void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at,
                              const Origin& origin) {
   if (count_repeat(process, call, at + 1)) return;
+  QuietSection quiet;
+  HookTime time(process);
   FindingDetail detail;
   detail.origins[0] = {static_cast<std::uint32_t>(at), origin};
   detail.origin_count = 1;
@@ -223,7 +222,7 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return 0;
   CapturedStack stack = capture_call(*scratch, call);
-  std::uint64_t place = learn_place(process, call, stack);
+  std::uint64_t place = learn_place(process, call, *scratch, stack.depth);
   constexpr std::size_t kProbes = 16;
   for (std::size_t i = 0; i < kProbes; ++i) {
     auto index = static_cast<std::uint32_t>((place + i) % Origins::kSites);

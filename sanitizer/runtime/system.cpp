@@ -92,11 +92,15 @@ std::string_view error_text(long negative_errno) {
   }
 }
 
-bool read_memory(const void* from, void* to, std::size_t count) {
+std::size_t read_some(const void* from, void* to, std::size_t count) {
   iovec local = {to, count};
   iovec remote = {const_cast<void*>(from), count};
-  return syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL) ==
-         static_cast<long>(count);
+  long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL);
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+bool read_memory(const void* from, void* to, std::size_t count) {
+  return read_some(from, to, count) == count;
 }
 
 QuietSection::QuietSection() : saved_errno_(errno) {

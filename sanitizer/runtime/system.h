@@ -39,6 +39,8 @@ std::string_view error_text(long negative_errno);
 
 // Copies from an address that may be bad: false instead of a fault.
 bool read_memory(const void* from, void* to, std::size_t count);
+// As much as can be read from there; gives its size.
+std::size_t read_some(const void* from, void* to, std::size_t count);
 
 // A stretch of hook work that the program must not notice: errno is restored at its end and no signal handler
 // runs on this thread inside it. SIGXFSZ from a journal write beyond the file size limit is swallowed.

@@ -25,10 +25,12 @@ constexpr std::uint32_t as_word(std::uint32_t packed) {
                                                       static_cast<std::uint8_t>(packed >> 8),
                                                       static_cast<std::uint16_t>(packed & 0xffU)});
 }
-inline std::uint32_t packed_dtype(const DLTensor& tensor) {
-  return std::uint32_t{tensor.dtype.code} << 16 | std::uint32_t{tensor.dtype.bits} << 8 |
-         (tensor.dtype.lanes & 0xffU);
+// The packed form has eight bits for lanes; more of them are all the same to it.
+inline std::uint32_t packed(DLDataType dtype) {
+  std::uint32_t lanes = dtype.lanes < 255U ? dtype.lanes : 255U;
+  return std::uint32_t{dtype.code} << 16 | std::uint32_t{dtype.bits} << 8 | lanes;
 }
+inline std::uint32_t packed_dtype(const DLTensor& tensor) { return packed(tensor.dtype); }
 
 // Bytes that are kept as they are and read as something else on purpose.
 inline bool is_raw_bytes(std::uint32_t packed) { return packed >> 16 <= 1 && (packed >> 8 & 0xffU) == 8; }

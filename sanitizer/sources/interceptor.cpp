@@ -11,11 +11,9 @@ namespace {
 // then fails like any call that the kernel refuses.
 int no_kernel() { return -1; }
 
-// Kernels that lie in objects of the program's start, which are never unloaded.
-std::atomic<void*> start_kernels[kApiCount];
-std::atomic<bool> start_observed[kApiCount];
+}  // namespace
 
-[[gnu::noinline, gnu::cold]] Kernel find(ApiId api, std::uintptr_t caller) {
+[[gnu::noinline, gnu::cold]] Kernel find_kernel_slow(ApiId api, std::uintptr_t caller) {
   QuietSection quiet;
   auto index = static_cast<std::size_t>(api);
   KernelLocation location = find_kernel(kContracts[index].name, caller - 1);
@@ -32,15 +30,6 @@ std::atomic<bool> start_observed[kApiCount];
     start_kernels[index].store(location.address, std::memory_order_release);
   }
   return {location.address, observed};
-}
-
-}  // namespace
-
-Kernel kernel_for(ApiId api, std::uintptr_t caller) {
-  auto index = static_cast<std::size_t>(api);
-  if (void* kernel = start_kernels[index].load(std::memory_order_acquire)) [[likely]]
-    return {kernel, start_observed[index].load(std::memory_order_relaxed)};
-  return find(api, caller);
 }
 
 void* thunk_for(ApiId api, void* kernel) {

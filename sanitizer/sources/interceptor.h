@@ -23,8 +23,20 @@ struct Kernel {
   bool observed;  // lies in a copy whose observer slot is used
 };
 
-// The kernel that the caller would have reached without this library; never null.
-Kernel kernel_for(ApiId api, std::uintptr_t caller);
+// Kernels that lie in objects of the program's start, which are never unloaded.
+inline std::atomic<void*> start_kernels[kApiCount];
+inline std::atomic<bool> start_observed[kApiCount];
+
+// The search for others; never null.
+Kernel find_kernel_slow(ApiId api, std::uintptr_t caller);
+
+// The kernel that the caller would have reached without this library.
+[[gnu::always_inline]] inline Kernel kernel_for(ApiId api, std::uintptr_t caller) {
+  auto index = static_cast<std::size_t>(api);
+  if (void* kernel = start_kernels[index].load(std::memory_order_acquire)) [[likely]]
+    return {kernel, start_observed[index].load(std::memory_order_relaxed)};
+  return find_kernel_slow(api, caller);
+}
 
 // Kernels of copies without a slot that were handed out by dlsym: each has a function of its own, so that two
 // copies stay two.

@@ -79,7 +79,7 @@ def marked_line(program, name):
     """The line of `program` that ends with the comment "call: NAME"."""
     text = (pathlib.Path(BUILT["source"]) / "programs" / program).read_text(encoding="utf-8")
     for number, line in enumerate(text.splitlines(), 1):
-        if re.search(rf"// call: {name}$", line):
+        if re.search(rf"(//|#) call: {name}$", line):
             return number
     raise AssertionError(f"{program} has no line marked {name}")
 

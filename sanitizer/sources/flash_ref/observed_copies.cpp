@@ -29,7 +29,8 @@ constinit std::atomic<bool> changing{false};
 
 template <ApiId id>
 void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
-  if (event.tensor_count != kContract<id>.operand_count) return;
+  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
+    return;
   auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
     before_call<id>(process, event.tensors, caller, kernel);

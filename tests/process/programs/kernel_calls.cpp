@@ -1,5 +1,6 @@
 // Calls flash_ref's kernels the way the first argument names; the process tests watch it. Lines that a report
 // must name carry a "call:" comment.
+#include <dlfcn.h>
 #include <errno.h>
 #include <flash_ref/flash_ref.h>
 #include <signal.h>
@@ -96,6 +97,29 @@ int broken_descriptors() {
   return 0;
 }
 
+// Each call is a finding of its own; its number is printed when the call has returned.
+int numbers(long count) {
+  for (long i = 0; i < count; ++i) {
+    attend(kHalf, {2, static_cast<std::uint8_t>(1 + i % 120), static_cast<std::uint16_t>(2 + i / 120)}, kHalf,
+           kHalf);
+    std::printf("%ld\n", i);
+    std::fflush(stdout);
+  }
+  return 0;
+}
+
+// Wrong calls: 1 as started, 2 after switching on, 3 after switching off.
+int switched() {
+  int (*watch)(int) = nullptr;
+  if (void* found = dlsym(RTLD_DEFAULT, "dtype_san_switch")) std::memcpy(&watch, &found, sizeof watch);
+  wrong();
+  if (watch != nullptr) watch(1);
+  wrong_times(2);
+  if (watch != nullptr) watch(0);
+  wrong_times(3);
+  return 0;
+}
+
 int fork_child() {
   wrong();
   pid_t child = fork();
@@ -123,6 +147,9 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "rotary") return rotate(kFloat, kBrain, kFloat) != 0 ? 4 : 0;
   if (mode == "inlined") return middle(kFloat) != 0 ? 4 : 0;
   if (mode == "threads") threads(count, calls);
+  if (mode == "numbers") return numbers(count);
+  if (mode == "fp8") return attend({2, 8, 1}, {2, 8, 1}, {2, 8, 1}, {2, 8, 1}) != 0 ? 4 : 0;
+  if (mode == "switched") return switched();
   if (mode == "broken") return broken_descriptors();
   if (mode == "fork") return fork_child();
   if (mode == "close") return close_everything();
