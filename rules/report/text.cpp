@@ -115,6 +115,7 @@ class TextWriter {
     fact("precision settings", finding.precision);
     fact("torch versions", finding.torch);
     fact("also breaks", finding.also_rules);
+    if (!finding.runtime.empty() && finding.runtime != "unknown") fact("at run time", {finding.runtime});
   }
 
   void fact(std::string_view label, const std::vector<std::string>& values) {

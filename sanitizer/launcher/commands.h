@@ -29,6 +29,7 @@ int run_command(const RunArguments& arguments);
 
 struct ReportArguments {
   std::vector<std::string> journals;
+  std::string with;  // a report of dtype-lint, JSON
   std::vector<std::string> contracts;
   std::string root;
   std::vector<std::string> formats;

@@ -25,6 +25,7 @@ constexpr const char* kExamples = R"(Examples:
   dtype-san report runs                        ... and print them later
   dtype-san doctor 4711                        can process 4711 be watched, and what will be seen?
   dtype-san attach 4711                        watch it from now on; detach, on and off switch that
+  dtype-san report --with lint.json runs       which findings of dtype-lint the run confirms
   dtype-san explain attention-mixed-dtypes     what a finding means and how to cure it
   dtype-san explain fmha_cutlassF_bf16_aligned_64x64_rf_sm80
                                                which dtypes a CUDA kernel's name proves
@@ -74,6 +75,10 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
   report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
+  report
+      ->add_option("--with", arguments.with,
+                   "say of each finding in this JSON report of dtype-lint whether the run confirms it")
+      ->type_name("FILE");
   report->add_flag("--require-calls", arguments.require_calls, kRequireHelp);
   report->add_option("--contracts", arguments.contracts, kContractsHelp)
       ->type_name("FILE")

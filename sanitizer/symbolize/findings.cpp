@@ -14,7 +14,9 @@
 #include "rules/contracts/contract.h"
 #include "sanitizer/runtime/journal.h"
 #include "sanitizer/symbolize/launch_findings.h"
+#include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
+#include "sanitizer/symbolize/static_join.h"
 #include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
@@ -77,10 +79,15 @@ class Builder {
                        journal.unrecorded)});
     add_watched(journal);
     for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
+    for (const auto& [number, site] : journal.sites) add_site(journal, site);
     for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch.place);
   }
 
   Report finish() {
+    for (const RankDifference& one : rank_differences(rank_calls_))
+      report_.not_analysed.push_back(
+          {one.place, "", "ranks-differ", fmt::format("{}: {}", one.api, one.detail)});
+    if (settings_.lint) join_static(report_, *settings_.lint, accepted_);
     for (const std::string& refused : stacks_.refused())
       report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
                                       refused.substr(refused.find(": ") + 2)});
@@ -119,6 +126,23 @@ class Builder {
     }
   }
 
+  // A call that was accepted: evidence for a static report, and for what other ranks do at the same place.
+  void add_site(const Journal& journal, const JournalFinding& site) {
+    const bool has_rank = journal.process && journal.process->rank;
+    if (!settings_.lint && !has_rank) return;
+    AcceptedCall call{site.api, stacks_.resolve(journal, site)};
+    if (has_rank) add_rank_call(journal, site, user_location(call.stack));
+    if (settings_.lint) accepted_.push_back(std::move(call));
+  }
+
+  void add_rank_call(const Journal& journal, const JournalFinding& call, const SourceLocation& place) {
+    if (!journal.process || !journal.process->rank || place.file.empty()) return;
+    RankCall seen{*journal.process->rank, call.api, fmt::format("{}:{}", place.file, place.line), {}};
+    for (const JournalOperand& operand : call.operands)
+      if ((operand.flags & kOperandPresent) != 0) seen.dtypes[operand.role] = dtype_text(operand.packed);
+    rank_calls_.push_back(std::move(seen));
+  }
+
   void add_launch(const Journal& journal, const JournalFinding& recorded) {
     std::optional<Finding> finding =
         launch_finding(recorded.api, recorded.count, settings_.filter.expected_backend());
@@ -155,6 +179,7 @@ class Builder {
     for (const JournalOperand& operand : recorded.operands) add_operand(finding, operand);
     finding.backtrace = stacks_.resolve(journal, recorded);
     finding.location = user_location(finding.backtrace);
+    add_rank_call(journal, recorded, finding.location);
     for (const std::string& role : violation.roles)
       finding.sinks.push_back({recorded.api, role, finding.location});
     // The kernel and role stand for the operator that a static finding names: a run does not see it.
@@ -278,6 +303,8 @@ class Builder {
   const ReportSettings& settings_;
   Stacks stacks_;
   std::set<std::string> libraries_;
+  std::vector<AcceptedCall> accepted_;
+  std::vector<RankCall> rank_calls_;
   Report report_;
 };
 

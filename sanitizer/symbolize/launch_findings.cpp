@@ -124,7 +124,8 @@ std::optional<Finding> launch_finding(const std::string& kernel, std::uint64_t c
 std::vector<StackFrame> without_cuda(std::vector<StackFrame> stack) {
   const auto is_cuda = [](const StackFrame& frame) {
     const std::string file = frame.module.substr(frame.module.rfind('/') + 1);
-    return file.starts_with("libcupti.so") || file.starts_with("libcuda.so") || file.starts_with("libcudart.so");
+    return file.starts_with("libcupti.so") || file.starts_with("libcuda.so") ||
+           file.starts_with("libcudart.so");
   };
   const auto first = std::find_if_not(stack.begin(), stack.end(), is_cuda);
   if (first != stack.end()) stack.erase(stack.begin(), first);
