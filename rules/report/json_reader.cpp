@@ -254,6 +254,7 @@ class ReportReader {
     text(node, "command", process.command);
     text(node, "host", process.host);
     flag(node, "complete", process.complete);
+    number(node, "hook_us", process.hook_us);
     return process;
   }
 

@@ -201,6 +201,7 @@ class ReportWriter {
     json_.member("command", process.command);
     json_.member("host", process.host);
     json_.member("complete", process.complete);
+    json_.member("hook_us", process.hook_us);
     json_.end_object();
   }
 

@@ -28,7 +28,8 @@ struct WatchedProcess {
   std::int64_t pid = 0;
   std::string command;
   std::string host;
-  bool complete = true;  // the process wrote its closing frame
+  bool complete = true;       // the process wrote its closing frame
+  std::uint64_t hook_us = 0;  // spent in records, where the process was complete
 };
 struct WatchedLibrary {
   std::string name;

@@ -213,6 +213,10 @@ class TextWriter {
       const std::string why = source.why.empty() ? "" : fmt::format(" ({})", source.why);
       fmt::print(out_, "source: {} {}{}\n", source.name, source.on ? "on" : "off", why);
     }
+    std::uint64_t hook_us = 0;
+    for (const WatchedProcess& process : watched.processes) hook_us += process.hook_us;
+    if (hook_us > 0)
+      fmt::print(out_, "hooks: {:.1f} ms spent in records\n", static_cast<double>(hook_us) / 1000);
     for (const auto& [api, calls] : watched.calls) {
       if (calls > 0) fmt::print(out_, "calls: {} {}\n", api, calls);
     }

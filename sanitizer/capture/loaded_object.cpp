@@ -1,8 +1,11 @@
 #include "sanitizer/capture/loaded_object.h"
 
 #include <elf.h>
+#include <sys/auxv.h>
 
 #include <cstring>
+
+#include "sanitizer/capture/stack.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -22,23 +25,30 @@ const ElfW(Dyn) * dynamic_section(const LoadedObject& object) {
 }
 
 // glibc relocates these pointers in place, but not for the vdso.
-std::uintptr_t pointer(const LoadedObject& object, const ElfW(Dyn) * entry) {
+std::uintptr_t pointer(std::uintptr_t bias, const ElfW(Dyn) * entry) {
   std::uintptr_t value = entry->d_un.d_ptr;
-  return value < object.bias ? value + object.bias : value;
+  return value < bias ? value + bias : value;
 }
 
-DynamicTable dynamic_table(const LoadedObject& object) {
+DynamicTable dynamic_table(std::uintptr_t bias, const ElfW(Dyn) * entry) {
   DynamicTable table;
-  const ElfW(Dyn)* entry = dynamic_section(object);
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry) {
-    if (entry->d_tag == DT_SYMTAB) table.symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(object, entry));
-    if (entry->d_tag == DT_STRTAB) table.strings = reinterpret_cast<const char*>(pointer(object, entry));
+    if (entry->d_tag == DT_SYMTAB) table.symbols = reinterpret_cast<const ElfW(Sym)*>(pointer(bias, entry));
+    if (entry->d_tag == DT_STRTAB) table.strings = reinterpret_cast<const char*>(pointer(bias, entry));
     if (entry->d_tag == DT_GNU_HASH)
-      table.gnu_hash = reinterpret_cast<const std::uint32_t*>(pointer(object, entry));
-    if (entry->d_tag == DT_HASH)
-      table.sysv_hash = reinterpret_cast<const ElfW(Word)*>(pointer(object, entry));
+      table.gnu_hash = reinterpret_cast<const std::uint32_t*>(pointer(bias, entry));
+    if (entry->d_tag == DT_HASH) table.sysv_hash = reinterpret_cast<const ElfW(Word)*>(pointer(bias, entry));
   }
   return table;
+}
+DynamicTable dynamic_table(const LoadedObject& object) {
+  return dynamic_table(object.bias, dynamic_section(object));
+}
+
+// Without strcmp, which another preloaded library may define and not have ready yet.
+bool is_name(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
 }
 
 bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
@@ -47,7 +57,7 @@ bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
   unsigned binding = symbol.st_info >> 4U;
   return symbol.st_shndx != SHN_UNDEF && (binding == STB_GLOBAL || binding == STB_WEAK) &&
          (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE || type == STT_OBJECT) &&
-         std::strcmp(table.strings + symbol.st_name, name) == 0;
+         is_name(table.strings + symbol.st_name, name);
 }
 
 const ElfW(Sym) * find_by_gnu_hash(const DynamicTable& table, const char* name) {
@@ -177,9 +187,9 @@ void LoadedObject::each_bound_address(void (*visit)(void* context, std::uintptr_
   std::size_t relative = 0;  // relocations without a symbol come first and are many
   for (const ElfW(Dyn)* entry = dynamic_section(*this); entry != nullptr && entry->d_tag != DT_NULL;
        ++entry) {
-    if (entry->d_tag == DT_RELA) tables[0].start = pointer(*this, entry);
+    if (entry->d_tag == DT_RELA) tables[0].start = pointer(bias, entry);
     if (entry->d_tag == DT_RELASZ) tables[0].bytes = entry->d_un.d_val;
-    if (entry->d_tag == DT_JMPREL) tables[1].start = pointer(*this, entry);
+    if (entry->d_tag == DT_JMPREL) tables[1].start = pointer(bias, entry);
     if (entry->d_tag == DT_PLTRELSZ) tables[1].bytes = entry->d_un.d_val;
     if (entry->d_tag == DT_RELACOUNT) relative = entry->d_un.d_val;
   }
@@ -194,6 +204,38 @@ void LoadedObject::each_bound_address(void (*visit)(void* context, std::uintptr_
 }
 
 const char* LoadedObject::soname() const { return dynamic_text(*this, DT_SONAME); }
+
+namespace {
+
+// The loader's list as debuggers find it: through the program's own dynamic section.
+const link_map* first_link_map() {
+  const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
+  std::size_t count = getauxval(AT_PHNUM);
+  LoadedObject program{"", 0, headers, count, 0};
+  for (std::size_t i = 0; headers != nullptr && i < count; ++i)
+    if (headers[i].p_type == PT_PHDR)
+      program.bias = reinterpret_cast<std::uintptr_t>(headers) - headers[i].p_vaddr;
+  const ElfW(Dyn)* entry = headers != nullptr ? dynamic_section(program) : nullptr;
+  for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
+    if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr != 0)
+      return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
+  return nullptr;
+}
+
+}  // namespace
+
+void* find_behind_own(const char* name) {
+  bool past_own = false;
+  for (const link_map* map = first_link_map(); map != nullptr; map = map->l_next) {
+    if (is_own_code(map->l_addr)) {
+      past_own = true;
+    } else if (past_own) {
+      const ElfW(Sym)* symbol = find_symbol(dynamic_table(map->l_addr, map->l_ld), name);
+      if (symbol != nullptr) return reinterpret_cast<void*>(map->l_addr + symbol->st_value);
+    }
+  }
+  return nullptr;
+}
 
 void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context) {
   struct State {

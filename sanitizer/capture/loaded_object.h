@@ -41,6 +41,10 @@ struct LoadedObject {
   }
 };
 
+// A function that some object after this library exports, found without calling anything: for the time at
+// which another library's dl_iterate_phdr may not work yet.
+void* find_behind_own(const char* name);
+
 // Visits until the visitor returns false. The loader's list is locked meanwhile.
 void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context);
 

@@ -12,6 +12,7 @@
 #include "sanitizer/launcher/executable.h"
 #include "sanitizer/launcher/launch.h"
 #include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/needed_libraries.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/runtime/options.h"
@@ -49,6 +50,7 @@ class Run {
       fmt::print(stderr, "dtype-san: {}\n", check.problem);
       return check.status;
     }
+    asan_ = address_sanitizer_of(check.path);
     check_outputs(outputs_);
     bool needs_link = library.string().find_first_of(" \t\n:") != std::string::npos;
     PrivateFolder folder(needs_link);
@@ -125,6 +127,7 @@ class Run {
     std::string preload = present != nullptr && *present != '\0'
                               ? std::string(present) + ":" + library.string()
                               : library.string();
+    if (!asan_.empty() && preload.find(asan_) == std::string::npos) preload = asan_ + ":" + preload;
     // The report is printed and the exit status decided here, once, for the command and its children.
     std::string own =
         fmt::format("journal={}:print_summary=0:exitcode={}:halt_on_error={}",
@@ -191,6 +194,7 @@ class Run {
   ReportSettings settings_;
   fs::path journal_;
   fs::path contracts_;
+  std::string asan_;  // the runtime that the command was built with
   bool written_ = true;
 };
 

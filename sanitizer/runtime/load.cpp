@@ -92,8 +92,12 @@ bool was_watched() {
 
 void print_summary(const Process& state, std::uint64_t findings) {
   TextBuffer<2500> message;
-  message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id()
-          << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
+  message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id();
+  if (state.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen)) {
+    message << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
+  } else {
+    message << ", not recorded";
+  }
   say(message.view());
 }
 

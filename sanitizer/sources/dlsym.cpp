@@ -5,8 +5,7 @@
 // return address, by which it knows who asks (RTLD_NEXT, RTLD_DEFAULT, RUNPATH).
 #include <dlfcn.h>
 
-#include <cstring>
-
+#include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/sources/interceptor.h"
 #include "sanitizer/sources/kernel_lookup.h"
@@ -22,7 +21,7 @@ void* nothing(void*, const char*) { return nullptr; }
 
 // Libc's, an older libdl's, or another tool's.
 Dlsym find_real() {
-  auto function = reinterpret_cast<Dlsym>(next_after_own("dlsym"));
+  auto function = reinterpret_cast<Dlsym>(find_behind_own("dlsym"));
   if (function != nullptr) real.store(function, std::memory_order_relaxed);
   return function != nullptr ? function : nothing;
 }
@@ -32,6 +31,12 @@ Dlsym real_dlsym() {
   return function != nullptr ? function : find_real();
 }
 
+// Without strcmp: an address sanitizer looks up the real one through this very hook.
+bool equal(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
 const ApiId* watched_name(const char* name) {
   static constexpr ApiId kIds[] = {
 #define DTYPE_SAN_API(name, parameters, arguments, operands) ApiId::name,
@@ -39,7 +44,7 @@ const ApiId* watched_name(const char* name) {
 #undef DTYPE_SAN_API
   };
   for (const ApiId& id : kIds)
-    if (std::strcmp(kContracts[static_cast<std::size_t>(id)].name, name) == 0) return &id;
+    if (equal(kContracts[static_cast<std::size_t>(id)].name, name)) return &id;
   return nullptr;
 }
 
@@ -70,8 +75,8 @@ struct DlsymAnswer {
 // Called by the hook below with its arguments and return address.
 [[gnu::visibility("hidden"), gnu::used]] DlsymAnswer dtype_san_answer_dlsym(void* handle, const char* name,
                                                                             std::uintptr_t caller) {
-  const ApiId* id = name != nullptr && is_watching() ? watched_name(name) : nullptr;
-  if (id == nullptr) return {real_dlsym(), nullptr};
+  const ApiId* id = name != nullptr ? watched_name(name) : nullptr;
+  if (id == nullptr || !is_watching()) return {real_dlsym(), nullptr};
   return {nullptr, answer(handle, name, *id, caller)};
 }
 

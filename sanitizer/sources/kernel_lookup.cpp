@@ -117,10 +117,6 @@ void* next_after(const char* name, std::uintptr_t caller) {
   return found;
 }
 
-void* next_after_own(const char* name) {
-  return next_after(name, reinterpret_cast<std::uintptr_t>(&next_after_own));
-}
-
 std::uintptr_t own_export(const char* name) {
   void* found = nullptr;
   each_loaded_object([&](const LoadedObject& object) {

@@ -25,9 +25,6 @@ KernelLocation find_kernel(const char* name, std::uintptr_t caller);
 // What RTLD_NEXT means to the caller, when this library is not there.
 void* next_after(const char* name, std::uintptr_t caller);
 
-// The definition that ours stands in front of.
-void* next_after_own(const char* name);
-
 // The address of the function of this library that carries a kernel's name.
 std::uintptr_t own_export(const char* name);
 

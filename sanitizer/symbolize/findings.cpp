@@ -99,8 +99,8 @@ class Builder {
   void add_watched(const Journal& journal) {
     Watched& watched = *report_.watched;
     if (journal.process)
-      watched.processes.push_back(
-          {journal.process->pid, journal.process->command, journal.process->host, journal.closed});
+      watched.processes.push_back({journal.process->pid, journal.process->command, journal.process->host,
+                                   journal.closed, (journal.hook_ns + 999) / 1000});
     for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
     for (const JournalSource& source : journal.sources) add_source(journal, source);
     for (const JournalLibrary& library : journal.libraries)

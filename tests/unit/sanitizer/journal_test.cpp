@@ -171,3 +171,75 @@ TEST_CASE("a frame that does not fit says so") {
   frame.text(std::string(kLargestFrame, 'x'));
   CHECK(frame.overflowed());
 }
+
+namespace {
+
+// A finding's payload with everything that it can hold.
+std::string full_finding() {
+  Writer out;
+  FrameBuilder frame = out.begin(FrameType::kFinding);
+  frame.u32(3).text("api").u64(9).u64(8).u32(1);
+  frame.text("q").u32(kOperandPresent).u32(0x22001).u64(0x20).u32(0).u32(1).u32(0).u32(0);
+  frame.u32(1).u32(5).u64(0x2222);
+  frame.u32(1).text("model.py").text("forward").u32(12).u32(1);
+  frame.u32(1).u32(0).u32(0x42001).u32(7).u32(6).u32(0).u32(0);
+  frame.u32(1);
+  out.end(frame);
+  return out.bytes;
+}
+
+}  // namespace
+
+TEST_CASE("a finding brings its Python frames and origins") {
+  Journal journal = read_journal(full_finding(), "x");
+  REQUIRE(journal.findings.size() == 1);
+  const JournalFinding& finding = journal.findings[0];
+  REQUIRE(finding.python.size() == 1);
+  CHECK(finding.python[0].file == "model.py");
+  CHECK(finding.python[0].line == 12);
+  CHECK(finding.python[0].from_c);
+  REQUIRE(finding.origins.size() == 1);
+  CHECK(finding.origins[0].packed == 0x42001);
+  CHECK(finding.origins[0].sites == std::vector<std::uint32_t>{7, 6});
+  CHECK(finding.reinterpreted == std::optional<std::size_t>(0));
+}
+
+TEST_CASE("a payload of any length and any content is read or refused, never followed") {
+  const std::string whole = full_finding();
+  const std::string payload = whole.substr(sizeof(FrameHeader));
+  for (FrameType type : {FrameType::kFinding, FrameType::kSite, FrameType::kLibrary, FrameType::kClose}) {
+    for (std::size_t length = 0; length <= payload.size(); ++length) {
+      for (std::size_t changed = 0; changed <= length; changed += 3) {
+        std::string bytes = payload.substr(0, length);
+        if (changed < length) bytes[changed] = '\xff';
+        char buffer[kLargestFrame];
+        FrameBuilder frame(buffer, type);
+        for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+          std::uint32_t word = 0;
+          std::memcpy(&word, bytes.data() + i, sizeof word);
+          frame.u32(word);
+        }
+        Journal journal = read_journal({buffer, frame.finish(0)}, "x");
+        CHECK(journal.findings.size() + journal.sites.size() <= 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("a site, a library and the time in records are read") {
+  Writer out;
+  FrameBuilder site = out.begin(FrameType::kSite);
+  site.u32(7).text("api").u64(1).u64(2).u32(0).u32(0).u32(0);
+  out.end(site);
+  FrameBuilder library = out.begin(FrameType::kLibrary);
+  library.text("flash_ref").u32(5).u64(0x4000).u32(1);
+  out.end(library);
+  FrameBuilder close = out.begin(FrameType::kClose);
+  close.u64(0).u64(0).u64(12345);
+  out.end(close);
+  Journal journal = read_journal(out.bytes, "x");
+  CHECK(journal.sites.count(7) == 1);
+  REQUIRE(journal.libraries.size() == 1);
+  CHECK(journal.libraries[0].module == 5);
+  CHECK(journal.hook_ns == 12345);
+}

@@ -1,0 +1,15 @@
+// The libraries that a program asks the dynamic loader for.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace dtype_guard::san {
+
+// DT_NEEDED of a 64-bit ELF file of this machine's byte order; empty for anything else.
+std::vector<std::string> needed_libraries(const std::string& path);
+
+// The address sanitizer's runtime among them, which insists on coming before every other library; else empty.
+std::string address_sanitizer_of(const std::string& path);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,74 @@
+// Python frames in place of the interpreter's, and the frame that a finding is placed at.
+#include "sanitizer/symbolize/stacks.h"
+
+#include "tests/catch.h"
+
+using namespace dtype_guard;
+using namespace dtype_guard::san;
+
+namespace {
+
+StackFrame native(const std::string& function, const std::string& module) {
+  StackFrame frame;
+  frame.language = "c";
+  frame.function = function;
+  frame.module = module;
+  return frame;
+}
+
+StackFrame python(const std::string& function, const std::string& file = "/home/me/model.py") {
+  StackFrame frame;
+  frame.language = "python";
+  frame.function = function;
+  frame.file = file;
+  frame.line = 7;
+  return frame;
+}
+
+std::vector<std::string> functions(const std::vector<StackFrame>& frames) {
+  std::vector<std::string> names;
+  for (const StackFrame& frame : frames) names.push_back(frame.function);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("Python frames stand where the evaluation loop was") {
+  const std::string interpreter = "/usr/bin/python3.11";
+  std::vector<StackFrame> frames = {native("ffi_call", "/lib/libffi.so.8"),
+                                    native("call", "/lib/_ctypes.so"),
+                                    native("_PyEval_EvalFrameDefault", interpreter),
+                                    native("PyObject_Call", interpreter),
+                                    native("backward", "/lib/libmodel.so"),
+                                    native("_PyEval_EvalFrameDefault", interpreter),
+                                    native("Py_RunMain", interpreter),
+                                    native("__libc_start_main", "/lib/libc.so.6")};
+  std::vector<StackFrame> merged =
+      merge_python(frames, {python("inner"), python("outer"), python("main")}, {false, true, true});
+  CHECK(functions(merged) ==
+        std::vector<std::string>{"inner", "outer", "backward", "main", "__libc_start_main"});
+}
+
+TEST_CASE("without symbols the Python frames come first") {
+  std::vector<StackFrame> merged = merge_python(
+      {native("", "/lib/libffi.so.8"), native("", "/usr/bin/python3.11")}, {python("inner")}, {false});
+  CHECK(functions(merged) == std::vector<std::string>{"inner", ""});
+}
+
+TEST_CASE("Python frames that no loop is left for are kept") {
+  std::vector<StackFrame> merged = merge_python({native("_PyEval_EvalFrameDefault", "/usr/bin/python3.11")},
+                                                {python("a"), python("b"), python("c")}, {true, true, false});
+  CHECK(functions(merged) == std::vector<std::string>{"a", "b", "c"});
+}
+
+TEST_CASE("a finding lies in the first frame of the user's own code") {
+  std::vector<StackFrame> frames = {
+      python("linear", "/usr/lib/python3/dist-packages/torch/nn.py"),
+      python("wrapper", "/home/me/venv/lib/python3.11/site-packages/torch/nn.py"),
+      python("<module>", "<frozen importlib._bootstrap>"), python("forward")};
+  SourceLocation place = user_location(frames);
+  CHECK(place.function == "forward");
+  CHECK(place.file == "/home/me/model.py");
+  CHECK(place.line == 7);
+  CHECK(user_location({}).file.empty());
+}
