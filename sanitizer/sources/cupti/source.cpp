@@ -9,7 +9,6 @@
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
 #include "sanitizer/sources/cupti/session.h"
-#include "sanitizer/sources/kernel_lookup.h"
 
 namespace dtype_guard::san::cupti {
 
@@ -142,13 +141,11 @@ void step_back() {
 
 template <typename Function>
 Function real(const char* name) {
-  void* address = next_after_own(name);
-  if (address == nullptr) {
-    each_loaded_object([&](const LoadedObject& object) {
-      if (has_prefix(file_name(object.path), "libcupti.so")) address = object.find_function(name);
-      return address == nullptr;
-    });
-  }
+  void* address = nullptr;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (has_prefix(file_name(object.path), "libcupti.so")) address = object.find_function(name);
+    return address == nullptr;
+  });
   Function function;
   memcpy(&function, &address, sizeof function);
   return function;
