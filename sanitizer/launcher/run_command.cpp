@@ -136,8 +136,11 @@ class Run {
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
     std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", preload},
                                                                   {"DTYPE_SAN_OPTIONS", options}};
-    // The CUDA driver loads one such library: a profiler that is there already keeps the place.
-    if (options_.values.cupti != Switch::kOff && std::getenv("CUDA_INJECTION64_PATH") == nullptr)
+    // The CUDA driver loads one such library: a profiler that is there already keeps the place. Without a
+    // driver the variable would only be seen by the program.
+    const bool wanted = options_.values.cupti == Switch::kOn ||
+                        (options_.values.cupti == Switch::kAuto && fs::exists("/proc/driver/nvidia"));
+    if (wanted && std::getenv("CUDA_INJECTION64_PATH") == nullptr)
       variables.emplace_back("CUDA_INJECTION64_PATH", library.string());
     return variables;
   }

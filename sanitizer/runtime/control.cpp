@@ -29,6 +29,8 @@ int move_up(int descriptor) {
 }  // namespace
 
 void open_control() {
+  static std::atomic<bool> opened{false};
+  if (opened.exchange(true)) return;
   const auto made = static_cast<int>(syscall(SYS_memfd_create, kControlName, kCloseOnExec | kAllowSealing));
   if (made < 0) return;
   const int file = move_up(made);

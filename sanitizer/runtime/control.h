@@ -18,7 +18,8 @@ inline bool is_switched_on() {
 }
 inline void switch_watching(bool on) { switch_word.load()->store(on ? 1 : 0, std::memory_order_relaxed); }
 
-// Makes the page that other processes find. A forked child shares it with its parent.
+// Makes the page that other processes find, once, in a process that has something to watch: a program without
+// kernels gets no descriptor from us. A forked child shares it with its parent.
 void open_control();
 
 }  // namespace dtype_guard::san

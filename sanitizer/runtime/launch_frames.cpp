@@ -20,7 +20,9 @@ void record_launch(Process& process, std::uint32_t index, std::string_view kerne
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return;
   const CapturedStack stack = capture_here(*scratch);
-  (void)write_launch(process, *scratch, index, kernel.substr(0, kLongestName), stack);
+  (void)write_launch(
+      process, *scratch, index,
+      std::string_view(kernel.data(), kernel.size() < kLongestName ? kernel.size() : kLongestName), stack);
 }
 
 void write_launch_counts(Process& process, Scratch& scratch) {

@@ -74,10 +74,10 @@ void print_help() {
   observe_loaded_copies();
   forget_absent_kernels();
   (void)decide_watching();
-  open_control();
   bool linked = observes_any_copy() || has_watched_kernel();
   if (options.verbosity >= 1 && is_switched_on())
     say(linked ? "watching flash_ref" : "no watched library yet; waiting for its first call");
+  if (linked || mailbox != nullptr || options.start == Start::kDormant) open_control();
   bool is_of_interest = linked || is_launched_command() || mailbox != nullptr;
   if (is_of_interest && is_switched_on()) {
     if (Process* mapped = process()) record_process(*mapped);

@@ -6,6 +6,7 @@
 #include "sanitizer/capture/modules.h"
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/runtime/call_frames.h"
+#include "sanitizer/runtime/control.h"
 #include "sanitizer/runtime/dtype_names.h"
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/own_contracts.h"
@@ -185,6 +186,7 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return;
+  open_control();
   record_copies(process, *scratch);
   std::uintptr_t address = kernel + 1;  // modules are looked up at address - 1
   record_modules(process, *scratch, &address, scratch->modules, 1);

@@ -10,8 +10,10 @@ EFFICIENT_HALF = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80"
 
 
 class Launches(Case):
-    def launches(self, *words, options=(), **changes):
-        return self.run_command(BUILT["launches"], *words, options=options, **changes)
+    def launches(self, *words, expect="", **changes):
+        """cupti=on: without a driver `run` would not set CUDA_INJECTION64_PATH by itself."""
+        options = "cupti=on" + (f":expect={expect}" if expect else "")
+        return self.run_command(BUILT["launches"], *words, options=["--options", options], **changes)
 
     def cupti(self, report):
         [source] = [source for source in report["watched"]["sources"] if source["name"] == "cupti"]
@@ -26,7 +28,7 @@ class Launches(Case):
         self.assertEqual(report["findings"], [])
 
     def test_full_precision_where_flash_was_expected(self):
-        _, report = self.launches(EFFICIENT_FULL, EFFICIENT_FULL, options=["--options", "expect=flash"])
+        _, report = self.launches(EFFICIENT_FULL, EFFICIENT_FULL, expect="flash")
         [finding] = report["findings"]
         self.assertEqual((finding["rule"], finding["level"], finding["certainty"]),
                          ("silent-attention-fallback", "error", "definite"))
@@ -36,7 +38,7 @@ class Launches(Case):
         self.assertEqual(finding["operands"][0]["dtypes"], ["float32"])
 
     def test_what_a_name_does_not_prove_is_no_error(self):
-        _, report = self.launches(EFFICIENT_HALF, options=["--options", "expect=flash"])
+        _, report = self.launches(EFFICIENT_HALF, expect="flash")
         [finding] = report["findings"]
         self.assertEqual((finding["level"], finding["certainty"]), ("warning", "possible"))
         _, report = self.launches(EFFICIENT_FULL)
@@ -45,7 +47,7 @@ class Launches(Case):
         for silent in (FLASH, EFFICIENT_HALF, "ampere_sgemm_128x64_tn", "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16"):
             _, report = self.launches(silent)
             self.assertEqual(report["findings"], [], silent)
-        _, report = self.launches(FLASH, options=["--options", "expect=flash"])
+        _, report = self.launches(FLASH, expect="flash")
         self.assertEqual(report["findings"], [])
 
     def test_another_client_gets_the_place(self):
@@ -66,7 +68,8 @@ class Launches(Case):
         self.assertIn("cuptiEnableCallback failed: CUPTI_ERROR_UNKNOWN (999)", self.cupti(report)["why"])
 
     def test_off_and_bare_preload(self):
-        done, report = self.launches(FLASH, options=["--options", "cupti=off"])
+        done, report = self.run_command(BUILT["launches"], FLASH, options=["--options", "cupti=off"],
+                                        CUDA_INJECTION64_PATH=BUILT["library"])
         self.assertEqual(done.stdout, "subscriptions 0\n")
         self.assertFalse(self.cupti(report)["on"])
         bare = self.preloaded(BUILT["launches"], FLASH, CUDA_INJECTION64_PATH=BUILT["library"])

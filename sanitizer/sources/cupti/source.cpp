@@ -18,13 +18,25 @@ constinit Session session;
 constinit std::atomic<std::uint64_t> graph_nodes{0};
 constinit std::atomic<std::uint64_t> graph_launches{0};
 
-std::string_view file_name(const char* path) {
-  std::string_view text = path;
-  return text.substr(text.rfind('/') + 1);
+// Not through std::string_view's members that may throw, which need libstdc++.
+const char* file_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash != nullptr ? slash + 1 : path;
 }
 
-bool has_prefix(std::string_view text, std::string_view prefix) {
-  return text.substr(0, prefix.size()) == prefix;
+bool has_prefix(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+// As a loaded libc has it: a reference here would ask for the newest version of the symbol.
+void* open_library(const char* path) {
+  void* (*open)(const char*, int) = nullptr;
+  each_loaded_object([&](const LoadedObject& object) {
+    const char* name = file_name(object.path);
+    if (!has_prefix(name, "libc.so.6") && !has_prefix(name, "libdl.so.2")) return true;
+    void* address = object.find_function("dlopen");
+    memcpy(&open, &address, sizeof open);
+    return open == nullptr;
+  });
+  return open != nullptr ? open(path, RTLD_LAZY | RTLD_LOCAL) : nullptr;
 }
 
 // The functions of the libcupti that is loaded; a second copy beside it would see nothing and disturb it.
@@ -54,14 +66,13 @@ void open_beside_runtime() {
   TextBuffer<1024> folder;
   TextBuffer<32> version;
   each_loaded_object([&](const LoadedObject& object) {
-    const std::string_view name = file_name(object.path);
-    constexpr std::string_view kRuntime = "libcudart.so";
+    constexpr char kRuntime[] = "libcudart.so";
+    const char* name = file_name(object.path);
     if (!has_prefix(name, kRuntime)) return true;
-    const std::string_view path = object.path;
-    folder << path.substr(0, path.size() - name.size());
-    for (const char c : name.substr(kRuntime.size())) {
-      if (c == '.' && version.size() > 0) break;
-      version << c;
+    folder << std::string_view(object.path, static_cast<std::size_t>(name - object.path));
+    for (const char* c = name + sizeof kRuntime - 1; *c != '\0'; ++c) {
+      if (*c == '.' && version.size() > 0) break;
+      version << *c;
     }
     return false;
   });
@@ -69,7 +80,7 @@ void open_beside_runtime() {
   for (const std::string_view place : {"", "../extras/CUPTI/lib64/", "../../cuda_cupti/lib/"}) {
     TextBuffer<1200> path;
     path << folder.view() << place << "libcupti.so" << version.view();
-    if (dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL) != nullptr) return;
+    if (open_library(path.c_str()) != nullptr) return;
   }
 }
 
