@@ -3,6 +3,7 @@
 // V are packed for all of them at once. The bits of a result do not depend on how it was cut.
 #include <algorithm>
 
+#include "kernels/cpu/attention_piece.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/cpu/kernels.h"
 #include "kernels/cpu/threads.h"
@@ -10,8 +11,15 @@
 namespace flash_ref::cpu {
 namespace {
 
-constexpr std::int64_t kMostRows = 192;  // a multiple of every instruction set's kRows; amortises the packing
-constexpr std::int64_t kLeastRows = 48;  // fewer cost more packing than an idle thread costs
+constexpr std::int64_t kLeastRows = 48;  // a multiple of every kRows; fewer cost more packing than an idle
+                                         // thread costs
+
+// Many rows amortise the packing of the keys, as long as they leave room for these in a cache of 1 MiB.
+std::int64_t most_rows(std::int64_t dim) {
+  constexpr std::int64_t kElements = 768 * 64;
+  return std::clamp<std::int64_t>(kElements / std::max<std::int64_t>(dim, 1) / kLeastRows, 1, 16) *
+         kLeastRows;
+}
 constexpr std::int64_t kPiecesPerThread = 4;  // so that the last ones to finish are not far apart
 
 // With few rows, as in decoding, the keys are split instead: parts of one range of keys follow each other,
@@ -34,7 +42,7 @@ Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
   Cut cut{};
   if (problem.batch == 0 || problem.heads == 0 || problem.seq_q == 0) return cut;
   cut.group = problem.heads / problem.kv_heads;
-  cut.heads = std::min(cut.group, kMostRows);
+  cut.heads = std::min(cut.group, most_rows(problem.dim));
   cut.head_pieces = (cut.group + cut.heads - 1) / cut.heads;
   cut.queries = std::min(std::max<std::int64_t>(rows / cut.heads, 1), problem.seq_q);
   cut.query_pieces = (problem.seq_q + cut.queries - 1) / cut.queries;
@@ -45,7 +53,7 @@ Cut cut_into(const AttentionProblem& problem, std::int64_t rows) {
 }
 
 Cut cut_for(const AttentionProblem& problem, int threads) {
-  std::int64_t rows = kMostRows;
+  std::int64_t rows = most_rows(problem.dim);
   Cut cut = cut_into(problem, rows);
   while (threads > 1 && cut.pieces < threads * kPiecesPerThread && rows > kLeastRows) {
     rows /= 2;
@@ -53,26 +61,6 @@ Cut cut_for(const AttentionProblem& problem, int threads) {
   }
   return cut;
 }
-
-template <class T>
-T* element(T* base, std::int64_t offset, std::int64_t element_bytes) {
-  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
-  return static_cast<Byte*>(base) + offset * element_bytes;
-}
-
-// The rows of one sequence in q and out, and in k and v.
-struct Sequence {
-  std::int64_t first_q, seq_q, first_k, seq_k;
-};
-
-Sequence sequence_of(const AttentionProblem& problem, std::int64_t batch) {
-  if (problem.q_offsets == nullptr) return {0, problem.seq_q, 0, problem.seq_k};
-  const std::int32_t* q = problem.q_offsets + batch * problem.q_offsets_stride;
-  const std::int32_t* k = problem.k_offsets + batch * problem.k_offsets_stride;
-  return {q[0], q[problem.q_offsets_stride] - q[0], k[0], k[problem.k_offsets_stride] - k[0]};
-}
-
-RowStrides row_strides(const Strides4& strides) { return {strides[1], strides[2], strides[3]}; }
 
 // A piece beyond the end of a shorter sequence has no queries.
 AttentionPiece make_piece(const AttentionProblem& problem, const Cut& cut, std::int64_t index) {
@@ -84,50 +72,10 @@ AttentionPiece make_piece(const AttentionProblem& problem, const Cut& cut, std::
   const std::int64_t kv_head = index % problem.kv_heads, batch = index / problem.kv_heads;
   const std::int64_t head = kv_head * cut.group + head_in_group;
 
-  const Sequence sequence = sequence_of(problem, batch);
-  const std::int64_t first_q = sequence.first_q + query;
-
-  AttentionPiece piece{};
-  piece.queries = std::min(cut.queries, sequence.seq_q - query);
-  if (piece.queries <= 0) return piece;
-  piece.element = problem.element;
-  piece.causal = problem.causal;
-  piece.q =
-      element(problem.q,
-              batch * problem.q_strides[0] + first_q * problem.q_strides[1] + head * problem.q_strides[2], 2);
-  piece.k = element(
-      problem.k,
-      batch * problem.k_strides[0] + sequence.first_k * problem.k_strides[1] + kv_head * problem.k_strides[2],
-      2);
-  piece.v = element(
-      problem.v,
-      batch * problem.v_strides[0] + sequence.first_k * problem.v_strides[1] + kv_head * problem.v_strides[2],
-      2);
-  piece.out = element(
-      problem.out,
-      batch * problem.out_strides[0] + first_q * problem.out_strides[1] + head * problem.out_strides[2], 2);
-  if (problem.lse != nullptr) {
-    piece.lse = problem.lse + batch * problem.lse_strides[0] + head * problem.lse_strides[1] +
-                first_q * problem.lse_strides[2];
-  }
-  piece.q_strides = row_strides(problem.q_strides);
-  piece.k_strides = row_strides(problem.k_strides);
-  piece.v_strides = row_strides(problem.v_strides);
-  piece.out_strides = row_strides(problem.out_strides);
-  piece.lse_strides = {problem.lse_strides[2], problem.lse_strides[1], 0};
-  piece.heads = std::min(cut.heads, cut.group - head_in_group);
-  piece.dim = problem.dim;
-  piece.first_position = query + sequence.seq_k - sequence.seq_q;
-  piece.first_key = 0;
-  piece.last_key = sequence.seq_k;
-  piece.window = problem.window;
-  piece.scale = problem.scale;
-  piece.softcap = problem.softcap;
-  if (problem.slopes != nullptr) {
-    piece.slopes = problem.slopes + batch * problem.slope_strides[0] + head * problem.slope_strides[1];
-    piece.slope_stride = problem.slope_strides[1];
-  }
-  return piece;
+  const std::int64_t queries = std::min(cut.queries, sequence_of(problem, batch).seq_q - query);
+  if (queries <= 0) return {};
+  return piece_of(problem, batch, kv_head, head, std::min(cut.heads, cut.group - head_in_group), query,
+                  queries);
 }
 
 // Floats that one part leaves unfinished: rows of all pieces.
@@ -162,14 +110,14 @@ void solve_split(const AttentionProblem& problem, const Cut& cut, char* memory, 
 }  // namespace
 
 std::size_t attention_scratch_bytes(const AttentionProblem& problem) {
-  const Cut cut = cut_into(problem, kMostRows);
+  const Cut cut = cut_into(problem, most_rows(problem.dim));
   if (cut.pieces == 0) return 0;
   const std::size_t bytes = selected_isa()->table->attention_scratch(problem.dim, cut.heads * cut.queries);
   return (bytes + 63) / 64 * 64;
 }
 
 std::size_t attention_shared_bytes(const AttentionProblem& problem) {
-  const Cut cut = cut_into(problem, kMostRows);
+  const Cut cut = cut_into(problem, most_rows(problem.dim));
   if (cut.pieces == 0 || cut.parts == 1) return 0;
   const auto floats = static_cast<std::size_t>(cut.parts * unfinished_floats(problem, cut));
   return (floats * sizeof(float) + 63) / 64 * 64;
@@ -184,7 +132,7 @@ int attention_threads(const AttentionProblem& problem) {
 }
 
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads) {
-  const Cut whole = cut_into(problem, kMostRows);
+  const Cut whole = cut_into(problem, most_rows(problem.dim));
   if (whole.parts > 1) return solve_split(problem, whole, static_cast<char*>(scratch), threads);
   const Cut cut = cut_for(problem, threads);
   const std::size_t scratch_bytes = attention_scratch_bytes(problem);

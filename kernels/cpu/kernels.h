@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "kernels/launch/problem.h"
+#include "kernels/launch/kvcache_problem.h"
 
 namespace flash_ref::cpu {
 
@@ -19,10 +19,26 @@ int attention_threads(const AttentionProblem& problem);
 // threads * attention_scratch_bytes(problem).
 void attention_fwd(const AttentionProblem& problem, void* scratch, int threads);
 
+// As for attention_fwd; what threads share is a float for each element of q, and some for each row.
+std::size_t attention_bwd_scratch_bytes(const AttentionBackward& problem);
+std::size_t attention_bwd_shared_bytes(const AttentionBackward& problem);
+int attention_bwd_threads(const AttentionBackward& problem);
+void attention_bwd(const AttentionBackward& problem, void* scratch, int threads);
+// As for attention. New keys and values are stored in the cache.
+std::size_t kvcache_scratch_bytes(const KvCacheProblem& problem);
+std::size_t kvcache_shared_bytes(const KvCacheProblem& problem);
+int kvcache_threads(const KvCacheProblem& problem);
+void attention_kvcache(const KvCacheProblem& problem, void* memory, int threads);
+
 // As for attention.
 std::size_t rwkv7_scratch_bytes(const Rwkv7Problem& problem);
 int rwkv7_threads(const Rwkv7Problem& problem);
 void rwkv7_fwd(const Rwkv7Problem& problem, void* scratch, int threads);
+
+// As for attention; scratch grows with the sequence: it keeps a state for each of its chunks.
+std::size_t rwkv7_bwd_scratch_bytes(const Rwkv7Backward& problem);
+int rwkv7_bwd_threads(const Rwkv7Backward& problem);
+void rwkv7_bwd(const Rwkv7Backward& problem, void* scratch, int threads);
 
 void rotary(const RotaryProblem& problem);
 

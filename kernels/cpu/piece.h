@@ -14,6 +14,16 @@ struct RowStrides {
   std::int64_t row, head, dim;
 };
 
+// Where the keys of a sequence lie: k and v of a piece are the first slot of page 0.
+struct KeyPages {
+  const std::int32_t* table;  // the pages of the sequence in turn; null: one page has all of its keys
+  std::int64_t table_stride;
+  std::int64_t size;                // keys of a page
+  std::int64_t k_stride, v_stride;  // from page to page, in elements
+  // Where a tile of attention that lies in several pages is put together: 256 keys each.
+  void *gathered_k, *gathered_v;
+};
+
 struct AttentionPiece {
   Element element;
   bool causal;
@@ -21,8 +31,10 @@ struct AttentionPiece {
   void* out;              // as q
   float* lse;             // as q; may be null
   RowStrides q_strides, k_strides, v_strides, out_strides, lse_strides;
-  std::int64_t heads;    // that share k and v
-  std::int64_t queries;  // of the piece
+  KeyPages pages;
+  std::int64_t kv_heads;  // of a piece that is decoded: its query heads are heads * kv_heads; else 1
+  std::int64_t heads;     // that share k and v
+  std::int64_t queries;   // of the piece
   std::int64_t dim;
   std::int64_t first_position;       // of the first query, counted in keys: i + seq_k - seq_q
   std::int64_t first_key, last_key;  // only these keys are looked at
@@ -30,8 +42,22 @@ struct AttentionPiece {
   float scale, softcap;              // softcap 0: none
   const float* slopes;               // of ALiBi, one for each head; null: none
   std::int64_t slope_stride;
+  const void* mask;  // of the first query, first head and first key of the sequence; null: none
+  MaskKind mask_kind;
+  RowStrides mask_strides;  // dim: of keys
   // Not null: instead of out and lse, the unfinished rows are stored: dim sums, maximum and sum of each row.
   float* unfinished;
+};
+
+// The backward pass of the queries of one sequence and of the heads that share a kv head, against the keys
+// [first_key, last_key). A row is one query of one head; row r is query r / heads of head r % heads.
+struct AttentionBwdPiece {
+  AttentionPiece forward;  // q, out, lse, dout and dq from query 0 on
+  const void* dout;
+  void *dq, *dk, *dv;
+  RowStrides dout_strides, dq_strides, dk_strides, dv_strides;
+  float* dq_sums;  // what the blocks of keys so far have added to dq
+  float* deltas;   // of each row: the sum of dout times out
 };
 
 }  // namespace flash_ref::cpu

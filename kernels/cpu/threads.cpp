@@ -6,6 +6,10 @@
 #ifdef _OPENMP
 #include <omp.h>
 #include <unistd.h>
+#else
+#include <system_error>
+#include <thread>
+#include <vector>
 #endif
 
 namespace flash_ref::cpu {
@@ -40,10 +44,26 @@ void threads::run(std::int64_t pieces, int count, Body body, void* context) {
   for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece, omp_get_thread_num());
 }
 #else
-int useful_threads(double, std::int64_t) { return 1; }
+int useful_threads(double work, std::int64_t pieces) {
+  constexpr double kWorkOfAThread = 1 << 20;  // these threads live for one call
+  const double wanted = std::min({work / kWorkOfAThread, static_cast<double>(pieces), 4096.0});
+  return std::clamp(static_cast<int>(wanted), 1,
+                    std::max(static_cast<int>(std::thread::hardware_concurrency()), 1));
+}
 
-void threads::run(std::int64_t pieces, int, Body body, void* context) {
-  for (std::int64_t piece = 0; piece < pieces; ++piece) body(context, piece, 0);
+void threads::run(std::int64_t pieces, int count, Body body, void* context) {
+  std::atomic<std::int64_t> next{0};
+  const auto work = [&](int thread) {
+    for (std::int64_t piece = next++; piece < pieces; piece = next++) body(context, piece, thread);
+  };
+  std::vector<std::thread> others;
+  try {
+    for (int thread = 1; thread < count; ++thread) others.emplace_back(work, thread);
+  } catch (const std::system_error&) {
+    // Then there are fewer.
+  }
+  work(0);
+  for (std::thread& other : others) other.join();
 }
 #endif
 

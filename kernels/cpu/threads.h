@@ -1,5 +1,6 @@
-// How work is spread over threads: by OpenMP where the compiler has it, else not at all. Small calls stay on
-// the calling thread, which keeps them cheap and keeps a program that forks free of a thread pool it never
+// How work is spread over threads: by OpenMP where the compiler has it, else by threads that live for one
+// call (so under ThreadSanitizer, which cannot see into OpenMP's run-time library). Small calls stay on the
+// calling thread, which keeps them cheap and keeps a program that forks free of a thread pool it never
 // needed. A process that was forked from one with a pool has lost the pool's threads without knowing: it
 // stays on one thread.
 #pragma once

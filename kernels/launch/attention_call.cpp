@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::size_t kFirstSize = offsetof(flash_ref_attention_options, softcap);  // in ABI version 1
 
-int read_slopes(const Call& call, const DLTensor& given, std::int64_t batch, std::int64_t heads,
-                bool needs_data, Tensor& slopes) {
+int read_slopes(const Call& call, const ApiRule& api, const DLTensor& given, std::int64_t batch,
+                std::int64_t heads, bool needs_data, Tensor& slopes) {
   constexpr const char* kRole = "options.alibi_slopes";
-  if (int status = check_float32(call, kRole, given.dtype)) return status;
+  if (int status = check_option_dtype(call, api, kRole, given.dtype)) return status;
   const bool per_batch = given.ndim == 2;
   const Shape shape = per_batch ? Shape{2, "(batch, heads)"} : Shape{1, "(heads) or (batch, heads)"};
   if (int status = read_tensor(call, kRole, given, shape, needs_data, slopes)) return status;
@@ -28,8 +28,9 @@ int read_slopes(const Call& call, const DLTensor& given, std::int64_t batch, std
 
 }  // namespace
 
-int read_attention_options(const Call& call, const flash_ref_attention_options* given, std::int64_t batch,
-                           std::int64_t heads, bool needs_data, AttentionSettings& settings) {
+int read_attention_options(const Call& call, const ApiRule& api, const flash_ref_attention_options* given,
+                           std::int64_t batch, std::int64_t heads, bool needs_data,
+                           AttentionSettings& settings) {
   flash_ref_attention_options& options = settings.options;
   if (int status =
           read_options(call, given, kFirstSize, sizeof options, "flash_ref_attention_options", &options))
@@ -46,7 +47,7 @@ int read_attention_options(const Call& call, const flash_ref_attention_options* 
   if (int status = check_common_members(call, options.workspace, options.workspace_bytes, options.reserved))
     return status;
   if (options.alibi_slopes != nullptr) {
-    if (int status = read_slopes(call, *options.alibi_slopes, batch, heads, needs_data, settings.slopes))
+    if (int status = read_slopes(call, api, *options.alibi_slopes, batch, heads, needs_data, settings.slopes))
       return status;
   }
   return check_isa(call);
@@ -87,6 +88,10 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
     problem.scale = 1.0F / std::sqrt(static_cast<float>(std::max<std::int64_t>(problem.dim, 1)));
   problem.softcap = options.softcap;
   problem.window = options.window;
+  problem.mask = settings.mask.data;
+  problem.mask_kind = settings.mask_kind;
+  if (settings.mask.role != nullptr)
+    std::copy_n(settings.mask.strides, settings.mask.rank, problem.mask_strides + 4 - settings.mask.rank);
   if (settings.slopes.role == nullptr) return;
   problem.slopes = reinterpret_cast<const float*>(settings.slopes.data);
   problem.slope_strides[0] = settings.slopes.rank == 2 ? settings.slopes.strides[0] : 0;

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 
+#include "kernels/launch/contract_table.h"
 #include "kernels/launch/problem.h"
 #include "kernels/launch/tensor.h"
 
@@ -15,10 +16,14 @@ inline constexpr std::int64_t kLargestDim = std::int64_t{1} << 20;
 struct AttentionSettings {
   flash_ref_attention_options options;
   Tensor slopes;  // without role where there are none
+  Tensor mask;    // likewise
+  MaskKind mask_kind = MaskKind::kNone;
 };
 
-int read_attention_options(const Call& call, const flash_ref_attention_options* given, std::int64_t batch,
-                           std::int64_t heads, bool needs_data, AttentionSettings& settings);
+// `api` says which dtypes the tensors among the options may have.
+int read_attention_options(const Call& call, const ApiRule& api, const flash_ref_attention_options* given,
+                           std::int64_t batch, std::int64_t heads, bool needs_data,
+                           AttentionSettings& settings);
 
 // dim of q is in range, k has batch and dim of q (both shapes end with heads and dim), and heads of q are a
 // multiple of those of k; v is shaped like k.

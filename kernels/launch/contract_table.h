@@ -27,6 +27,8 @@ struct ApiRule {
   const char* name;
   const OperandRule* operands;  // in the order of the C signature
   int operand_count;
+  const OperandRule* options;  // tensors that are members of the options
+  int option_count;
   int index;                 // in kApiNames
   const char* const* roles;  // of the operands
 };

@@ -81,6 +81,16 @@ void write_dtypes(std::ostream& out, const std::vector<Row>& rows) {
   out << "};\n\n";
 }
 
+void write_rule(std::ostream& out, const Api& api, const Operand& operand, const std::vector<Row>& rows) {
+  const int same_as = index_of_role(api, operand.same_as);
+  if (same_as < 0 && operand.accepts.empty()) {
+    throw std::runtime_error(api.name + ": nothing says which dtypes " + operand.role + " accepts");
+  }
+  out << "    {\"" << operand.role << "\", " << accepted_bits(operand, rows) << "U, \""
+      << (operand.accepts.empty() ? "" : operand.accepts.describe()) << "\", " << same_as << ", "
+      << (operand.optional ? "true" : "false") << "},\n";
+}
+
 void write_api(std::ostream& out, const Api& api, std::size_t index, const std::vector<Row>& rows) {
   std::string constant = "k";
   constant += camel_case(api.name);
@@ -92,18 +102,21 @@ void write_api(std::ostream& out, const Api& api, std::size_t index, const std::
                                std::to_string(operand.argument) +
                                "; flash_ref's operands are its first arguments");
     }
-    const int same_as = index_of_role(api, operand.same_as);
-    if (same_as < 0 && operand.accepts.empty()) {
-      throw std::runtime_error(api.name + ": nothing says which dtypes " + operand.role + " accepts");
-    }
-    out << "    {\"" << operand.role << "\", " << accepted_bits(operand, rows) << "U, \""
-        << (operand.accepts.empty() ? "" : operand.accepts.describe()) << "\", " << same_as << ", "
-        << (operand.optional ? "true" : "false") << "},\n";
+    write_rule(out, api, operand, rows);
   }
-  out << "};\ninline constexpr const char* " << constant << "Roles[] = {";
+  out << "};\n";
+  std::string options = "nullptr";
+  if (!api.options.empty()) {
+    options = constant + "Options";
+    out << "inline constexpr OperandRule " << options << "[] = {\n";
+    for (const Operand& option : api.options) write_rule(out, api, option, rows);
+    out << "};\n";
+  }
+  out << "inline constexpr const char* " << constant << "Roles[] = {";
   for (const Operand& operand : api.operands) out << '"' << operand.role << "\", ";
   out << "};\ninline constexpr ApiRule " << constant << "{\"" << api.name << "\", " << constant
-      << "Operands, " << api.operands.size() << ", " << index << ", " << constant << "Roles};\n\n";
+      << "Operands, " << api.operands.size() << ", " << options << ", " << api.options.size() << ", " << index
+      << ", " << constant << "Roles};\n\n";
 }
 
 void generate(const char* contracts, const char* output) {

@@ -10,6 +10,9 @@ namespace flash_ref {
 
 enum class Element : std::uint8_t { kFloat16, kBFloat16, kFloat32 };
 
+// What is added to a score: -infinity where a boolean mask is false, or the mask's number.
+enum class MaskKind : std::uint8_t { kNone, kBool, kFloat32, kLikeQ };
+
 // Strides of (batch, sequence, head, dim) and of (sequence, pair), in elements. Plain arrays: cpu/isa/ reads
 // them.
 using Strides4 = std::int64_t[4];
@@ -35,6 +38,17 @@ struct AttentionProblem {
   std::int64_t window;     // 0: none
   const float* slopes;     // of ALiBi; null: none
   Strides2 slope_strides;  // (batch, head)
+  const void* mask;        // null: none
+  MaskKind mask_kind;
+  Strides4 mask_strides;  // (batch, head, query, key)
+};
+
+// The gradients of q, k and v from that of out, for a problem whose out and lse are known.
+struct AttentionBackward {
+  AttentionProblem forward;
+  const void* dout;
+  void *dq, *dk, *dv;
+  Strides4 dout_strides, dq_strides, dk_strides, dv_strides;
 };
 
 struct Rwkv7Problem {
@@ -49,6 +63,17 @@ struct Rwkv7Problem {
   float scale;
 };
 
+// The gradients of a Rwkv7Problem's inputs; its out and final_state are not looked at.
+struct Rwkv7Backward {
+  Rwkv7Problem forward;
+  const void* dout;
+  const float* dfinal_state;  // may be null: 0
+  void *dr, *dw, *dk, *dv, *da, *db;
+  float* dinitial_state;  // may be null
+  Strides4 dout_strides, dr_strides, dw_strides, dk_strides, dv_strides, da_strides, db_strides;
+  Strides4 dfinal_strides, dinitial_strides;  // (batch, head, value, key)
+};
+
 struct RotaryProblem {
   Element element;
   const void* x;
@@ -61,6 +86,10 @@ struct RotaryProblem {
   std::int64_t pairs;  // rotary_dim / 2
   bool interleaved;
   bool conjugate;
+  // Row i of sequence b takes row i + offset of the tables.
+  std::int64_t offset;
+  const std::int32_t* offsets;  // of each sequence; null: `offset` for all
+  std::int64_t offsets_stride;
 };
 
 }  // namespace flash_ref

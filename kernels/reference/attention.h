@@ -21,6 +21,7 @@ struct AttentionInputs {
   std::vector<double> q;            // (batch, seq_q, heads, dim)
   std::vector<double> k, v;         // (batch, seq_k, kv_heads, dim)
   std::vector<double> slopes = {};  // (batch, heads), of ALiBi; empty: none
+  std::vector<double> mask = {};    // (batch, heads, seq_q, seq_k), added to the scores; empty: none
 };
 
 struct AttentionResult {

@@ -35,6 +35,7 @@ struct ReportArguments {
   std::vector<std::string> formats;
   std::vector<std::string> options;
   bool require_calls = false;
+  std::string baseline, write_baseline;
 };
 int report_command(const ReportArguments& arguments);
 

@@ -83,6 +83,11 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   report->add_option("--contracts", arguments.contracts, kContractsHelp)
       ->type_name("FILE")
       ->allow_extra_args(false);
+  report->add_option("--baseline", arguments.baseline, "known findings: only new ones count")
+      ->type_name("FILE");
+  report
+      ->add_option("--write-baseline", arguments.write_baseline, "write what was found, for --baseline later")
+      ->type_name("FILE");
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);

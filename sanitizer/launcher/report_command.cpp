@@ -9,6 +9,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "rules/report/baseline.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
@@ -79,7 +80,6 @@ int missing_calls(const Report& report) {
 }
 
 namespace {
-
 Report read_lint_report(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
@@ -95,6 +95,42 @@ Report read_lint_report(const std::string& file) {
   }
 }
 
+// What the options name, read before any work; nothing is called fixed, because that a kernel was not called
+// in one run says nothing.
+class Baselines {
+ public:
+  explicit Baselines(const ReportArguments& arguments) : target_(arguments.write_baseline) {
+    checked("--baseline", [&] {
+      if (!arguments.baseline.empty()) known_ = load_baseline(arguments.baseline);
+    });
+    checked("--write-baseline", [&] {
+      if (!target_.empty()) check_baseline_target(target_);
+    });
+  }
+
+  void use(Report& report) const {
+    const AnalysedFile none = [](const std::string&) { return false; };
+    if (known_) apply_baseline(report, *known_, none);
+    if (target_.empty()) return;
+    checked("--write-baseline", [&] {
+      save_baseline(target_, report);
+      if (!known_) apply_baseline(report, load_baseline(target_), none);
+    });
+  }
+
+ private:
+  template <typename Work>
+  static void checked(const char* option, const Work& work) {
+    try {
+      work();
+    } catch (const ReportError& error) {
+      throw UsageError{fmt::format("{}: {}", option, error.what())};
+    }
+  }
+
+  std::optional<Baseline> known_;
+  std::string target_;
+};
 }  // namespace
 
 int report_command(const ReportArguments& arguments) {
@@ -102,12 +138,14 @@ int report_command(const ReportArguments& arguments) {
   std::vector<Output> outputs = parse_outputs(arguments.formats);
   std::optional<Report> lint;
   if (!arguments.with.empty()) lint = read_lint_report(arguments.with);
+  const Baselines baselines(arguments);
   std::vector<Journal> journals = load_journals(arguments.journals);
   check_outputs(outputs);
   ReportSettings settings =
       report_settings(options.values, report_root(arguments.root), read_own_contracts(arguments.contracts));
   settings.lint = std::move(lint);
   Report report = build_report(journals, settings);
+  baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);
   for (const std::string& problem : problems) fmt::print(stderr, "dtype-san: {}\n", problem);
   TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};

@@ -9,23 +9,53 @@
 namespace dtype_guard::san {
 namespace {
 
-void put_operand(FrameBuilder& frame, const OperandContract& contract, const DLTensor* tensor) {
-  std::int64_t shape[8];
-  std::size_t ndim = tensor != nullptr && tensor->ndim >= 0 && tensor->ndim <= 8
-                         ? static_cast<std::size_t>(tensor->ndim)
-                         : 0;
-  bool known =
-      tensor != nullptr && tensor->ndim <= 8 && (ndim == 0 || read_memory(tensor->shape, shape, ndim * 8));
-  std::uint32_t flags = (tensor != nullptr ? kOperandPresent : 0U) |
-                        (contract.optional ? kOperandOptional : 0U) |
-                        (contract.output ? kOperandOutput : 0U) | (known ? kOperandShapeKnown : 0U);
+constexpr std::size_t kMostDimensions = 8;
+
+// The shapes of a call's operands. Descriptors may be wrong, so they are copied by the kernel: all in one
+// call, and one by one where that stops at a bad one.
+class Shapes {
+ public:
+  Shapes(const DLTensor* const* operands, std::size_t count) {
+    MemoryPiece pieces[kMaxOperands];
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const DLTensor* tensor = operands[i];
+      bool usable =
+          tensor != nullptr && tensor->ndim >= 0 && tensor->ndim <= static_cast<int>(kMostDimensions);
+      known_[i] = usable;
+      dimensions_[i] = usable ? static_cast<std::size_t>(tensor->ndim) : 0;
+      pieces[i] = {usable ? tensor->shape : nullptr, dimensions_[i] * sizeof(std::int64_t)};
+      start_[i] = size / sizeof(std::int64_t);
+      size += pieces[i].size;
+    }
+    if (read_pieces(pieces, count, sizes_) == size) return;
+    for (std::size_t i = 0; i < count; ++i)
+      known_[i] = known_[i] &&
+                  (pieces[i].size == 0 || read_memory(pieces[i].from, sizes_ + start_[i], pieces[i].size));
+  }
+
+  bool known(std::size_t i) const { return known_[i]; }
+  std::size_t dimensions(std::size_t i) const { return known_[i] ? dimensions_[i] : 0; }
+  std::int64_t size(std::size_t i, std::size_t dimension) const { return sizes_[start_[i] + dimension]; }
+
+ private:
+  std::int64_t sizes_[kMaxOperands * kMostDimensions];
+  std::size_t start_[kMaxOperands], dimensions_[kMaxOperands];
+  bool known_[kMaxOperands];
+};
+
+void put_operand(FrameBuilder& frame, const OperandContract& contract, const DLTensor* tensor,
+                 const Shapes& shapes, std::size_t at) {
+  std::uint32_t flags =
+      (tensor != nullptr ? kOperandPresent : 0U) | (contract.optional ? kOperandOptional : 0U) |
+      (contract.output ? kOperandOutput : 0U) | (shapes.known(at) ? kOperandShapeKnown : 0U);
   frame.text(contract.role).u32(flags).u32(tensor != nullptr ? packed_dtype(*tensor) : 0U);
   frame.u64(contract.accepts_set).u32(static_cast<std::uint32_t>(contract.same_as + 1));
   frame.u32(tensor != nullptr ? static_cast<std::uint32_t>(tensor->device.device_type) : 0U);
   frame.u32(tensor != nullptr ? static_cast<std::uint32_t>(tensor->device.device_id) : 0U);
-  if (!known) ndim = 0;
-  frame.u32(static_cast<std::uint32_t>(ndim));
-  for (std::size_t i = 0; i < ndim; ++i) frame.u64(static_cast<std::uint64_t>(shape[i]));
+  frame.u32(static_cast<std::uint32_t>(shapes.dimensions(at)));
+  for (std::size_t i = 0; i < shapes.dimensions(at); ++i)
+    frame.u64(static_cast<std::uint64_t>(shapes.size(at, i)));
 }
 
 void put_python(FrameBuilder& frame, const CapturedStack& stack) {
@@ -98,11 +128,12 @@ bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_
                 const WatchedCall& call, const CapturedStack& stack, const FindingDetail* detail) {
   const ApiContract& contract = contract_of(call.api);
   record_modules(process, scratch, scratch.stack, scratch.modules, stack.depth);
+  Shapes shapes(call.operands, contract.operand_count);
   FrameBuilder frame(scratch.frame, type);
   frame.u32(index).text(contract.name).u64(thread_id()).u64(now_ns());
   frame.u32(static_cast<std::uint32_t>(contract.operand_count));
   for (std::size_t i = 0; i < contract.operand_count; ++i)
-    put_operand(frame, contract.operands[i], call.operands[i]);
+    put_operand(frame, contract.operands[i], call.operands[i], shapes, i);
   put_stack(frame, stack);
   if (detail != nullptr) put_detail(frame, *detail);
   return append_frame(process, frame, scratch);

@@ -260,17 +260,16 @@ namespace {
 
 }  // namespace
 
-void note_outputs(Process& process, const WatchedCall& call) {
-  switch (call.api) {
+void note_outputs(Process& process, const WatchedCall& call) { note(process, call, contract_of(call.api)); }
+
+template <ApiId api>
+void note_outputs_of(Process& process, const DLTensor* const* operands, std::uintptr_t caller) {
+  note(process, {api, operands, caller}, kContracts[static_cast<std::size_t>(api)]);
+}
 #define DTYPE_SAN_API(name, parameters, arguments, operands) \
-  case ApiId::name:                                          \
-    return note(process, call, kContracts[static_cast<std::size_t>(ApiId::name)]);
+  template void note_outputs_of<ApiId::name>(Process&, const DLTensor* const*, std::uintptr_t);
 #include "sanitizer/sources/apis.inc"
 #undef DTYPE_SAN_API
-    default:
-      return note(process, call, contract_of(call.api));
-  }
-}
 
 bool find_origin(Process& process, const DLTensor& tensor, Origin& origin) {
   Entry entry;

@@ -68,6 +68,8 @@ struct Origins {
 // After a call that succeeded: notes what it wrote, and reports operands that it read as another dtype than
 // they were written as.
 void note_outputs(Process& process, const WatchedCall& call);
+template <ApiId api>
+void note_outputs_of(Process& process, const DLTensor* const* operands, std::uintptr_t caller);
 
 struct Origin {
   std::uint32_t dtype = 0;  // that was written, packed

@@ -25,6 +25,9 @@ inline constexpr std::size_t kMaxCopies = 64;  // of watched libraries
 // read-modify-write.
 struct alignas(64) CallSlot {
   std::atomic<std::uintptr_t> thread;
+  // The first two operands of a call that an interceptor has counted and is passing on to a library without a
+  // slot. Where that library only forwards it, the kernel's observer must not count it again.
+  std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
   std::atomic<std::uint32_t> launch_depth;  // CUDA launch entry points that this thread is inside of
 };

@@ -1,22 +1,51 @@
 #include "sanitizer/runtime/system.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
+
+#include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/runtime/process.h"
+
 namespace dtype_guard::san {
 namespace {
 
+// By some thread, whose section then looks for the signal that came with it.
+constinit std::atomic<bool> size_limit_was_hit{false};
+
 long checked(long result) { return result < 0 ? -static_cast<long>(errno) : result; }
 
-// As a system call, since another preloaded library may have its own idea of clock_gettime.
+using ClockFunction = int (*)(clockid_t, timespec*);
+
+ClockFunction find_clock() {
+  const auto* file = reinterpret_cast<const ElfW(Ehdr)*>(getauxval(AT_SYSINFO_EHDR));
+  if (file == nullptr) return nullptr;
+  auto base = reinterpret_cast<std::uintptr_t>(file);
+  LoadedObject vdso{"", base, reinterpret_cast<const ElfW(Phdr)*>(base + file->e_phoff), file->e_phnum, 0};
+  for (const char* name : {"__vdso_clock_gettime", "__kernel_clock_gettime"})
+    if (void* found = vdso.find_function(name)) return reinterpret_cast<ClockFunction>(found);
+  return nullptr;
+}
+
+// From the kernel itself, since another preloaded library may have its own idea of clock_gettime.
 std::uint64_t clock_ns(clockid_t clock) {
+  static constinit std::atomic<ClockFunction> known{nullptr};
+  static constinit std::atomic<bool> searched{false};
+  if (!searched.load(std::memory_order_acquire)) {
+    known.store(find_clock(), std::memory_order_relaxed);
+    searched.store(true, std::memory_order_release);
+  }
+  ClockFunction function = known.load(std::memory_order_relaxed);
   timespec now = {};
-  (void)syscall(SYS_clock_gettime, clock, &now);
+  if (function == nullptr || function(clock, &now) != 0) (void)syscall(SYS_clock_gettime, clock, &now);
   return static_cast<std::uint64_t>(now.tv_sec) * 1000000000U + static_cast<std::uint64_t>(now.tv_nsec);
 }
 
@@ -35,6 +64,12 @@ bool status_of(int directory, const char* path, int flags, FileStatus& status) {
   return true;
 }
 
+// Known once the journal is open; the page that holds it is wiped in a child.
+long own_pid() {
+  const Process* known = process_mapping.load(std::memory_order_acquire);
+  return known != nullptr && known->owner != 0 ? static_cast<long>(known->owner) : syscall(SYS_getpid);
+}
+
 }  // namespace
 
 long open_file(int directory, const char* path, int flags, int mode) {
@@ -46,7 +81,9 @@ long read_bytes(int descriptor, void* bytes, std::size_t count) {
 }
 
 long write_bytes(int descriptor, const void* bytes, std::size_t count) {
-  return checked(syscall(SYS_write, descriptor, bytes, count));
+  long result = checked(syscall(SYS_write, descriptor, bytes, count));
+  if (result == -EFBIG) size_limit_was_hit.store(true, std::memory_order_relaxed);
+  return result;
 }
 
 void close_file(int descriptor) { (void)syscall(SYS_close, descriptor); }
@@ -95,7 +132,19 @@ std::string_view error_text(long negative_errno) {
 std::size_t read_some(const void* from, void* to, std::size_t count) {
   iovec local = {to, count};
   iovec remote = {const_cast<void*>(from), count};
-  long got = syscall(SYS_process_vm_readv, syscall(SYS_getpid), &local, 1UL, &remote, 1UL, 0UL);
+  long got = syscall(SYS_process_vm_readv, own_pid(), &local, 1UL, &remote, 1UL, 0UL);
+  return got > 0 ? static_cast<std::size_t>(got) : 0;
+}
+
+std::size_t read_pieces(const MemoryPiece* pieces, std::size_t count, void* to) {
+  iovec remote[kMaxPieces];
+  std::size_t size = 0;
+  for (std::size_t i = 0; i < count && i < kMaxPieces; ++i) {
+    remote[i] = {const_cast<void*>(pieces[i].from), pieces[i].size};
+    size += pieces[i].size;
+  }
+  iovec local = {to, size};
+  long got = syscall(SYS_process_vm_readv, own_pid(), &local, 1UL, remote, count, 0UL);
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
@@ -104,23 +153,24 @@ bool read_memory(const void* from, void* to, std::size_t count) {
 }
 
 QuietSection::QuietSection() : saved_errno_(errno) {
-  sigset_t all, pending;
+  sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_BLOCK, &all, &saved_mask_);
-  sigpending(&pending);
-  size_signal_was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+  // A pending SIGXFSZ of the program's own can only be there while it blocks that signal.
+  if (sigismember(&saved_mask_, SIGXFSZ) == 1) {
+    sigset_t pending;
+    sigpending(&pending);
+    size_signal_was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+  }
 }
 
 QuietSection::~QuietSection() {
-  if (!size_signal_was_pending_) {
-    sigset_t pending, size_signal;
-    sigpending(&pending);
-    if (sigismember(&pending, SIGXFSZ) == 1) {
-      sigemptyset(&size_signal);
-      sigaddset(&size_signal, SIGXFSZ);
-      timespec none = {};
-      sigtimedwait(&size_signal, nullptr, &none);
-    }
+  if (size_limit_was_hit.load(std::memory_order_relaxed) && !size_signal_was_pending_) {
+    sigset_t size_signal;
+    sigemptyset(&size_signal);
+    sigaddset(&size_signal, SIGXFSZ);
+    timespec none = {};
+    sigtimedwait(&size_signal, nullptr, &none);
   }
   sigprocmask(SIG_SETMASK, &saved_mask_, nullptr);
   errno = saved_errno_;

@@ -42,6 +42,15 @@ bool read_memory(const void* from, void* to, std::size_t count);
 // As much as can be read from there; gives its size.
 std::size_t read_some(const void* from, void* to, std::size_t count);
 
+// Several places at once, one after the other into `to`; gives the bytes before the first that cannot be
+// read.
+struct MemoryPiece {
+  const void* from;
+  std::size_t size;
+};
+inline constexpr std::size_t kMaxPieces = 16;
+std::size_t read_pieces(const MemoryPiece* pieces, std::size_t count, void* to);
+
 // A stretch of hook work that the program must not notice: errno is restored at its end and no signal handler
 // runs on this thread inside it. SIGXFSZ from a journal write beyond the file size limit is swallowed.
 class QuietSection {
@@ -53,7 +62,7 @@ class QuietSection {
 
  private:
   int saved_errno_;
-  bool size_signal_was_pending_;
+  bool size_signal_was_pending_ = false;
   sigset_t saved_mask_;
 };
 

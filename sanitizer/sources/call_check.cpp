@@ -34,7 +34,7 @@ Watching decide_watching() {
 }
 
 void before_own_call(Process& process, const WatchedCall& call, std::uintptr_t kernel) {
-  count_call(process, call.api, kernel);
+  if (count_call(process, call_slot(process), call.api)) record_first_call(process, call.api, kernel);
   const ApiContract& contract = contract_of(call.api);
   bool good = true;
   for (std::size_t i = 0; i < contract.operand_count; ++i) {

@@ -70,33 +70,41 @@ template <ApiId id, std::size_t... operand>
   return (operand_accepted<id, operand>(operands) && ...);
 }
 
-[[gnu::always_inline]] inline void count_call(Process& process, ApiId api, std::uintptr_t kernel) {
+// Counts a call; true for the first of this API on this thread.
+[[gnu::always_inline]] inline bool count_call(Process& process, CallSlot* slot, ApiId api) {
   auto index = static_cast<std::size_t>(api);
-  CallSlot* slot = call_slot(process);
-  if (slot == nullptr) [[unlikely]] {
-    if (process.shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0)
-      record_first_call(process, api, kernel);
-    return;
-  }
+  if (slot == nullptr) [[unlikely]]
+    return process.shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0;
   std::uint64_t before = slot->calls[index].load(std::memory_order_relaxed);
   slot->calls[index].store(before + 1, std::memory_order_relaxed);
-  if (before == 0) [[unlikely]]
-    record_first_call(process, api, kernel);
+  return before == 0;
 }
 
-// `kernel` is an address in the copy that is called.
+// Apart and last, so that the clean path keeps nothing on the stack.
 template <ApiId id>
-inline void before_call(Process& process, const DLTensor* const* operands, std::uintptr_t caller,
-                        std::uintptr_t kernel) {
-  count_call(process, id, kernel);
-  if (!accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>())) [[unlikely]]
-    record_violation(process, {id, operands, caller});
+[[gnu::noinline, gnu::cold]] void record_call(Process& process, const DLTensor* const* operands,
+                                              std::uintptr_t caller, std::uintptr_t kernel, bool first,
+                                              bool good) {
+  if (first) record_first_call(process, id, kernel);
+  if (!good) record_violation(process, {id, operands, caller});
+}
+
+// `slot` is this thread's, or null; `kernel` an address in the copy that is called.
+template <ApiId id>
+[[gnu::always_inline]] inline void before_call(Process& process, CallSlot* slot,
+                                               const DLTensor* const* operands, std::uintptr_t caller,
+                                               std::uintptr_t kernel) {
+  bool first = count_call(process, slot, id);
+  bool good = accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>());
+  if (first || !good) [[unlikely]]
+    return record_call<id>(process, operands, caller, kernel, first, good);
 }
 
 template <ApiId id>
-inline void after_call(Process& process, const DLTensor* const* operands, std::uintptr_t caller, int status) {
+[[gnu::always_inline]] inline void after_call(Process& process, const DLTensor* const* operands,
+                                              std::uintptr_t caller, int status) {
   if (status == 0 && noting_origins.load(std::memory_order_relaxed))
-    note_outputs(process, {id, operands, caller});
+    return note_outputs_of<id>(process, operands, caller);
 }
 
 // The same for an API whose contract came with the option `contracts`.

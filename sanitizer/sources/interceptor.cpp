@@ -11,11 +11,16 @@ namespace {
 // then fails like any call that the kernel refuses.
 int no_kernel() { return -1; }
 
+// Of the program's start, in whatever copy.
+std::atomic<void*> start_kernels[kApiCount];
+
 }  // namespace
 
-[[gnu::noinline, gnu::cold]] Kernel find_kernel_slow(ApiId api, std::uintptr_t caller) {
-  QuietSection quiet;
+Kernel find_kernel_for(ApiId api, std::uintptr_t caller) {
   auto index = static_cast<std::size_t>(api);
+  if (void* kernel = start_kernels[index].load(std::memory_order_relaxed))
+    return {kernel, observed_kernels[index].load(std::memory_order_relaxed) == kernel};
+  QuietSection quiet;
   KernelLocation location = find_kernel(kContracts[index].name, caller - 1);
   if (location.address == nullptr) {
     TextBuffer<512> message;
@@ -26,8 +31,8 @@ int no_kernel() { return -1; }
   }
   bool observed = is_observed(reinterpret_cast<std::uintptr_t>(location.address));
   if (location.permanent) {
-    start_observed[index].store(observed, std::memory_order_relaxed);
-    start_kernels[index].store(location.address, std::memory_order_release);
+    if (observed) observed_kernels[index].store(location.address, std::memory_order_relaxed);
+    start_kernels[index].store(location.address, std::memory_order_relaxed);
   }
   return {location.address, observed};
 }

@@ -23,20 +23,11 @@ struct Kernel {
   bool observed;  // lies in a copy whose observer slot is used
 };
 
-// Kernels that lie in objects of the program's start, which are never unloaded.
-inline std::atomic<void*> start_kernels[kApiCount];
-inline std::atomic<bool> start_observed[kApiCount];
+// Kernels of observed copies among the objects of the program's start, which are never unloaded.
+inline std::atomic<void*> observed_kernels[kApiCount];
 
-// The search for others; never null.
-Kernel find_kernel_slow(ApiId api, std::uintptr_t caller);
-
-// The kernel that the caller would have reached without this library.
-[[gnu::always_inline]] inline Kernel kernel_for(ApiId api, std::uintptr_t caller) {
-  auto index = static_cast<std::size_t>(api);
-  if (void* kernel = start_kernels[index].load(std::memory_order_acquire)) [[likely]]
-    return {kernel, start_observed[index].load(std::memory_order_relaxed)};
-  return find_kernel_slow(api, caller);
-}
+// The kernel that the caller would have reached without this library; never null.
+Kernel find_kernel_for(ApiId api, std::uintptr_t caller);
 
 // Kernels of copies without a slot that were handed out by dlsym: each has a function of its own, so that two
 // copies stay two.
@@ -48,6 +39,12 @@ void* thunk_for(ApiId api, void* kernel);
 // The kMaxThunks functions of an API.
 void* const* thunks_of(ApiId api);
 
+inline void set_forwarded(CallSlot* slot, const DLTensor* first, const DLTensor* second) {
+  if (slot == nullptr) return;
+  slot->forwarded[0].store(first, std::memory_order_relaxed);
+  slot->forwarded[1].store(second, std::memory_order_relaxed);
+}
+
 // Out of line, so that the interceptor itself keeps nothing on the stack and can jump to an observed kernel:
 // the observer then sees the true caller.
 template <ApiId id, typename... Tensors, typename Call>
@@ -57,8 +54,11 @@ template <ApiId id, typename... Tensors, typename Call>
   const DLTensor* const operands[] = {tensors...};
   Process* mapped = is_watching() ? process() : nullptr;
   if (mapped == nullptr) return call();
-  before_call<id>(*mapped, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
+  CallSlot* slot = call_slot(*mapped);
+  before_call<id>(*mapped, slot, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
+  set_forwarded(slot, operands[0], operands[1]);
   int status = call();
+  set_forwarded(slot, nullptr, nullptr);
   after_call<id>(*mapped, operands, caller, status);
   return status;
 }
@@ -69,32 +69,34 @@ template <ApiId id, typename... Tensors, typename Call>
 #define DTYPE_SAN_CALLER reinterpret_cast<std::uintptr_t>(__builtin_return_address(0))
 
 // The exported function, a template of thunks, and what both do for a copy without a slot.
-#define DTYPE_SAN_INTERCEPTOR(name, parameters, arguments, tensors)                                    \
-  namespace dtype_guard::san {                                                                         \
-  struct name##_hook {                                                                                 \
-    using Function = int(*) parameters;                                                                \
-    void* kernel;                                                                                      \
-    std::uintptr_t caller;                                                                             \
-    [[gnu::noinline]] int watched parameters const {                                                   \
-      return intercepted<ApiId::name>(                                                                 \
-          kernel, caller, [&] { return reinterpret_cast<Function>(kernel) arguments; },                \
-          DTYPE_SAN_STRIP_PARENTHESES tensors);                                                        \
-    }                                                                                                  \
-    template <std::size_t copy>                                                                        \
-    static int thunk parameters {                                                                      \
-      return name##_hook{thunk_kernels[static_cast<std::size_t>(ApiId::name)][copy], DTYPE_SAN_CALLER} \
-          .watched arguments;                                                                          \
-    }                                                                                                  \
-  };                                                                                                   \
-  [[gnu::noinline]] int name##_unobserved(void* kernel, std::uintptr_t caller,                         \
-                                          DTYPE_SAN_STRIP_PARENTHESES parameters) {                    \
-    return name##_hook{kernel, caller}.watched arguments;                                              \
-  }                                                                                                    \
-  }                                                                                                    \
-  extern "C" __attribute__((visibility("default"))) int name parameters {                              \
-    using namespace dtype_guard::san;                                                                  \
-    Kernel kernel = kernel_for(ApiId::name, DTYPE_SAN_CALLER);                                         \
-    if (kernel.observed) [[likely]]                                                                    \
-      return reinterpret_cast<name##_hook::Function>(kernel.address) arguments;                        \
-    return name##_unobserved(kernel.address, DTYPE_SAN_CALLER, DTYPE_SAN_STRIP_PARENTHESES arguments); \
+#define DTYPE_SAN_INTERCEPTOR(name, parameters, arguments, tensors)                                         \
+  namespace dtype_guard::san {                                                                              \
+  struct name##_hook {                                                                                      \
+    using Function = int(*) parameters;                                                                     \
+    void* kernel;                                                                                           \
+    std::uintptr_t caller;                                                                                  \
+    [[gnu::noinline]] int watched parameters const {                                                        \
+      return intercepted<ApiId::name>(                                                                      \
+          kernel, caller, [&] { return reinterpret_cast<Function>(kernel) arguments; },                     \
+          DTYPE_SAN_STRIP_PARENTHESES tensors);                                                             \
+    }                                                                                                       \
+    template <std::size_t copy>                                                                             \
+    static int thunk parameters {                                                                           \
+      return name##_hook{thunk_kernels[static_cast<std::size_t>(ApiId::name)][copy], DTYPE_SAN_CALLER}      \
+          .watched arguments;                                                                               \
+    }                                                                                                       \
+  };                                                                                                        \
+  /* Jumped to, so that the return address is still the caller's. */                                        \
+  [[gnu::noinline]] int name##_searched parameters {                                                        \
+    Kernel kernel = find_kernel_for(ApiId::name, DTYPE_SAN_CALLER);                                         \
+    if (kernel.observed) return reinterpret_cast<name##_hook::Function>(kernel.address) arguments;          \
+    return name##_hook{kernel.address, DTYPE_SAN_CALLER}.watched arguments;                                 \
+  }                                                                                                         \
+  }                                                                                                         \
+  extern "C" __attribute__((visibility("default"))) int name parameters {                                   \
+    using namespace dtype_guard::san;                                                                       \
+    void* kernel = observed_kernels[static_cast<std::size_t>(ApiId::name)].load(std::memory_order_relaxed); \
+    if (kernel != nullptr) [[likely]]                                                                       \
+      return reinterpret_cast<name##_hook::Function>(kernel) arguments;                                     \
+    return name##_searched arguments;                                                                       \
   }

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "rules/contracts/roles.h"
 #include "rules/dtype/promotion.h"
 #include "sanitizer/runtime/journal.h"
 
@@ -41,13 +42,15 @@ class Judge {
     }
     Violation violation;
     std::vector<std::string> rules;  // in the catalog's order of precedence
-    if (kind_ == ApiKind::kKvCache) rules.push_back("kv-cache-dtype-mismatch");
+    blame();
+    const bool tables = blames_table(), only_tables = blames_only_tables();
+    if (kind_ == ApiKind::kKvCache && !only_tables) rules.push_back("kv-cache-dtype-mismatch");
+    if (kind_ == ApiKind::kKvCache && tables) rules.push_back("rotary-dtype-mismatch");
     if (kind_ == ApiKind::kRotary) rules.push_back("rotary-dtype-mismatch");
     if (kind_ == ApiKind::kAttention && mixed) rules.push_back("attention-mixed-dtypes");
     if (unsupported || rules.empty()) rules.push_back("attention-unsupported-dtype");
     violation.rule = rules.front();
     violation.also_rules.assign(rules.begin() + 1, rules.end());
-    blame();
     violation.roles = blamed_;
     violation.message = message();
     return violation;
@@ -116,6 +119,16 @@ class Judge {
                                                  : dtype_of(operand.packed) != meant_;
       if (wrong) blamed_.push_back(operand.role);
     }
+  }
+
+  bool blames_table() const {
+    return std::any_of(blamed_.begin(), blamed_.end(),
+                       [](const std::string& role) { return role_kind(role) == RoleKind::kTable; });
+  }
+  bool blames_only_tables() const {
+    return !blamed_.empty() && std::all_of(blamed_.begin(), blamed_.end(), [](const std::string& role) {
+      return role_kind(role) == RoleKind::kTable;
+    });
   }
 
   bool is_blamed(const JournalOperand& operand) const {

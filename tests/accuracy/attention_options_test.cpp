@@ -12,7 +12,7 @@ namespace {
 
 void require_right(const AttentionCase& sizes, TestDtype dtype, bool alibi = false, double spread = 1.0) {
   INFO(describe(sizes, dtype) << (alibi ? ", ALiBi" : ""));
-  CHECK(check_attention(sizes, dtype, 29, {}, spread, alibi) == "");
+  CHECK(check_attention(sizes, dtype, 29, {}, spread, {alibi, MaskAs::kNothing}) == "");
 }
 
 }  // namespace

@@ -15,6 +15,14 @@ struct AttentionLayouts {
          lse = Layout::kCompact;
 };
 
+enum class MaskAs { kNothing, kTruths, kFloats, kLikeQ };
+
+// What a case may have besides its sizes.
+struct Extras {
+  bool alibi = false;
+  MaskAs mask = MaskAs::kNothing;
+};
+
 // The tensors of one call.
 struct AttentionCall {
   AttentionCall(const flash_ref::reference::AttentionCase& sizes, TestDtype dtype,
@@ -23,9 +31,14 @@ struct AttentionCall {
   void fill(const flash_ref::reference::AttentionInputs& inputs);
   int run();                                            // with lse
   int run(const flash_ref_attention_options& options);  // with lse
+  flash_ref_attention_options options();                // those of `sizes`, of slopes and of the mask
 
   flash_ref::reference::AttentionCase sizes;
+  TestDtype dtype;
   TestTensor q, k, v, out, lse, slopes;
+  std::unique_ptr<TestTensor> mask;  // (batch, heads, seq_q, seq_k), made by fill()
+  MaskAs mask_as = MaskAs::kFloats;  // to be set before
+  Layout mask_layout;
   bool has_slopes = false;
 };
 
@@ -36,7 +49,12 @@ flash_ref::reference::AttentionInputs random_inputs(const flash_ref::reference::
 // "" or what is wrong: status, accuracy of out or lse, or a store outside of the outputs.
 std::string check_attention(const flash_ref::reference::AttentionCase& sizes, TestDtype dtype,
                             std::uint32_t seed, AttentionLayouts layouts = {}, double spread = 1.0,
-                            bool alibi = false);
+                            Extras extras = {});
+
+// Slopes, and a mask that leaves about three of four keys and a number here and there, and one row without
+// keys.
+void add_extras(const flash_ref::reference::AttentionCase& sizes, TestDtype dtype, Extras extras,
+                std::mt19937& random, flash_ref::reference::AttentionInputs& inputs);
 
 std::string describe(const flash_ref::reference::AttentionCase& sizes, TestDtype dtype);
 

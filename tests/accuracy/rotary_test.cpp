@@ -153,3 +153,39 @@ TEST_CASE("rotary of tensors without elements is fine") {
     CHECK(call.run(&call.out) == FLASH_REF_OK);
   }
 }
+
+TEST_CASE("an offset takes later rows of the tables, for all sequences or for each") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
+    for (bool interleaved : {false, true}) {
+      const RotaryCase longer{1, 12, 2, 64, 32, interleaved};
+      std::mt19937 random(59);
+      const RotaryInputs inputs = random_inputs(longer, dtype, random);
+      RotaryCall whole(longer, dtype);
+      whole.fill(inputs);
+      REQUIRE(whole.run(&whole.out) == FLASH_REF_OK);
+      // Rows 3 to 6 and rows 8 to 11, with the tables of all twelve.
+      TestTensor x({2, 4, 2, 64}, dtype), out({2, 4, 2, 64}, dtype), offsets({2}, kInt32);
+      const std::size_t row = 2 * 64, first[] = {3, 8};
+      for (std::size_t b = 0; b < 2; ++b) {
+        offsets.set_bits(b, static_cast<std::uint32_t>(first[b]));
+        for (std::size_t i = 0; i < 4 * row; ++i) {
+          x.set_bits(b * 4 * row + i, whole.x.bits(first[b] * row + i));
+        }
+      }
+      flash_ref_rotary_options options{};
+      options.struct_size = sizeof options;
+      options.interleaved = interleaved ? 1 : 0;
+      options.seqlen_offsets = &offsets;
+      REQUIRE(flash_ref_rotary(&x, &whole.cos, &whole.sin, &out, &options) == FLASH_REF_OK);
+      for (std::size_t b = 0; b < 2; ++b) {
+        for (std::size_t i = 0; i < 4 * row; ++i) {
+          REQUIRE(out.bits(b * 4 * row + i) == whole.out.bits(first[b] * row + i));
+        }
+      }
+      options.seqlen_offsets = nullptr;
+      options.seqlen_offset = 3;
+      REQUIRE(flash_ref_rotary(&x, &whole.cos, &whole.sin, &out, &options) == FLASH_REF_OK);
+      for (std::size_t i = 0; i < 4 * row; ++i) REQUIRE(out.bits(i) == whole.out.bits(3 * row + i));
+    }
+  }
+}

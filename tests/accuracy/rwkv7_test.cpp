@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "tests/accuracy/test_tensor.h"
+#include "tests/accuracy/rwkv7_run.h"
 #include "tests/catch.h"
 
 using namespace flash_ref_test;
@@ -47,52 +47,11 @@ struct Rwkv7Call {
   bool has_state = false;
 };
 
-// As the model makes them: w = -exp(-0.5) sigmoid(x), a = -kk and b = kk * (a rate in 0 to 1) with kk of
-// length 1.
-Rwkv7Inputs random_inputs(const Rwkv7Case& sizes, TestDtype dtype, bool with_state, std::uint32_t seed) {
-  std::mt19937 random(seed);
-  const auto count = static_cast<std::size_t>(sizes.batch * sizes.seq * sizes.heads * sizes.dim);
-  Rwkv7Inputs inputs;
-  inputs.r = random_values(random, count, dtype);
-  inputs.k = random_values(random, count, dtype, 0.5);
-  inputs.v = random_values(random, count, dtype);
-  inputs.w = random_values(random, count, dtype, 2.0);
-  inputs.a = random_values(random, count, dtype);
-  std::uniform_real_distribution<double> rate(0, 1);
-  const auto dim = static_cast<std::size_t>(sizes.dim);
-  for (std::size_t row = 0; row < count; row += dim) {
-    double square = 0;
-    for (std::size_t j = 0; j < dim; ++j) square += inputs.a[row + j] * inputs.a[row + j];
-    for (std::size_t j = 0; j < dim; ++j) {
-      const double kk = inputs.a[row + j] / std::sqrt(square);
-      inputs.a[row + j] = round_to(dtype.format, -kk);
-      inputs.b.push_back(round_to(dtype.format, kk * rate(random)));
-    }
-  }
-  for (double& w : inputs.w) w = round_to(dtype.format, -std::exp(-0.5) / (1 + std::exp(-w)));
-  if (with_state) {
-    inputs.state = random_values(random, count / static_cast<std::size_t>(sizes.seq) * dim, kFloat32);
-  }
-  return inputs;
-}
-
-double rms_ratio(const std::vector<double>& actual, const std::vector<double>& exact) {
-  double error = 0, size = 0;
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    error += (actual[i] - exact[i]) * (actual[i] - exact[i]);
-    size += exact[i] * exact[i];
-  }
-  return std::sqrt(error / size);
-}
-
-// Of the format itself: rounding the output once costs bfloat16 more than 2e-3 can hold.
-double rounding(TestDtype dtype) { return std::ldexp(0.5, 1 - dtype.format.digits); }
-
 void require_right(const Rwkv7Case& sizes, TestDtype dtype, bool with_state,
                    Layout layout = Layout::kCompact) {
   INFO(dtype.name << " seq " << sizes.seq << " heads " << sizes.heads << " dim " << sizes.dim << " state "
                   << with_state);
-  const Rwkv7Inputs inputs = random_inputs(sizes, dtype, with_state, 53);
+  const Rwkv7Inputs inputs = random_rwkv7_inputs(sizes, dtype, with_state, 53);
   Rwkv7Call call(sizes, dtype, layout);
   call.fill(inputs);
   const int status = call.run();
@@ -123,7 +82,7 @@ TEST_CASE("rwkv7 takes every layout") {
 
 TEST_CASE("rwkv7 in two halves with the state between them gives the bits of one call") {
   const Rwkv7Case sizes{1, 10, 2, 32};
-  const Rwkv7Inputs inputs = random_inputs(sizes, kFloat16, false, 59);
+  const Rwkv7Inputs inputs = random_rwkv7_inputs(sizes, kFloat16, false, 59);
   Rwkv7Call whole(sizes, kFloat16);
   whole.fill(inputs);
   REQUIRE(whole.run() == FLASH_REF_OK);
@@ -155,7 +114,7 @@ TEST_CASE("rwkv7 without steps hands the state on") {
 TEST_CASE("rwkv7 refuses a positive log decay before anything is written") {
   for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
     const Rwkv7Case sizes{1, 3, 2, 8};
-    Rwkv7Inputs inputs = random_inputs(sizes, dtype, false, 67);
+    Rwkv7Inputs inputs = random_rwkv7_inputs(sizes, dtype, false, 67);
     inputs.w[2 * 16 + 8 + 3] = 0.5;
     Rwkv7Call call(sizes, dtype);
     call.fill(inputs);

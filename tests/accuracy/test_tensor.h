@@ -20,8 +20,9 @@ struct TestDtype {
 inline constexpr TestDtype kFloat16{"float16", {2, 16, 1}, flash_ref::reference::kFloat16};
 inline constexpr TestDtype kBFloat16{"bfloat16", {4, 16, 1}, flash_ref::reference::kBFloat16};
 inline constexpr TestDtype kFloat32{"float32", {2, 32, 1}, flash_ref::reference::kFloat32};
-// For set_bits and bits only: its numbers are no floating-point numbers.
+// For set_bits and bits only: their numbers are no floating-point numbers.
 inline constexpr TestDtype kInt32{"int32", {0, 32, 1}, flash_ref::reference::kFloat32};
+inline constexpr TestDtype kBool{"bool", {6, 8, 1}, flash_ref::reference::kFloat32};
 
 enum class Layout {
   kCompact,    // strides are NULL, byte_offset 0
@@ -50,6 +51,7 @@ class TestTensor {
   const std::vector<std::uint8_t>& memory() const { return memory_; }
 
   DLTensor* operator&() { return &tensor_; }
+  const DLTensor* descriptor() const { return &tensor_; }
   DLTensor tensor() const { return tensor_; }
 
   TestTensor(const TestTensor&) = delete;
@@ -68,9 +70,8 @@ std::vector<double> random_values(std::mt19937& random, std::size_t count, TestD
                                   double spread = 1.0);
 
 // The rule: max error <= 2 times that of the naive computation + 2 ulp of the output, mean error <= 1.5
-// times. Returns
-// "" or both errors in words.
+// times. `noise` is allowed besides. Returns "" or both errors in words.
 std::string judge(const std::vector<double>& actual, const std::vector<double>& exact,
-                  const std::vector<double>& naive, TestDtype dtype);
+                  const std::vector<double>& naive, TestDtype dtype, double noise = 0);
 
 }  // namespace flash_ref_test

@@ -2,7 +2,7 @@
 import shutil
 import subprocess
 
-from support import BUILT, Case, main
+from support import BUILT, Case, main, preloadable
 
 
 class Copies(Case):
@@ -34,6 +34,8 @@ class Copies(Case):
                 self.expect(BUILT["opened_calls"], how, BUILT["kernels"])
 
     def test_ctypes(self):
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library cannot be loaded into Python")
         self.expect("/usr/bin/python3", BUILT["source"] + "/programs/ctypes_calls.py", BUILT["kernels"])
 
     def test_two_copies(self):
@@ -93,6 +95,18 @@ class Copies(Case):
         self.assertIn("found: 1\n", plain.stdout)
         done, _ = self.run_command(BUILT["opened_calls"], "probe", LD_PRELOAD=BUILT["kernels"])
         self.assertEqual(done.stdout, plain.stdout)
+
+    def test_another_tool_that_forwards_the_call(self):
+        for order in (["forwarder", "library"], ["library", "forwarder"]):
+            preload = ":".join(preloadable(BUILT[name]) for name in order)
+            done = self.execute(BUILT["linked_calls"], LD_PRELOAD=preload,
+                                DTYPE_SAN_OPTIONS=f"journal={self.scratch / 'journal'}:print_summary=0")
+            self.assertEqual((done.returncode, done.stdout), (0, "status 0\nstatus 3\n" * 2), done.stderr)
+            _, report = self.report(self.scratch / "journal")
+            self.assertEqual(report["watched"]["calls"]["flash_ref_rotary"], 4, order)
+            self.assertEqual([finding["count"] for finding in report["findings"]], [2], order)
+            for journal in self.journals():
+                journal.unlink()
 
     def test_library_opened_again_and_again(self):
         done, report = self.run_command(BUILT["opens_later"], BUILT["later_library"])

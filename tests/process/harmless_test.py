@@ -66,7 +66,7 @@ class Harmless(Case):
 
     def test_other_preload_libraries(self):
         tried = []
-        for name in ("libjemalloc.so.2", "libfaketime.so.1", "libfaketime/libfaketime.so.1", "libtcmalloc_minimal.so.4"):
+        for name in ("libjemalloc.so.2", "faketime/libfaketime.so.1", "libtcmalloc_minimal.so.4"):
             for folder in ("/usr/lib/x86_64-linux-gnu/", "/usr/lib/aarch64-linux-gnu/"):
                 if pathlib.Path(folder + name).exists():
                     tried.append(folder + name)

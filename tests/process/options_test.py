@@ -72,7 +72,7 @@ class Options(Case):
         self.assertIn("not called: 'flash_ref_rwkv7_fwd'", done.stderr)
 
     def test_max_journal_mb(self):
-        done, findings, report = self.findings("numbers", 2900, options=["--options=max_journal_mb=1:max_findings=3000"])
+        done, findings, report = self.findings("numbers", 2900, options=["--options=max_journal_mb=1:max_findings=3000:symbolize=0"])
         self.assertEqual(done.returncode, 0)
         self.assertLess(len(findings), 2900)
         details = " ".join(entry["detail"] for entry in report["not_analysed"])

@@ -22,6 +22,8 @@ def interpreter(version):
 
 class Python(Case):
     def run_with(self, version, *options):
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library cannot be loaded into Python")
         found = interpreter(version)
         if found is None:
             self.skipTest(f"no python{version} on this machine")

@@ -59,6 +59,21 @@ class Findings(Case):
         self.assertIn("cast 'cos' and 'sin' to 'float32' before the call", finding["message"])
         self.assertEqual(finding["location"]["line"], marked_line("kernel_calls.cpp", "rotate"))
 
+    def test_cache(self):
+        self.assertEqual(self.calls("decode")[1]["findings"], [])
+        finding = self.only(self.calls("cache")[1])
+        self.assertEqual(finding["rule"], "kv-cache-dtype-mismatch")
+        self.assertEqual(finding["api"], "flash_ref_attention_kvcache")
+        self.assertEqual(sorted(sink["role"] for sink in finding["sinks"]), ["k", "v"])
+
+    def test_tables_of_a_cache_call(self):
+        finding = self.only(self.calls("cache-tables")[1])
+        self.assertEqual(finding["rule"], "rotary-dtype-mismatch")
+        self.assertNotIn("kv-cache-dtype-mismatch", finding["also_rules"])
+        self.assertEqual(finding["api"], "flash_ref_attention_kvcache")
+        self.assertEqual([sink["role"] for sink in finding["sinks"]], ["cos", "sin"])
+        self.assertIn("cast 'cos' and 'sin' to 'float16' before the call", finding["message"])
+
     def test_text_has_role_dtype_accepted_and_line(self):
         done = self.execute(BUILT["command"], "run", "--", BUILT["kernel_calls"], "wrong")
         line = marked_line("kernel_calls.cpp", "attend")
@@ -95,6 +110,16 @@ class Findings(Case):
                          {"flash_ref": True, "torch": False, "cupti": False})
         self.assertTrue(all(source["why"] for source in watched["sources"]))
         self.assertEqual([process["complete"] for process in watched["processes"]], [True])
+
+    def test_gradients_are_watched(self):
+        done, report = self.calls("backward")
+        self.assertEqual(done.returncode, 3)
+        found = {finding["api"]: finding["message"] for finding in report["findings"]}
+        self.assertEqual(set(found), {"flash_ref_attention_bwd", "flash_ref_attention_varlen_bwd",
+                                      "flash_ref_rwkv7_bwd"})
+        self.assertIn("'dv' is 'float32'", found["flash_ref_attention_bwd"])
+        self.assertIn("'lse' is 'float16'", found["flash_ref_attention_varlen_bwd"])
+        self.assertIn("'dinitial_state' is 'float16'", found["flash_ref_rwkv7_bwd"])
 
     def test_no_call_is_said(self):
         done, report = self.run_command(BUILT["no_kernels"])
@@ -152,6 +177,36 @@ class Findings(Case):
         schema = json.loads(open(BUILT["schema"], encoding="utf-8").read())
         for words in (["wrong", "3"], ["clean"], ["fork"]):
             jsonschema.validate(self.calls(*words)[1], schema)
+
+
+class Baselines(Case):
+    def states(self, report):
+        return [finding["baseline"] for finding in report["findings"]]
+
+    def test_known_findings_do_not_count_and_new_ones_do(self):
+        known = self.scratch / "known.json"
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        done, report = self.report("--write-baseline", known, *self.journals())
+        self.assertEqual((done.returncode, self.states(report)), (0, ["unchanged"]), done.stderr)
+        self.preloaded(BUILT["kernel_calls"], "rotary")
+        done, report = self.report("--baseline", known, *self.journals())
+        self.assertEqual((done.returncode, sorted(self.states(report))), (1, ["new", "unchanged"]), done.stderr)
+
+    def test_what_a_run_did_not_reach_is_not_fixed(self):
+        known = self.scratch / "known.json"
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        self.report("--write-baseline", known, *self.journals())
+        for journal in self.journals():
+            journal.unlink()
+        self.preloaded(BUILT["kernel_calls"], "rotary")
+        _, report = self.report("--baseline", known, *self.journals())
+        self.assertEqual(self.states(report), ["new"])
+
+    def test_a_baseline_that_cannot_be_used_is_refused(self):
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        done = self.execute(BUILT["command"], "report", "--baseline", self.scratch / "missing.json", *self.journals())
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("missing.json", done.stderr)
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 #pragma once
 
 #include "kernels/cpu/isa/pack.h"
+#include "kernels/cpu/isa/scores.h"
 #include "kernels/cpu/isa/softmax.h"
-#include "kernels/cpu/piece.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 
@@ -77,41 +77,41 @@ class PieceSolver {
   }
 
  private:
-  // The keys that the query at `position` sees.
-  void set_range(SoftmaxRow& row, std::int64_t position) const {
-    row.begin = piece_.first_key;
-    row.end = piece_.last_key;
-    if (piece_.window != 0) {
-      row.begin = larger(row.begin, position - piece_.window + 1);
-      row.end = smaller(row.end, position + piece_.window);
-    }
-    if (piece_.causal) row.end = smaller(row.end, position + 1);
-    row.begin = smaller(row.begin, piece_.last_key);
-    row.end = larger(row.end, row.begin);
-  }
-
   void load_rows() {
-    // With a cap the scores enter it as they are; else log2(e) is part of their factor.
-    factor_ = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
+    factor_ = product_factor(piece_);
     for (std::int64_t r = 0; r < row_count_; ++r) {
       const std::int64_t query = r / piece_.heads, head = r % piece_.heads;
       const RowStrides& strides = piece_.q_strides;
       pack_row(static_cast<const T*>(piece_.q) + query * strides.row + head * strides.head, strides.dim,
                piece_.dim, factor_, tiles_.q + r * tiles_.width);
-      tiles_.rows[r].maximum = kNothing;
-      tiles_.rows[r].sum = 0;
-      set_range(tiles_.rows[r], piece_.first_position + query);
+      tiles_.rows[r] = row_of(piece_, piece_.first_position + query);
       fill(tiles_.out + r * tiles_.width, tiles_.out + (r + 1) * tiles_.width, 0.0F);
     }
   }
 
   void add_keys(std::int64_t key, std::int64_t count) {
-    const RowStrides &k = piece_.k_strides, &v = piece_.v_strides;
-    pack_keys(static_cast<const T*>(piece_.k) + key * k.row, k.row, k.dim, count, piece_.dim, tiles_.keys);
-    const bool finite = pack_values(static_cast<const T*>(piece_.v) + key * v.row, v.row, v.dim, count,
-                                    piece_.dim, tiles_.tile, tiles_.values);
+    const KeyPages& pages = piece_.pages;
+    const auto keys =
+        key_rows<T>(piece_, piece_.k, pages.k_stride, piece_.k_strides, key, count, pages.gathered_k);
+    values_ = key_rows<T>(piece_, piece_.v, pages.v_stride, piece_.v_strides, key, count, pages.gathered_v);
+    pack_keys(keys.base, keys.row, keys.dim, count, piece_.dim, tiles_.keys);
+    const bool finite =
+        pack_values(values_.base, values_.row, values_.dim, count, piece_.dim, tiles_.tile, tiles_.values);
+    const std::int64_t next = key + tiles_.tile;
+    const std::int64_t some =
+        piece_.pages.table == nullptr ? smaller(tiles_.tile, piece_.last_key - next) : 0;
     for (std::int64_t row = 0; row < row_count_; row += kRows) {
-      attend(row, static_cast<int>(smaller(kRows, row_count_ - row)), key, count, finite);
+      const std::int64_t last = smaller(row + kRows, row_count_);
+      if (some > 0) fetch_keys(next + some * row / row_count_, next + some * last / row_count_);
+      attend(row, static_cast<int>(last - row), key, count, finite);
+    }
+  }
+
+  // Of the next tile, a few with each block of rows: packing would wait for all of them at once.
+  FLASH_REF_INLINE void fetch_keys(std::int64_t first, std::int64_t last) const {
+    for (std::int64_t key = first; key < last; ++key) {
+      prefetch_row(static_cast<const T*>(piece_.k), key, piece_.k_strides.row, piece_.dim);
+      prefetch_row(static_cast<const T*>(piece_.v), key, piece_.v_strides.row, piece_.dim);
     }
   }
 
@@ -134,7 +134,7 @@ class PieceSolver {
     for (int i = 0; i < rows; ++i) {
       SoftmaxRow& state = tiles_.rows[row + i];
       float* scores = tiles_.scores + i * tiles_.score_stride;
-      if (piece_.softcap != 0 || piece_.slopes != nullptr) adjust(scores, row + i, key + first, computed);
+      if (!scores_are_products(piece_)) adjust(scores, row + i, key + first, computed);
       const std::int64_t from = smaller(larger(state.begin - key - first, 0), computed);
       const std::int64_t to = smaller(larger(state.end - key - first, 0), computed);
       factors[i] = add_scores<kPairs<T>>(state, scores, from, to, computed);
@@ -146,19 +146,11 @@ class PieceSolver {
     }
   }
 
-  // softcap * tanh(score / softcap), then ALiBi's -slope * distance; times log2(e).
   void adjust(float* scores, std::int64_t row, std::int64_t key, std::int64_t columns) const {
-    const std::int64_t position = piece_.first_position + row / piece_.heads;
-    const Vec cap = broadcast(piece_.softcap * kLog2E);
-    const float slope =
-        piece_.slopes == nullptr ? 0.0F : piece_.slopes[row % piece_.heads * piece_.slope_stride] * kLog2E;
+    const RowOfScores<T> rule(piece_, row / piece_.heads, row % piece_.heads);
+    Vec derivative;
     for (std::int64_t j = 0; j < columns; j += kLanes) {
-      Vec score = load(scores + j);
-      if (piece_.softcap != 0) score = cap * tanh_of(score);
-      const Vec distance = broadcast(static_cast<float>(position - key - j)) - lane_numbers();
-      const Vec magnitude = (Vec)((Bits)distance & 0x7fffffffU);
-      if (slope != 0) score = multiply_add(broadcast(-slope), magnitude, score);
-      store(scores + j, score);
+      store(scores + j, rule.at(load(scores + j), key + j, derivative));
     }
   }
 
@@ -184,14 +176,13 @@ class PieceSolver {
                           float factor) {
     const SoftmaxRow& state = tiles_.rows[row];
     const float* scores = tiles_.scores + score_row * tiles_.score_stride;
-    const RowStrides& v = piece_.v_strides;
     for (std::int64_t d = 0; d < piece_.dim; d += kLanes) {
       float* place = tiles_.out + row * tiles_.width + d;
       Vec sum = load(place) * broadcast(factor);
       for (std::int64_t key = larger(first, state.begin); key < smaller(end, state.end); ++key) {
-        const T* values = static_cast<const T*>(piece_.v) + key * v.row + d * v.dim;
-        sum = multiply_add(broadcast(probability(scores, key - first)),
-                           widen_some(values, v.dim, smaller(kLanes, piece_.dim - d)), sum);
+        sum = multiply_add(
+            broadcast(probability(scores, key - first)),
+            widen_some(values_.at(key) + d * values_.dim, values_.dim, smaller(kLanes, piece_.dim - d)), sum);
       }
       store(place, sum);
     }
@@ -239,12 +230,11 @@ class PieceSolver {
     target[piece_.dim + 1] = tiles_.rows[r].sum;
   }
 
-  static constexpr float kLog2E = 1.44269504F;
-
   const AttentionPiece& piece_;
   std::int64_t row_count_;
   float factor_ = 0;  // of the products of queries and keys
   Tiles tiles_;
+  KeyRows<T> values_{};  // of the tile that is being added
 };
 
 }  // namespace flash_ref::cpu::FLASH_REF_ISA

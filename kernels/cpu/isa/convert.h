@@ -55,12 +55,15 @@ FLASH_REF_INLINE Vec widen(const Float16* from) {
 
 FLASH_REF_INLINE void narrow(float* to, Vec value) { store(to, value); }
 
-FLASH_REF_INLINE void narrow(BFloat16* to, Vec value) {
+// The number in the upper half; the lower half is of no account.
+FLASH_REF_INLINE Bits rounded_to_bfloat16(Vec value) {
   const Bits bits = (Bits)value;
-  const Bits rounded = (bits + 0x7fffU + ((bits >> 16) & 1U)) >> 16;
-  const Bits quiet_nan = (bits >> 16) | 0x40U;
-  const Halves result =
-      __builtin_convertvector((bits & 0x7fffffffU) > 0x7f800000U ? quiet_nan : rounded, Halves);
+  const Bits rounded = bits + 0x7fffU + ((bits >> 16) & 1U);
+  return (bits & 0x7fffffffU) > 0x7f800000U ? bits | 0x400000U : rounded;
+}
+
+FLASH_REF_INLINE void narrow(BFloat16* to, Vec value) {
+  const Halves result = __builtin_convertvector(rounded_to_bfloat16(value) >> 16, Halves);
   __builtin_memcpy(to, &result, sizeof result);
 }
 
@@ -92,6 +95,17 @@ FLASH_REF_INLINE void narrow_both([[maybe_unused]] std::uint16_t* to, [[maybe_un
 #if defined(__AVX512BF16__)
   const __m512bh result = _mm512_cvtne2ps_pbh(b, a);
   __builtin_memcpy(to, &result, sizeof result);
+#endif
+}
+
+// kLanes pairs of bfloat16 numbers, the first of each from `low`.
+FLASH_REF_INLINE Vec paired([[maybe_unused]] Vec low, [[maybe_unused]] Vec high) {
+#if defined(__AVX512BF16__)
+  const __m512i order = _mm512_set_epi16(31, 15, 30, 14, 29, 13, 28, 12, 27, 11, 26, 10, 25, 9, 24, 8, 23, 7,
+                                         22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
+  return (Vec)_mm512_permutexvar_epi16(order, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+#else
+  return low;
 #endif
 }
 

@@ -70,6 +70,25 @@ FLASH_REF_INLINE Vec value_numbers(const T* row, std::int64_t row_stride, std::i
   }
 }
 
+#if defined(__AVX512BF16__)
+// Two rows of whole vectors, number by number: `to` is the place of the pair in the first panel. Returns the
+// largest magnitude as bits, by lane, so far.
+FLASH_REF_INLINE __m512i pack_row_pair(const BFloat16* first, const BFloat16* second, std::int64_t dim,
+                                       std::int64_t depth, float* to, __m512i largest_so_far) {
+  const __m512i low = _mm512_set_epi16(47, 15, 46, 14, 45, 13, 44, 12, 43, 11, 42, 10, 41, 9, 40, 8, 39, 7,
+                                       38, 6, 37, 5, 36, 4, 35, 3, 34, 2, 33, 1, 32, 0);
+  const __m512i high = _mm512_add_epi16(low, _mm512_set1_epi16(16)), magnitude = _mm512_set1_epi16(0x7fff);
+  for (std::int64_t column = 0; column < dim; column += kPanel) {
+    const __m512i a = _mm512_loadu_si512(first + column), b = _mm512_loadu_si512(second + column);
+    largest_so_far = _mm512_max_epu16(largest_so_far, _mm512_and_si512(a, magnitude));
+    largest_so_far = _mm512_max_epu16(largest_so_far, _mm512_and_si512(b, magnitude));
+    _mm512_storeu_si512(to + column * depth, _mm512_permutex2var_epi16(a, low, b));
+    _mm512_storeu_si512(to + column * depth + kLanes, _mm512_permutex2var_epi16(a, high, b));
+  }
+  return largest_so_far;
+}
+#endif
+
 // Values keep their rows: panel p holds columns p * kPanel on, `depth` numbers apart from the next panel.
 // Returns whether all of them are finite.
 template <class T>
@@ -78,7 +97,19 @@ bool pack_values(const T* from, std::int64_t row_stride, std::int64_t dim_stride
   constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
   const std::int64_t columns = round_up(dim, kLanes);
   Vec check = {};  // 0 as long as all were finite, NaN from then on
-  for (std::int64_t j = 0; j < count; j += kKeys) {
+  std::int64_t j = 0;
+#if defined(__AVX512BF16__)
+  if constexpr (kPairs<T>) {
+    __m512i largest = _mm512_setzero_si512();
+    for (; dim_stride == 1 && dim % kPanel == 0 && j + 1 < count; j += 2) {
+      const T* row = from + j * row_stride;
+      for (std::int64_t i = 0; i < kKeys; ++i) prefetch_row(from, j + kAhead + i, row_stride, dim);
+      largest = pack_row_pair(row, row + row_stride, dim, depth, to + j / kKeys * kPanel, largest);
+    }
+    if (_mm512_cmpge_epu16_mask(largest, _mm512_set1_epi16(0x7f80)) != 0) check += __builtin_nanf("");
+  }
+#endif
+  for (; j < count; j += kKeys) {
     const T* row = from + j * row_stride;
     for (std::int64_t i = 0; i < kKeys; ++i) prefetch_row(from, j + kAhead + i, row_stride, dim);
     for (std::int64_t column = 0; column < columns; column += kLanes) {

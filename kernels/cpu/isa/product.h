@@ -6,6 +6,9 @@
 // Numbers are floats, or pairs of bfloat16 neighbours along the depth where the instruction set multiplies
 // those faster (the template parameter kPaired); either way they take 32 bits.
 //
+// A is read row by row, or column by column where it lies transposed (kTransposed): then its rows are
+// neighbours.
+//
 // B comes in panels: a panel is depth x (up to kVectors * kLanes) floats without gaps, columns padded to
 // kLanes.
 #pragma once
@@ -16,7 +19,7 @@ namespace flash_ref::cpu::FLASH_REF_ISA {
 
 constexpr std::int64_t kPanel = kVectors * kLanes;  // columns of a full panel
 
-template <bool kPaired, int kBlockRows, int kBlockVectors>
+template <bool kPaired, bool kTransposed, int kBlockRows, int kBlockVectors>
 FLASH_REF_INLINE void multiply(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth,
                                Vec (&c)[kBlockRows][kBlockVectors]) {
 #pragma GCC unroll 16
@@ -30,7 +33,7 @@ FLASH_REF_INLINE void multiply(const float* a, std::int64_t a_stride, const floa
     for (int j = 0; j < kBlockVectors; ++j) row[j] = load(b + (t * kBlockVectors + j) * kLanes);
 #pragma GCC unroll 16
     for (int i = 0; i < kBlockRows; ++i) {
-      const Vec number = broadcast(a[i * a_stride + t]);
+      const Vec number = broadcast(kTransposed ? a[t * a_stride + i] : a[i * a_stride + t]);
 #pragma GCC unroll 4
       for (int j = 0; j < kBlockVectors; ++j) {
         c[i][j] =
@@ -45,7 +48,7 @@ template <bool kPaired, int kBlockRows, int kBlockVectors>
 void set_block(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth, float* c,
                std::int64_t c_stride, [[maybe_unused]] const float* factor) {
   Vec block[kBlockRows][kBlockVectors];
-  multiply<kPaired, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
+  multiply<kPaired, false, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
 #pragma GCC unroll 16
   for (int i = 0; i < kBlockRows; ++i) {
 #pragma GCC unroll 4
@@ -56,11 +59,11 @@ void set_block(const float* a, std::int64_t a_stride, const float* b, std::int64
 }
 
 // C = factor C + A B, one factor for each row.
-template <bool kPaired, int kBlockRows, int kBlockVectors>
+template <bool kPaired, bool kTransposed, int kBlockRows, int kBlockVectors>
 void add_block(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth, float* c,
                std::int64_t c_stride, const float* factors) {
   Vec block[kBlockRows][kBlockVectors];
-  multiply<kPaired, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
+  multiply<kPaired, kTransposed, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
 #pragma GCC unroll 16
   for (int i = 0; i < kBlockRows; ++i) {
     const Vec factor = broadcast(factors[i]);
@@ -84,12 +87,13 @@ BlockFunction set_block_of(int rows, int vectors) {
   return vectors == 1 ? set_block<kPaired, kBlockRows, 1> : set_block<kPaired, kBlockRows, kVectors>;
 }
 
-template <bool kPaired, int kBlockRows = kRows>
+template <bool kPaired, bool kTransposed = false, int kBlockRows = kRows>
 BlockFunction add_block_of(int rows, int vectors) {
   if constexpr (kBlockRows > 1) {
-    if (rows < kBlockRows) return add_block_of<kPaired, kBlockRows - 1>(rows, vectors);
+    if (rows < kBlockRows) return add_block_of<kPaired, kTransposed, kBlockRows - 1>(rows, vectors);
   }
-  return vectors == 1 ? add_block<kPaired, kBlockRows, 1> : add_block<kPaired, kBlockRows, kVectors>;
+  return vectors == 1 ? add_block<kPaired, kTransposed, kBlockRows, 1>
+                      : add_block<kPaired, kTransposed, kBlockRows, kVectors>;
 }
 
 // The width of the panel that starts at `column` of `columns`, itself a multiple of kLanes.

@@ -4,8 +4,8 @@
 // formulae).
 #pragma once
 
-#include "kernels/cpu/isa/convert.h"
 #include "kernels/cpu/isa/exponential.h"
+#include "kernels/cpu/isa/pack.h"
 #include "kernels/cpu/piece.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
@@ -56,7 +56,9 @@ class StateRows {
   }
 
   void load(const void* base, const Strides4& strides, std::int64_t t, float* to) const {
+    constexpr std::int64_t kPositionsAhead = 8;
     const T* from = row(base, strides, t);
+    prefetch_row(from, kPositionsAhead, strides[1], problem_.dim);
     for (std::int64_t j = 0; j < problem_.dim; j += kLanes) {
       store(to + j, widen_some(from + j * strides[3], strides[3], smaller(kLanes, problem_.dim - j)));
     }

@@ -114,17 +114,21 @@ struct Exchange {
 };
 
 template <int kStep>
+FLASH_REF_INLINE void exchange_pair(Vec& a, Vec& b) {
+#if defined(__AVX512F__)
+  Exchange<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>::rows(a, b);
+#elif defined(__AVX2__)
+  Exchange<kStep, 0, 1, 2, 3, 4, 5, 6, 7>::rows(a, b);
+#else
+  Exchange<kStep, 0, 1, 2, 3>::rows(a, b);
+#endif
+}
+
+template <int kStep>
 FLASH_REF_INLINE void exchange(Vec (&rows)[kLanes]) {
 #pragma GCC unroll 16
   for (int i = 0; i < kLanes; ++i) {
-    if ((i & kStep) != 0) continue;
-#if defined(__AVX512F__)
-    Exchange<kStep, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>::rows(rows[i], rows[i + kStep]);
-#elif defined(__AVX2__)
-    Exchange<kStep, 0, 1, 2, 3, 4, 5, 6, 7>::rows(rows[i], rows[i + kStep]);
-#else
-    Exchange<kStep, 0, 1, 2, 3>::rows(rows[i], rows[i + kStep]);
-#endif
+    if ((i & kStep) == 0) exchange_pair<kStep>(rows[i], rows[i + kStep]);
   }
 }
 

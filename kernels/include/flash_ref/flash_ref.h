@@ -41,7 +41,7 @@ extern "C" {
 #endif
 
 /* Grows when a function, a status or an options member is added; nothing is ever removed. */
-#define FLASH_REF_ABI_VERSION 2
+#define FLASH_REF_ABI_VERSION 3
 
 enum flash_ref_status {
   FLASH_REF_OK = 0,
@@ -69,7 +69,28 @@ typedef struct flash_ref_attention_options {
   uint32_t window;              /* n > 0: query i sees key j only if p - n < j < p + n; 0: all of them */
   const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads): slope * |p - j| is taken off a score,
                                    after softcap; NULL: nothing is */
+  /* Since ABI version 3. */
+  const DLTensor* mask; /* bool, float32 or the dtype of q; (seq_q, seq_k) or (batch, heads, seq_q, seq_k),
+                           where any size but seq_k may be 1 for all; bool: only true takes part, numbers are
+                           added to a score after softcap; NULL: none. Not for varlen. */
 } flash_ref_attention_options;
+
+/* Since ABI version 3. Members that flash_ref_attention_options has too mean the same. */
+typedef struct flash_ref_kvcache_options {
+  uint32_t struct_size; /* sizeof(flash_ref_kvcache_options) */
+  uint32_t causal;      /* 1: query i sees key j only if j <= i + length - seq_q, length with the new keys */
+  void* stream;         /* NULL: the device's default stream; ignored on CPU */
+  void* workspace;      /* NULL: on CPU the library allocates */
+  size_t
+      workspace_bytes; /* size of workspace; flash_ref_attention_kvcache_workspace() tells what is enough */
+  float softmax_scale; /* factor on q k^T; 0: 1/sqrt(dim) */
+  uint32_t reserved;   /* 0 */
+  float softcap;       /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  uint32_t window;     /* n > 0: query i sees key j only if p - n < j < p + n, p = i + length - seq_q */
+  const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads); NULL: none */
+  uint32_t interleaved; /* of the rotation; 0: pairs are (i, i + rotary_dim/2); 1: pairs are (2i, 2i + 1) */
+  uint32_t num_splits;  /* n > 0: keys are cut into at most n ranges where seq_q is short; 0: as pays off */
+} flash_ref_kvcache_options;
 
 typedef struct flash_ref_rotary_options {
   uint32_t struct_size;   /* sizeof(flash_ref_rotary_options) */
@@ -79,6 +100,9 @@ typedef struct flash_ref_rotary_options {
   size_t workspace_bytes; /* size of workspace */
   uint32_t conjugate;     /* 1: rotate by the opposite angle (sin negated): the inverse */
   uint32_t reserved;      /* 0 */
+  /* Since ABI version 3. Row i of x in sequence b is rotated by row i + offset of cos and sin. */
+  int64_t seqlen_offset;          /* the offset of all sequences, at least 0 */
+  const DLTensor* seqlen_offsets; /* int32 (batch): an offset for each, at least 0; NULL: seqlen_offset */
 } flash_ref_rotary_options;
 
 typedef struct flash_ref_rwkv7_options {
@@ -102,8 +126,11 @@ typedef struct flash_ref_rwkv7_options {
  * avx512bf16, probabilities of bfloat16 tensors are rounded to bfloat16 before they meet v, and bfloat16
  *               subnormals count as 0.
  * Aliasing:     q, k, v may share memory; out and lse share memory with no other argument.
- * Rows:         a query that sees no key (causal, or seq_k = 0) gets zeros, and -infinity in lse.
- * Errors:       every status of flash_ref_status. lse may be NULL. */
+ * Rows:         a query that sees no key (causal, window, mask, seq_k = 0) gets zeros, and -infinity in
+ *               lse.
+ * Errors:       every status of flash_ref_status. lse may be NULL.
+ * Source:       Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao,
+ *               FlashAttention-2 (2023), algorithm 1. */
 FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                           DLTensor* out, DLTensor* lse,
                                           const flash_ref_attention_options* options);
@@ -112,6 +139,33 @@ FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, 
  * which are checked as there except that data may be NULL. Less is accepted as long as one tile fits; the
  * message of FLASH_REF_BAD_WORKSPACE names that minimum. */
 FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                    const flash_ref_attention_options* options,
+                                                    size_t* bytes);
+
+/* The gradients of q, k and v, given dout, the gradient of out. q, k, v and options are those of a call of
+ * flash_ref_attention_fwd, and out and lse what it stored. With P the probabilities of a head,
+ *     dP = dout v^T        dS = P o (dP - rowsum(dout o out))        (times 1 - tanh^2 with softcap)
+ *     dq = softmax_scale * dS k        dk = softmax_scale * dS^T q        dv = P^T dout
+ * and dk and dv are sums over the query heads that share a kv head. mask and alibi_slopes get no gradient.
+ *
+ * Shapes:       q, out, dout, dq (batch, seq_q, heads, dim); k, v, dk, dv (batch, seq_k, kv_heads, dim);
+ *               lse (batch, heads, seq_q).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}; dout = q; dq = q; dk = q;
+ *               dv = q.
+ * Accumulation: float32 throughout; rounded once, to dq, dk and dv. With avx512bf16, P and dS of bfloat16
+ *               tensors are rounded to bfloat16 before they meet dout, q and k. The order of all sums is
+ * fixed. Aliasing:     inputs may share memory; dq, dk and dv share memory with no other argument. Rows: a
+ * query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv. Errors:       every
+ * status of flash_ref_status. Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
+FLASH_REF_API int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                          const DLTensor* out, const DLTensor* lse, const DLTensor* dout,
+                                          DLTensor* dq, DLTensor* dk, DLTensor* dv,
+                                          const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_attention_bwd runs at full speed on such arguments, as
+ * flash_ref_attention_fwd_workspace does. It holds a float32 copy of dq. */
+FLASH_REF_API int flash_ref_attention_bwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                                     const flash_ref_attention_options* options,
                                                     size_t* bytes);
 
@@ -128,7 +182,8 @@ FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLT
  * Accumulation: as flash_ref_attention_fwd.
  * Aliasing:     as flash_ref_attention_fwd.
  * Rows:         as flash_ref_attention_fwd.
- * Errors:       every status of flash_ref_status. lse may be NULL. */
+ * Errors:       every status of flash_ref_status. lse may be NULL.
+ * Source:       as flash_ref_attention_fwd. */
 FLASH_REF_API int flash_ref_attention_varlen_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                                  const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
                                                  DLTensor* out, DLTensor* lse,
@@ -142,15 +197,86 @@ FLASH_REF_API int flash_ref_attention_varlen_fwd_workspace(const DLTensor* q, co
                                                            const flash_ref_attention_options* options,
                                                            size_t* bytes);
 
-/* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
- * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit.
+/* flash_ref_attention_bwd for such sequences; the arguments are those of flash_ref_attention_varlen_fwd, then
+ * dout and the gradients.
  *
- * Shapes:       x, out (batch, seq, heads, dim); cos, sin (seq, rotary_dim / 2); rotary_dim <= dim.
+ * Shapes:       q, out, dout, dq (total_q, heads, dim); k, v, dk, dv (total_k, kv_heads, dim); cu_seqlens_q,
+ *               cu_seqlens_k (batch + 1); lse (heads, total_q).
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k = q; v = q; cu_seqlens_q in {int32}; cu_seqlens_k in {int32};
+ *               out = q; lse in {float32}; dout = q; dq = q; dk = q; dv = q.
+ * Accumulation: as flash_ref_attention_bwd.
+ * Aliasing:     as flash_ref_attention_bwd.
+ * Rows:         as flash_ref_attention_bwd.
+ * Errors:       every status of flash_ref_status.
+ * Source:       as flash_ref_attention_bwd. */
+FLASH_REF_API int flash_ref_attention_varlen_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
+                                                 const DLTensor* cu_seqlens_q, const DLTensor* cu_seqlens_k,
+                                                 const DLTensor* out, const DLTensor* lse,
+                                                 const DLTensor* dout, DLTensor* dq, DLTensor* dk,
+                                                 DLTensor* dv, const flash_ref_attention_options* options);
+
+/* Stores in *bytes the workspace for flash_ref_attention_varlen_bwd, as
+ * flash_ref_attention_varlen_fwd_workspace and flash_ref_attention_bwd_workspace do. */
+FLASH_REF_API int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, const DLTensor* k,
+                                                           const DLTensor* v, const DLTensor* cu_seqlens_q,
+                                                           const DLTensor* cu_seqlens_k,
+                                                           const flash_ref_attention_options* options,
+                                                           size_t* bytes);
+
+/* Decoding and chunked prefill: stores the new keys k and values v in the cache behind those that it holds,
+ * then attends from q to all of them. Sequence b holds seqlens_k[b] keys before the call (flash-attn calls
+ * that cache_seqlens) and length = seqlens_k[b] + seq_new after it; its queries are its last ones, query i at
+ * place i + length - seq_q. With cos and sin, new key i is rotated as position seqlens_k[b] + i before it is
+ * stored; query i is rotated as position seqlens_k[b] + i where causal or window is set, else every query as
+ * position seqlens_k[b]. Keys that the cache held are not touched. Rotated queries and keys are rounded to
+ * their dtype.
+ *
+ * Shapes:       q, out (batch, seq_q, heads, dim); k_cache, v_cache (cache_batch, capacity, kv_heads, dim),
+ *               or with block_table (pages, page_size, kv_heads, dim); k, v (batch, seq_new, kv_heads, dim);
+ *               cos, sin (positions, rotary_dim / 2) with rotary_dim <= dim; seqlens_k (batch);
+ *               cache_batch_idx (batch), the place of each sequence in the cache; block_table (batch,
+ *               pages_of_sequence): key j is slot j % page_size of page block_table[b, j / page_size];
+ *               lse (batch, heads, seq_q). heads is a multiple of kv_heads.
+ * Strides:      any, for every tensor.
+ * Dtypes:       q in {float16, bfloat16}; k_cache = q; v_cache = q; k = q; v = q; cos = q; sin = q;
+ *               seqlens_k in {int32}, optional; cache_batch_idx in {int32}, optional;
+ *               block_table in {int32}, optional; out = q; lse in {float32}, optional.
+ * Accumulation: as flash_ref_attention_fwd; ranges of keys are joined in float32.
+ * Aliasing:     inputs may share memory; out, lse, and with k the caches, share memory with no other
+ * argument. Values:       0 <= seqlens_k[b], length <= capacity or pages_of_sequence * page_size; cos has a
+ * row for every position that is rotated; the entries of block_table that cover length, and cache_batch_idx,
+ * are in range, and where new keys go no other sequence reads or writes. Errors:       every status of
+ * flash_ref_status; then nothing has been written to the caches either. NULL is accepted for: k and v
+ * together; cos and sin together, and only together with k they may be given; seqlens_k without k (all of the
+ * cache is used); cache_batch_idx; block_table; lse. cache_batch_idx and block_table exclude each other.
+ * Source:       flash_attn_with_kvcache of flash-attn 2. */
+FLASH_REF_API int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache,
+                                              const DLTensor* k, const DLTensor* v, const DLTensor* cos,
+                                              const DLTensor* sin, const DLTensor* seqlens_k,
+                                              const DLTensor* cache_batch_idx, const DLTensor* block_table,
+                                              DLTensor* out, DLTensor* lse,
+                                              const flash_ref_kvcache_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_attention_kvcache runs at full speed on tensors of
+ * these shapes whatever seqlens_k and block_table hold; data may be NULL. */
+FLASH_REF_API int flash_ref_attention_kvcache_workspace(
+    const DLTensor* q, const DLTensor* k_cache, const DLTensor* v_cache, const DLTensor* k, const DLTensor* v,
+    const DLTensor* cos, const DLTensor* sin, const DLTensor* seqlens_k, const DLTensor* cache_batch_idx,
+    const DLTensor* block_table, const flash_ref_kvcache_options* options, size_t* bytes);
+
+/* Rotates pairs (a, b) of the first rotary_dim = 2 * cos.shape[1] elements of each head at each position:
+ * a' = a cos - b sin, b' = b cos + a sin. The elements from rotary_dim on are copied bit for bit. The
+ * gradient of x is the gradient of out rotated with options.conjugate, in place if wanted.
+ *
+ * Shapes:       x, out (batch, seq, heads, dim); cos, sin (positions, rotary_dim / 2) with rotary_dim <= dim
+ *               and a row for every position: seq and the offset of the options at least.
  * Strides:      any, for every tensor.
  * Dtypes:       x in {float16, float32, bfloat16}; cos = x; sin = x; out = x.
  * Accumulation: float32; rounded once, to out.
  * Aliasing:     out may be x itself (same data, same strides); else out shares memory with no argument.
- * Errors:       every status of flash_ref_status up to FLASH_REF_BAD_LAYOUT. */
+ * Errors:       every status of flash_ref_status but those on workspaces.
+ * Source:       Su et al., RoFormer (2021), equation 34. */
 FLASH_REF_API int flash_ref_rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
                                    const flash_ref_rotary_options* options);
 
@@ -172,7 +298,8 @@ FLASH_REF_API int flash_ref_rotary_workspace(const DLTensor* x, const DLTensor* 
  * Accumulation: float32 throughout, the state included; rounded once, to out.
  * Aliasing:     final_state may be initial_state itself; else outputs share memory with no other argument.
  * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
- *               initial_state may be NULL, which means zeros, and final_state may be NULL. */
+ *               initial_state may be NULL, which means zeros, and final_state may be NULL.
+ * Source:       Peng et al., RWKV-7 "Goose" (2025), the state update with its in-context learning rate. */
 FLASH_REF_API int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
                                       const DLTensor* v, const DLTensor* a, const DLTensor* b,
                                       const DLTensor* initial_state, DLTensor* out, DLTensor* final_state,
@@ -181,6 +308,39 @@ FLASH_REF_API int flash_ref_rwkv7_fwd(const DLTensor* r, const DLTensor* w, cons
 /* Stores in *bytes the workspace with which flash_ref_rwkv7_fwd runs at full speed on such arguments, whose
  * data may be NULL. */
 FLASH_REF_API int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                                const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                                const flash_ref_rwkv7_options* options, size_t* bytes);
+
+/* The gradients of the inputs of flash_ref_rwkv7_fwd, given dout, the gradient of out, and dfinal_state, that
+ * of final_state. With D the gradient of the state after a position, S the state before it and u = S a,
+ *     D := D + scale * dout r^T        dr = scale * S'^T dout, S' being the state after it
+ *     dk = D^T v        dv = D k        db = D^T u        da = S^T (D b)
+ *     dw = exp(w) o colsum(D o S)        D := D diag(exp(w)) + (D b) a^T        at each position from the
+ * last. The states come from the recurrence run again, forward from kept ones, never from dividing by a
+ * decay.
+ *
+ * Shapes:       r, w, k, v, a, b, dout, dr, dw, dk, dv, da, db (batch, seq, heads, dim); initial_state,
+ *               dfinal_state, dinitial_state (batch, heads, dim, dim), rows are values, columns keys; dim is
+ *               4096 at most.
+ * Strides:      any, for every tensor.
+ * Dtypes:       r in {float16, float32, bfloat16}; w = r; k = r; v = r; a = r; b = r;
+ *               initial_state in {float32}, optional; dout = r; dfinal_state in {float32}, optional; dr = r;
+ *               dw = r; dk = r; dv = r; da = r; db = r; dinitial_state in {float32}, optional.
+ * Accumulation: float32 throughout, the states included; rounded once, to each gradient.
+ * Aliasing:     dinitial_state may be dfinal_state itself; else outputs share memory with no other argument.
+ * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
+ *               initial_state and dfinal_state may be NULL, which means zeros, and dinitial_state may be
+ * NULL. Source:       the derivative of flash_ref_rwkv7_fwd's recurrence, position by position. */
+FLASH_REF_API int flash_ref_rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
+                                      const DLTensor* v, const DLTensor* a, const DLTensor* b,
+                                      const DLTensor* initial_state, const DLTensor* dout,
+                                      const DLTensor* dfinal_state, DLTensor* dr, DLTensor* dw, DLTensor* dk,
+                                      DLTensor* dv, DLTensor* da, DLTensor* db, DLTensor* dinitial_state,
+                                      const flash_ref_rwkv7_options* options);
+
+/* Stores in *bytes the workspace with which flash_ref_rwkv7_bwd runs at full speed on such arguments, whose
+ * data may be NULL. */
+FLASH_REF_API int flash_ref_rwkv7_bwd_workspace(const DLTensor* r, const DLTensor* w, const DLTensor* k,
                                                 const DLTensor* v, const DLTensor* a, const DLTensor* b,
                                                 const flash_ref_rwkv7_options* options, size_t* bytes);
 

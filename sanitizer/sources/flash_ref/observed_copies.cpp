@@ -15,39 +15,47 @@ namespace dtype_guard::san {
 namespace {
 
 constexpr std::size_t kMaxApis = 64;  // of one copy
-constexpr std::uint8_t kUnknownApi = 255;
+
+// What is done with an event; nullptr for a function that has no contract here.
+using See = void (*)(Process&, const flash_ref_call_event&, std::uintptr_t kernel);
 
 struct Copy {
   std::atomic<const flash_ref_observer_slot*> slot{nullptr};
   std::uintptr_t low = 0, high = 0;  // of the object that it lies in
   flash_ref_observer observer = {};
-  std::uint8_t apis[kMaxApis] = {};  // the copy's numbers -> ours
+  See see[kMaxApis] = {};  // by the copy's own numbers
 };
 // Constant: a copy may announce itself before our constructors run.
 constinit Copy copies[kMaxCopies];
 constinit std::atomic<bool> changing{false};
+
+// An interceptor has seen this very call already.
+[[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
+  const void* first = slot != nullptr ? slot->forwarded[0].load(std::memory_order_relaxed) : nullptr;
+  return first != nullptr && first == event.tensors[0] &&
+         slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
+}
 
 template <ApiId id>
 void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
   if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
     return;
   auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
+  CallSlot* slot = call_slot(process);
+  if (is_forwarded(slot, event)) [[unlikely]]
+    return;
   if (event.phase == FLASH_REF_BEFORE) {
-    before_call<id>(process, event.tensors, caller, kernel);
+    before_call<id>(process, slot, event.tensors, caller, kernel);
   } else {
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
 
-constexpr void (*kSee[])(Process&, const flash_ref_call_event&, std::uintptr_t) = {
-#define DTYPE_SAN_API(name, parameters, arguments, operands) see<ApiId::name>,
-#include "sanitizer/sources/apis.inc"
-#undef DTYPE_SAN_API
-};
-
-void see_own(Process& process, ApiId api, const flash_ref_call_event& event, std::uintptr_t kernel) {
-  if (event.tensor_count != contract_of(api).operand_count) return;
-  WatchedCall call{api, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
+template <std::size_t own>
+void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
+  constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
+  if (event.tensor_count != contract_of(kApi).operand_count) return;
+  WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
   if (event.phase == FLASH_REF_BEFORE) {
     before_own_call(process, call, kernel);
   } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
@@ -55,23 +63,36 @@ void see_own(Process& process, ApiId api, const flash_ref_call_event& event, std
   }
 }
 
+constexpr See kSee[] = {
+#define DTYPE_SAN_API(name, parameters, arguments, operands) see<ApiId::name>,
+#include "sanitizer/sources/apis.inc"
+#undef DTYPE_SAN_API
+};
+
+template <std::size_t... own>
+See find_own(const char* name, std::index_sequence<own...>) {
+  See found = nullptr;
+  ((own < own_contract_count() && std::strcmp(own_contracts[own].name, name) == 0 ? found = see_own<own>
+                                                                                  : found),
+   ...);
+  return found;
+}
+
+See find_see(const char* name) {
+  for (std::size_t i = 0; i < kApiCount; ++i)
+    if (std::strcmp(kContracts[i].name, name) == 0) return kSee[i];
+  return find_own(name, std::make_index_sequence<kMaxOwnApis>());
+}
+
 void notify(void* context, const flash_ref_call_event* event) {
   if (!is_watching()) [[unlikely]]
     return;
   const Copy& copy = *static_cast<const Copy*>(context);
-  std::uint8_t api = event->api_index < kMaxApis ? copy.apis[event->api_index] : kUnknownApi;
-  Process* mapped = process();
-  if (mapped == nullptr) [[unlikely]]
+  See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
+  if (function == nullptr) [[unlikely]]
     return;
-  if (api < kApiCount) [[likely]]
-    return kSee[api](*mapped, *event, copy.low);
-  if (api != kUnknownApi) see_own(*mapped, static_cast<ApiId>(api), *event, copy.low);
-}
-
-std::uint8_t number_of(const char* name) {
-  for (std::size_t i = 0; i < kApiCount + own_contract_count(); ++i)
-    if (std::strcmp(contract_of(static_cast<ApiId>(i)).name, name) == 0) return static_cast<std::uint8_t>(i);
-  return kUnknownApi;
+  if (Process* mapped = process(); mapped != nullptr) [[likely]]
+    function(*mapped, *event, copy.low);
 }
 
 struct Range {
@@ -114,7 +135,7 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   entry->low = range.low;
   entry->high = range.high;
   for (std::size_t i = 0; i < kMaxApis; ++i)
-    entry->apis[i] = i < slot.api_count ? number_of(slot.apis[i]) : kUnknownApi;
+    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : nullptr;
   std::uint32_t after = settings().origins ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,

@@ -1,6 +1,10 @@
-// Tensors of the benchmarks: compact, filled with small random numbers, and the DLTensor that describes them.
+// Tensors of the benchmarks: compact, aligned to 64 bytes as PyTorch's are, filled with small random numbers,
+// and the DLTensor that describes them.
 #pragma once
 
+#include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -8,11 +12,29 @@
 
 namespace bench {
 
+class Memory {
+ public:
+  explicit Memory(std::size_t bytes = 0)
+      : bytes_(bytes),
+        data_(static_cast<unsigned char*>(std::aligned_alloc(64, (bytes + 63) / 64 * 64)), &std::free) {}
+  unsigned char* data() const { return data_.get(); }
+  std::size_t size() const { return bytes_; }
+
+ private:
+  std::size_t bytes_;
+  std::unique_ptr<unsigned char, decltype(&std::free)> data_;
+};
+
 struct Array {
-  Array(std::vector<std::int64_t> the_shape, DLDataType dtype) : shape(std::move(the_shape)) {
+  Array() = default;
+  Array(std::vector<std::int64_t> the_shape, DLDataType dtype) { resize(std::move(the_shape), dtype); }
+
+  void resize(std::vector<std::int64_t> the_shape, DLDataType dtype) {
+    shape = std::move(the_shape);
     std::size_t count = 1;
     for (std::int64_t size : shape) count *= static_cast<std::size_t>(size);
-    memory.resize(count * dtype.bits / 8);
+    memory = Memory(count * dtype.bits / 8);
+    std::memset(memory.data(), 0, memory.size());
     tensor.data = memory.data();
     tensor.device.device_type = static_cast<DLDeviceType>(1);
     tensor.ndim = static_cast<int>(shape.size());
@@ -33,10 +55,10 @@ struct Array {
   }
 
   std::vector<std::int64_t> shape;
-  std::vector<unsigned char> memory;
+  Memory memory;
   DLTensor tensor{};
 };
 
-inline constexpr DLDataType kBFloat16{4, 16, 1}, kFloat16{2, 16, 1}, kFloat32{2, 32, 1};
+inline constexpr DLDataType kBFloat16{4, 16, 1}, kFloat16{2, 16, 1}, kFloat32{2, 32, 1}, kInt32{0, 32, 1};
 
 }  // namespace bench

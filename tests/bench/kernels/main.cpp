@@ -1,5 +1,5 @@
 // bench_kernels: the figures of flash_ref on this machine, each beside what the machine can do, from one run.
-//   bench_kernels [--threads N] [--longest TOKENS] [--cpu-time] [prefill|decode|rotary]...
+//   bench_kernels [--threads N] [--longest TOKENS] [--cpu-time] [prefill|memory|decode|rotary|rwkv7]...
 #include <omp.h>
 
 #include <cstdio>
@@ -9,6 +9,7 @@
 
 #include "tests/bench/kernels/arrays.h"
 #include "tests/bench/kernels/measure.h"
+#include "tests/bench/kernels/report.h"
 #ifdef FLASH_REF_BENCH_TORCH
 #include "tests/bench/kernels/torch_attention.h"
 #endif
@@ -16,76 +17,37 @@
 namespace {
 
 using bench::Array;
+using bench::require;
 using bench::Rival;
+using bench::Settings;
 
-struct Settings {
-  int threads = omp_get_max_threads();
-  std::int64_t longest = 8192;
-};
-
-void require(int status) {
-  if (status == FLASH_REF_OK) return;
-  std::fprintf(stderr, "bench_kernels: %s\n", flash_ref_last_error());
-  std::exit(1);
-}
-
-void prefill(const Settings& settings, std::int64_t dim, std::int64_t seq, bool causal, double peak) {
-  const std::int64_t heads = seq >= 4096 ? 2 : 8;
-  Array q({1, seq, heads, dim}, bench::kBFloat16), k({1, seq, heads, dim}, bench::kBFloat16),
-      v({1, seq, heads, dim}, bench::kBFloat16), out({1, seq, heads, dim}, bench::kBFloat16);
-  q.fill_bfloat16(1), k.fill_bfloat16(2), v.fill_bfloat16(3);
-  flash_ref_attention_options options{};
-  options.struct_size = sizeof options;
-  options.causal = causal ? 1 : 0;
-  std::vector<Rival> rivals = {
-      {"flash_ref", [&] {
-         require(flash_ref_attention_fwd(&q.tensor, &k.tensor, &v.tensor, &out.tensor, nullptr, &options));
-       }}};
-#ifdef FLASH_REF_BENCH_TORCH
-  rivals.push_back({"libtorch", bench::torch_attention(q, k, v, causal, settings.threads)});
-#endif
-  bench::take_turns(rivals, 5, 1.0);
-  const double n = static_cast<double>(seq);
-  const double scores = causal ? n * (n + 1) / 2 : n * n;
-  const double flops = 4.0 * static_cast<double>(dim * heads) * scores;
-  const double rate = flops / rivals[0].best;
-  std::printf("prefill  dim %3d  tokens %5d  %-6s %7.1f GFLOP/s  %5.1f %% of peak  median %+5.1f %%",
-              static_cast<int>(dim), static_cast<int>(seq), causal ? "causal" : "full", rate / 1e9,
-              100 * rate / peak, 100 * (rivals[0].median / rivals[0].best - 1));
-  if (rivals.size() > 1) {
-    std::printf("  libtorch %6.1f  ratio %.2f", flops / rivals[1].best / 1e9,
-                rivals[1].best / rivals[0].best);
-  }
-  std::printf("\n");
-  std::fflush(stdout);
-}
-
-void all_prefills(const Settings& settings) {
-  const double fma = bench::peak_of_fma(settings.threads), dot = bench::peak_of_bf16_dot(settings.threads);
-  const double peak = fma > dot ? fma : dot;
-  std::printf("peak: float32 FMA %.1f GFLOP/s, bfloat16 dot product %.1f GFLOP/s\n", fma / 1e9, dot / 1e9);
-  for (std::int64_t dim : {64, 128}) {
-    for (std::int64_t seq = 512; seq <= settings.longest; seq *= 2) {
-      for (bool causal : {false, true}) prefill(settings, dim, seq, causal, peak);
-    }
-  }
-}
-
-void decode(const Settings& settings, std::int64_t dim, std::int64_t group) {
+// What a step of decoding with a cache reads, 128 MiB of K and V, against a loop that only reads as many
+// bytes.
+void decode(const Settings& settings, std::int64_t dim, std::int64_t group, DLDataType dtype,
+            const char* name) {
   const std::int64_t kv_heads = 4, seq_k = (std::int64_t{128} << 20) / (kv_heads * dim * 2 * 2);
-  Array q({1, 1, kv_heads * group, dim}, bench::kBFloat16), k({1, seq_k, kv_heads, dim}, bench::kBFloat16),
-      v({1, seq_k, kv_heads, dim}, bench::kBFloat16), out({1, 1, kv_heads * group, dim}, bench::kBFloat16);
-  q.fill_bfloat16(1), k.fill_bfloat16(2), v.fill_bfloat16(3);
+  Array q({1, 1, kv_heads * group, dim}, dtype), k({1, seq_k, kv_heads, dim}, dtype),
+      v({1, seq_k, kv_heads, dim}, dtype), out({1, 1, kv_heads * group, dim}, dtype),
+      new_k({1, 1, kv_heads, dim}, dtype), new_v({1, 1, kv_heads, dim}, dtype), length({1}, bench::kInt32);
+  for (Array* array : {&q, &k, &v, &new_k, &new_v}) array->fill_bfloat16(1);
+  *reinterpret_cast<std::int32_t*>(length.memory.data()) = static_cast<std::int32_t>(seq_k - 1);
+  const std::size_t bytes = k.memory.size() + v.memory.size();
+  const bench::ReadStream stream(settings.threads, bytes);
   std::vector<Rival> rivals = {
-      {"decode", [&] {
-         require(flash_ref_attention_fwd(&q.tensor, &k.tensor, &v.tensor, &out.tensor, nullptr, nullptr));
-       }}};
-  bench::take_turns(rivals, 5, 1.0);
-  const double bytes = static_cast<double>(k.memory.size() + v.memory.size());
-  const double stream = bench::read_bandwidth(settings.threads, k.memory.size() + v.memory.size());
-  std::printf("decode   dim %3d  group %d  %6.2f GB/s  %5.1f %% of a read-only stream (%.2f GB/s)\n",
-              static_cast<int>(dim), static_cast<int>(group), bytes / rivals[0].best / 1e9,
-              100 * bytes / rivals[0].best / stream, stream / 1e9);
+      {"decode",
+       [&] {
+         require(flash_ref_attention_kvcache(&q.tensor, &k.tensor, &v.tensor, &new_k.tensor, &new_v.tensor,
+                                             nullptr, nullptr, &length.tensor, nullptr, nullptr, &out.tensor,
+                                             nullptr, nullptr));
+       }},
+      {"stream", [&] { stream.run(); }}};
+  bench::take_turns(rivals, 8, 1.0);
+  const auto moved = static_cast<double>(bytes);
+  std::printf(
+      "decode   dim %3d  group %d  %-9s %6.2f GB/s  %5.1f %% of a read-only stream (%.2f GB/s; aim 85 %%)\n",
+      static_cast<int>(dim), static_cast<int>(group), name, moved / rivals[0].best / 1e9,
+      100 * rivals[1].best / rivals[0].best, moved / rivals[1].best / 1e9);
+  std::fflush(stdout);
 }
 
 void copy(const Settings& settings, const Array& from, Array& to) {
@@ -112,7 +74,7 @@ void rotary(const Settings& settings, bool interleaved, DLDataType dtype, const 
       {"copy", [&] { copy(settings, x, out); }}};
   bench::take_turns(rivals, 10, 1.0);
   const double bytes = 2 * static_cast<double>(x.memory.size());
-  std::printf("rotary   %-9s %-11s %6.2f GB/s  %5.1f %% of a copy loop (%.2f GB/s)\n", name,
+  std::printf("rotary   %-9s %-11s %6.2f GB/s  %5.1f %% of a copy loop (%.2f GB/s; aim 80 %%)\n", name,
               interleaved ? "interleaved" : "halves", bytes / rivals[0].best / 1e9,
               100 * rivals[1].best / rivals[0].best, bytes / rivals[1].best / 1e9);
 }
@@ -121,6 +83,7 @@ void rotary(const Settings& settings, bool interleaved, DLDataType dtype, const 
 
 int main(int argc, char** argv) {
   Settings settings;
+  settings.threads = omp_get_max_threads();
   std::string parts;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
@@ -128,6 +91,7 @@ int main(int argc, char** argv) {
     } else if (std::strcmp(argv[i], "--longest") == 0 && i + 1 < argc) {
       settings.longest = std::atoi(argv[++i]);
     } else if (std::strcmp(argv[i], "--cpu-time") == 0) {
+      settings.cpu_time = true;
       bench::measure_cpu_time();
     } else {
       parts += argv[i];
@@ -137,9 +101,9 @@ int main(int argc, char** argv) {
     return parts.empty() || parts.find(part) != std::string::npos;
   };
   if (settings.threads < 1 || settings.longest < 1) {
-    std::fprintf(
-        stderr,
-        "usage: bench_kernels [--threads N] [--longest TOKENS] [--cpu-time] [prefill|decode|rotary]...\n");
+    std::fprintf(stderr,
+                 "usage: bench_kernels [--threads N] [--longest TOKENS] [--cpu-time] "
+                 "[prefill|memory|decode|rotary|rwkv7]...\n");
     return 2;
   }
   omp_set_num_threads(settings.threads);
@@ -149,9 +113,15 @@ int main(int argc, char** argv) {
   std::printf(", libtorch %s", bench::torch_version().c_str());
 #endif
   std::printf("\n");
-  if (wanted("prefill")) all_prefills(settings);
+  if (wanted("memory")) bench::memory(settings);  // first: what was resident once stays in the highest mark
+  if (wanted("prefill")) bench::prefill(settings);
   if (wanted("decode")) {
-    for (std::int64_t group : {1, 4}) decode(settings, 128, group);
+    for (std::int64_t dim : {64, 128}) {
+      for (std::int64_t group : {1, 4}) {
+        decode(settings, dim, group, bench::kBFloat16, "bfloat16");
+        decode(settings, dim, group, bench::kFloat16, "float16");
+      }
+    }
   }
   if (wanted("rotary")) {
     for (bool interleaved : {false, true}) {
@@ -160,5 +130,7 @@ int main(int argc, char** argv) {
       rotary(settings, interleaved, bench::kFloat32, "float32");
     }
   }
+  omp_set_num_threads(1);
+  if (wanted("rwkv7")) bench::rwkv7();
   return 0;
 }

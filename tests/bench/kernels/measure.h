@@ -6,12 +6,15 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/kernels/arrays.h"
+
 namespace bench {
 
 struct Rival {
   std::string name;
   std::function<void()> run;
-  double best = 0, median = 0;  // seconds
+  std::function<double()> timed = {};  // instead of run: times itself, in seconds
+  double best = 0, median = 0;         // seconds
 };
 
 // From now on time is that of the process's processors divided by their number, waiting threads included: for
@@ -26,8 +29,15 @@ void take_turns(std::vector<Rival>& rivals, int rounds, double seconds);
 double peak_of_fma(int threads);
 double peak_of_bf16_dot(int threads);
 
-// Bytes per second: reading all of a buffer; reading one and writing another of the same size (counted
-// twice).
-double read_bandwidth(int threads, std::size_t bytes);
+// A loop that reads all of a buffer and nothing else, each thread its share.
+class ReadStream {
+ public:
+  ReadStream(int threads, std::size_t bytes);
+  void run() const;
+
+ private:
+  int threads_;
+  Memory memory_;
+};
 
 }  // namespace bench

@@ -1,4 +1,5 @@
-/* An LD_AUDIT library that counts the calls of flash_ref's functions, as a tracer of the dynamic linker does. */
+/* An LD_AUDIT library that counts the calls of flash_ref's functions, as a tracer of the dynamic linker does.
+ */
 #define _GNU_SOURCE
 #include <link.h>
 #include <stdint.h>
@@ -15,8 +16,8 @@ EXPORT unsigned la_objopen(struct link_map* map, Lmid_t space, uintptr_t* cookie
   return strstr(map->l_name, "empty_kernel") != NULL ? LA_FLG_BINDTO : LA_FLG_BINDFROM;
 }
 
-EXPORT uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintptr_t* to, unsigned* flags,
-                              const char* name) {
+EXPORT uintptr_t la_symbind64(Elf64_Sym* symbol, unsigned index, uintptr_t* from, uintptr_t* to,
+                              unsigned* flags, const char* name) {
   (void)index, (void)from, (void)to, (void)flags, (void)name;
   return symbol->st_value;
 }

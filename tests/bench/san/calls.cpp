@@ -1,5 +1,5 @@
-// calls THREADS [wrong]: the smallest time of a call of flash_ref_rotary in nanoseconds of processor time,
-// per thread the smallest of many batches, and of those the median. "wrong" times calls that break the
+// calls THREADS [wrong]: the time of a call of flash_ref_rotary in nanoseconds of processor time,
+// per thread a low one (5 %) of many batches, and of those the median. "wrong" times calls that break the
 // contract, and "places N" the first of each of N kinds. "memory" prints the peak in KiB.
 #include <flash_ref/flash_ref.h>
 #include <time.h>
@@ -43,14 +43,16 @@ double best_of_batches(Arguments& arguments, int batches, int calls) {
   std::vector<double> out(1024);
   DLTensor written = arguments.x;
   written.data = out.data();
-  double best = 1e18;
+  std::vector<double> times;
   for (int batch = 0; batch < batches; ++batch) {
     double start = processor_ns();
     for (int i = 0; i < calls; ++i)
       flash_ref_rotary(&arguments.x, &arguments.cos, &arguments.sin, &written, nullptr);
-    best = std::min(best, (processor_ns() - start) / calls);
+    times.push_back((processor_ns() - start) / calls);
   }
-  return best;
+  // Not the smallest: the clock of a virtual machine jumps now and then.
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 20];
 }
 
 void time_places(int count) {

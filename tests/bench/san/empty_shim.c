@@ -8,7 +8,7 @@ static kernel next;
 
 __attribute__((constructor)) static void find(void) { *(void**)&next = dlsym(RTLD_NEXT, "flash_ref_rotary"); }
 
-__attribute__((visibility("default"))) int flash_ref_rotary(const void* x, const void* cos, const void* sin, void* out,
-                                                            const void* options) {
+__attribute__((visibility("default"))) int flash_ref_rotary(const void* x, const void* cos, const void* sin,
+                                                            void* out, const void* options) {
   return next(x, cos, sin, out, options);
 }

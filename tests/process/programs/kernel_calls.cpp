@@ -52,6 +52,17 @@ int rotate(DLDataType x, DLDataType table, DLDataType out) {
   return flash_ref_rotary(&tx.view, &tc.view, &ts.view, &to.view, nullptr);  // call: rotate
 }
 
+// Two cached keys of eight, one new one, rotated.
+int decode(DLDataType cache, DLDataType fresh, DLDataType table) {
+  Tensor q({1, 1, 2, 8}, kHalf), k_cache({1, 8, 2, 8}, cache), v_cache({1, 8, 2, 8}, cache),
+      k({1, 1, 2, 8}, fresh), v({1, 1, 2, 8}, fresh), cos({8, 4}, table), sin({8, 4}, table),
+      lengths({1}, {0, 32, 1}), out({1, 1, 2, 8}, kHalf);
+  lengths.data[0] = 2;
+  return flash_ref_attention_kvcache(&q.view, &k_cache.view, &v_cache.view, &k.view, &v.view, &cos.view,
+                                     &sin.view, &lengths.view, nullptr, nullptr, &out.view, nullptr,
+                                     nullptr);  // call: decode
+}
+
 inline int inner(DLDataType k) {
   Tensor tq({1, 4, 2, 8}, kHalf), tk({1, 4, 2, 8}, k), tv({1, 4, 2, 8}, kHalf), to({1, 4, 2, 8}, kHalf);
   int status =
@@ -61,6 +72,24 @@ inline int inner(DLDataType k) {
 inline __attribute__((always_inline)) int middle(DLDataType k) {
   int status = inner(k);  // call: middle
   return status + 1;
+}
+
+// Each backward function with one gradient or state of a wrong dtype: none of them runs.
+int backward() {
+  const std::vector<std::int64_t> sizes = {1, 4, 2, 8}, rows = {4, 2, 8};
+  Tensor half(sizes, kHalf), wide(sizes, kFloat), lse({1, 2, 4}, kFloat), state({1, 2, 8, 8}, kHalf);
+  Tensor row(rows, kHalf), row_lse({2, 4}, kHalf), ends({2}, {0, 32, 1});
+  DLTensor* t = &half.view;
+  int refused = 0;
+  refused += flash_ref_attention_bwd(t, t, t, t, &lse.view, t, t, t, &wide.view, nullptr) ==
+             FLASH_REF_BAD_DTYPE;  // call: attention_bwd
+  t = &row.view;
+  refused += flash_ref_attention_varlen_bwd(t, t, t, &ends.view, &ends.view, t, &row_lse.view, t, t, t, t,
+                                            nullptr) == FLASH_REF_BAD_DTYPE;  // call: varlen_bwd
+  t = &half.view;
+  refused += flash_ref_rwkv7_bwd(t, t, t, t, t, t, nullptr, t, nullptr, t, t, t, t, t, t, &state.view,
+                                 nullptr) == FLASH_REF_BAD_DTYPE;  // call: rwkv7_bwd
+  return refused;
 }
 
 int wrong() { return attend(kHalf, kFloat, kHalf, kHalf); }
@@ -141,10 +170,14 @@ int close_everything() {
 }
 
 int run(const std::string& mode, long count, long calls) {
+  if (mode == "decode") return decode(kHalf, kHalf, kHalf);
+  if (mode == "cache") return decode(kHalf, kBrain, kHalf);
+  if (mode == "cache-tables") return decode(kHalf, kHalf, kFloat);
   if (mode == "clean") return attend(kHalf, kHalf, kHalf, kHalf) + rotate(kBrain, kBrain, kBrain);
   if (mode == "wrong") return wrong_times(count) != 0 ? 4 : 0;
   if (mode == "all-float") return attend(kFloat, kFloat, kFloat, kFloat) != 0 ? 4 : 0;
   if (mode == "rotary") return rotate(kFloat, kBrain, kFloat) != 0 ? 4 : 0;
+  if (mode == "backward") return backward();
   if (mode == "inlined") return middle(kFloat) != 0 ? 4 : 0;
   if (mode == "threads") threads(count, calls);
   if (mode == "numbers") return numbers(count);

@@ -1,6 +1,7 @@
 /* opened_calls HOW NAME...: opens libraries and calls what is in them.
- * HOW: local, global, deepbind, twice (each library opened, then all called in turn), inside (call_inside of each),
- * probe (is there a kernel by RTLD_DEFAULT, in no library that has it?), default (RTLD_DEFAULT after RTLD_GLOBAL). */
+ * HOW: local, global, deepbind, twice (each library opened, then all called in turn), inside (call_inside of
+ * each), probe (is there a kernel by RTLD_DEFAULT, in no library that has it?), default (RTLD_DEFAULT after
+ * RTLD_GLOBAL). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A program with an attention function of its own and an observer slot like flash_ref's: what a library has to do to
- * be watched under a contract of its own. */
+/* A program with an attention function of its own and an observer slot like flash_ref's: what a library has
+ * to do to be watched under a contract of its own. */
 #include <flash_ref/observer.h>
 #include <stdio.h>
 
@@ -36,7 +36,8 @@ static void tell(flash_ref_call_event* event, uint32_t phase) {
 
 __attribute__((noinline)) static int my_attention(const DLTensor* q, const DLTensor* k, DLTensor* out) {
   const DLTensor* const tensors[] = {q, k, out};
-  flash_ref_call_event event = {sizeof event, 0, 1, 3, names[1], roles, tensors, NULL, __builtin_return_address(0), 1, 0};
+  flash_ref_call_event event = {
+      sizeof event, 0, 1, 3, names[1], roles, tensors, NULL, __builtin_return_address(0), 1, 0};
   tell(&event, FLASH_REF_BEFORE);
   tell(&event, FLASH_REF_AFTER);
   return 1;

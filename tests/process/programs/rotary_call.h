@@ -1,4 +1,5 @@
-/* Four calls of flash_ref_rotary through a pointer: the second and fourth with float32 tables, which it refuses. */
+/* Four calls of flash_ref_rotary through a pointer: the second and fourth with float32 tables, which it
+ * refuses. */
 #pragma once
 
 #include <dlpack/dlpack.h>

@@ -210,18 +210,19 @@ TEST_CASE("attention: options") {
       a.options.struct_size = size;
       REQUIRE_ERROR(a.call(), bad,
                     prefixed("options.struct_size is " + std::to_string(size) +
-                             "; expected 56, sizeof(flash_ref_attention_options)"));
+                             "; expected 64, sizeof(flash_ref_attention_options)"));
     }
   }
   SECTION("a longer struct of a later version") {
-    unsigned char later[80] = {};
+    unsigned char later[100] = {};
     a.options.struct_size = sizeof later;
     std::memcpy(later, &a.options, sizeof a.options);
     CHECK(a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later).status == FLASH_REF_OK);
-    later[60] = 1;
-    REQUIRE_ERROR(a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later), bad,
-                  prefixed("options.struct_size is 80 and a member beyond byte 56 is set, which this library "
-                           "(ABI version 2) does not know"));
+    later[70] = 1;
+    REQUIRE_ERROR(
+        a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later), bad,
+        prefixed("options.struct_size is 100 and a member beyond byte 64 is set, which this library "
+                 "(ABI version 3) does not know"));
   }
   SECTION("causal") {
     a.options.causal = 2;

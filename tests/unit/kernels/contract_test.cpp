@@ -6,7 +6,8 @@
 
 #include "kernels/launch/flash_ref_contract.h"
 #include "tests/catch.h"
-#include "tests/unit/kernels/calls.h"
+#include "tests/unit/kernels/backward_calls.h"
+#include "tests/unit/kernels/kvcache_calls.h"
 
 using namespace flash_ref_test;
 using dtype_guard::Api;
@@ -55,6 +56,11 @@ void require_table(const flash_ref::ApiRule& table, const Api& api) {
       CHECK(((rule.accepts >> j) & 1U) == (operand.accepts.contains(*dtype) ? 1U : 0U));
     }
   }
+  REQUIRE(table.option_count == static_cast<int>(api.options.size()));
+  for (int i = 0; i < table.option_count; ++i) {
+    CHECK(table.options[i].role == api.options[static_cast<std::size_t>(i)].role);
+    CHECK(table.options[i].accepts != 0);
+  }
 }
 
 // Every dtype that DLPack knows, in one operand at a time: refused exactly where the contract refuses it.
@@ -66,7 +72,7 @@ void require_behaviour(const Api& api, Dtype base) {
       if (!type) continue;
       Arguments arguments;
       arguments.named(operand.role).dtype = {type->code, type->bits, type->lanes};
-      const bool leads = operand.same_as.empty() && !operand.optional;
+      const bool leads = operand.argument == 0;  // others have its dtype
       const bool accepted =
           leads || !operand.same_as.empty() ? dtype == base : operand.accepts.contains(dtype);
       INFO(api.name << ": " << operand.role << " as " << name(dtype));
@@ -81,7 +87,11 @@ void require_behaviour(const Api& api, Dtype base) {
 
 TEST_CASE("the generated tables equal the contract file") {
   require_table(flash_ref::kFlashRefAttentionFwd, contract("flash_ref_attention_fwd"));
+  require_table(flash_ref::kFlashRefAttentionBwd, contract("flash_ref_attention_bwd"));
+  require_table(flash_ref::kFlashRefAttentionVarlenBwd, contract("flash_ref_attention_varlen_bwd"));
+  require_table(flash_ref::kFlashRefRwkv7Bwd, contract("flash_ref_rwkv7_bwd"));
   require_table(flash_ref::kFlashRefAttentionVarlenFwd, contract("flash_ref_attention_varlen_fwd"));
+  require_table(flash_ref::kFlashRefAttentionKvcache, contract("flash_ref_attention_kvcache"));
   require_table(flash_ref::kFlashRefRwkv7Fwd, contract("flash_ref_rwkv7_fwd"));
   require_table(flash_ref::kFlashRefRotary, contract("flash_ref_rotary"));
 }
@@ -89,6 +99,10 @@ TEST_CASE("the generated tables equal the contract file") {
 TEST_CASE("the calls refuse exactly what the contract refuses") {
   require_behaviour<AttentionArguments>(contract("flash_ref_attention_fwd"), Dtype::kFloat16);
   require_behaviour<RotaryArguments>(contract("flash_ref_rotary"), Dtype::kBFloat16);
+  require_behaviour<AttentionBwdArguments>(contract("flash_ref_attention_bwd"), Dtype::kFloat16);
+  require_behaviour<VarlenBwdArguments>(contract("flash_ref_attention_varlen_bwd"), Dtype::kFloat16);
+  require_behaviour<Rwkv7BwdArguments>(contract("flash_ref_rwkv7_bwd"), Dtype::kBFloat16);
+  require_behaviour<KvCacheArguments>(contract("flash_ref_attention_kvcache"), Dtype::kBFloat16);
 }
 
 TEST_CASE("the header's sentences on dtypes equal the contract file") {
@@ -99,8 +113,10 @@ TEST_CASE("the header's sentences on dtypes equal the contract file") {
   for (std::string word; header >> word;) {
     if (word != "*") comments += " " + word;
   }
-  for (const char* name : {"flash_ref_attention_fwd", "flash_ref_attention_varlen_fwd", "flash_ref_rotary",
-                           "flash_ref_rwkv7_fwd"}) {
+  for (const char* name :
+       {"flash_ref_attention_fwd", "flash_ref_attention_bwd", "flash_ref_attention_varlen_fwd",
+        "flash_ref_attention_varlen_bwd", "flash_ref_rotary", "flash_ref_rwkv7_fwd", "flash_ref_rwkv7_bwd",
+        "flash_ref_attention_kvcache"}) {
     const std::string sentence = " Dtypes: " + dtype_sentence(contract(name)) + " Accumulation:";
     INFO(sentence);
     CHECK(comments.find(sentence) != std::string::npos);

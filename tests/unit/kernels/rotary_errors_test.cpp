@@ -61,19 +61,20 @@ TEST_CASE("rotary: devices, shapes and layouts") {
   SECTION("dimensions") {
     a.cos.ndim = 4;
     REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
-                  prefixed("cos has 4 dimensions; expected 2: (seq, rotary_dim / 2)"));
+                  prefixed("cos has 4 dimensions; expected 2: (positions, rotary_dim / 2)"));
   }
   SECTION("length of the tables") {
-    table[0] = 6;
-    a.cos.shape = table;
+    table[0] = 4;
+    a.cos.shape = a.sin.shape = table;
     REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
-                  prefixed("cos has shape (6, 6); expected (5, rotary_dim / 2) with rotary_dim <= 16"));
+                  prefixed("cos has shape (4, 6); expected at least 5 rows: seq 5 and offset 0"));
   }
   SECTION("rotary_dim larger than dim") {
     table[1] = 9;
     a.cos.shape = table;
-    REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
-                  prefixed("cos has shape (5, 9); expected (5, rotary_dim / 2) with rotary_dim <= 16"));
+    REQUIRE_ERROR(
+        a.call(), FLASH_REF_BAD_SHAPE,
+        prefixed("cos has shape (5, 9); expected (positions, rotary_dim / 2) with rotary_dim <= 16"));
   }
   SECTION("sin") {
     table[1] = 5;
@@ -105,7 +106,40 @@ TEST_CASE("rotary: options") {
   REQUIRE_ERROR(a.call(), FLASH_REF_BAD_OPTIONS, prefixed("options.conjugate is 3; expected 0 or 1"));
   a.options.struct_size = 8;
   REQUIRE_ERROR(a.call(), FLASH_REF_BAD_OPTIONS,
-                prefixed("options.struct_size is 8; expected 40, sizeof(flash_ref_rotary_options)"));
+                prefixed("options.struct_size is 8; expected 56, sizeof(flash_ref_rotary_options)"));
+}
+
+TEST_CASE("rotary: offsets") {
+  RotaryArguments a;
+  SECTION("of all sequences") {
+    a.options.seqlen_offset = -1;
+    REQUIRE_ERROR(a.call(), FLASH_REF_BAD_OPTIONS,
+                  prefixed("options.seqlen_offset is -1; expected 0 to 288230376151711744"));
+    a.options.seqlen_offset = 1;
+    REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
+                  prefixed("cos has shape (5, 6); expected at least 6 rows: seq 5 and offset 1"));
+  }
+  SECTION("of each sequence") {
+    TestTensor offsets({2}, kInt32), three({3}, kInt32), numbers({2}, kFloat32);
+    offsets.set_bits(0, 0);
+    offsets.set_bits(1, 0);
+    a.options.seqlen_offsets = &offsets;
+    CHECK(a.call().status == FLASH_REF_OK);
+    RotaryArguments b;
+    b.options.seqlen_offsets = &offsets;
+    offsets.set_bits(1, 0xffffffffU);
+    REQUIRE_ERROR(b.call(), FLASH_REF_BAD_VALUE,
+                  prefixed("options.seqlen_offsets[1] is -1; expected at least 0"));
+    offsets.set_bits(1, 2);
+    REQUIRE_ERROR(b.call(), FLASH_REF_BAD_SHAPE,
+                  prefixed("cos has shape (5, 6); expected at least 7 rows: seq 5 and offset 2"));
+    b.options.seqlen_offsets = &three;
+    REQUIRE_ERROR(b.call(), FLASH_REF_BAD_SHAPE,
+                  prefixed("options.seqlen_offsets has shape (3); expected (2) (batch of x)"));
+    b.options.seqlen_offsets = &numbers;
+    REQUIRE_ERROR(b.call(), FLASH_REF_BAD_DTYPE,
+                  prefixed("options.seqlen_offsets has dtype float32; accepted: int32"));
+  }
 }
 
 TEST_CASE("rotary needs no workspace") {

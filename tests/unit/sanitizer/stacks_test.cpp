@@ -16,7 +16,7 @@ StackFrame native(const std::string& function, const std::string& module) {
   return frame;
 }
 
-StackFrame python(const std::string& function, const std::string& file = "/home/me/model.py") {
+StackFrame python(const std::string& function, const std::string& file = "/srv/me/model.py") {
   StackFrame frame;
   frame.language = "python";
   frame.function = function;
@@ -64,11 +64,11 @@ TEST_CASE("Python frames that no loop is left for are kept") {
 TEST_CASE("a finding lies in the first frame of the user's own code") {
   std::vector<StackFrame> frames = {
       python("linear", "/usr/lib/python3/dist-packages/torch/nn.py"),
-      python("wrapper", "/home/me/venv/lib/python3.11/site-packages/torch/nn.py"),
+      python("wrapper", "/srv/me/venv/lib/python3.11/site-packages/torch/nn.py"),
       python("<module>", "<frozen importlib._bootstrap>"), python("forward")};
   SourceLocation place = user_location(frames);
   CHECK(place.function == "forward");
-  CHECK(place.file == "/home/me/model.py");
+  CHECK(place.file == "/srv/me/model.py");
   CHECK(place.line == 7);
   CHECK(user_location({}).file.empty());
 }

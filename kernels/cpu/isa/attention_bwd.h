@@ -1,0 +1,346 @@
+// Attention, backward, one block of keys: its keys and values are packed once, then tiles of rows go by. For
+// each tile the scores are computed again, P and dS follow from lse and delta, and three products use them
+// (kernels/README.md has the formulae). A row is one query of one head, ordered by query, as in attention.h.
+#pragma once
+
+#include "kernels/cpu/isa/pack.h"
+#include "kernels/cpu/isa/scores.h"
+#include "kernels/cpu/isa/softmax.h"
+
+namespace flash_ref::cpu::FLASH_REF_ISA {
+
+// Chosen for what a block and a tile hold to stay in a second-level cache of 1 MiB.
+template <class T>
+constexpr std::int64_t kBwdRows = kPairs<T> ? 192 : 96;  // a multiple of 2 * kRows, or of kRows
+FLASH_REF_INLINE std::int64_t bwd_keys(std::int64_t dim) { return dim <= 64 ? 256 : dim <= 128 ? 128 : 64; }
+FLASH_REF_INLINE std::int64_t bwd_width(std::int64_t dim) { return round_up(dim, kLanes); }
+
+struct BwdRow {
+  float lse, delta;         // lse in base 2
+  std::int64_t begin, end;  // the keys that the row sees, counted from the block's first
+};
+
+// The memory of one thread. P and dS lie as the products read them: numbers of kBwdRows rows, where two rows
+// make one row of pairs, by the keys of the block; ds_rows has rows of pairs of keys instead. Without pairs
+// all three are plain matrices, and ds_rows is ds.
+template <class T>
+struct BwdMemory {
+  static constexpr std::int64_t kTile = kBwdRows<T>;
+
+  std::int64_t width, keys, stride;
+  bool *keys_finite, *q_finite, *dout_finite;
+  BwdRow* rows;
+  float *key_columns, *value_columns, *key_values, *dk, *dv;  // of the block
+  float *q, *dout, *q_values, *dout_values;                   // of the tile
+  float *p, *ds, *ds_rows, *scores, *dp;
+
+  FLASH_REF_INLINE BwdMemory(std::int64_t dim, void* memory)
+      : width(bwd_width(dim)), keys(bwd_keys(dim)), stride(keys + kLanes) {
+    keys_finite = static_cast<bool*>(memory);
+    q_finite = keys_finite + 1;
+    dout_finite = keys_finite + 2;
+    rows = reinterpret_cast<BwdRow*>(static_cast<char*>(memory) + 64);
+    float* next = reinterpret_cast<float*>(rows + kTile);
+    float** const of_block[] = {&key_columns, &value_columns, &key_values, &dk, &dv};
+    for (float** part : of_block) *part = next, next += keys * width;
+    float** const of_tile[] = {&q, &dout, &q_values, &dout_values};
+    for (float** part : of_tile) *part = next, next += kTile * width;
+    p = next;
+    ds = p + kTile * stride;
+    ds_rows = kPairs<T> ? ds + kTile * stride : ds;
+    scores = ds_rows + kTile * stride;
+    dp = scores + kRows * stride;
+  }
+
+  static FLASH_REF_INLINE std::size_t bytes(std::int64_t dim) {
+    const std::int64_t row = bwd_keys(dim) + kLanes;
+    const std::int64_t floats =
+        bwd_width(dim) * (5 * bwd_keys(dim) + 4 * kTile) + row * (3 * kTile + 2 * kRows);
+    return 64 + kTile * sizeof(BwdRow) + static_cast<std::size_t>(floats) * sizeof(float);
+  }
+};
+
+// What a packed row holds.
+template <class T, bool kPaired = kPairs<T>>
+struct PackedElement {
+  using Type = float;
+};
+template <class T>
+struct PackedElement<T, true> {
+  using Type = T;
+};
+
+template <class T>
+class BwdSolver {
+ public:
+  FLASH_REF_INLINE BwdSolver(const AttentionBwdPiece& piece, void* memory)
+      : piece_(piece), all_(piece.forward), memory_(all_.dim, memory) {}
+
+  void start_keys() {
+    const RowStrides &k = all_.k_strides, &v = all_.v_strides;
+    const T* keys = static_cast<const T*>(all_.k) + all_.first_key * k.row;
+    const T* values = static_cast<const T*>(all_.v) + all_.first_key * v.row;
+    pack_keys(keys, k.row, k.dim, count(), all_.dim, memory_.key_columns);
+    pack_keys(values, v.row, v.dim, count(), all_.dim, memory_.value_columns);
+    *memory_.keys_finite =
+        pack_values(keys, k.row, k.dim, count(), all_.dim, memory_.keys, memory_.key_values);
+    fill(memory_.dk, memory_.dk + memory_.keys * memory_.width, 0.0F);
+    fill(memory_.dv, memory_.dv + memory_.keys * memory_.width, 0.0F);
+  }
+
+  void add_rows(std::int64_t first, std::int64_t last) {
+    const std::int64_t rows = last - first;
+    load_rows(first, rows);
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      differentiate(first, row, static_cast<int>(smaller(kRows, rows - row)));
+    }
+    add_transposed(memory_.p, memory_.dout, memory_.dout_values, *memory_.dout_finite, rows, memory_.dv);
+    add_transposed(memory_.ds, memory_.q, memory_.q_values, *memory_.q_finite, rows, memory_.dk);
+  }
+
+  // dq_sums += dS k.
+  void add_dq(std::int64_t first, std::int64_t last) {
+    constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
+    for (std::int64_t row = 0; row < last - first; row += kRows) {
+      const int rows = static_cast<int>(smaller(kRows, last - first - row));
+      const std::int64_t begin = memory_.rows[row].begin, end = memory_.rows[row + rows - 1].end;
+      float* sums = piece_.dq_sums + (first + row) * memory_.width;
+      if (begin >= end) continue;
+      if (!*memory_.keys_finite) {
+        for (int i = 0; i < rows; ++i) add_visible_keys(row + i, sums + i * memory_.width);
+        continue;
+      }
+      const std::int64_t from = begin / kKeys, depth = numbers_of<T>(end) - from;
+      for (std::int64_t column = 0; column < memory_.width; column += kPanel) {
+        const std::int64_t width = panel_width(column, memory_.width);
+        add_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
+            memory_.ds_rows + row * memory_.stride + from, memory_.stride,
+            memory_.key_values + column * memory_.keys + from * width, depth, sums + column, memory_.width,
+            kOnes);
+      }
+    }
+  }
+
+  void finish_keys() {
+    for (std::int64_t key = 0; key < count(); ++key) {
+      store_row(memory_.dk + key * memory_.width, all_.scale, piece_.dk, piece_.dk_strides,
+                all_.first_key + key, 0);
+      store_row(memory_.dv + key * memory_.width, 1.0F, piece_.dv, piece_.dv_strides, all_.first_key + key,
+                0);
+    }
+  }
+
+  void prepare(std::int64_t first, std::int64_t last) {
+    const RowStrides &dout = piece_.dout_strides, &out = all_.out_strides;
+    for (std::int64_t r = first; r < last; ++r) {
+      const T* a = row_in(static_cast<const T*>(piece_.dout), dout, r);
+      const T* b = row_in(static_cast<const T*>(all_.out), out, r);
+      Vec sum = {};
+      for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
+        const std::int64_t some = smaller(kLanes, all_.dim - d);
+        sum = multiply_add(widen_some(a + d * dout.dim, dout.dim, some),
+                           widen_some(b + d * out.dim, out.dim, some), sum);
+      }
+      piece_.deltas[r] = sum_of_lanes(sum);
+      fill(piece_.dq_sums + r * memory_.width, piece_.dq_sums + (r + 1) * memory_.width, 0.0F);
+    }
+  }
+
+  void finish_rows(std::int64_t first, std::int64_t last) {
+    for (std::int64_t r = first; r < last; ++r) {
+      store_row(piece_.dq_sums + r * memory_.width, all_.scale, piece_.dq, piece_.dq_strides, r / all_.heads,
+                r % all_.heads);
+    }
+  }
+
+ private:
+  using Packed = typename PackedElement<T>::Type;
+  // Elements of a packed row.
+  static constexpr std::int64_t kPerFloat = kPairs<T> ? 2 : 1;
+
+  FLASH_REF_INLINE std::int64_t count() const { return all_.last_key - all_.first_key; }
+
+  template <class Pointer>
+  FLASH_REF_INLINE Pointer row_in(Pointer base, const RowStrides& strides, std::int64_t r) const {
+    return base + r / all_.heads * strides.row + r % all_.heads * strides.head;
+  }
+
+  void store_row(const float* sums, float factor, void* base, const RowStrides& strides, std::int64_t row,
+                 std::int64_t head) const {
+    T* to = static_cast<T*>(base) + row * strides.row + head * strides.head;
+    for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
+      narrow_some(to + d * strides.dim, strides.dim, smaller(kLanes, all_.dim - d),
+                  load(sums + d) * broadcast(factor));
+    }
+  }
+
+  void load_rows(std::int64_t first, std::int64_t rows) {
+    const RowStrides &q = all_.q_strides, &dout = piece_.dout_strides, &lse = all_.lse_strides;
+    const std::int64_t width = memory_.width, row_elements = width * kPerFloat;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const std::int64_t r = first + i;
+      pack_row(row_in(static_cast<const T*>(all_.q), q, r), q.dim, all_.dim, 1.0F, memory_.q + i * width);
+      pack_row(row_in(static_cast<const T*>(piece_.dout), dout, r), dout.dim, all_.dim, 1.0F,
+               memory_.dout + i * width);
+      BwdRow& row = memory_.rows[i];
+      row.lse = finite_or_zero(*row_in(static_cast<const float*>(all_.lse), lse, r) * kLog2E);
+      row.delta = piece_.deltas[r];
+      const SoftmaxRow seen = FLASH_REF_ISA::row_of(all_, all_.first_position + r / all_.heads);
+      row.begin = seen.begin - all_.first_key;
+      row.end = seen.end - all_.first_key;
+    }
+    *memory_.q_finite = pack_values(reinterpret_cast<const Packed*>(memory_.q), row_elements, 1, rows,
+                                    all_.dim, memory_.kTile, memory_.q_values);
+    *memory_.dout_finite = pack_values(reinterpret_cast<const Packed*>(memory_.dout), row_elements, 1, rows,
+                                       all_.dim, memory_.kTile, memory_.dout_values);
+  }
+
+  // P and dS of kRows rows.
+  void differentiate(std::int64_t first, std::int64_t row, int rows) {
+    const std::int64_t columns = round_up(count(), kLanes), depth = numbers_of<T>(all_.dim);
+    const std::int64_t begin = memory_.rows[row].begin, end = memory_.rows[row + rows - 1].end;
+    float* scores = kPairs<T> ? memory_.scores : memory_.p + row * memory_.stride;
+    float* dp = kPairs<T> ? memory_.dp : memory_.ds + row * memory_.stride;
+    for (std::int64_t column = begin / kPanel * kPanel; column < end; column += kPanel) {
+      const std::int64_t width = panel_width(column, columns);
+      const BlockFunction product = set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes));
+      product(memory_.q + row * memory_.width, memory_.width, memory_.key_columns + column * depth, depth,
+              scores + column, memory_.stride, kOnes);
+      product(memory_.dout + row * memory_.width, memory_.width, memory_.value_columns + column * depth,
+              depth, dp + column, memory_.stride, kOnes);
+    }
+    for (int i = 0; i < rows; ++i) {
+      float *scores_of_row = scores + i * memory_.stride, *dp_of_row = dp + i * memory_.stride;
+      const std::int64_t r = first + row + i;
+      if (scores_are_products(all_)) {
+        differentiate_row<false>(memory_.rows[row + i], r, scores_of_row, dp_of_row, columns);
+      } else {
+        differentiate_row<true>(memory_.rows[row + i], r, scores_of_row, dp_of_row, columns);
+      }
+    }
+    if constexpr (kPairs<T>) {
+      for (int i = 0; i < rows; i += 2) store_pairs(row + i, i, i + 1 < rows, columns);
+    }
+  }
+
+  // Scores become P, dP becomes dS = P (dP - delta); 0 where the row sees no key.
+  template <bool kAdjusted>
+  void differentiate_row(const BwdRow& row, std::int64_t r, float* scores, float* dp,
+                         std::int64_t columns) const {
+    const RowOfScores<T> rule(all_, r / all_.heads, r % all_.heads);
+    const Vec factor = broadcast(product_factor(all_)), lse = broadcast(row.lse),
+              delta = broadcast(row.delta);
+    const std::int64_t begin = smaller(row.begin / kLanes * kLanes, columns),
+                       end = row.begin < row.end ? round_up(row.end, kLanes) : begin;
+    fill(scores, scores + begin, 0.0F), fill(dp, dp + begin, 0.0F);
+    for (std::int64_t j = begin; j < end; j += kLanes) {
+      Vec score = load(scores + j) * factor, derivative;
+      if constexpr (kAdjusted) score = rule.at(score, all_.first_key + j, derivative);
+      Vec p = exp2_nonpositive(score - lse);
+      Vec ds = p * (load(dp + j) - delta);
+      if constexpr (kAdjusted) ds *= derivative;
+      if (j < row.begin || j + kLanes > row.end) {
+        const Vec key = lane_numbers() + static_cast<float>(j);
+        const Bits seen =
+            (Bits)(key >= static_cast<float>(row.begin)) & (Bits)(key < static_cast<float>(row.end));
+        p = (Vec)((Bits)p & seen);
+        ds = (Vec)((Bits)ds & seen);
+      }
+      store(scores + j, p);
+      store(dp + j, ds);
+    }
+    fill(scores + end, scores + columns, 0.0F), fill(dp + end, dp + columns, 0.0F);
+  }
+
+  // Two rows as pairs: neighbours along the rows for P and dS, along the keys for ds_rows.
+  void store_pairs(std::int64_t row, int block_row, bool has_second, std::int64_t columns) {
+    const float *p = memory_.scores + block_row * memory_.stride,
+                *ds = memory_.dp + block_row * memory_.stride;
+    float *p_pairs = memory_.p + row / 2 * memory_.stride, *ds_pairs = memory_.ds + row / 2 * memory_.stride;
+    for (std::int64_t j = 0; j < columns; j += kLanes) {
+      const float* second = p + memory_.stride + j;
+      store(p_pairs + j, paired(load(p + j), has_second ? load(second) : Vec{}));
+      second = ds + memory_.stride + j;
+      store(ds_pairs + j, paired(load(ds + j), has_second ? load(second) : Vec{}));
+    }
+    for (int i = 0; i < (has_second ? 2 : 1); ++i) {
+      auto* to = reinterpret_cast<std::uint16_t*>(memory_.ds_rows + (row + i) * memory_.stride);
+      const float* from = ds + i * memory_.stride;
+      for (std::int64_t j = 0; j < columns; j += 2 * kLanes) {
+        narrow_both(to + j, load(from + j), j + kLanes < columns ? load(from + j + kLanes) : Vec{});
+      }
+    }
+  }
+
+  // sums += A^T B over the rows of the tile, with A = P or dS and B = dout or q.
+  void add_transposed(const float* a, const float* b_rows, const float* b, bool finite, std::int64_t rows,
+                      float* sums) const {
+    std::int64_t first = 0, last = 0;  // the rows that see some of the keys at hand
+    for (std::int64_t key = 0; key < count(); key += kRows) {
+      const int keys = static_cast<int>(smaller(kRows, count() - key));
+      while (first < rows && memory_.rows[first].end <= key) ++first;
+      while (last < rows && memory_.rows[last].begin < key + keys) ++last;
+      if (first >= last) continue;
+      if (!finite) {
+        for (int i = 0; i < keys; ++i)
+          add_visible_rows(a, b_rows, first, last, key + i, sums + (key + i) * memory_.width);
+        continue;
+      }
+      const std::int64_t from = first / kPerFloat, depth = numbers_of<T>(last) - from;
+      for (std::int64_t column = 0; column < memory_.width; column += kPanel) {
+        const std::int64_t width = panel_width(column, memory_.width);
+        add_block_of<kPairs<T>, true>(keys, static_cast<int>(width / kLanes))(
+            a + from * memory_.stride + key, memory_.stride, b + column * memory_.kTile + from * width, depth,
+            sums + key * memory_.width + column, memory_.width, kOnes);
+      }
+    }
+  }
+
+  // Where a NaN or infinity is about, one pair of row and key at a time: 0 times it would be NaN.
+  void add_visible_rows(const float* a, const float* b_rows, std::int64_t first, std::int64_t last,
+                        std::int64_t key, float* sums) const {
+    for (std::int64_t i = first; i < last; ++i) {
+      if (key < memory_.rows[i].begin || key >= memory_.rows[i].end) continue;
+      const std::int64_t at = (i / kPerFloat * memory_.stride + key) * kPerFloat + i % kPerFloat;
+      add_multiple(packed_number(a, at), b_rows + i * memory_.width, sums);
+    }
+  }
+
+  void add_visible_keys(std::int64_t i, float* sums) const {
+    const RowStrides& k = all_.k_strides;
+    for (std::int64_t key = memory_.rows[i].begin; key < memory_.rows[i].end; ++key) {
+      const float ds = packed_number(memory_.ds_rows, i * memory_.stride * kPerFloat + key);
+      const T* from = static_cast<const T*>(all_.k) + (all_.first_key + key) * k.row;
+      for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
+        const Vec value = widen_some(from + d * k.dim, k.dim, smaller(kLanes, all_.dim - d));
+        store(sums + d, multiply_add(broadcast(ds), value, load(sums + d)));
+      }
+    }
+  }
+
+  void add_multiple(float factor, const float* packed_row, float* sums) const {
+    const auto* row = reinterpret_cast<const Packed*>(packed_row);
+    for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
+      const Vec value = widen_some(row + d, 1, smaller(kLanes, all_.dim - d));
+      store(sums + d, multiply_add(broadcast(factor), value, load(sums + d)));
+    }
+  }
+
+  static FLASH_REF_INLINE float packed_number(const float* from, std::int64_t index) {
+    if constexpr (kPairs<T>) {
+      return __builtin_bit_cast(
+          float, static_cast<std::uint32_t>(reinterpret_cast<const std::uint16_t*>(from)[index]) << 16);
+    } else {
+      return from[index];
+    }
+  }
+
+  static constexpr float kOnes[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+  static_assert(kRows <= 12);
+
+  const AttentionBwdPiece& piece_;
+  const AttentionPiece& all_;  // its keys are those of the block
+  BwdMemory<T> memory_;
+};
+
+}  // namespace flash_ref::cpu::FLASH_REF_ISA
