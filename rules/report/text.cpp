@@ -115,6 +115,7 @@ class TextWriter {
     fact("precision settings", finding.precision);
     fact("torch versions", finding.torch);
     fact("also breaks", finding.also_rules);
+    if (!finding.runtime.empty() && finding.runtime != "unknown") fact("at run time", {finding.runtime});
   }
 
   void fact(std::string_view label, const std::vector<std::string>& values) {
@@ -191,7 +192,17 @@ class TextWriter {
   }
 
   void watched(const Watched& watched) {
+    constexpr std::size_t kNamed =
+        8;  // a job of a thousand ranks is not listed line by line; the JSON report has all
+    std::size_t left = kNamed;
     for (const WatchedProcess& process : watched.processes) {
+      if (left-- == 0) {
+        const auto incomplete = std::count_if(watched.processes.begin() + kNamed, watched.processes.end(),
+                                              [](const WatchedProcess& one) { return !one.complete; });
+        fmt::print(out_, "watched: {} more processes{}\n", watched.processes.size() - kNamed,
+                   incomplete == 0 ? "" : fmt::format(", {} ended without their closing record", incomplete));
+        break;
+      }
       fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, process.host, process.command,
                  process.complete ? "" : " (ended without its closing record: counts may be low)");
     }

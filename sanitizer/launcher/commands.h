@@ -2,6 +2,8 @@
 // LibraryError and MissingJournal go up to main, which prints them and ends with status 2.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +29,7 @@ int run_command(const RunArguments& arguments);
 
 struct ReportArguments {
   std::vector<std::string> journals;
+  std::string with;  // a report of dtype-lint, JSON
   std::vector<std::string> contracts;
   std::string root;
   std::vector<std::string> formats;
@@ -35,6 +38,27 @@ struct ReportArguments {
   std::string baseline, write_baseline;
 };
 int report_command(const ReportArguments& arguments);
+
+struct AttachArguments {
+  std::string pid;
+  std::vector<std::string> options;
+  std::string library;
+};
+// Puts the library into a running process, or switches it on where it is already.
+int attach_command(const AttachArguments& arguments);
+// detach, off: nothing is looked at any more; on: it is again. The library stays where it is.
+int switch_command(const std::string& pid, bool on);
+
+struct DoctorArguments {
+  std::string pid;
+  std::vector<std::string> command;
+  std::string library;
+};
+// Status 1 when the process or command cannot be watched.
+int doctor_command(const DoctorArguments& arguments);
+
+// Throws UsageError.
+pid_t parse_pid(const std::string& text);
 
 // The catalog's page of a rule.
 int explain_command(const std::string& rule);

@@ -1,11 +1,13 @@
 // dtype-san: the command line.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "dtype_san_version.h"
 #include "rules/text/nearest_name.h"
+#include "sanitizer/attach/process_facts.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/output.h"
@@ -21,6 +23,9 @@ constexpr const char* kExamples = R"(Examples:
   dtype-san run --format json=run.json ./test  the same report for other tools
   dtype-san run --journal runs -- ./job        keep the journals ...
   dtype-san report runs                        ... and print them later
+  dtype-san doctor 4711                        can process 4711 be watched, and what will be seen?
+  dtype-san attach 4711                        watch it from now on; detach, on and off switch that
+  dtype-san report --with lint.json runs       which findings of dtype-lint the run confirms
   dtype-san explain attention-mixed-dtypes     what a finding means and how to cure it
   dtype-san explain fmha_cutlassF_bf16_aligned_64x64_rf_sm80
                                                which dtypes a CUDA kernel's name proves
@@ -29,7 +34,7 @@ Without the launcher: LD_PRELOAD=.../libdtype_san.so DTYPE_SAN_OPTIONS=journal=r
 (DTYPE_SAN_OPTIONS=help=1 prints its options; run and report take the same through --options).
 
 Exit status: run ends as the command did (126, 127: it could not be started); report: 0 none, 1 findings,
-2 usage, 3 a journal could not be read completely, or --require-calls was not met. run gives 3 for the latter, or
+2 usage; attach, detach, on, off: 0 done, 1 refused; doctor: 0 can be watched, 1 not; report 3: a journal could not be read completely, or --require-calls was not met. run gives 3 for the latter, or
 when a report could not be written, where the command itself ended with 0.)";
 
 const std::string kFormatHelp = dtype_guard::format_names() + "; =FILE to write it there (repeatable)";
@@ -70,6 +75,10 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
   report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
+  report
+      ->add_option("--with", arguments.with,
+                   "say of each finding in this JSON report of dtype-lint whether the run confirms it")
+      ->type_name("FILE");
   report->add_flag("--require-calls", arguments.require_calls, kRequireHelp);
   report->add_option("--contracts", arguments.contracts, kContractsHelp)
       ->type_name("FILE")
@@ -82,6 +91,32 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);
+}
+
+void add_attach(CLI::App& app, AttachArguments& arguments) {
+  CLI::App* attach = app.add_subcommand("attach", "watch a process that is running already");
+  attach->add_option("PID", arguments.pid, "its process id")->required();
+  attach->add_option("--options", arguments.options, kOptionsHelp)
+      ->type_name("OPTIONS")
+      ->allow_extra_args(false);
+  attach->add_option("--library", arguments.library, "load this libdtype_san.so")->type_name("FILE");
+}
+
+void add_switches(CLI::App& app, std::string& pid) {
+  for (const auto& [name, help] :
+       {std::pair("detach", "stop watching a process; the library stays in it, idle"),
+        std::pair("on", "switch watching on: after off, detach or start=dormant"),
+        std::pair("off", "switch watching off for a while")})
+    app.add_subcommand(name, help)->add_option("PID", pid, "a process that has the library")->required();
+}
+
+void add_doctor(CLI::App& app, DoctorArguments& arguments) {
+  CLI::App* doctor =
+      app.add_subcommand("doctor", "say what would be seen of a process or command, and what would not");
+  doctor->add_option("PID", arguments.pid, "a running process");
+  // Shown in the help only, as in add_run.
+  doctor->add_option("COMMAND", arguments.command, "or, behind --, a program and its arguments");
+  doctor->add_option("--library", arguments.library, "this libdtype_san.so")->type_name("FILE");
 }
 
 // Cuts COMMAND and its arguments off, so that nothing in them is taken for an option or a subcommand of ours.
@@ -100,16 +135,16 @@ std::vector<std::string> split_command(const CLI::App& run, std::vector<std::str
   return command;
 }
 
-const std::vector<std::string> kCommands = {"run", "report", "explain"};
+const std::vector<std::string> kCommands = {"run", "report", "attach", "detach",
+                                            "on",  "off",    "doctor", "explain"};
 
 bool is_command(const std::string& word) {
   return std::find(kCommands.begin(), kCommands.end(), word) != kCommands.end();
 }
 
 std::string unknown_command(const std::string& word) {
-  return fmt::format(
-      "unknown command '{}'{} (expected run, report or explain; 'dtype-san run {}' watches it)", word,
-      dtype_guard::did_you_mean(word, kCommands), word);
+  return fmt::format("unknown command '{}'{} (expected {}; 'dtype-san run {}' watches it)", word,
+                     dtype_guard::did_you_mean(word, kCommands), fmt::join(kCommands, ", "), word);
 }
 
 int usage_error(const std::string& message) {
@@ -128,6 +163,12 @@ int dispatch(int argc, char** argv) {
   std::string rule;
   add_run(app, run);
   add_report(app, report);
+  AttachArguments attach;
+  std::string pid;
+  DoctorArguments doctor;
+  add_attach(app, attach);
+  add_switches(app, pid);
+  add_doctor(app, doctor);
   app.add_subcommand("explain", "explain a rule, or what a CUDA kernel's name says about dtypes")
       ->add_option("RULE", rule, "the rule's id, or a kernel's name, mangled or not")
       ->required();
@@ -136,6 +177,11 @@ int dispatch(int argc, char** argv) {
   if (!words.empty() && !words[0].starts_with('-') && !is_command(words[0]))
     return usage_error(unknown_command(words[0]));
   if (!words.empty() && words[0] == "run") run.command = split_command(*app.get_subcommand("run"), words);
+  if (const auto end = std::find(words.begin(), words.end(), "--");
+      !words.empty() && words[0] == "doctor" && end != words.end()) {
+    doctor.command.assign(end + 1, words.end());
+    words.erase(end, words.end());
+  }
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
@@ -144,6 +190,10 @@ int dispatch(int argc, char** argv) {
     return usage_error(fmt::format("{}; see dtype-san --help", error.what()));
   }
   if (app.got_subcommand("report")) return report_command(report);
+  if (app.got_subcommand("attach")) return attach_command(attach);
+  if (app.got_subcommand("detach") || app.got_subcommand("off")) return switch_command(pid, false);
+  if (app.got_subcommand("on")) return switch_command(pid, true);
+  if (app.got_subcommand("doctor")) return doctor_command(doctor);
   if (app.got_subcommand("explain")) return explain_command(rule);
   if (run.command.empty()) return usage_error("run: no command was given; see dtype-san run --help");
   return run_command(run);
@@ -160,6 +210,9 @@ int main(int argc, char** argv) {
     return usage_error(error.message);
   } catch (const MissingJournal& error) {
     return usage_error(error.message);
+  } catch (const AttachError& error) {
+    fmt::print(stderr, "dtype-san: {}\n", error.message);
+    return 1;
   } catch (const std::exception& error) {
     return usage_error(error.what());
   }

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 
 #include "rules/report/baseline.h"
 #include "sanitizer/launcher/commands.h"
@@ -77,6 +80,21 @@ int missing_calls(const Report& report) {
 }
 
 namespace {
+Report read_lint_report(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  if (!in) throw UsageError{fmt::format("--with: '{}' cannot be read: {}", file, std::strerror(errno))};
+  try {
+    Report report = read_json(text.str(), file);
+    if (report.tool == "dtype-lint") return report;
+    throw UsageError{fmt::format(
+        "--with: '{}' is a report of '{}', expected one of dtype-lint (--format json)", file, report.tool)};
+  } catch (const ReportError& error) {
+    throw UsageError{fmt::format("--with: {}", error.what())};
+  }
+}
+
 // What the options name, read before any work; nothing is called fixed, because that a kernel was not called
 // in one run says nothing.
 class Baselines {
@@ -118,11 +136,14 @@ class Baselines {
 int report_command(const ReportArguments& arguments) {
   CombinedOptions options = combine_options(arguments.options);
   std::vector<Output> outputs = parse_outputs(arguments.formats);
+  std::optional<Report> lint;
+  if (!arguments.with.empty()) lint = read_lint_report(arguments.with);
   const Baselines baselines(arguments);
   std::vector<Journal> journals = load_journals(arguments.journals);
   check_outputs(outputs);
   ReportSettings settings =
       report_settings(options.values, report_root(arguments.root), read_own_contracts(arguments.contracts));
+  settings.lint = std::move(lint);
   Report report = build_report(journals, settings);
   baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);

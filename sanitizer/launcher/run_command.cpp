@@ -134,7 +134,15 @@ class Run {
                     option_value(journal_.string()), halts() ? error_exitcode() : 0, halts() ? 1 : 0);
     if (!contracts_.empty()) own += fmt::format(":contracts={}", option_value(contracts_.string()));
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
-    return {{"LD_PRELOAD", preload}, {"DTYPE_SAN_OPTIONS", options}};
+    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", preload},
+                                                                  {"DTYPE_SAN_OPTIONS", options}};
+    // The CUDA driver loads one such library: a profiler that is there already keeps the place. Without a
+    // driver the variable would only be seen by the program.
+    const bool wanted = options_.values.cupti == Switch::kOn ||
+                        (options_.values.cupti == Switch::kAuto && fs::exists("/proc/driver/nvidia"));
+    if (wanted && std::getenv("CUDA_INJECTION64_PATH") == nullptr)
+      variables.emplace_back("CUDA_INJECTION64_PATH", library.string());
+    return variables;
   }
 
   Report report(const LaunchResult& result, const std::vector<std::string>& before) {

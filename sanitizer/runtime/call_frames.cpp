@@ -66,6 +66,13 @@ void put_python(FrameBuilder& frame, const CapturedStack& stack) {
   }
 }
 
+void put_stack(FrameBuilder& frame, const CapturedStack& stack) {
+  frame.u32(static_cast<std::uint32_t>(stack.depth));
+  for (std::size_t i = 0; i < stack.depth; ++i)
+    frame.u32(stack.scratch->modules[i]).u64(stack.scratch->stack[i]);
+  put_python(frame, stack);
+}
+
 void put_detail(FrameBuilder& frame, const FindingDetail& detail) {
   frame.u32(static_cast<std::uint32_t>(detail.origin_count));
   for (std::size_t i = 0; i < detail.origin_count; ++i) {
@@ -90,6 +97,13 @@ std::uint64_t CapturedStack::hash(std::uint64_t seed) const {
 
 CapturedStack capture_call(Scratch& scratch, const WatchedCall& call) {
   CapturedStack stack{&scratch, capture_stack_from(call.caller, scratch.stack, settings().stack_depth), 0};
+  if (settings().python != Switch::kOff)
+    stack.python_depth = capture_python(scratch.python, sizeof scratch.python / sizeof scratch.python[0]);
+  return stack;
+}
+
+CapturedStack capture_here(Scratch& scratch) {
+  CapturedStack stack{&scratch, capture_stack(scratch.stack, settings().stack_depth), 0};
   if (settings().python != Switch::kOff)
     stack.python_depth = capture_python(scratch.python, sizeof scratch.python / sizeof scratch.python[0]);
   return stack;
@@ -120,10 +134,17 @@ bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_
   frame.u32(static_cast<std::uint32_t>(contract.operand_count));
   for (std::size_t i = 0; i < contract.operand_count; ++i)
     put_operand(frame, contract.operands[i], call.operands[i], shapes, i);
-  frame.u32(static_cast<std::uint32_t>(stack.depth));
-  for (std::size_t i = 0; i < stack.depth; ++i) frame.u32(scratch.modules[i]).u64(scratch.stack[i]);
-  put_python(frame, stack);
+  put_stack(frame, stack);
   if (detail != nullptr) put_detail(frame, *detail);
+  return append_frame(process, frame, scratch);
+}
+
+bool write_launch(Process& process, Scratch& scratch, std::uint32_t index, std::string_view kernel,
+                  const CapturedStack& stack) {
+  record_modules(process, scratch, scratch.stack, scratch.modules, stack.depth);
+  FrameBuilder frame(scratch.frame, FrameType::kLaunch);
+  frame.u32(index).text(kernel).u64(thread_id()).u64(now_ns()).u32(0);
+  put_stack(frame, stack);
   return append_frame(process, frame, scratch);
 }
 

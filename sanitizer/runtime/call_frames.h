@@ -19,6 +19,8 @@ struct CapturedStack {
 };
 
 CapturedStack capture_call(Scratch& scratch, const WatchedCall& call);
+// Of whatever called this library.
+CapturedStack capture_here(Scratch& scratch);
 
 // What a finding says beyond operands and stack.
 struct FindingDetail {
@@ -37,5 +39,9 @@ void find_origins(Process& process, const WatchedCall& call, FindingDetail& deta
 // kFinding, or kSite without detail. The stack's modules are written before it.
 bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_t index,
                 const WatchedCall& call, const CapturedStack& stack, const FindingDetail* detail);
+
+// kLaunch.
+bool write_launch(Process& process, Scratch& scratch, std::uint32_t index, std::string_view kernel,
+                  const CapturedStack& stack);
 
 }  // namespace dtype_guard::san

@@ -22,6 +22,9 @@
 //   close    u64 findings, u64 findings that were not recorded, u64 ns spent in records
 //   site     u32 index, then as a finding up to its python frames: the first call of a place with these
 //   dtypes library  text name, u32 module, u64 address, u32 how its calls are seen (1: by its observer slot)
+//   launch   as a site, the kernel's name in the API's place, without operands: the first launch of a kernel
+//   launches u32 index of a launch, u64 launches so far
+//   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches
 #pragma once
 
 #include <cstddef>
@@ -52,6 +55,9 @@ enum class FrameType : std::uint16_t {
   kClose = 8,
   kSite = 9,
   kLibrary = 10,
+  kLaunch = 11,
+  kLaunches = 12,
+  kSource = 13,
 };
 
 enum OperandFlag : std::uint32_t {

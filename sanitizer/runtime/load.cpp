@@ -1,9 +1,12 @@
 // What happens when the library is loaded and when the program ends by exit() or by returning from main.
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/runtime/control.h"
+#include "sanitizer/runtime/joining.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/absent_kernels.h"
@@ -25,6 +28,32 @@ bool has_watched_kernel() {
   return found;
 }
 
+// Copies of watched kernels that are reached by interposition alone: too late for calls that are bound
+// already.
+std::uint32_t unobserved_copies() {
+  std::uint32_t count = 0;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (is_own_code(object.bias)) return true;
+    for (const ApiContract& contract : kContracts) {
+      const void* kernel = object.find_function(contract.name);
+      if (kernel == nullptr) continue;
+      if (!is_observed(reinterpret_cast<std::uintptr_t>(kernel))) ++count;
+      break;
+    }
+    return true;
+  });
+  return count;
+}
+
+// Tells `dtype-san attach` what it has achieved.
+void answer(Mailbox& mailbox, const char* problem) {
+  mailbox.observed_copies = observed_copy_count();
+  mailbox.unobserved_copies = unobserved_copies();
+  if (const Process* mapped = process_mapping.load(std::memory_order_acquire))
+    memcpy(mailbox.journal, mapped->journal_path, sizeof mailbox.journal - 1);
+  strncpy(mailbox.problem, problem, sizeof mailbox.problem - 1);
+}
+
 void print_help() {
   say("DTYPE_SAN_OPTIONS takes key=value pairs separated by colons:");
   describe_options([](void*, std::string_view line) { say(line); }, nullptr);
@@ -35,19 +64,25 @@ void print_help() {
   const Options& options = settings();
   note_start_objects();
   if (options.help) print_help();
+  Mailbox* mailbox = joining_mailbox();
   if (!options.enabled) {
     (void)decide_watching();
+    if (mailbox != nullptr) answer(*mailbox, "enabled=0");
     return;
   }
   find_python();
   observe_loaded_copies();
   forget_absent_kernels();
-  if (decide_watching() == Watching::kOff) return;
+  (void)decide_watching();
   bool linked = observes_any_copy() || has_watched_kernel();
-  if (options.verbosity >= 1)
+  if (options.verbosity >= 1 && is_switched_on())
     say(linked ? "watching flash_ref" : "no watched library yet; waiting for its first call");
-  if (!linked && !is_launched_command()) return;
-  if (Process* mapped = process()) record_process(*mapped);
+  if (linked || mailbox != nullptr || options.start == Start::kDormant) open_control();
+  bool is_of_interest = linked || is_launched_command() || mailbox != nullptr;
+  if (is_of_interest && is_switched_on()) {
+    if (Process* mapped = process()) record_process(*mapped);
+  }
+  if (mailbox != nullptr) answer(*mailbox, "");
 }
 
 // Whether this process may have something to say at its end.

@@ -14,6 +14,7 @@
 #include "sanitizer/runtime/origins.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
+#include "sanitizer/sources/cupti/launches.h"
 
 namespace dtype_guard::san {
 
@@ -28,6 +29,7 @@ struct alignas(64) CallSlot {
   // slot. Where that library only forwards it, the kernel's observer must not count it again.
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
+  std::atomic<std::uint32_t> launch_depth;  // CUDA launch entry points that this thread is inside of
 };
 
 // Places of wrong calls whose finding is known: a repeat is counted without unwinding.
@@ -80,6 +82,7 @@ struct Process {
 
   PlaceSlot places[kPlaceSlots];
   Origins origins;
+  cupti::Launches launches;
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;
   std::atomic<std::uint32_t> journal_full;

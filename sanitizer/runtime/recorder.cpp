@@ -6,11 +6,13 @@
 #include "sanitizer/capture/modules.h"
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/runtime/call_frames.h"
+#include "sanitizer/runtime/control.h"
 #include "sanitizer/runtime/dtype_names.h"
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
 
 namespace dtype_guard::san {
@@ -184,6 +186,7 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return;
+  open_control();
   record_copies(process, *scratch);
   std::uintptr_t address = kernel + 1;  // modules are looked up at address - 1
   record_modules(process, *scratch, &address, scratch->modules, 1);
@@ -259,6 +262,7 @@ std::uint64_t record_end(Process& process) {
   for (std::size_t i = 0; i < kAllApis; ++i)
     if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
       write_calls(process, scratch, static_cast<ApiId>(i));
+  cupti::record_end(process, scratch);
   if (const char* problem = python_problem()) {
     FrameBuilder note(scratch.frame, FrameType::kNote);
     note.text("no Python frames in the stacks: ", problem);

@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "sanitizer/runtime/joining.h"
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/system.h"
@@ -93,7 +94,9 @@ void read_environment() {
     return;
   }
   Complaints complaints;
-  parse_options(variable("DTYPE_SAN_OPTIONS"), options, Complaints::keep, &complaints);
+  const Mailbox* mailbox = joining_mailbox();  // the options are those of the command that joins this process
+  parse_options(mailbox != nullptr ? mailbox->options : variable("DTYPE_SAN_OPTIONS"), options,
+                Complaints::keep, &complaints);
   read_host();
   read_rank();
   TextBuffer<32> own;
@@ -110,7 +113,6 @@ void read_environment() {
       Complaints::keep(&complaints, message.view());
     }
   }
-  if (options.cupti == Switch::kOn) Complaints::keep(&complaints, "cupti=on: this build has no CUPTI source");
   if (complaints.lines.size() != 0) write_out(complaints.lines.view());
 }
 

@@ -1,5 +1,5 @@
-// The options of this process, read once from its environment, and the library's few words to the user.
-// Unlike Process they survive a fork: a child runs under the same options.
+// The options of this process, read once from its environment (or from `dtype-san attach`), and the library's
+// few words to the user. Unlike Process they survive a fork: a child runs under the same options.
 #pragma once
 
 #include <string_view>

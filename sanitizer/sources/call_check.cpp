@@ -23,11 +23,13 @@ bool takes(const OperandContract& contract, const DLTensor* const* operands, std
 
 Watching decide_watching() {
   const Options& options = settings();
-  bool on = options.enabled && options.start == Start::kOn;
   noting_origins.store(options.origins, std::memory_order_relaxed);
-  Watching state = on ? Watching::kOn : Watching::kOff;
+  Watching state = options.enabled ? Watching::kOn : Watching::kOff;
   Watching unknown = Watching::kUnknown;
-  if (watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed)) return state;
+  if (watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed)) {
+    if (options.start == Start::kDormant) switch_watching(false);
+    return state;
+  }
   return unknown;
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "sanitizer/runtime/contract_table.h"
+#include "sanitizer/runtime/control.h"
 #include "sanitizer/runtime/origins.h"
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/process.h"
@@ -32,7 +33,7 @@ inline bool is_watching() {
   Watching state = watching.load(std::memory_order_relaxed);
   if (state == Watching::kUnknown) [[unlikely]]
     state = decide_watching();
-  return state == Watching::kOn;
+  return state == Watching::kOn && is_switched_on();
 }
 
 template <ApiId id>

@@ -218,7 +218,10 @@ std::vector<StackFrame> Symbolizer::resolve(const JournalModule& module, std::ui
   StackFrame bare = bare_frame(module, return_address);
   Module& opened = open(module);
   if (!opened.usable()) return {bare};
-  return opened.frames(bare, bare.offset);
+  // Ranks run the same program: each address is looked up once for all of them.
+  auto [known, is_new] = resolved_.try_emplace({&opened, bare.offset});
+  if (is_new) known->second = opened.frames(bare, bare.offset);
+  return known->second;
 }
 
 StackFrame bare_frame(const JournalModule& module, std::uint64_t return_address) {

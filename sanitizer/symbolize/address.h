@@ -3,6 +3,7 @@
 // another size or time where there is none) gives module and offset only: a wrong line is worse than none.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,7 @@ class Symbolizer {
   Module& open(const JournalModule& module);
 
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> modules_;  // by path and build-id
+  std::map<std::pair<const Module*, std::uint64_t>, std::vector<StackFrame>> resolved_;
   std::vector<std::string> refused_;
 };
 

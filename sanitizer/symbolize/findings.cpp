@@ -13,7 +13,10 @@
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
 #include "sanitizer/runtime/journal.h"
+#include "sanitizer/symbolize/launch_findings.h"
+#include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
+#include "sanitizer/symbolize/static_join.h"
 #include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
@@ -76,9 +79,15 @@ class Builder {
                        journal.unrecorded)});
     add_watched(journal);
     for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
+    for (const auto& [number, site] : journal.sites) add_site(journal, site);
+    for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch.place);
   }
 
   Report finish() {
+    for (const RankDifference& one : rank_differences(rank_calls_))
+      report_.not_analysed.push_back(
+          {one.place, "", "ranks-differ", fmt::format("{}: {}", one.api, one.detail)});
+    if (settings_.lint) join_static(report_, *settings_.lint, accepted_);
     for (const std::string& refused : stacks_.refused())
       report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
                                       refused.substr(refused.find(": ") + 2)});
@@ -93,12 +102,57 @@ class Builder {
       watched.processes.push_back({journal.process->pid, journal.process->command, journal.process->host,
                                    journal.closed, (journal.hook_ns + 999) / 1000});
     for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
+    for (const JournalSource& source : journal.sources) add_source(journal, source);
     for (const JournalLibrary& library : journal.libraries)
       add_library(journal, library.name, library.module);
     for (const JournalKernel& kernel : journal.kernels) {
       const Api* api = contract(kernel.api);
       add_library(journal, api != nullptr ? api->library : kernel.api, kernel.module);
     }
+  }
+
+  // A source that was on in any process is on; one that was off everywhere says why.
+  void add_source(const Journal& journal, const JournalSource& source) {
+    for (WatchedSource& known : report_.watched->sources) {
+      if (known.name != source.name) continue;
+      std::string why = source.on ? describe_launches(journal.launches) : source.reason;
+      if (!source.on && !journal.launches.empty())
+        why += "; before that " + describe_launches(journal.launches);
+      if (source.graph_nodes != 0)
+        why += fmt::format("; {} graph nodes created, {} graph launches", source.graph_nodes,
+                           source.graph_launches);
+      known.on = known.on || source.on;
+      known.why = std::move(why);
+    }
+  }
+
+  // A call that was accepted: evidence for a static report, and for what other ranks do at the same place.
+  void add_site(const Journal& journal, const JournalFinding& site) {
+    const bool has_rank = journal.process && journal.process->rank;
+    if (!settings_.lint && !has_rank) return;
+    AcceptedCall call{site.api, stacks_.resolve(journal, site)};
+    if (has_rank) add_rank_call(journal, site, user_location(call.stack));
+    if (settings_.lint) accepted_.push_back(std::move(call));
+  }
+
+  void add_rank_call(const Journal& journal, const JournalFinding& call, const SourceLocation& place) {
+    if (!journal.process || !journal.process->rank || place.file.empty()) return;
+    RankCall seen{*journal.process->rank, call.api, fmt::format("{}:{}", place.file, place.line), {}};
+    for (const JournalOperand& operand : call.operands)
+      if ((operand.flags & kOperandPresent) != 0) seen.dtypes[operand.role] = dtype_text(operand.packed);
+    rank_calls_.push_back(std::move(seen));
+  }
+
+  void add_launch(const Journal& journal, const JournalFinding& recorded) {
+    std::optional<Finding> finding =
+        launch_finding(recorded.api, recorded.count, settings_.filter.expected_backend());
+    if (!finding) return;
+    finding->backtrace = without_cuda(stacks_.resolve(journal, recorded));
+    finding->location = user_location(finding->backtrace);
+    finding->sinks.push_back({finding->api, "q", finding->location});
+    finding->fingerprint = fingerprint({finding->rule, finding->location.function, "", finding->api, 0});
+    finding->occurrences.push_back(occurrence(journal, recorded));
+    merge(std::move(*finding));
   }
 
   void add_library(const Journal& journal, const std::string& name, std::uint32_t number) {
@@ -125,6 +179,7 @@ class Builder {
     for (const JournalOperand& operand : recorded.operands) add_operand(finding, operand);
     finding.backtrace = stacks_.resolve(journal, recorded);
     finding.location = user_location(finding.backtrace);
+    add_rank_call(journal, recorded, finding.location);
     for (const std::string& role : violation.roles)
       finding.sinks.push_back({recorded.api, role, finding.location});
     // The kernel and role stand for the operator that a static finding names: a run does not see it.
@@ -248,6 +303,8 @@ class Builder {
   const ReportSettings& settings_;
   Stacks stacks_;
   std::set<std::string> libraries_;
+  std::vector<AcceptedCall> accepted_;
+  std::vector<RankCall> rank_calls_;
   Report report_;
 };
 

@@ -3,6 +3,7 @@
 // what was seen and what was not looked at.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct ReportSettings {
   std::string strip_path_prefix;  // removed from other file names
   bool symbolize = true;
   ReportFilter filter;
-  ContractSet own_contracts;  // of the user's APIs
+  ContractSet own_contracts;   // of the user's APIs
+  std::optional<Report> lint;  // a static report to be put beside the run
 };
 
 Report build_report(const std::vector<Journal>& journals, const ReportSettings& settings);

@@ -257,6 +257,19 @@ class Reader {
         if (in.good()) journal_.sites[site.index] = std::move(site);
         return in.good();
       }
+      case FrameType::kLaunch: {
+        JournalFinding launch = read_finding(in);
+        if (in.good()) journal_.launches.push_back({std::move(launch)});
+        return in.good();
+      }
+      case FrameType::kLaunches: {
+        std::uint32_t index = in.u32();
+        std::uint64_t count = in.u64();
+        if (in.good() && launch_counts_[index] < count) launch_counts_[index] = count;
+        return in.good();
+      }
+      case FrameType::kSource:
+        return store_source(in);
       case FrameType::kLibrary: {
         std::string name = in.text();
         std::uint32_t module = in.u32();
@@ -265,6 +278,19 @@ class Reader {
       }
     }
     return true;  // a type of a later minor version: nothing here depends on it
+  }
+
+  bool store_source(Payload& in) {
+    JournalSource source;
+    source.name = in.text();
+    source.on = in.u32() != 0;
+    source.reason = in.text();
+    source.graph_nodes = in.u64();
+    source.graph_launches = in.u64();
+    if (!in.good()) return false;
+    std::erase_if(journal_.sources, [&](const JournalSource& known) { return known.name == source.name; });
+    journal_.sources.push_back(std::move(source));
+    return true;
   }
 
   template <typename Target, typename Value>
@@ -276,6 +302,9 @@ class Reader {
   void finish() {
     for (JournalFinding& finding : journal_.findings)
       if (auto found = counts_.find(finding.index); found != counts_.end()) finding.count = found->second;
+    for (JournalLaunch& launch : journal_.launches)
+      if (auto found = launch_counts_.find(launch.place.index); found != launch_counts_.end())
+        launch.place.count = found->second;
     if (bytes_.empty()) {
       problem("empty (0 bytes), not a dtype-san journal");
     } else if (sequences_.empty()) {
@@ -303,6 +332,7 @@ class Reader {
   std::optional<std::size_t> damage_start_;
   std::set<std::uint32_t> sequences_;
   std::map<std::uint32_t, std::uint64_t> counts_;
+  std::map<std::uint32_t, std::uint64_t> launch_counts_;
   bool newer_format_ = false;
   Journal journal_;
 };

@@ -88,6 +88,19 @@ struct JournalLibrary {
   std::uint32_t module = 0;
 };
 
+// The first launch of a CUDA kernel: its name stands in the API's place, and it has no operands.
+struct JournalLaunch {
+  JournalFinding place;
+};
+
+struct JournalSource {
+  std::string name;
+  bool on = false;
+  std::string reason;  // why it is off
+  std::uint64_t graph_nodes = 0;
+  std::uint64_t graph_launches = 0;
+};
+
 struct Journal {
   std::string file;
   std::optional<JournalProcess> process;
@@ -97,6 +110,8 @@ struct Journal {
   std::vector<JournalFinding> findings;
   std::map<std::uint32_t, JournalFinding> sites;
   std::map<std::string, std::uint64_t> calls;
+  std::vector<JournalLaunch> launches;
+  std::vector<JournalSource> sources;  // those that said how they fared, each once, the last word
   std::vector<std::string> notes;
   std::uint64_t unrecorded = 0;       // distinct findings that the process could not write
   bool closed = false;                // the process ended by exit

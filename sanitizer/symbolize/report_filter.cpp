@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "rules/catalog/catalog.h"
+#include "sanitizer/symbolize/launch_findings.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -77,8 +78,13 @@ bool covers(const std::string& pattern, const std::vector<StackFrame>& frames) {
 }  // namespace
 
 ReportFilter::ReportFilter(const std::string& rules, const std::string& suppressions_file,
-                           const std::string& expect)
-    : expected_(words(expect)) {
+                           const std::string& expect) {
+  for (const std::string& word : words(expect)) {
+    if (const auto backend = parse_backend(word))
+      expected_backend_ = backend;
+    else
+      expected_.push_back(word);
+  }
   for (const std::string& word : words(rules)) {
     bool removes = word.front() == '-';
     std::string id = removes ? word.substr(1) : word;

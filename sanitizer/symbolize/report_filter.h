@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rules/report/report.h"
+#include "sanitizer/sources/cupti/names/kernel_name.h"
 
 namespace dtype_guard::san {
 
@@ -27,6 +28,9 @@ class ReportFilter {
 
   void apply(Report& report) const;
 
+  // The attention backend among the words of `expect`; the others are APIs.
+  std::optional<cupti::Backend> expected_backend() const { return expected_backend_; }
+
  private:
   struct Line {
     std::string rule, pattern, reason;
@@ -39,6 +43,7 @@ class ReportFilter {
   std::vector<std::string> kept_, removed_;
   std::vector<Line> lines_;
   std::vector<std::string> expected_;
+  std::optional<cupti::Backend> expected_backend_;
 };
 
 }  // namespace dtype_guard::san

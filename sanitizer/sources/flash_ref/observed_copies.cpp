@@ -85,7 +85,7 @@ See find_see(const char* name) {
 }
 
 void notify(void* context, const flash_ref_call_event* event) {
-  if (watching.load(std::memory_order_relaxed) != Watching::kOn) [[unlikely]]
+  if (!is_watching()) [[unlikely]]
     return;
   const Copy& copy = *static_cast<const Copy*>(context);
   See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
@@ -205,6 +205,12 @@ bool is_observed(std::uintptr_t address) {
   return false;
 }
 
+std::uint32_t observed_copy_count() {
+  std::uint32_t count = 0;
+  for (const Copy& copy : copies) count += copy.slot.load(std::memory_order_acquire) != nullptr ? 1 : 0;
+  return count;
+}
+
 bool observes_any_copy() { return copies[0].slot.load(std::memory_order_acquire) != nullptr; }
 
 void record_copies(Process& process, Scratch& scratch) {
@@ -228,7 +234,7 @@ extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
   using namespace dtype_guard::san;
   if (!settings().enabled) return -1;
   (void)decide_watching();
-  watching.store(on != 0 ? Watching::kOn : Watching::kOff, std::memory_order_relaxed);
+  switch_watching(on != 0);
   return 0;
 }
 

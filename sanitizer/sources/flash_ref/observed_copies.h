@@ -17,6 +17,7 @@ void observe_loaded_copies();
 // Whether the copy that holds this address is watched by its slot.
 bool is_observed(std::uintptr_t address);
 bool observes_any_copy();
+std::uint32_t observed_copy_count();
 
 // Writes the copies that this process's journal does not name yet.
 void record_copies(Process& process, Scratch& scratch);

@@ -1,0 +1,53 @@
+#include "sanitizer/attach/helper_thread.h"
+
+#include <dlfcn.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+namespace dtype_guard::san {
+
+#if defined(__x86_64__)
+
+namespace {
+
+[[gnu::section("attach_helper"), gnu::used, gnu::noinline, gnu::no_stack_protector,
+  gnu::no_sanitize("address", "undefined", "thread"),
+  gnu::optimize("O1", "no-tree-loop-distribute-patterns")]] void*
+load_library(Mailbox* mailbox) {
+  long result = SYS_prctl;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(static_cast<long>(PR_SET_NAME)), "S"(mailbox->thread_name), "d"(0L)
+               : "rcx", "r11", "memory");
+  mailbox->thread_detach(mailbox->thread_self());
+  mailbox->handle = mailbox->open_library(mailbox->library, RTLD_NOW | RTLD_GLOBAL);
+  MailboxState state = MailboxState::kLoaded;
+  if (mailbox->handle == nullptr) {
+    state = MailboxState::kFailed;
+    const char* error = mailbox->open_error();
+    for (std::size_t i = 0; error != nullptr && error[i] != '\0' && i + 1 < sizeof mailbox->error; ++i)
+      mailbox->error[i] = error[i];
+  }
+  __atomic_store_n(&mailbox->state, static_cast<std::uint32_t>(state), __ATOMIC_RELEASE);
+  return nullptr;
+}
+
+}  // namespace
+
+extern "C" {
+extern const char __start_attach_helper[];
+extern const char __stop_attach_helper[];
+}
+
+HelperCode helper_code() {
+  return {__start_attach_helper, static_cast<std::size_t>(__stop_attach_helper - __start_attach_helper),
+          static_cast<std::size_t>(reinterpret_cast<const char*>(&load_library) - __start_attach_helper)};
+}
+
+#else
+
+HelperCode helper_code() { return {nullptr, 0, 0}; }
+
+#endif
+
+}  // namespace dtype_guard::san

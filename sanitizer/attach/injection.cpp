@@ -1,0 +1,198 @@
+#include "sanitizer/attach/injection.h"
+
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "sanitizer/attach/helper_thread.h"
+#include "sanitizer/attach/process_symbols.h"
+#include "sanitizer/attach/stopped_thread.h"
+
+namespace dtype_guard::san {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kMailboxAt = kPage;  // the code has the first page
+constexpr std::uint64_t kPages = 1 + (sizeof(Mailbox) + kPage - 1) / kPage;
+constexpr unsigned char kTrap = 0xcc;  // behind the code
+constexpr int kAttempts = 200;
+constexpr auto kLoadTime = std::chrono::seconds(30);
+
+struct Entries {
+  std::uint64_t create_thread;
+  std::uint64_t system_call;  // address of a "syscall" instruction
+  Mailbox mailbox;            // with the process's functions filled in
+};
+
+void sleep_ms(long milliseconds) {
+  const timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1'000'000};
+  nanosleep(&pause, nullptr);
+}
+
+std::uint64_t required(const ProcessSymbols& symbols, const char* name) {
+  const auto address = symbols.libc_function(name);
+  if (!address) throw AttachError{fmt::format("the process's libc has no function '{}'", name)};
+  return *address;
+}
+
+std::uint64_t find_system_call(pid_t process, std::uint64_t function) {
+  std::array<unsigned char, 64> code = {};
+  if (!read_process_memory(process, function, code.data(), code.size())) return 0;
+  for (std::size_t i = 0; i + 1 < code.size(); ++i) {
+    if (code[i] == 0x0f && code[i + 1] == 0x05) return function + i;
+  }
+  return 0;
+}
+
+template <std::size_t size>
+void set_text(char (&field)[size], const std::string& text, const char* what) {
+  if (text.size() >= size) throw AttachError{fmt::format("{} is longer than {} bytes", what, size - 1)};
+  memcpy(field, text.c_str(), text.size() + 1);
+}
+
+Entries find_entries(const ProcessFacts& process, const ProcessSymbols& symbols, const std::string& library,
+                     const std::string& options) {
+  Entries entries = {};
+  entries.create_thread = required(symbols, "pthread_create");
+  entries.system_call = find_system_call(process.pid, required(symbols, "getppid"));
+  if (entries.system_call == 0)
+    throw AttachError{fmt::format("process {}: {}", process.pid, permission_problem(process))};
+  Mailbox& mailbox = entries.mailbox;
+  memcpy(mailbox.magic, kMailboxMagic, sizeof mailbox.magic);
+  mailbox.version = 1;
+  const auto store = [](auto& function, std::uint64_t address) {
+    memcpy(&function, &address, sizeof function);
+  };
+  store(mailbox.open_library, required(symbols, "dlopen"));
+  store(mailbox.open_error, required(symbols, "dlerror"));
+  store(mailbox.thread_self, required(symbols, "pthread_self"));
+  store(mailbox.thread_detach, required(symbols, "pthread_detach"));
+  set_text(mailbox.library, library, "the library's path");
+  set_text(mailbox.options, options, "the option text");
+  return entries;
+}
+
+// Maps code and mailbox into the process and starts the helper thread. Gives the mailbox's address; 0 when
+// some step failed, the thread being put back all the same.
+std::uint64_t start_helper(pid_t process, StoppedThread& thread, Entries& entries) {
+  const HelperCode code = helper_code();
+  if (!thread.block_signals() || code.size + 1 > kPage) return 0;
+  const auto mapped = thread.system_call(
+      entries.system_call, SYS_mmap,
+      {0, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~std::uint64_t{0}, 0});
+  if (!mapped || *mapped < 0) return 0;
+  const auto pages = static_cast<std::uint64_t>(*mapped);
+  const std::uint64_t mailbox_at = pages + kMailboxAt;
+  set_text(entries.mailbox.thread_name, fmt::format("{}{:012x}", kMailboxThreadName, mailbox_at),
+           "the thread's name");
+  const std::uint64_t trap = pages + code.size;
+  if (!write_process_memory(process, pages, code.bytes, code.size) ||
+      !write_process_memory(process, trap, &kTrap, 1) ||
+      !write_process_memory(process, mailbox_at, &entries.mailbox, sizeof entries.mailbox))
+    return 0;
+  // pthread_create wants a place for the thread's handle, which nobody needs.
+  const std::uint64_t handle = mailbox_at + offsetof(Mailbox, handle);
+  const auto executable =
+      thread.system_call(entries.system_call, SYS_mprotect, {pages, kPage, PROT_READ | PROT_EXEC});
+  if (!executable || *executable < 0) return 0;
+  const auto created = thread.call(entries.create_thread, trap, {handle, 0, pages + code.entry, mailbox_at});
+  return created && *created == 0 ? mailbox_at : 0;
+}
+
+// Threads that sleep come first: stopping one costs nobody anything.
+std::vector<pid_t> candidates(pid_t process) {
+  std::vector<pid_t> sleeping, running;
+  for (const pid_t thread : threads_of(process)) {
+    const std::string state = thread_status(process, thread, "State");
+    if (state == "S") sleeping.push_back(thread);
+    if (state == "R") running.push_back(thread);
+  }
+  sleeping.insert(sleeping.end(), running.begin(), running.end());
+  return sleeping;
+}
+
+struct Started {
+  std::uint64_t mailbox_at = 0;
+  Injection injection;
+};
+
+std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, ProcessSymbols& symbols,
+                                  Entries& entries, std::string& problem) {
+  symbols.warm_up(id);
+  const auto begin = Clock::now();
+  auto thread = StoppedThread::stop(process.pid, id, problem);
+  if (!thread) return std::nullopt;
+  problem = symbols.hazard(id);
+  if (!problem.empty()) return std::nullopt;
+  Started started;
+  started.mailbox_at = start_helper(process.pid, *thread, entries);
+  thread.reset();
+  started.injection.paused = Clock::now() - begin;
+  started.injection.thread = id;
+  if (started.mailbox_at == 0)
+    throw AttachError{fmt::format(
+        "thread {} of process {} could not start a helper thread; it runs on as before", id, process.pid)};
+  return started;
+}
+
+Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbols, Entries& entries) {
+  std::string problem = "it has no thread that runs or sleeps";
+  int attempts = 0;
+  while (attempts < kAttempts) {
+    const std::vector<pid_t> threads = candidates(process.pid);
+    for (const pid_t thread : threads) {
+      ++attempts;
+      if (auto started = try_thread(process, thread, symbols, entries, problem)) {
+        started->injection.attempts = attempts;
+        return *started;
+      }
+      if (problem == strerror(EPERM))
+        throw AttachError{fmt::format("process {} {}", process.pid, permission_problem(process))};
+    }
+    if (threads.empty()) ++attempts;
+    sleep_ms(5);
+  }
+  throw AttachError{fmt::format(
+      "process {}: no thread came to a place where it can be borrowed; of the last one: {}. Try again",
+      process.pid, problem)};
+}
+
+void wait_until_loaded(const ProcessFacts& process, Started& started) {
+  const auto end = Clock::now() + kLoadTime;
+  Mailbox& mailbox = started.injection.mailbox;
+  do {
+    if (!read_process_memory(process.pid, started.mailbox_at, &mailbox, sizeof mailbox))
+      throw AttachError{fmt::format("process {} ended while the library was being loaded", process.pid)};
+    if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kLoaded)) return;
+    if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kFailed))
+      throw AttachError{fmt::format("process {} could not load the library: {}", process.pid, mailbox.error)};
+    sleep_ms(1);
+  } while (Clock::now() < end);
+  throw AttachError{fmt::format(
+      "process {}: the library is still being loaded after {} s (another thread holds the dynamic "
+      "loader?); the job runs on, and is watched once that is done",
+      process.pid, std::chrono::duration_cast<std::chrono::seconds>(kLoadTime).count())};
+}
+
+}  // namespace
+
+Injection inject_library(const ProcessFacts& process, const std::string& library,
+                         const std::string& options) {
+  ProcessSymbols symbols(process.pid);
+  Entries entries = find_entries(process, symbols, library, options);
+  Started started = start_in_some_thread(process, symbols, entries);
+  wait_until_loaded(process, started);
+  return started.injection;
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,43 @@
+// The few pages that `dtype-san attach` maps into a running process: what the helper thread there is to load,
+// and what came of it. The tool writes it before the thread starts and reads it afterwards; the library,
+// loaded by that thread, finds it by the thread's name and takes its options from it, since the environment
+// of a running program is not ours to change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dtype_guard::san {
+
+inline constexpr char kMailboxMagic[16] = "dtype-san-join1";
+// A thread's name holds 15 characters: this and 12 hexadecimal digits of the mailbox's address.
+inline constexpr char kMailboxThreadName[] = "dts";
+
+enum class MailboxState : std::uint32_t { kWaiting = 0, kLoaded = 1, kFailed = 2 };
+
+struct Mailbox {
+  char magic[sizeof kMailboxMagic];
+  std::uint32_t version;
+  std::uint32_t state;  // MailboxState, written last
+
+  // Functions of the process's own libc.
+  void* (*open_library)(const char*, int);
+  char* (*open_error)();
+  unsigned long (*thread_self)();
+  int (*thread_detach)(unsigned long);
+
+  void* handle;
+  char thread_name[16];
+  char error[512];  // of open_library, when it failed
+
+  // Filled by the library.
+  std::uint32_t observed_copies;    // of watched libraries
+  std::uint32_t unobserved_copies;  // that carry no observer slot
+  char journal[1024];               // empty until there is one
+  char problem[256];                // why nothing is watched; empty: all is well
+
+  char library[4096];
+  char options[4096];
+};
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,145 @@
+#include "sanitizer/attach/process_facts.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "sanitizer/launcher/executable.h"
+
+namespace dtype_guard::san {
+namespace {
+
+std::string read_text(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::string field_of(const std::string& status, const std::string& field) {
+  std::size_t at = status.find(field + ":");
+  if (at == std::string::npos || (at != 0 && status[at - 1] != '\n')) return "";
+  at = status.find_first_not_of(" \t", at + field.size() + 1);
+  return status.substr(at, status.find_first_of(" \t\n", at) - at);
+}
+
+long number(const std::string& text) {
+  long value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::vector<std::string> executable_files(pid_t pid) {
+  std::vector<std::string> files;
+  std::istringstream maps(read_text(fmt::format("/proc/{}/maps", pid)));
+  for (std::string line; std::getline(maps, line);) {
+    std::istringstream words(line);
+    std::string range, flags, offset, device, inode, path;
+    words >> range >> flags >> offset >> device >> inode >> std::ws;
+    std::getline(words, path);
+    if (flags.size() < 3 || flags[2] != 'x' || path.empty() || path.front() != '/') continue;
+    if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
+  }
+  return files;
+}
+
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+bool same_file(const std::string& a, const std::string& b) {
+  struct stat first = {}, second = {};
+  return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+         first.st_ino == second.st_ino;
+}
+
+}  // namespace
+
+ProcessFacts read_process(pid_t pid) {
+  const std::string status = read_text(fmt::format("/proc/{}/status", pid));
+  if (status.empty()) throw AttachError{fmt::format("there is no process {}", pid)};
+  if (const long group = number(field_of(status, "Tgid")); group != pid)
+    throw AttachError{fmt::format("{} is a thread of process {}: attach to that", pid, group)};
+  ProcessFacts facts;
+  facts.pid = pid;
+  facts.state = field_of(status, "State").empty() ? '?' : field_of(status, "State")[0];
+  facts.user = static_cast<uid_t>(number(field_of(status, "Uid")));
+  facts.tracer = static_cast<pid_t>(number(field_of(status, "TracerPid")));
+  facts.command = read_text(fmt::format("/proc/{}/cmdline", pid));
+  std::replace(facts.command.begin(), facts.command.end(), '\0', ' ');
+  while (!facts.command.empty() && facts.command.back() == ' ') facts.command.pop_back();
+  std::error_code ignored;
+  facts.executable = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), ignored).string();
+  facts.objects = executable_files(pid);
+  return facts;
+}
+
+std::string reachable(const ProcessFacts& process, const std::string& file) {
+  return fmt::format("/proc/{}/root{}", process.pid, file);
+}
+
+bool has_object(const ProcessFacts& process, const std::string& name_prefix) {
+  return std::any_of(process.objects.begin(), process.objects.end(),
+                     [&](const std::string& path) { return base_name(path).starts_with(name_prefix); });
+}
+
+std::string obstacle(const ProcessFacts& process, const std::string& library) {
+  if (process.state == 'Z') return "has ended and waits for its parent";
+  if (process.state == 'T') return fmt::format("is stopped; 'kill -CONT {}' lets it run", process.pid);
+  if (process.tracer != 0)
+    return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
+                       process.tracer);
+  if (process.objects.empty()) return permission_problem(process);
+  std::string problem;
+  const std::string executable = fmt::format("/proc/{}/exe", process.pid);
+  const auto program = read_elf(executable, problem);
+  const auto own = read_elf(library, problem);
+  if (program && own && !program->same_architecture(*own))
+    return fmt::format("is a {} program, the library is {}: use the dtype-san of that architecture",
+                       program->describe(), own->describe());
+  if (has_object(process, "ld-musl")) return "runs on musl; the library needs glibc";
+  if (!has_object(process, "libc.so.6") && !has_object(process, "libc-2."))
+    return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
+  if (has_object(process, "libdtype_san.so"))
+    return "is watched already; 'dtype-san on' and 'off' switch that";
+  if (!same_file(library, reachable(process, library)))
+    return fmt::format(
+        "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
+  return "";
+}
+
+std::string permission_problem(const ProcessFacts& process) {
+  if (geteuid() != 0 && process.user != geteuid())
+    return fmt::format("belongs to user {}, you are {}: run as that user or as root", process.user,
+                       geteuid());
+  const std::string scope = read_text("/proc/sys/kernel/yama/ptrace_scope");
+  if (geteuid() != 0 && !scope.empty() && scope[0] == '1')
+    return "is no child of this command, and /proc/sys/kernel/yama/ptrace_scope is 1: run as root, set it to "
+           "0, or "
+           "start the job with DTYPE_SAN_OPTIONS=start=dormant next time ('dtype-san on PID' needs no such "
+           "right)";
+  if (!scope.empty() && scope[0] >= '2')
+    return fmt::format("cannot be traced: /proc/sys/kernel/yama/ptrace_scope is {} (only {})", scope[0],
+                       scope[0] == '2' ? "with CAP_SYS_PTRACE" : "a reboot changes that");
+  return "may not be traced by this user (a container without CAP_SYS_PTRACE, a set-uid program, or one that "
+         "asked not to be dumped)";
+}
+
+std::string thread_status(pid_t pid, pid_t thread, const std::string& field) {
+  return field_of(read_text(fmt::format("/proc/{}/task/{}/status", pid, thread)), field);
+}
+
+std::vector<pid_t> threads_of(pid_t pid) {
+  std::vector<pid_t> threads;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid), ignored))
+    threads.push_back(static_cast<pid_t>(number(entry.path().filename().string())));
+  return threads;
+}
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,46 @@
+// What can be known of a process from /proc without touching it, and whether a library can be put into it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dtype_guard::san {
+
+// Exit status 1, with what is in the way and what to do about it.
+struct AttachError {
+  std::string message;
+};
+
+struct ProcessFacts {
+  pid_t pid = 0;
+  std::string command;     // of /proc/PID/cmdline, spaces between arguments
+  std::string executable;  // as the process sees it
+  char state = '?';        // of its main thread: R, S, D, T, t, Z
+  uid_t user = 0;
+  pid_t tracer = 0;
+  std::vector<std::string> objects;  // files mapped executable, each once
+};
+
+// Throws AttachError when there is no such process, or it cannot be looked at.
+ProcessFacts read_process(pid_t pid);
+
+// The path of a mapped file as this process can open it, also from another mount namespace.
+std::string reachable(const ProcessFacts& process, const std::string& file);
+
+bool has_object(const ProcessFacts& process, const std::string& name_prefix);
+
+// Why `library` cannot be put into the process; empty when nothing stands in the way that can be seen from
+// here.
+std::string obstacle(const ProcessFacts& process, const std::string& library);
+
+// Why ptrace was refused, as far as the system says: Yama's ptrace_scope, another user, a container's limits.
+std::string permission_problem(const ProcessFacts& process);
+
+// /proc/PID/task/TID/status: a field's first word, "" when the thread is gone.
+std::string thread_status(pid_t pid, pid_t thread, const std::string& field);
+std::vector<pid_t> threads_of(pid_t pid);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,59 @@
+// One thread of another process, stopped by ptrace. It is put back as it was, registers, vector state and
+// signal mask, and a system call that the stop interrupted is made again rather than failing with EINTR.
+#pragma once
+
+#include <sys/types.h>
+#include <sys/user.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dtype_guard::san {
+
+class StoppedThread {
+ public:
+  // Nothing when the thread has ended, may not be traced or does not stop in time; `problem` says which.
+  static std::optional<StoppedThread> stop(pid_t process, pid_t thread, std::string& problem);
+
+  StoppedThread(StoppedThread&& other) noexcept;
+  StoppedThread& operator=(StoppedThread&&) = delete;
+  ~StoppedThread();  // lets it run on
+
+  pid_t id() const { return thread_; }
+
+  // A system call made by the thread with the instruction at `instruction` ("syscall").
+  // Gives its result, -errno on failure; nothing when the thread could not be driven.
+  std::optional<long> system_call(std::uint64_t instruction, long number,
+                                  std::initializer_list<std::uint64_t> arguments);
+
+  // Calls a function of the process on the thread's own stack; `trap` is the address of a breakpoint
+  // instruction to return to.
+  std::optional<std::uint64_t> call(std::uint64_t function, std::uint64_t trap,
+                                    std::initializer_list<std::uint64_t> arguments);
+
+  // Blocks every signal for the time of the stop; threads made meanwhile inherit that.
+  bool block_signals();
+
+ private:
+  StoppedThread(pid_t process, pid_t thread) : process_(process), thread_(thread) {}
+  bool save();
+  bool wait_for_trap();
+  void restart_interrupted_call();
+
+  pid_t process_ = 0;
+  pid_t thread_ = 0;
+  user_regs_struct registers_ = {};
+  std::vector<std::byte> vector_state_;
+  std::uint64_t signals_ = 0;
+  bool signals_changed_ = false;
+};
+
+// Reads and writes the memory of a process that may be traced; false when any byte is out of reach.
+bool read_process_memory(pid_t process, std::uint64_t from, void* to, std::size_t count);
+bool write_process_memory(pid_t process, std::uint64_t to, const void* from, std::size_t count);
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "sanitizer/attach/control.h"
+#include "sanitizer/attach/injection.h"
+#include "sanitizer/launcher/commands.h"
+#include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/output.h"
+
+namespace dtype_guard::san {
+
+pid_t parse_pid(const std::string& text) {
+  pid_t pid = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
+  if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
+    throw UsageError{fmt::format("'{}' is no process id: a positive number was expected", text)};
+  return pid;
+}
+
+int attach_command(const AttachArguments& arguments) {
+  const CombinedOptions options = combine_options(arguments.options);
+  const std::string library = find_library(arguments.library).string();
+  const ProcessFacts process = read_process(parse_pid(arguments.pid));
+  // A library that was put there earlier stays for good, and is only switched.
+  if (const auto control = read_control(process)) {
+    switch_control(process, true);
+    fmt::print(stderr, "dtype-san: process {} has the library already; {}\n", process.pid,
+               control->on ? "it is being watched" : "switched on");
+    return 0;
+  }
+  if (const std::string problem = obstacle(process, library); !problem.empty())
+    throw AttachError{fmt::format("process {} {}", process.pid, problem)};
+
+  const Injection injection = inject_library(process, library, options.text);
+  const Mailbox& mailbox = injection.mailbox;
+  if (mailbox.problem[0] != '\0')
+    throw AttachError{
+        fmt::format("process {} has the library, but watches nothing: {}", process.pid, mailbox.problem)};
+  fmt::print(stderr, "dtype-san: attached to process {} ({}); thread {} was paused for {:.1f} ms\n",
+             process.pid, process.command, injection.thread,
+             static_cast<double>(injection.paused.count()) / 1e6);
+  fmt::print(stderr, "dtype-san: {} {} of flash_ref watched{}\n", mailbox.observed_copies,
+             mailbox.observed_copies == 1 ? "copy" : "copies",
+             mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
+  if (mailbox.unobserved_copies != 0)
+    fmt::print(stderr,
+               "dtype-san: {} without an observer slot cannot be watched: calls to them are bound already\n",
+               mailbox.unobserved_copies);
+  if (mailbox.journal[0] != '\0') fmt::print(stderr, "dtype-san: journal {}\n", mailbox.journal);
+  return 0;
+}
+
+int switch_command(const std::string& pid, bool on) {
+  const ProcessFacts process = read_process(parse_pid(pid));
+  const bool before = switch_control(process, on);
+  fmt::print(stderr, "dtype-san: process {} {} {}\n", process.pid, before == on ? "was already" : "is now",
+             on ? "watched" : "not watched");
+  return 0;
+}
+
+}  // namespace dtype_guard::san

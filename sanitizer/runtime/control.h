@@ -1,0 +1,25 @@
+// This process's switch (control_page.h): whether calls are looked at right now. One word, read by every
+// watched call, in a page that another process may write to; a word of our own where such a page cannot be
+// had.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "sanitizer/runtime/control_page.h"
+
+namespace dtype_guard::san {
+
+inline constinit std::atomic<std::uint32_t> own_switch{1};
+inline constinit std::atomic<std::atomic<std::uint32_t>*> switch_word{&own_switch};
+
+inline bool is_switched_on() {
+  return switch_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
+}
+inline void switch_watching(bool on) { switch_word.load()->store(on ? 1 : 0, std::memory_order_relaxed); }
+
+// Makes the page that other processes find, once, in a process that has something to watch: a program without
+// kernels gets no descriptor from us. A forked child shares it with its parent.
+void open_control();
+
+}  // namespace dtype_guard::san

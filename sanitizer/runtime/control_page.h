@@ -1,0 +1,23 @@
+// The switch of a watched process: one page in an anonymous file (memfd) that the process keeps open and
+// maps. Another process of the same user finds it among /proc/PID/fd by its name and writes to it; that needs
+// no ptrace rights. The file is sealed against shrinking, so that no write from outside can make the job's
+// reads fault.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace dtype_guard::san {
+
+inline constexpr char kControlName[] = "dtype-san-control";
+inline constexpr char kControlMagic[16] = "dtype-san-ctl-1";
+
+struct ControlPage {
+  char magic[sizeof kControlMagic];
+  std::uint32_t version;
+  std::atomic<std::uint32_t> on;  // 1: calls are watched
+  char library_version[32];
+};
+static_assert(sizeof(ControlPage) <= 4096);
+
+}  // namespace dtype_guard::san

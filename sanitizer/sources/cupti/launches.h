@@ -1,0 +1,40 @@
+// Which kernels a process launched, and how often. A launch costs the hash of its kernel's name and one
+// count; the first of each name is handed to the caller, who notes it with its stack. What a name means is
+// found out by the report, in another process.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace dtype_guard::san::cupti {
+
+struct LaunchSlot {
+  std::atomic<std::uint64_t> name;  // hash; 0: free
+  std::atomic<std::uint64_t> count;
+};
+
+class Launches {
+ public:
+  static constexpr std::size_t kSlots = 4096;
+
+  struct Seen {
+    std::uint32_t index = 0;
+    std::uint64_t count = 0;  // this launch included; 0: the table is full
+  };
+  // Lock-free; the same name has the same index in every thread.
+  Seen count(std::string_view kernel);
+
+  std::uint64_t count_of(std::uint32_t index) const {
+    return slots_[index].count.load(std::memory_order_relaxed);
+  }
+  // Launches of kernels that found no slot.
+  std::uint64_t uncounted() const { return uncounted_.load(std::memory_order_relaxed); }
+
+ private:
+  LaunchSlot slots_[kSlots];
+  std::atomic<std::uint64_t> uncounted_;
+};
+
+}  // namespace dtype_guard::san::cupti

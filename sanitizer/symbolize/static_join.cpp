@@ -1,0 +1,130 @@
+#include "sanitizer/symbolize/static_join.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+namespace dtype_guard::san {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string absolute_file(const std::string& file, const std::string& root) {
+  if (file.empty()) return "";
+  const fs::path path = file;
+  return (path.is_absolute() ? path : fs::path(root) / path).lexically_normal().string();
+}
+
+// Static findings name functions without their namespaces' details and parameters; compare what both have.
+std::string plain_function(const std::string& function) {
+  std::string name = function.substr(0, function.find('('));
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string::npos ? name : name.substr(scope + 2);
+}
+
+// How well a stack fits a sink: 0 not at all, 1 by function, 2 by line too.
+int fit(const Sink& sink, const std::string& sink_root, const std::vector<StackFrame>& stack,
+        const std::string& stack_root) {
+  int best = 0;
+  for (const StackFrame& frame : stack) {
+    if (frame.file.empty() ||
+        absolute_file(frame.file, stack_root) != absolute_file(sink.location.file, sink_root))
+      continue;
+    if (frame.line == sink.location.line) return 2;
+    if (plain_function(frame.function) == plain_function(sink.location.function)) best = 1;
+  }
+  return best;
+}
+
+class Join {
+ public:
+  Join(Report& report, const Report& lint, const std::vector<AcceptedCall>& accepted)
+      : report_(report), lint_(lint), accepted_(accepted), runtime_count_(report.findings.size()) {}
+
+  void run() {
+    for (const Finding& finding : lint_.findings) {
+      if (finding.baseline == "fixed") continue;
+      Finding joined = finding;
+      joined.runtime = confirm(joined) ? "confirmed" : judge(joined);
+      relocate(joined);
+      report_.findings.push_back(std::move(joined));
+    }
+    std::size_t at = 0;
+    std::erase_if(report_.findings, [&](const Finding&) { return confirmed_.count(at++) != 0; });
+    for (const NotAnalysed& skipped : lint_.not_analysed) report_.not_analysed.push_back(skipped);
+    report_.files_analysed += lint_.files_analysed;
+  }
+
+ private:
+  bool confirm(Finding& finding) {
+    const Finding* best = nullptr;
+    int best_fit = 0;
+    for (std::size_t i = 0; i < runtime_count_; ++i) {
+      const Finding& seen = report_.findings[i];
+      for (const Sink& sink : finding.sinks) {
+        if (sink.api != seen.api) continue;
+        const int how_well = fit(sink, lint_.root, seen.backtrace, report_.root);
+        if (how_well == 0) continue;
+        confirmed_.insert(i);
+        if (how_well > best_fit) {
+          best = &seen;
+          best_fit = how_well;
+        }
+      }
+    }
+    if (best == nullptr) return false;
+    finding.observed = {"static", "runtime"};
+    finding.backtrace = best->backtrace;
+    finding.occurrences = best->occurrences;
+    finding.count = best->count;
+    return true;
+  }
+
+  std::string judge(const Finding& finding) const {
+    bool watched = false;
+    for (const Sink& sink : finding.sinks) {
+      const auto calls = report_.watched ? report_.watched->calls.find(sink.api)
+                                         : std::map<std::string, std::uint64_t>::const_iterator();
+      if (!report_.watched || calls == report_.watched->calls.end()) continue;
+      watched = true;
+      for (const AcceptedCall& call : accepted_) {
+        if (call.api == sink.api && fit(sink, lint_.root, call.stack, report_.root) != 0)
+          return "contradicted";
+      }
+    }
+    return watched ? "not_reached" : "unknown";
+  }
+
+  // The joined report has one root: the run's.
+  void relocate(Finding& finding) const {
+    if (lint_.root == report_.root) return;
+    const auto shown = [&](std::string& file) {
+      if (file.empty()) return;
+      const std::string whole = absolute_file(file, lint_.root);
+      const std::string relative = fs::path(whole).lexically_relative(report_.root).string();
+      file = relative.empty() || relative.starts_with("..") ? whole : relative;
+    };
+    shown(finding.location.file);
+    for (Sink& sink : finding.sinks) shown(sink.location.file);
+    for (PathStep& step : finding.path) shown(step.location.file);
+    for (Fix& fix : finding.fixes) {
+      for (Edit& edit : fix.edits) shown(edit.range.file);
+    }
+  }
+
+  Report& report_;
+  const Report& lint_;
+  const std::vector<AcceptedCall>& accepted_;
+  std::size_t runtime_count_;
+  std::set<std::size_t> confirmed_;  // run-time findings that a static one has taken over
+};
+
+}  // namespace
+
+void join_static(Report& report, const Report& lint, const std::vector<AcceptedCall>& accepted) {
+  Join(report, lint, accepted).run();
+  normalise(report);
+}
+
+}  // namespace dtype_guard::san

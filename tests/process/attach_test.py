@@ -1,0 +1,149 @@
+"""Jobs that are joined while they run, switched, left again, and those that cannot be."""
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+from support import BUILT, Case, environment, main, operands
+
+SUMMARY = re.compile(r"calls (\d+) refused (\d+) interrupted (\d+)")
+
+
+class Joining(Case):
+    def start(self, *words, **changes):
+        job = subprocess.Popen([str(word) for word in words], env=environment(**changes), cwd=self.scratch, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(self.end, job)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        return job
+
+    def end(self, job):
+        """Ends the job as its user would; gives its last line."""
+        if job.poll() is not None:
+            return ""
+        try:
+            output, errors = job.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            job.kill()
+            raise
+        self.assertEqual(job.returncode, 0, errors)
+        return output
+
+    def job(self, kinds, **changes):
+        return self.start(BUILT["long_job"], kinds, **changes)
+
+    def tool(self, *words, status=0):
+        done = self.execute(BUILT["command"], *words)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done
+
+    def attach(self, job, status=0):
+        self.journal = self.scratch / "journal"
+        done = self.tool("attach", job.pid, "--options", f"journal={self.journal}:verbosity=0", "--library", BUILT["library"],
+                         status=status)
+        return done.stderr
+
+    def setUp(self):
+        super().setUp()
+        probe = subprocess.Popen(["sleep", "60"])
+        done = self.execute(BUILT["command"], "doctor", probe.pid, "--library", BUILT["library"])
+        probe.kill()
+        probe.wait()
+        if "ptrace" in done.stdout and done.returncode != 0:
+            self.skipTest("this machine lets no process be traced: " + done.stdout)
+
+    def test_findings_of_a_joined_job(self):
+        job = self.job("k")
+        said = self.attach(job)
+        self.assertIn(f"attached to process {job.pid}", said)
+        self.assertIn("1 copy of flash_ref watched", said)
+        time.sleep(0.5)
+        calls, refused, interrupted = map(int, SUMMARY.search(self.end(job)).groups())
+        self.assertGreater(calls, 0)
+        self.assertEqual((refused, interrupted), (calls, 0))
+        done, report = self.report(self.journal)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        [finding] = report["findings"]
+        self.assertEqual(finding["rule"], "rotary-dtype-mismatch")
+        self.assertEqual(operands(finding)["cos"], "bfloat16")
+        self.assertIn("rotate", finding["backtrace"][0]["function"])
+        self.assertLessEqual(finding["count"], calls)
+
+    def test_busy_threads_are_left_as_they_were(self):
+        for kinds in ("mmmk", "dk", "fk", "esk", "ck", "mdfesck"):
+            with self.subTest(kinds=kinds):
+                job = self.job(kinds)
+                said = self.attach(job)
+                self.assertRegex(said, r"was paused for \d+\.\d ms")
+                time.sleep(0.3)
+                self.assertEqual(SUMMARY.search(self.end(job)).group(3), "0", "a system call was interrupted")
+
+    def test_detach_and_on_again(self):
+        job = self.job("k")
+        self.attach(job)
+        self.assertIn("is now not watched", self.tool("detach", job.pid).stderr)
+        self.assertIn("was already not watched", self.tool("off", job.pid).stderr)
+        self.assertIn("switched off", self.tool("doctor", job.pid, "--library", BUILT["library"]).stdout)
+        self.assertIn("is now watched", self.tool("on", job.pid).stderr)
+        self.assertIn("has the library already", self.attach(job))
+        self.assertIn("calls", self.end(job))
+
+    def test_a_dormant_job_records_only_while_it_is_on(self):
+        journal = self.scratch / "journal"
+        job = self.job("k", LD_PRELOAD=BUILT["library"], DTYPE_SAN_OPTIONS=f"start=dormant:journal={journal}")
+        time.sleep(0.3)
+        self.tool("on", job.pid)
+        time.sleep(0.3)
+        self.tool("off", job.pid)
+        time.sleep(0.1)
+        calls = int(SUMMARY.search(self.end(job)).group(1))
+        _, report = self.report(journal)
+        [finding] = report["findings"]
+        self.assertLess(finding["count"], calls)
+
+    def test_python_job(self):
+        program = ("import ctypes, sys, threading\n"
+                   "print('ready', flush=True)\n"
+                   "threading.Thread(target=lambda: [list(range(1000)) for _ in iter(int, 1)], daemon=True).start()\n"
+                   "sys.stdin.read()\n"
+                   "print('calls 0 refused 0 interrupted 0')\n")
+        job = self.start(sys.executable, "-c", program)
+        self.assertIn("attached to process", self.attach(job))
+        self.assertIn("calls 0", self.end(job))
+
+    def test_what_cannot_be_joined(self):
+        gone = subprocess.Popen(["true"])
+        gone.wait()
+        self.assertIn(f"there is no process {gone.pid}", self.tool("attach", gone.pid, status=1).stderr)
+        self.assertIn("'zero' is no process id", self.tool("attach", "zero", status=2).stderr)
+        self.assertIn("'-5' is no process id", self.tool("attach", "--", "-5", status=2).stderr)
+        plain = self.start(sys.executable, "-c", "print('ready', flush=True); input() if False else __import__('sys').stdin.read()")
+        self.assertIn("runs without dtype-san", self.tool("on", plain.pid, status=1).stderr)
+        self.assertIn("runs without dtype-san", self.tool("detach", plain.pid, status=1).stderr)
+
+        stopped = self.job("s")
+        os.kill(stopped.pid, signal.SIGSTOP)
+        time.sleep(0.1)
+        self.assertIn("is stopped", self.attach(stopped, status=1))
+        os.kill(stopped.pid, signal.SIGCONT)
+        self.assertIn("calls 0", self.end(stopped))
+
+        still = subprocess.Popen([BUILT["static_sleeper"]], stdin=subprocess.PIPE)
+        time.sleep(0.1)
+        self.assertIn("has no glibc", self.attach(still, status=1))
+        still.communicate()
+
+    def test_doctor(self):
+        job = self.job("k")
+        said = self.tool("doctor", job.pid, "--library", BUILT["library"]).stdout
+        self.assertIn("can be attached to", said)
+        self.assertIn("holds flash_ref with an observer slot", said)
+        said = self.tool("doctor", "--library", BUILT["library"], "--", BUILT["static"], status=1).stdout
+        self.assertIn("is statically linked", said)
+        self.assertIn("can be started", self.tool("doctor", "--library", BUILT["library"], "--", BUILT["long_job"]).stdout)
+
+
+if __name__ == "__main__":
+    main()

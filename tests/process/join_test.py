@@ -1,0 +1,107 @@
+"""Many processes in one report: ranks that differ, and a static report put beside a run."""
+import json
+import time
+
+from support import BUILT, Case, main, marked_line
+
+
+class Ranks(Case):
+    def run_rank(self, rank, mode):
+        self.preloaded(BUILT["kernel_calls"], mode, RANK=str(rank))
+
+    def differences(self, report):
+        return [entry for entry in report["not_analysed"] if entry["reason"] == "ranks-differ"]
+
+    def test_the_rank_that_differs_is_named(self):
+        for rank in range(4):
+            self.run_rank(rank, "all-float" if rank == 3 else "clean")
+        done, report = self.report(self.scratch / "journal")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        [difference] = self.differences(report)
+        self.assertIn("q is float32 in rank 3, float16 in ranks 0-2", difference["detail"])
+        self.assertTrue(difference["file"].endswith(f"kernel_calls.cpp:{marked_line('kernel_calls.cpp', 'attend')}"), difference)
+        [finding] = report["findings"]
+        self.assertEqual([occurrence["rank"] for occurrence in finding["occurrences"]], [3])
+
+    def test_ranks_that_agree_are_not_named(self):
+        for rank in range(3):
+            self.run_rank(rank, "clean")
+        done, report = self.report(self.scratch / "journal")
+        self.assertEqual((done.returncode, report["findings"], self.differences(report)), (0, [], []), done.stderr)
+
+    def test_a_thousand_journals(self):
+        self.run_rank(0, "all-float")
+        [journal] = self.journals()
+        for number in range(1, 1000):
+            (journal.parent / f"copy.{number}.dtype-san").write_bytes(journal.read_bytes())
+        started = time.monotonic()
+        done, report = self.report(journal.parent)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual(len(report["watched"]["processes"]), 1000)
+        self.assertEqual(report["findings"][0]["count"], 1000)
+        print(f"1000 journals in {time.monotonic() - started:.1f} s")
+
+
+class Static(Case):
+    """The lint report is written by hand, as for a call at the marked line of kernel_calls.cpp."""
+
+    def lint(self, api="flash_ref_attention_fwd", line=None, tool="dtype-lint"):
+        place = {"file": "programs/kernel_calls.cpp", "line": line or marked_line("kernel_calls.cpp", "attend"), "column": 10,
+                 "end_line": 0, "end_column": 0, "function": "attend"}
+        finding = {"rule": "attention-unsupported-dtype", "also_rules": [], "level": "error", "certainty": "definite",
+                   "message": "'q' is 'float32'", "fingerprint": "v1:0123456789abcdef", "observed": ["static"], "runtime": "unknown",
+                   "location": place, "api": api, "sinks": [{"api": api, "role": "q", **place}], "operands": [], "path": [],
+                   "precision": ["fp16"], "torch": ["2.13"], "device": "cuda", "stacks": [], "backtrace": [], "count": 1,
+                   "occurrences": [], "fixes": [], "suppression": None, "baseline": ""}
+        for key in ("end_line", "end_column", "column"):
+            finding["sinks"][0][key] = place[key]
+        report = {"schema": "dtype-guard/report/1", "tool": {"name": tool, "version": "0.1.0"}, "root": BUILT["source"], "findings": [finding], "not_analysed": [],
+                  "watched": None,
+                  "summary": {"errors": 1, "warnings": 0, "notes": 0, "suppressed": 0, "unchanged": 0, "not_analysed": 0, "files": 1,
+                              "calls": 0}}
+        path = self.scratch / "lint.json"
+        path.write_text(json.dumps(report), encoding="utf-8")
+        return path
+
+    def joined(self, mode, **lint):
+        path = self.lint(**lint)
+        self.preloaded(BUILT["kernel_calls"], mode)
+        _, report = self.report("--with", path, self.scratch / "journal")
+        self.assertIsNotNone(report)
+        return report
+
+    def test_confirmed(self):
+        [finding] = self.joined("all-float")["findings"]
+        self.assertEqual((finding["runtime"], finding["observed"]), ("confirmed", ["static", "runtime"]))
+        self.assertEqual(finding["backtrace"][0]["line"], marked_line("kernel_calls.cpp", "attend"))
+        self.assertEqual(finding["occurrences"][0]["count"], 1)
+        self.assertEqual(finding["fingerprint"], "v1:0123456789abcdef")
+
+    def test_contradicted(self):
+        [finding] = self.joined("clean")["findings"]
+        self.assertEqual(finding["runtime"], "contradicted")
+
+    def test_not_reached(self):
+        static = [one for one in self.joined("rotary")["findings"] if "static" in one["observed"]]
+        self.assertEqual([one["runtime"] for one in static], ["not_reached"])
+
+    def test_unknown(self):
+        static = [one for one in self.joined("clean", api="flash_attn::mha_fwd")["findings"] if "static" in one["observed"]]
+        self.assertEqual([one["runtime"] for one in static], ["unknown"])
+
+    def test_what_is_no_static_report(self):
+        self.preloaded(BUILT["kernel_calls"], "clean")
+        journal = self.scratch / "journal"
+        done, _ = self.report("--with", self.lint(tool="dtype-san"), journal)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("is a report of 'dtype-san', expected one of dtype-lint", done.stderr)
+        done, _ = self.report("--with", self.scratch / "absent.json", journal)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("absent.json' cannot be read: No such file", done.stderr)
+        (self.scratch / "broken.json").write_text("{", encoding="utf-8")
+        done, _ = self.report("--with", self.scratch / "broken.json", journal)
+        self.assertEqual(done.returncode, 2, done.stderr)
+
+
+if __name__ == "__main__":
+    main()

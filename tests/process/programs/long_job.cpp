@@ -1,0 +1,125 @@
+// A job that runs until its input ends, for the tests that join it: threads that allocate, load libraries,
+// fork, wait in system calls that an interruption would fail, and call flash_ref with a wrong dtype all the
+// while. Prints "ready", and at the end what it has seen: "calls N refused N interrupted N".
+//   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, c computing
+#include <dlfcn.h>
+#include <errno.h>
+#include <flash_ref/flash_ref.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+std::atomic<long> calls{0}, refused{0}, interrupted{0};
+
+void allocate() {
+  for (unsigned size = 1;; size = size * 7 % 5003) std::free(std::malloc(size));
+}
+
+void load() {
+  for (;;) {
+    if (void* library = dlopen("libm.so.6", RTLD_NOW)) dlclose(library);
+  }
+}
+
+void spawn() {
+  for (;;) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) interrupted += 1;
+  }
+}
+
+void wait_for_events() {
+  const int queue = epoll_create1(0);
+  epoll_event event = {};
+  for (;;) {
+    if (epoll_wait(queue, &event, 1, 200) < 0 && errno == EINTR) interrupted += 1;
+  }
+}
+
+void sleep_on() {
+  for (;;) {
+    const timespec pause = {0, 1'000'000};
+    if (nanosleep(&pause, nullptr) != 0 && errno == EINTR) interrupted += 1;
+  }
+}
+
+void compute() {
+  for (volatile double value = 1;;) value = value * 1.0000001;
+}
+
+void rotate() {
+  std::vector<std::uint64_t> data(256);
+  std::int64_t x_shape[] = {1, 4, 2, 8}, table_shape[] = {4, 4};
+  DLTensor x = {};
+  x.data = data.data();
+  x.device.device_type = kDLCPU;
+  x.ndim = 4;
+  x.shape = x_shape;
+  x.dtype = {kDLFloat, 32, 1};
+  DLTensor table = x;
+  table.ndim = 2;
+  table.shape = table_shape;
+  table.dtype = {kDLBfloat, 16, 1};
+  for (;;) {
+    const int status = flash_ref_rotary(&x, &table, &table, &x, nullptr);  // call: rotate
+    calls += 1;
+    if (status != 0) refused += 1;
+    const timespec pause = {0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
+void start(char kind) {
+  switch (kind) {
+    case 'm':
+      std::thread(allocate).detach();
+      break;
+    case 'd':
+      std::thread(load).detach();
+      break;
+    case 'f':
+      std::thread(spawn).detach();
+      break;
+    case 'e':
+      std::thread(wait_for_events).detach();
+      break;
+    case 's':
+      std::thread(sleep_on).detach();
+      break;
+    case 'c':
+      std::thread(compute).detach();
+      break;
+    case 'k':
+      std::thread(rotate).detach();
+      break;
+    default:
+      std::exit(2);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const char kind : std::string(argc > 1 ? argv[1] : "k")) start(kind);
+  std::puts("ready");
+  std::fflush(stdout);
+  char byte = 0;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+  std::printf("calls %ld refused %ld interrupted %ld\n", calls.load(), refused.load(), interrupted.load());
+  std::fflush(stdout);
+  std::exit(0);
+}

@@ -1,0 +1,6 @@
+/* A libcupti that tests drive: it has one place for a subscriber, and "launches" kernels by calling back. */
+#pragma once
+
+/* The functions of CUPTI itself have CUPTI's names; these two are the script's. */
+void scripted_launch(const char* kernel); /* by the runtime, which enters the driver; NULL launches a graph */
+int scripted_subscriptions(void);
