@@ -66,7 +66,7 @@ void note_unread(TranslationUnit& unit, const std::string& caller, const clang::
   const bool skipped = std::any_of(callee->redecls_begin(), callee->redecls_end(),
                                    [](const clang::FunctionDecl* each) { return each->hasSkippedBody(); });
   const bool takes_tensor = std::any_of(arguments.begin(), arguments.end(), [&](const Expr* each) {
-    return classify(stripped(each)->getType(), unit.context).kind == TypeKind::kTensor;
+    return classify(stripped(each)->getType(), unit.types()).kind == TypeKind::kTensor;
   });
   if (!skipped || !takes_tensor || callee->isTemplateInstantiation()) return;
   if (!is_found_as_the_users(sources, callee->getLocation())) return;
