@@ -62,7 +62,7 @@ class ContractReader {
 
  private:
   [[noreturn]] void wrong(const JsonNode& node, const std::string& expected) const {
-    throw ContractError(file_, node.line, node.pointer,
+    throw ContractError(file_, node.line, node.pointer(),
                         fmt::format("found {}, expected {}", node.describe(), expected));
   }
 
@@ -75,13 +75,13 @@ class ContractReader {
     if (node.members() == nullptr) wrong(node, fmt::format("an object with {}", quoted(required)));
     for (const auto& [key, value] : *node.members()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      throw ContractError(file_, value.line, value.pointer,
+      throw ContractError(file_, value.line, value.pointer(),
                           fmt::format("found the unknown member \"{}\", expected one of {}{}", key,
                                       quoted(known), did_you_mean(key, known)));
     }
     for (const std::string& key : required) {
       if (node.member(key) != nullptr) continue;
-      throw ContractError(file_, node.line, node.pointer,
+      throw ContractError(file_, node.line, node.pointer(),
                           fmt::format("found {} without \"{}\", expected that member", node.describe(), key));
     }
   }
@@ -118,7 +118,7 @@ class ContractReader {
     if (node.members() == nullptr || node.members()->empty()) wrong(node, "an object of " + content);
     for (const auto& [key, value] : *node.members()) {
       if (key.empty() || key.find(' ') != std::string::npos) {
-        throw ContractError(file_, value.line, value.pointer,
+        throw ContractError(file_, value.line, value.pointer(),
                             fmt::format("found the key \"{}\", expected a qualified name", key));
       }
     }

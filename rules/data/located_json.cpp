@@ -58,7 +58,9 @@ std::string grammar_problem(std::string_view message) {
   return text + ": " + std::string(message.substr(colon + 2));
 }
 
-class TreeBuilder {
+}  // namespace
+
+class JsonTreeBuilder {
  public:
   using number_integer_t = nlohmann::json::number_integer_t;
   using number_unsigned_t = nlohmann::json::number_unsigned_t;
@@ -66,7 +68,10 @@ class TreeBuilder {
   using string_t = nlohmann::json::string_t;
   using binary_t = nlohmann::json::binary_t;
 
-  TreeBuilder(JsonNode& root, const Progress& progress) : root_(root), progress_(progress) {}
+  JsonTreeBuilder(JsonNode& root, const Progress& progress) : root_(root), progress_(progress) {
+    places_->all.push_back({0, JsonPlaces::kMember, {}});
+    root_.places_ = places_;
+  }
 
   bool null() { return place(JsonNode::Null{}, progress_.line); }
   bool boolean(bool value) { return place(value, progress_.line); }
@@ -88,7 +93,7 @@ class TreeBuilder {
   bool key(string_t& name) {
     JsonNode& object = *open_.back();
     if (object.member(name) != nullptr) {
-      throw JsonError(progress_.line, pointer_to(object.pointer, name),
+      throw JsonError(progress_.line, pointer_to(object.pointer(), name),
                       fmt::format("found the key \"{}\" twice, expected each key once", name));
     }
     key_ = std::move(name);
@@ -96,7 +101,7 @@ class TreeBuilder {
   }
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
-    throw JsonError(progress_.line, open_.empty() ? std::string() : open_.back()->pointer,
+    throw JsonError(progress_.line, open_.empty() ? std::string() : open_.back()->pointer(),
                     grammar_problem(error.what()));
   }
 
@@ -115,7 +120,7 @@ class TreeBuilder {
   template <typename Container>
   bool open(Container container) {
     if (open_.size() >= static_cast<std::size_t>(JsonNode::kMaxDepth)) {
-      throw JsonError(progress_.line, open_.back()->pointer,
+      throw JsonError(progress_.line, open_.back()->pointer(),
                       fmt::format("found nesting deeper than {}, expected less", JsonNode::kMaxDepth));
     }
     JsonNode& node = next();
@@ -136,23 +141,26 @@ class TreeBuilder {
     JsonNode& parent = *open_.back();
     if (auto* items = std::get_if<JsonNode::Items>(&parent.value)) {
       JsonNode& node = items->emplace_back();
-      node.pointer = pointer_to(parent.pointer, items->size() - 1);
-      return node;
+      return placed(node, parent, items->size() - 1, {});
     }
     auto& members = std::get<JsonNode::Members>(parent.value);
     members.push_back({key_, JsonNode()});
-    JsonNode& node = members.back().node;
-    node.pointer = pointer_to(parent.pointer, key_);
+    return placed(members.back().node, parent, JsonPlaces::kMember, std::move(key_));
+  }
+
+  JsonNode& placed(JsonNode& node, const JsonNode& parent, std::size_t index, std::string key) {
+    node.places_ = places_;
+    node.place_ = static_cast<std::uint32_t>(places_->all.size());
+    places_->all.push_back({parent.place_, index, std::move(key)});
     return node;
   }
 
   JsonNode& root_;
+  const std::shared_ptr<JsonPlaces> places_ = std::make_shared<JsonPlaces>();
   const Progress& progress_;
   std::vector<JsonNode*> open_;
   std::string key_;
 };
-
-}  // namespace
 
 JsonError::JsonError(int at_line, std::string at_pointer, std::string what_is_wrong)
     : std::runtime_error(fmt::format("line {}: {}", at_line, what_is_wrong)),
@@ -166,6 +174,18 @@ JsonNode::JsonNode(JsonNode&&) noexcept = default;
 JsonNode& JsonNode::operator=(const JsonNode&) = default;
 JsonNode& JsonNode::operator=(JsonNode&&) noexcept = default;
 JsonNode::~JsonNode() = default;
+
+std::string JsonNode::pointer() const {
+  if (places_ == nullptr || place_ == 0) return "";
+  std::vector<const JsonPlaces::Place*> steps;
+  for (std::uint32_t at = place_; at != 0; at = places_->all[at].parent) steps.push_back(&places_->all[at]);
+  std::string text;
+  for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
+    const bool is_member = (*step)->index == JsonPlaces::kMember;
+    text = is_member ? pointer_to(text, (*step)->key) : pointer_to(text, (*step)->index);
+  }
+  return text;
+}
 
 const JsonNode* JsonNode::member(std::string_view key) const {
   const Members* all = members();
@@ -229,7 +249,7 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
 JsonNode parse_located_json(std::string_view text) {
   JsonNode root;
   Progress progress;
-  TreeBuilder builder(root, progress);
+  JsonTreeBuilder builder(root, progress);
   const CountingIterator begin(text.data(), &progress);
   const CountingIterator end(text.data() + text.size(), &progress);
   nlohmann::json::sax_parse(begin, end, &builder);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -13,6 +14,18 @@
 namespace dtype_guard {
 
 struct JsonMember;
+
+// Where each value of a text stands: member `key` or item `index` of the value at `parent`. The root is the
+// first.
+struct JsonPlaces {
+  static constexpr std::size_t kMember = static_cast<std::size_t>(-1);
+  struct Place {
+    std::uint32_t parent;
+    std::size_t index;  // kMember: `key` says which
+    std::string key;
+  };
+  std::vector<Place> all;
+};
 
 class JsonNode {
  public:
@@ -30,7 +43,8 @@ class JsonNode {
   ~JsonNode();
 
   int line = 1;
-  std::string pointer;  // RFC 6901; empty for the root
+  // RFC 6901; empty for the root. Made when asked for: only messages need it.
+  std::string pointer() const;
   std::variant<Null, bool, std::int64_t, std::uint64_t, double, std::string, Items, Members> value;
 
   bool is_null() const { return std::holds_alternative<Null>(value); }
@@ -42,6 +56,11 @@ class JsonNode {
   const JsonNode* member(std::string_view key) const;
   // What a message calls it: the string "abc", the number 7, an array, an object, null.
   std::string describe() const;
+
+ private:
+  friend class JsonTreeBuilder;
+  std::shared_ptr<const JsonPlaces> places_;  // of the whole text
+  std::uint32_t place_ = 0;
 };
 
 struct JsonMember {

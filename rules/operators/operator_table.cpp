@@ -58,7 +58,7 @@ const Words<OutRule> kOutWords = {{"fits", OutRule::kFits},
 // that runs.
 [[noreturn]] void broken(std::string_view file, const JsonNode& node, std::string_view expected) {
   throw std::logic_error(fmt::format("rules/operators/{}:{}: {}: found {}, expected {}", file, node.line,
-                                     node.pointer, node.describe(), expected));
+                                     node.pointer(), node.describe(), expected));
 }
 
 class TableReader {
@@ -196,16 +196,24 @@ void OperatorTable::add_variants(const Operator& entry, bool in_place) {
 
 // An older release's row holds for the variants of its operator too.
 void OperatorTable::attach_earlier() {
+  std::unordered_map<std::string_view, std::vector<const Operator*>> rows;  // as in the files: oldest first
+  for (const Operator& row : earlier) rows[row.name].push_back(&row);
+  const auto attach = [&rows](Operator& entry, std::string_view name, bool out) {
+    const auto found = rows.find(name);
+    if (found == rows.end()) return;
+    for (const Operator* row : found->second) {
+      Operator& old = entry.earlier.emplace_back(*row);
+      old.name = entry.name;
+      old.in_place = entry.in_place;
+      if (out) old.arguments = entry.arguments;
+    }
+  };
   for (std::vector<Operator>* list : {&entries, &variants}) {
     for (Operator& entry : *list) {
-      for (const Operator& row : earlier) {
-        const bool out = entry.name == row.name + "_out";
-        if (entry.name != row.name && entry.name != row.name + "_" && !out) continue;
-        Operator& old = entry.earlier.emplace_back(row);
-        old.name = entry.name;
-        old.in_place = entry.in_place;
-        if (out) old.arguments = entry.arguments;
-      }
+      const std::string_view name = entry.name;
+      attach(entry, name, false);
+      if (name.ends_with("_")) attach(entry, name.substr(0, name.size() - 1), false);
+      if (name.ends_with("_out")) attach(entry, name.substr(0, name.size() - 4), true);
     }
   }
   earlier.clear();
@@ -252,23 +260,26 @@ void OperatorTable::index() {
   }
 }
 
-void add_aliases(OperatorTable& table, const TableReader& reader, const JsonNode& aliases) {
+using OperatorsByName = std::unordered_map<std::string_view, std::vector<Operator*>>;
+
+OperatorsByName by_name(OperatorTable& table) {
+  OperatorsByName operators;
+  for (std::vector<Operator>* list : {&table.entries, &table.variants}) {
+    for (Operator& entry : *list) operators[entry.name].push_back(&entry);
+  }
+  return operators;
+}
+
+void add_aliases(const OperatorsByName& operators, const TableReader& reader, const JsonNode& aliases) {
   for (const auto& [name, spellings] : *aliases.members()) {
-    bool found = false;
-    for (std::vector<Operator>* list : {&table.entries, &table.variants}) {
-      for (Operator& entry : *list) {
-        if (entry.name != name) continue;
-        entry.aliases = reader.strings(spellings);
-        found = true;
-      }
-    }
-    if (!found) broken("operators", spellings, fmt::format("an operator named {}", name));
+    const auto found = operators.find(name);
+    if (found == operators.end()) broken("operators", spellings, fmt::format("an operator named {}", name));
+    for (Operator* entry : found->second) entry->aliases = reader.strings(spellings);
   }
 }
 
-void read_file(OperatorTable& table, const EmbeddedFile& file) {
+void read_file(OperatorTable& table, const EmbeddedFile& file, const JsonNode& root) {
   const TableReader reader(file.name);
-  const JsonNode root = parse_located_json(file.text);
   for (const JsonNode& node : *reader.required(root, "operators").items()) {
     for (Operator& entry : reader.group(node)) {
       if (!entry.before.empty()) {
@@ -292,12 +303,6 @@ void read_file(OperatorTable& table, const EmbeddedFile& file) {
   }
 }
 
-// A file may name operators of another, so all entries come first.
-void read_aliases(OperatorTable& table, const EmbeddedFile& file) {
-  const TableReader reader(file.name);
-  add_aliases(table, reader, reader.required(parse_located_json(file.text), "aliases"));
-}
-
 const OperatorTable& table() {
   // On the heap and never freed: `names` points into it, and lookups may run while the process exits.
   static const OperatorTable* const made = [] {
@@ -305,11 +310,17 @@ const OperatorTable& table() {
     table->entries.reserve(1024);
     table->variants.reserve(1024);
     table->names.reserve(4096);
+    std::vector<std::pair<std::string, JsonNode>> files;
     for (const EmbeddedFile& file : embedded_operators()) {
-      if (file.name != "autocast.json") read_file(*table, file);
+      if (file.name == "autocast.json") continue;
+      files.emplace_back(file.name, parse_located_json(file.text));
+      read_file(*table, file, files.back().second);
     }
-    for (const EmbeddedFile& file : embedded_operators()) {
-      if (file.name != "autocast.json") read_aliases(*table, file);
+    // A file may name operators of another, so all entries come first.
+    const OperatorsByName operators = by_name(*table);
+    for (const auto& [name, root] : files) {
+      const TableReader reader(name);
+      add_aliases(operators, reader, reader.required(root, "aliases"));
     }
     table->attach_earlier();
     table->apply_out_rules();

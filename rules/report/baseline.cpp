@@ -20,7 +20,7 @@ constexpr std::string_view kReportSchema = "dtype-guard/report/1";
 
 [[noreturn]] void wrong(const std::string& file, const JsonNode& node, std::string_view expected) {
   throw ReportError(fmt::format("{}:{}: {}: found {}, expected {}", file, node.line,
-                                node.pointer.empty() ? "/" : node.pointer, node.describe(), expected));
+                                node.pointer().empty() ? "/" : node.pointer(), node.describe(), expected));
 }
 
 const std::string& text_of(const std::string& file, const JsonNode& entry, std::string_view key) {

@@ -32,7 +32,7 @@ class FieldReader {
 
   [[noreturn]] void wrong(const JsonNode& node, const std::string& expected) const {
     throw ReportError(fmt::format("{}:{}: {}: found {}, expected {}", file_, node.line,
-                                  node.pointer.empty() ? "/" : node.pointer, node.describe(), expected));
+                                  node.pointer().empty() ? "/" : node.pointer(), node.describe(), expected));
   }
 
  private:

@@ -10,9 +10,9 @@ TEST_CASE("every value knows its line and its pointer") {
   CHECK(root.member("a")->line == 2);
   CHECK((*root.member("a")->items())[0].line == 2);
   CHECK((*root.member("a")->items())[1].line == 3);
-  CHECK((*root.member("a")->items())[1].pointer == "/a/1");
+  CHECK((*root.member("a")->items())[1].pointer() == "/a/1");
   CHECK(root.member("b/c~")->member("d")->line == 6);
-  CHECK(root.member("b/c~")->member("d")->pointer == "/b~1c~0/d");
+  CHECK(root.member("b/c~")->member("d")->pointer() == "/b~1c~0/d");
   CHECK(root.member("e")->is_null());
   CHECK(root.member("f") == nullptr);
 }
