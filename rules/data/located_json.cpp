@@ -68,7 +68,10 @@ class JsonTreeBuilder {
   using string_t = nlohmann::json::string_t;
   using binary_t = nlohmann::json::binary_t;
 
-  JsonTreeBuilder(JsonNode& root, const Progress& progress) : root_(root), progress_(progress) {
+  JsonTreeBuilder(JsonNode& root, const Progress& progress, std::size_t text_size)
+      : root_(root), progress_(progress) {
+    constexpr std::size_t kTypicalValue = 16;  // bytes of text
+    places_->all.reserve(text_size / kTypicalValue + 1);
     places_->all.push_back({0, JsonPlaces::kMember, {}});
     root_.places_ = places_;
   }
@@ -249,7 +252,7 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
 JsonNode parse_located_json(std::string_view text) {
   JsonNode root;
   Progress progress;
-  JsonTreeBuilder builder(root, progress);
+  JsonTreeBuilder builder(root, progress, text.size());
   const CountingIterator begin(text.data(), &progress);
   const CountingIterator end(text.data() + text.size(), &progress);
   nlohmann::json::sax_parse(begin, end, &builder);

@@ -308,8 +308,9 @@ const OperatorTable& table() {
   static const OperatorTable* const made = [] {
     auto* table = new OperatorTable;
     table->entries.reserve(1024);
-    table->variants.reserve(1024);
-    table->names.reserve(4096);
+    table->variants.reserve(2048);
+    table->earlier.reserve(512);
+    table->names.reserve(8192);
     std::vector<std::pair<std::string, JsonNode>> files;
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name == "autocast.json") continue;
