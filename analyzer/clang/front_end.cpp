@@ -15,6 +15,7 @@
 #include <regex>
 
 #include "analyzer/clang/function_lowering.h"
+#include "analyzer/clang/recording_file_system.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -128,6 +129,7 @@ class LoweringConsumer : public clang::ASTConsumer {
       flow::Function lowered = FunctionLowering(unit, each).run();
       if (keys.insert(lowered.key).second) result_.module.functions.push_back(std::move(lowered));
     }
+    result_.module.overridden = unit.overridden_keys();
     for (const char* name : {"at", "torch"}) {
       clang::IdentifierInfo& id = context.Idents.get(name);
       if (!context.getTranslationUnitDecl()->lookup(clang::DeclarationName(&id)).empty()) {
@@ -208,7 +210,13 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   overlay->setCurrentWorkingDirectory(command.directory);
   clang::FileSystemOptions file_options;
   file_options.WorkingDir = command.directory;
-  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(file_options, overlay);
+  llvm::IntrusiveRefCntPtr<RecordingFileSystem> recording;
+  if (options.record_dependencies) {
+    recording = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(overlay, options.files);
+  }
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> seen = overlay;
+  if (recording) seen = recording;
+  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(file_options, seen);
 
   ErrorCollector errors(options, result);
   bool ran = false;
@@ -224,6 +232,7 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
       },
       std::size_t{64} << 20U);
   result.crashed = !survived;
+  if (recording && survived) result.dependencies = recording->dependencies();
   if (survived && !ran && result.errors.empty()) {
     result.errors.push_back(
         {options.user_code.report_name(command.file), 0, 0, "Clang could not read this file"});

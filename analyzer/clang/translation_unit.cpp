@@ -141,6 +141,16 @@ void TranslationUnit::note_override(const clang::CXXMethodDecl* method) {
   }
 }
 
+std::vector<std::string> TranslationUnit::overridden_keys() const {
+  std::vector<std::string> keys;
+  for (const clang::CXXMethodDecl* each : overridden_) {
+    // A destructor is called for an object of known type.
+    if (!llvm::isa<clang::CXXDestructorDecl>(each) && is_user_function(each)) keys.push_back(key(each));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 void TranslationUnit::not_lowered(const std::string& function, std::string reason, clang::SourceRange where) {
   module.not_lowered.push_back({function, std::move(reason), range(where)});
 }

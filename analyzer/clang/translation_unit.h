@@ -43,6 +43,8 @@ class TranslationUnit {
 
   bool is_overridden(const clang::CXXMethodDecl* method) const;
   void note_override(const clang::CXXMethodDecl* method);
+  // Keys of the user's virtual functions that were noted as overridden, sorted.
+  std::vector<std::string> overridden_keys() const;
   void not_lowered(const std::string& function, std::string reason, clang::SourceRange range);
 
  private:

@@ -14,6 +14,7 @@ class UserCode {
   // `external`: folders (absolute) or patterns with `*`, matched against the absolute path.
   UserCode(std::string root, std::vector<std::string> external);
   const std::string& root() const { return root_; }
+  const std::vector<std::string>& external() const { return external_; }
   // `path` is absolute; "." and ".." in it are resolved textually.
   bool contains(std::string_view path) const;
   // Relative to the root when inside it, else absolute.

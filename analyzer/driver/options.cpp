@@ -1,16 +1,19 @@
 #include "analyzer/driver/options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <filesystem>
 #include <iostream>
 #include <regex>
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/driver/atomic_file.h"
+#include "analyzer/driver/cache.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
 #include "rules/text/nearest_name.h"
@@ -33,9 +36,9 @@ const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 // What CLI11 fills; strings until they are checked.
 struct Written {
   std::vector<std::string> precision, rules, formats, contracts;
-  std::string explain, fail_on = "warning", color = "auto";
-  bool list_rules = false, version = false;
-  int jobs = 0;
+  std::string explain, fail_on = "warning", color = "auto", cache;
+  bool list_rules = false, version = false, no_cache = false;
+  std::optional<int> jobs;
 };
 
 std::string listed(const std::vector<std::string>& names) {
@@ -78,6 +81,16 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->type_name("FORMAT[=FILE]");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
       ->type_name("N");
+  app.add_option("--cache", written.cache,
+                 "Folder of the cache; default: dtype-lint in the user's cache folder")
+      ->type_name("DIR");
+  app.add_flag("--no-cache", written.no_cache, "Read every file anew and keep nothing");
+  app.add_option("--emit-summary", options.emit_summary,
+                 "Write what SOURCE says to FILE, for --link, instead of a report")
+      ->type_name("FILE");
+  app.add_option("--link", options.link, "Report on these summaries as one program, instead of on sources")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("FILE");
   app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
@@ -138,6 +151,14 @@ void check_precision(const std::vector<std::string>& names, Options& options) {
   }
 }
 
+void expect_writable(const char* option, const std::string& file) {
+  const std::string problem = why_not_writable(file);
+  if (problem.empty()) return;
+  throw UsageError(
+      fmt::format("{}: cannot write '{}': {}; name a file in a folder that exists and is writable", option,
+                  file, problem));
+}
+
 void check_formats(const std::vector<std::string>& formats, Options& options) {
   bool on_terminal = false;
   for (const std::string& each : formats) {
@@ -163,14 +184,37 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
   if (!on_terminal) options.reports.insert(options.reports.begin(), ReportTarget{});
   for (const ReportTarget& target : options.reports) {
     if (target.file.empty()) continue;
-    std::ofstream probe(target.file, std::ios::app);
-    if (!probe) {
-      throw UsageError(
-          fmt::format("--format: cannot write '{}': {}; name a file in a folder that exists and is "
-                      "writable",
-                      target.file, std::strerror(errno)));
-    }
+    expect_writable("--format", target.file);
   }
+}
+
+void check_cache(const Written& written, Options& options) {
+  if (written.no_cache && !written.cache.empty()) {
+    throw UsageError("--cache and --no-cache contradict each other; give one of them");
+  }
+  if (written.no_cache) return;
+  options.cache = written.cache.empty() ? Cache::default_folder() : written.cache;
+  if (written.cache.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(options.cache, error);
+  if (error || ::access(options.cache.c_str(), W_OK | X_OK) != 0) {
+    throw UsageError(fmt::format("--cache: '{}' is no folder that can be written: {}", options.cache,
+                                 error ? error.message() : std::strerror(errno)));
+  }
+}
+
+void check_summaries(const Options& options) {
+  if (!options.link.empty() && (!options.sources.empty() || options.flags || !options.emit_summary.empty())) {
+    throw UsageError(
+        "--link reports on summaries; sources, compiler flags and --emit-summary belong to "
+        "another command");
+  }
+  if (options.emit_summary.empty()) return;
+  if (options.sources.size() != 1) {
+    throw UsageError(fmt::format("--emit-summary: writes the summary of one source file, and {} were given",
+                                 options.sources.size()));
+  }
+  expect_writable("--emit-summary", options.emit_summary);
 }
 
 void check(const Written& written, Options& options) {
@@ -197,10 +241,13 @@ void check(const Written& written, Options& options) {
       throw UsageError(fmt::format("--contracts: {}", error.what()));
     }
   }
-  if (written.jobs < 0)
-    throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", written.jobs));
-  options.jobs = written.jobs > 0 ? static_cast<unsigned>(written.jobs)
-                                  : std::max(1U, std::thread::hardware_concurrency());
+  options.rules_hash = rules_hash(written.contracts);
+  if (written.jobs.value_or(1) < 1)
+    throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", *written.jobs));
+  options.jobs =
+      static_cast<unsigned>(written.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
+  check_cache(written, options);
+  check_summaries(options);
   check_formats(written.formats, options);
 }
 

@@ -1,6 +1,7 @@
 // Which files one run looks at, and with which compile commands.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace dtype_guard::driver {
 struct SourceList {
   std::vector<clang_front_end::CompileCommand> commands;  // one per file, in order of file name
   clang_front_end::UserCode user_code;
+  std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };
 
 // Throws UsageError for a source or compile database that is not there.

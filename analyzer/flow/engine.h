@@ -192,6 +192,7 @@ class Engine {
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   std::map<std::pair<ContextId, const Instruction*>, SinkRecord> records_;
   std::size_t steps_ = 0;
+  std::uint32_t unit_ = 0;      // the source file of the root
   int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
 };
 

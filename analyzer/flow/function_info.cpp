@@ -92,8 +92,28 @@ const std::vector<std::uint32_t>& FunctionIndex::find(std::string_view key) cons
   return look_up(by_key_, key);
 }
 
-const std::vector<std::uint32_t>& FunctionIndex::constructors(std::string_view class_name) const {
-  return look_up(constructors_, class_name);
+const std::vector<std::uint32_t>& units_of(const Function& function) {
+  static const std::vector<std::uint32_t> only_one = {0};
+  return function.units.empty() ? only_one : function.units;
+}
+
+std::vector<std::uint32_t> FunctionIndex::constructors(std::string_view class_name,
+                                                       std::uint32_t unit) const {
+  const std::vector<std::uint32_t>& all = look_up(constructors_, class_name);
+  const auto seen_by = [&](std::uint32_t constructor, std::uint32_t file) {
+    const std::vector<std::uint32_t>& units = units_of(function(constructor));
+    return std::binary_search(units.begin(), units.end(), file);
+  };
+  std::vector<std::uint32_t> here;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(here),
+               [&](std::uint32_t each) { return seen_by(each, unit); });
+  if (!here.empty() || all.empty()) return here;
+  // Two programs may each have a class of that name; constructors that no file has together may be such.
+  const std::vector<std::uint32_t>& files = units_of(function(all.front()));
+  const bool one_class = std::any_of(files.begin(), files.end(), [&](std::uint32_t file) {
+    return std::all_of(all.begin(), all.end(), [&](std::uint32_t each) { return seen_by(each, file); });
+  });
+  return one_class ? all : here;
 }
 
 }  // namespace dtype_guard::flow

@@ -30,6 +30,9 @@ struct FunctionInfo {
   std::vector<std::vector<Edge>> incoming;  // by BlockId
 };
 
+// The source files that have a function's definition; {0} in a module that was not linked.
+const std::vector<std::uint32_t>& units_of(const Function& function);
+
 // The functions of a module by key and by class.
 class FunctionIndex {
  public:
@@ -39,7 +42,8 @@ class FunctionIndex {
   const FunctionInfo& info(std::uint32_t id) const;
   // Every function of that key: several when the front end names the overrides of a virtual function alike.
   const std::vector<std::uint32_t>& find(std::string_view key) const;
-  const std::vector<std::uint32_t>& constructors(std::string_view class_name) const;
+  // Those that source file `unit` sees; else those of the one class of that name that other files have.
+  std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
 
  private:
   const Module* module_;

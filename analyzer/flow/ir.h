@@ -95,6 +95,7 @@ enum class Op : std::uint8_t {
 struct Argument {
   std::string name;  // parameter or role name; empty when positional
   ValueId value = 0;
+  friend bool operator==(const Argument&, const Argument&) = default;
 };
 
 struct Instruction {
@@ -108,10 +109,12 @@ struct Instruction {
   std::vector<BlockId> targets;   // kJump, kBranch
   SourceRange range;
   std::string text;  // the expression as written, white space folded, at most 120 bytes; for paths
+  friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
 struct Block {
   std::vector<Instruction> instructions;  // the last one is a terminator
+  friend bool operator==(const Block&, const Block&) = default;
 };
 
 enum class ParameterKind : std::uint8_t {
@@ -129,6 +132,7 @@ struct Parameter {
   ParameterKind kind = ParameterKind::kOther;
   std::string type;           // kObject: class name; kTensor from a typed pointer: element dtype's name
   bool by_reference = false;  // the callee may write the caller's place
+  friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
 enum class FunctionKind : std::uint8_t { kFunction, kMethod, kConstructor, kDestructor, kLambda };
@@ -144,12 +148,16 @@ struct Function {
   std::vector<std::string> variables;  // names by VariableId
   std::vector<Block> blocks;
   SourceRange range;  // of the definition's name
+  // The linked source files that have this definition, ascending (link.h); empty before linking. Not printed.
+  std::vector<std::uint32_t> units;
+  friend bool operator==(const Function&, const Function&) = default;
 };
 
 struct NotLowered {
   std::string function;
   std::string reason;
   SourceRange range;
+  friend bool operator==(const NotLowered&, const NotLowered&) = default;
 };
 
 // What one source file (or several, linked) says.
@@ -157,6 +165,8 @@ struct Module {
   std::vector<std::string> files;  // as the report names them
   std::vector<Function> functions;
   std::vector<NotLowered> not_lowered;
+  // Keys of virtual functions that a class of these files overrides: a call of them by another file is unknown.
+  std::vector<std::string> overridden;
 };
 
 }  // namespace dtype_guard::flow

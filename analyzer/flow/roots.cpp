@@ -1,6 +1,7 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
 // what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
 #include <algorithm>
+#include <set>
 
 #include "analyzer/flow/engine.h"
 
@@ -21,21 +22,27 @@ Dtype lower_dtype(const std::string& device) {
 }  // namespace
 
 std::vector<std::uint32_t> Engine::roots(const Module& module) {
-  const auto& functions = module.functions;
-  const bool has_main =
-      std::any_of(functions.begin(), functions.end(), [](const Function& each) { return each.is_main; });
+  // What stands in a file that has main takes its inputs from there.
+  std::set<std::uint32_t> with_main;
+  for (const Function& each : module.functions) {
+    if (each.is_main) with_main.insert(units_of(each).begin(), units_of(each).end());
+  }
   std::vector<std::uint32_t> out;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    const Function& each = functions[i];
+  for (std::size_t i = 0; i < module.functions.size(); ++i) {
+    const Function& each = module.functions[i];
     if (each.blocks.empty()) continue;
-    const bool open = each.external && each.kind != FunctionKind::kLambda;
-    if (has_main ? each.is_main : open) out.push_back(static_cast<std::uint32_t>(i));
+    const std::vector<std::uint32_t>& units = units_of(each);
+    const bool open = each.external && each.kind != FunctionKind::kLambda &&
+                      std::any_of(units.begin(), units.end(),
+                                  [&](std::uint32_t unit) { return !with_main.contains(unit); });
+    if (each.is_main || open) out.push_back(static_cast<std::uint32_t>(i));
   }
   return out;
 }
 
 void Engine::evaluate_root(std::uint32_t function) {
   const Function& code = index_.function(function);
+  unit_ = units_of(code).front();
   const ContextId root = context(0, &code);
   State state;
   state.autocast.dtype = lower_dtype(options_.device);
@@ -121,7 +128,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
 Value Engine::make_object(const std::string& class_name, ContextId root, int position, State& state) {
   const HeapId id = heap_id(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
-  const auto& constructors = index_.constructors(class_name);
+  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
   // Classes whose constructors take each other would never be done.
   if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
