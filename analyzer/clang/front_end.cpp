@@ -10,11 +10,15 @@
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
 #include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
 
+#include <filesystem>
+#include <mutex>
 #include <regex>
 
 #include "analyzer/clang/function_lowering.h"
+#include "analyzer/clang/nvcc.h"
 #include "analyzer/clang/recording_file_system.h"
 
 namespace dtype_guard::clang_front_end {
@@ -198,10 +202,28 @@ class ErrorCollector : public clang::DiagnosticConsumer {
 
 }  // namespace
 
+namespace {
+
+// A fatal error of LLVM ends the file, not the process.
+void leave_file(void*, const char*, bool) {
+  if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
+}
+
+}  // namespace
+
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options) {
   LoweredSource result;
+  std::error_code no_folder;
+  if (!std::filesystem::is_directory(command.directory, no_folder)) {
+    result.errors.push_back(
+        {options.user_code.report_name(command.file), 0, 0,
+         "the folder that it is compiled in, '" + command.directory + "', does not exist"});
+    return result;
+  }
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  for (const auto& [path, text] : options.files) {
+  std::map<std::string, std::string> given = cuda_headers();
+  given.insert(options.files.begin(), options.files.end());
+  for (const auto& [path, text] : given) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   }
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> disk(llvm::vfs::createPhysicalFileSystem().release());
@@ -212,7 +234,7 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   file_options.WorkingDir = command.directory;
   llvm::IntrusiveRefCntPtr<RecordingFileSystem> recording;
   if (options.record_dependencies) {
-    recording = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(overlay, options.files);
+    recording = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(overlay, given);
   }
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> seen = overlay;
   if (recording) seen = recording;
@@ -221,6 +243,8 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   ErrorCollector errors(options, result);
   bool ran = false;
   llvm::CrashRecoveryContext::Enable();
+  static std::once_flag once;
+  std::call_once(once, [] { llvm::install_fatal_error_handler(leave_file); });
   llvm::CrashRecoveryContext guard;
   const bool survived = guard.RunSafelyOnThread(
       [&] {

@@ -12,8 +12,10 @@
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/clang/response_file.h"
 #include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/cache.h"
+#include "analyzer/driver/config.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
 #include "rules/text/nearest_name.h"
@@ -35,8 +37,8 @@ const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 
 // What CLI11 fills; strings until they are checked.
 struct Written {
-  std::vector<std::string> precision, rules, formats, contracts;
-  std::string explain, fail_on = "warning", color = "auto", cache;
+  std::vector<std::string> precision, rules, formats, contracts, exclude;
+  std::string explain, fail_on = "warning", color = "auto", cache, config, stdin_file;
   bool list_rules = false, version = false, no_cache = false;
   std::optional<int> jobs;
 };
@@ -68,6 +70,13 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->type_name("VERSION");
   app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
   list(app.add_option("--contracts", written.contracts, "More contracts of attention calls, as JSON"))
+      ->type_name("FILE");
+  app.add_option("--config", written.config, "Configuration to use instead of the nearest .dtype-lint.json")
+      ->type_name("FILE");
+  list(app.add_option("--exclude", written.exclude, "Leave these files and folders out; may be repeated"))
+      ->type_name("GLOB");
+  app.add_option("--stdin-filename", written.stdin_file,
+                 "The source comes from standard input and is this file")
       ->type_name("FILE");
   app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
   list(app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out"))
@@ -106,7 +115,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
 // CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
 // option.
 std::vector<std::string> without_flags(int argc, char** argv, Options& options) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words = clang_front_end::with_response_files(
+      std::vector<std::string>(argv + 1, argv + argc), std::filesystem::current_path().string());
   const auto separator = std::find(words.begin(), words.end(), "--");
   if (separator != words.end()) {
     options.flags.emplace(separator + 1, words.end());
@@ -140,12 +150,15 @@ int list_rules() {
   return 0;
 }
 
-void check_precision(const std::vector<std::string>& names, Options& options) {
+void check_precision(const std::vector<std::string>& names, const std::vector<flow::PrecisionSetting>& more,
+                     Options& options) {
   std::vector<std::string> known;
-  for (const flow::PrecisionSetting& each : flow::precision_settings()) known.push_back(each.name);
+  std::vector<flow::PrecisionSetting> rows = flow::precision_settings();
+  rows.insert(rows.end(), more.begin(), more.end());
+  for (const flow::PrecisionSetting& each : rows) known.push_back(each.name);
   for (const std::string& name : names) expect_one_of("--precision", name, known);
   options.settings_named = !names.empty();
-  for (const flow::PrecisionSetting& each : flow::precision_settings()) {
+  for (const flow::PrecisionSetting& each : rows) {
     const bool named = std::find(names.begin(), names.end(), each.name) != names.end();
     if (names.empty() ? each.by_default : named) options.settings.push_back(each);
   }
@@ -217,8 +230,48 @@ void check_summaries(const Options& options) {
   expect_writable("--emit-summary", options.emit_summary);
 }
 
-void check(const Written& written, Options& options) {
-  check_precision(written.precision, options);
+// The folder whose configuration holds.
+std::string start_folder(const Options& options) {
+  namespace fs = std::filesystem;
+  if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
+  if (!options.sources.empty()) return fs::absolute(options.sources.front()).parent_path().string();
+  const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
+  return fs::is_directory(named) ? named.string() : named.parent_path().string();
+}
+
+// What the command line leaves open is as the configuration says; what adds up stands before it.
+Config apply_config(const CLI::App& app, Written& written, Options& options) {
+  Config config = written.config.empty() ? find_config(start_folder(options)) : read_config(written.config);
+  const auto open = [&](const char* option) { return app.get_option(option)->count() == 0; };
+  if (open("--precision")) written.precision = config.precision;
+  if (open("--rules")) written.rules = config.rules;
+  if (open("--torch") && config.torch) options.torch_version = *config.torch;
+  if (open("--device") && config.device) options.device = *config.device;
+  if (open("--fail-on") && config.fail_on) written.fail_on = *config.fail_on;
+  if (open("--strict") && config.strict) options.strict = *config.strict;
+  if (config.time_limit) options.time_limit = *config.time_limit;
+  const auto prepend = [](std::vector<std::string>& to, const std::vector<std::string>& first) {
+    to.insert(to.begin(), first.begin(), first.end());
+  };
+  prepend(written.contracts, config.contracts);
+  prepend(options.extra_arguments, config.extra_args);
+  options.external = config.external;
+  options.config_folder = config.folder;
+  options.config_root = config.root;
+  options.exclude = config.exclude;
+  const std::string here = std::filesystem::current_path().string();
+  for (const std::string& each : written.exclude) {
+    for (std::string& one : path_patterns(each, here)) options.exclude.push_back(std::move(one));
+  }
+  return config;
+}
+
+void check(const CLI::App& app, Written& written, Options& options) {
+  if (!written.stdin_file.empty()) {
+    options.stdin_file = std::filesystem::absolute(written.stdin_file).lexically_normal().string();
+  }
+  const Config config = apply_config(app, written, options);
+  check_precision(written.precision, config.settings, options);
   static const std::regex kVersion(R"(\d+\.\d+(\.\d+)?)");
   if (!options.torch_version.empty() && !std::regex_match(options.torch_version, kVersion)) {
     throw UsageError(fmt::format("--torch: '{}' is not a version such as 2.4", options.torch_version));
@@ -297,7 +350,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } else if (!written.explain.empty()) {
     result.exit = explain(written.explain);
   } else {
-    check(written, options);
+    check(app, written, options);
   }
   return result;
 }

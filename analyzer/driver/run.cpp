@@ -109,7 +109,21 @@ int emit(const FileSummary& summary, const Options& options) {
   return summary.failed() ? 3 : 0;
 }
 
-int report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options) {
+// Of a file that a header was analysed through, only what concerns the header was asked for.
+void keep_those_of(const std::vector<std::string>& headers, std::vector<Finding>& findings) {
+  const auto of_header = [&](const SourceLocation& location) {
+    return std::find(headers.begin(), headers.end(), location.file) != headers.end();
+  };
+  if (headers.empty()) return;
+  std::erase_if(findings, [&](const Finding& each) {
+    return !of_header(each.location) &&
+           std::none_of(each.sinks.begin(), each.sinks.end(),
+                        [&](const Sink& sink) { return of_header(sink.location); });
+  });
+}
+
+int report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
+              const std::vector<std::string>& headers = {}) {
   const bool failed = any_failed(summaries);
   Report report;
   report.tool = "dtype-lint";
@@ -121,6 +135,7 @@ int report_on(std::vector<FileSummary> summaries, const std::string& root, const
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
+  keep_those_of(headers, report.findings);
   merge_equal(report.findings);
   apply_suppressions(report, source_reader(report), scope);
   write_reports(report, options);
@@ -139,9 +154,13 @@ int run(const Options& options, const SourceList& sources) {
   if (options.dump_flow) {
     status = dump_flow(summaries, options);
   } else if (!options.emit_summary.empty()) {
+    if (summaries.size() > 1) {
+      std::cerr << fmt::format("dtype-lint: note: {} is compiled in {} ways; the summary is of the first\n",
+                               summaries.front().source, summaries.size());
+    }
     status = emit(summaries.front(), options);
   } else {
-    status = report_on(std::move(summaries), sources.user_code.root(), options);
+    status = report_on(std::move(summaries), sources.user_code.root(), options, sources.headers);
   }
   leave_process(status);
   return status;
