@@ -7,13 +7,14 @@ TESTS ?=
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-.PHONY: help packages configure build demo test bench-kernels bench-rules install clean
+.PHONY: help packages configure build demo test bench-kernels bench-lint bench-rules install clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them)'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
+	@echo 'make bench-lint  speed of dtype-lint beside the compiler and clang-tidy'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
@@ -36,6 +37,9 @@ test: build
 
 bench-rules: configure
 	cmake --build --preset $(PRESET) --target bench-rules
+
+bench-lint: build
+	cmake --build --preset $(PRESET) --target bench-lint
 
 bench-kernels: configure
 	cmake --build --preset $(PRESET) --target bench_kernels

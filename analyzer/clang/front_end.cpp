@@ -12,6 +12,7 @@
 #include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <signal.h>
 
 #include <filesystem>
 #include <mutex>
@@ -204,6 +205,33 @@ class ErrorCollector : public clang::DiagnosticConsumer {
 
 namespace {
 
+// A stack that overflows is a crash of the file as well: its signal is handled on another stack.
+void handle_signals_elsewhere() {
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0) continue;
+    action.sa_flags |= SA_ONSTACK;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+class SignalStack {
+ public:
+  SignalStack() : memory_(std::size_t{64} << 10U) {
+    stack_t own{};
+    own.ss_sp = memory_.data();
+    own.ss_size = memory_.size();
+    ::sigaltstack(&own, &before_);
+  }
+  ~SignalStack() { ::sigaltstack(&before_, nullptr); }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  std::vector<char> memory_;
+  stack_t before_{};
+};
+
 // A fatal error of LLVM ends the file, not the process.
 void leave_file(void*, const char*, bool) {
   if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
@@ -244,15 +272,21 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   bool ran = false;
   llvm::CrashRecoveryContext::Enable();
   static std::once_flag once;
-  std::call_once(once, [] { llvm::install_fatal_error_handler(leave_file); });
+  std::call_once(once, [] {
+    llvm::install_fatal_error_handler(leave_file);
+    handle_signals_elsewhere();
+  });
   llvm::CrashRecoveryContext guard;
   const bool survived = guard.RunSafelyOnThread(
       [&] {
+        // Never given back by a crash: the handler may still stand on it.
+        auto* signal_stack = new SignalStack;
         clang::tooling::ToolInvocation invocation(adjusted_command(command, options),
                                                   std::make_unique<LoweringAction>(options, result),
                                                   files.get());
         invocation.setDiagnosticConsumer(&errors);
         ran = invocation.run();
+        delete signal_stack;
       },
       std::size_t{64} << 20U);
   result.crashed = !survived;

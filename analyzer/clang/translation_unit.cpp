@@ -16,6 +16,7 @@ constexpr std::size_t kTextLimit = 120;
 std::string folded(llvm::StringRef source) {
   std::string text;
   for (char c : source) {
+    if (text.size() > kTextLimit) break;  // an expression may fill a file
     const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
     if (!space) {
       text += c;
