@@ -141,17 +141,16 @@ UserCode user_code_of(const Options& options, const std::string& root,
                    return clang_front_end::matches_pattern(each, pattern) || below(each, pattern);
                  });
                });
-});
-bool holds_source = std::any_of(sources.begin(), sources.end(),
-                                [&](const std::string& each) { return below(each, database); });
-if (sources.empty()) {
-  holds_source = std::all_of(commands.begin(), commands.end(), [&](const CompileCommand& each) {
-    return !below(each.file, root) || below(each.file, database);
-  });
-}
-const bool encloses_root = below(root, database);
-if (!database.empty() && !holds_source && !encloses_root) external.push_back(database);
-return UserCode(root, external);
+  bool holds_source = std::any_of(sources.begin(), sources.end(),
+                                  [&](const std::string& each) { return below(each, database); });
+  if (sources.empty()) {
+    holds_source = std::all_of(commands.begin(), commands.end(), [&](const CompileCommand& each) {
+      return !below(each.file, root) || below(each.file, database);
+    });
+  }
+  const bool encloses_root = below(root, database);
+  if (!database.empty() && !holds_source && !encloses_root) external.push_back(database);
+  return UserCode(root, external);
 }
 
 std::vector<CompileCommand> read_database(const std::string& folder) {
