@@ -33,10 +33,6 @@ def commands(database):
     for entry in json.loads((database / "compile_commands.json").read_text(encoding="utf-8")):
         words = entry.get("arguments") or shlex.split(entry["command"])
         source = pathlib.Path(entry["directory"], entry["file"])
-        flags = [word for word in words if re.match(r"-(std|D|I|isystem|include|f(no-)?exceptions)", word)]
-        for at, word in enumerate(words):  # separate values
-            if word in ("-isystem", "-I", "-D", "-include"):
-                flags.insert(flags.index(word) + 1 if word in flags else len(flags), words[at + 1])
         yield source, separate(words), entry["directory"]
 
 
@@ -58,9 +54,8 @@ def sets(database, torch_files, project_files):
     for source, flags, folder in commands(database):
         if not source.is_file() or source.suffix != ".cpp" or not source.is_relative_to(ROOT):
             continue
-        includes = " ".join(re.findall(r"#include <(torch|ATen)/", source.read_text(encoding="utf-8")))
         where = source.relative_to(ROOT).parts[0]
-        if includes:
+        if re.search(r"#include <(torch|ATen)/", source.read_text(encoding="utf-8")):
             libtorch.append((source, flags, folder))
         elif where in ("kernels", "rules", "sanitizer"):
             project.append((source, flags, folder))
