@@ -142,8 +142,14 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     case Meaning::kSame:
       if (arguments.empty()) return std::nullopt;
       return value(arguments[0]);
-    case Meaning::kGet:
+    case Meaning::kGet: {
+      // By type (std::get<float>(variant)) it names no cell.
+      const auto* chosen = callee->getTemplateSpecializationArgs();
+      const bool by_index =
+          chosen && chosen->size() > 0 && chosen->get(0).getKind() == clang::TemplateArgument::Integral;
+      if (!by_index) return std::nullopt;
       return load(lvalue(expr));
+    }
     case Meaning::kMake:
       return template_type(callee).isNull() ? builder_.unknown()
                                             : construct_as(template_type(callee), arguments, nullptr);

@@ -203,8 +203,11 @@ std::vector<std::string> cuda_arguments(const std::string& compiler,
   std::vector<std::string> out = {"--cuda-host-only", "-nocudalib", "-Wno-unknown-cuda-version", "-idirafter",
                                   kHeaderFolder};
   if (!given("-x")) out.insert(out.end(), {"-x", "cuda"});
-  if (given("--cuda-path=")) return out;
-  if (const auto toolkit = toolkit_of(compiler)) {
+  const auto named = std::find_if(arguments.begin(), arguments.end(),
+                                  [](const std::string& each) { return each.starts_with("--cuda-path="); });
+  const bool is_named = named != arguments.end();
+  if (is_named && is_toolkit(named->substr(named->find('=') + 1))) return out;
+  if (const auto toolkit = is_named ? std::nullopt : toolkit_of(compiler)) {
     out.push_back("--cuda-path=" + *toolkit);
   } else {
     out.insert(out.end(), {"-nocudainc", "-include", std::string(kHeaderFolder) + "/without_toolkit.h"});

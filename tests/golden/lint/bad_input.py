@@ -99,6 +99,12 @@ class BadInput(project.Case):
         self.assertIn((RULE, "good.cpp"), [(f["rule"], f["location"]["file"]) for f in report["findings"]])
         self.assertEqual([n for n in report["not_analysed"] if n["reason"] in ("crash", "timeout")], [])
 
+    def test_get_by_type(self):
+        self.write(bad__cpp="#include <variant>\n#include <tuple>\nfloat f(std::variant<int, float> v, std::tuple<int, float> t) {\n"
+                            "  return std::get<float>(v) + std::get<float>(t) + std::get<0>(t);\n}\n")
+        self.compiled("bad.cpp")
+        self.assertEqual(self.found(status=1), [(RULE, "good.cpp", 1)])
+
     def test_recursion(self):
         self.write(bad__cpp="at::Tensor b(at::Tensor x, int n);\n"
                             "at::Tensor a(at::Tensor x, int n) { return n ? b(x * 2.0, n - 1) : a(x, n + 1); }\n"
@@ -138,9 +144,10 @@ class BadInput(project.Case):
         self.entries.append({"directory": str(self.folder), "file": "bad.cu",
                              "command": f"/nowhere/bin/nvcc {flags} {project.FLAGS} -x cu -c bad.cu -o bad.cu.o"})
         self.compiled()
-        report = self.report(status=1)
-        self.assertEqual(report["not_analysed"], [])
-        self.assertEqual([f["location"]["file"] for f in report["findings"]], ["bad.cu", "good.cpp"])
+        for toolkit in ([], ["--extra-arg=--cuda-path=/nowhere"]):  # the one of this machine if it has one; none
+            report = self.report("-p", "build", *toolkit, status=1)
+            self.assertEqual(report["not_analysed"], [])
+            self.assertEqual([f["location"]["file"] for f in report["findings"]], ["bad.cu", "good.cpp"])
 
 
 project.main()
