@@ -82,7 +82,8 @@ def compare(name, files, tools, rounds):
                     sys.exit(f"{source}: dtype-lint ended with status {status}")
                 known = best.get(tool, (1e9, 1e9))
                 best[tool] = (min(known[0], seconds), min(known[1], memory))
-        row = f"  {str(source.relative_to(ROOT)):<44} {best['syntax'][0]:9.2f} {best['syntax'][1]:6.0f}   "
+        shown = source.relative_to(ROOT) if source.is_relative_to(ROOT) else source.name
+        row = f"  {str(shown):<44} {best['syntax'][0]:9.2f} {best['syntax'][1]:6.0f}   "
         for tool in ratios:
             pair = (best[tool][0] / best["syntax"][0], best[tool][1] / best["syntax"][1])
             ratios[tool].append(pair)
@@ -92,6 +93,30 @@ def compare(name, files, tools, rounds):
     for tool, (seconds, memory) in medians.items():
         print(f"  median of {tool}: {seconds:.2f} x the CPU time, {memory:.2f} x the memory")
     return medians
+
+
+CUDA_SOURCE = '''#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+__global__ void widen(float* out, const __half* in, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __half2float(in[i]);
+}
+void launch(float* out, const __half* in, int n, cudaStream_t stream) {
+  widen<<<(n + 255) / 256, 256, 0, stream>>>(out, in, n);
+}
+'''
+
+
+def cuda_set(toolkit, scratch):
+    """A CUDA source and the flags of a host pass over it, for those who have the toolkit's headers."""
+    if not (toolkit / "include" / "cuda_fp16.h").is_file():
+        return []
+    source = scratch / "widen.cu"
+    source.write_text(CUDA_SOURCE)
+    (scratch / "curand_mtgp32_kernel.h").write_text("")  # Clang's wrapper wants it, and small toolkits lack it
+    return [(source, ["-x", "cuda", "--cuda-host-only", f"--cuda-path={toolkit}", "-nocudalib", "-Wno-unknown-cuda-version",
+                      "-std=c++17", f"-I{scratch}"], str(scratch))]
 
 
 def warm(lint, files, rounds):
@@ -144,6 +169,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--lint", required=True)
     parser.add_argument("--database", required=True, type=pathlib.Path)
+    parser.add_argument("--cuda", default="/usr/local/cuda", type=pathlib.Path, help="the toolkit")
     parser.add_argument("--clang", default="clang++-22")
     parser.add_argument("--clang-tidy", default="clang-tidy-22")
     parser.add_argument("--rounds", type=int, default=3)
@@ -153,7 +179,7 @@ def main():
     options = parser.parse_args()
     torch, project = sets(options.database, options.torch_files, options.project_files)
     tools = {"syntax": ([options.clang, "-fsyntax-only", "-w"], lambda flags: flags)}
-    tools["dtype-lint"] = ([options.lint, "--no-cache", "--root", str(ROOT)], lambda flags: ["--", *flags])
+    tools["dtype-lint"] = ([options.lint, "--no-cache"], lambda flags: ["--", *flags])
     try:
         measure([options.clang_tidy, "--version"], ROOT)
         tools["clang-tidy"] = ([options.clang_tidy, "--quiet", "--checks=-*,bugprone-unused-raii"],
@@ -161,6 +187,8 @@ def main():
     except FileNotFoundError:
         print(f"no {options.clang_tidy}: left out")
     missed = []
+    scratch = tempfile.TemporaryDirectory()
+    cuda = cuda_set(options.cuda, pathlib.Path(scratch.name))
 
     def aim(what, value, limit):
         print(f"    {what}: {value:.2f}, aim {limit}{'' if value <= limit else ', missed'}")
@@ -168,9 +196,10 @@ def main():
             missed.append(what)
 
     for name, files, seconds, memory in (("mostly library headers", torch, 0.6, 0.8),
-                                         ("mostly project code", project, 1.1, 1.1)):
+                                         ("mostly project code", project, 1.1, 1.1),
+                                         ("CUDA, against the host pass", cuda, 0.6, 0.8)):
         if not files:
-            print(f"{name}: no such file in this build")
+            print(f"{name}: no such file here")
             continue
         found = compare(name, files, tools, options.rounds)["dtype-lint"]
         aim("CPU time", found[0], seconds)
