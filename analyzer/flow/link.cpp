@@ -56,7 +56,8 @@ class Linker {
       ids.push_back(at->second);
     }
     const auto adopt = [&](SourceRange& range) {
-      if (range.file < ids.size()) range.file = ids[range.file];
+      // A range that says nothing is the same in every file.
+      range.file = range.line > 0 && range.file < ids.size() ? ids[range.file] : 0;
     };
     for (Function& function : module.functions) {
       adopt(function.range);

@@ -69,6 +69,7 @@ class WholeProgram(project.Case):
         self.assertEqual(self.found(status=1), [(RULE, "t.h", 2)])
         self.compiled("other.cpp")
         self.assertEqual(self.found(status=0), [])
+        self.assertEqual(self.found(status=0), [], "from the cache")
 
     def test_constructors_in_another_file_make_the_members(self):
         header = ("#pragma once\nstruct Block : torch::nn::Module { Block(); void forward(const at::Tensor& x);\n"
