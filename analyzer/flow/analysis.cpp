@@ -3,6 +3,7 @@
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/reach.h"
 
 namespace dtype_guard::flow {
 
@@ -10,7 +11,7 @@ AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
   AnalysisResult out;
   const FunctionIndex index(module);
   FindingCollector collector(module, options);
-  const std::vector<std::uint32_t> roots = Engine::roots(module);
+  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(module));
   std::vector<bool> given_up(module.functions.size());
   for (const PrecisionSetting& setting : options.settings) {
     for (const std::uint32_t root : roots) {

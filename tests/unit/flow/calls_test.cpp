@@ -95,7 +95,7 @@ TEST_CASE("calls that double at every level end in the budget, not in a hang") {
                 : "%1 = call f" + std::to_string(i + 1) + "()\n  %2 = call f" + std::to_string(i + 1) + "()";
     program += "\nfunction f" + std::to_string(i) + " internal\nb0:\n  " + next + "\n  return %2\n";
   }
-  program += "\nfunction main main\nb0:\n  %1 = call f0()\n  return\n";
+  program += "\nfunction main main\nb0:\n  %1 = call f0()\n  %2 = sink flash(q=%1, k=%1, v=%1)\n  return\n";
   LintOptions options{{"bf16"}};
   options.step_budget = 20'000;
   CHECK(lint(program, options).not_analysed.size() == 1);
