@@ -1,6 +1,7 @@
 #include "analyzer/flow/state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dtype_guard::flow {
 namespace {
@@ -95,6 +96,20 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
   into.may_be_off = into.may_be_off || from.may_be_off;
 }
 
+void join_heaps(Heap& into, const Heap& from, const Joiner& joiner) {
+  if (into.same(from)) return;
+  for (const auto& [id, object] : from) {
+    const auto found = std::as_const(into).find(id);
+    if (found == std::as_const(into).end()) {
+      into[id] = object;
+      continue;
+    }
+    HeapPointer joined = found->second;
+    joiner.objects(joined, object);
+    if (joined != found->second) into[id] = std::move(joined);
+  }
+}
+
 }  // namespace
 
 const HeapObject* State::find(HeapId id) const {
@@ -116,7 +131,8 @@ bool operator==(const State& a, const State& b) {
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
          a.values == b.values &&
-         std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry);
+         (a.heap.same(b.heap) ||
+          std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry));
 }
 
 void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditions) {
@@ -125,10 +141,7 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
   const Joiner joiner(sides, symbols);
   if (into.values.size() < from.values.size()) into.values.resize(from.values.size());
   for (std::size_t i = 0; i < from.values.size(); ++i) joiner.values(into.values[i], from.values[i]);
-  for (const auto& [id, object] : from.heap) {
-    const auto [found, is_new] = into.heap.try_emplace(id, object);
-    if (!is_new) joiner.objects(found->second, object);
-  }
+  join_heaps(into.heap, from.heap, joiner);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
 }
