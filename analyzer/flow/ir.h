@@ -165,7 +165,7 @@ struct Module {
   std::vector<std::string> files;  // as the report names them
   std::vector<Function> functions;
   std::vector<NotLowered> not_lowered;
-  // Keys of virtual functions that a class of these files overrides: a call of them by another file is unknown.
+  // Keys of virtual functions that a class here overrides: a call of them by another file is unknown.
   std::vector<std::string> overridden;
 };
 
