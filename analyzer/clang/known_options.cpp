@@ -31,16 +31,18 @@ std::vector<std::string> known_options(const std::vector<std::string>& arguments
   unsigned missing_count = 0;
   const llvm::opt::InputArgList parsed =
       table.ParseArgs(words, missing_index, missing_count, llvm::opt::Visibility(clang_options::ClangOption));
+  // An option is the words from its own to the next one's.
+  std::vector<const llvm::opt::Arg*> options(parsed.begin(), parsed.end());
   std::vector<std::string> known;
-  for (const llvm::opt::Arg* each : parsed) {
-    const llvm::opt::Option& option = each->getOption();
-    if (option.getKind() == llvm::opt::Option::UnknownClass ||
-        option.getKind() == llvm::opt::Option::InputClass) {
-      continue;
+  for (std::size_t i = 0; i < options.size(); ++i) {
+    const auto kind = options[i]->getOption().getKind();
+    if (kind == llvm::opt::Option::UnknownClass || kind == llvm::opt::Option::InputClass) continue;
+    const std::size_t end = i + 1 < options.size() ? options[i + 1]->getIndex()
+                            : missing_count > 0    ? missing_index
+                                                   : arguments.size();
+    for (std::size_t word = options[i]->getIndex(); word < end && word < arguments.size(); ++word) {
+      known.push_back(arguments[word]);
     }
-    llvm::opt::ArgStringList rendered;
-    each->render(parsed, rendered);
-    known.insert(known.end(), rendered.begin(), rendered.end());
   }
   return known;
 }

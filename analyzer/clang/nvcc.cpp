@@ -38,7 +38,8 @@ const std::map<std::string, Flag, std::less<>>& flags() {
     std::map<std::string, Flag, std::less<>> rows;
     for (const EmbeddedFile& file : embedded_cuda()) {
       if (file.name != "nvcc_flags.json") continue;
-      for (const nlohmann::json& row : nlohmann::json::parse(file.text).at("options")) {
+      const nlohmann::json table_file = nlohmann::json::parse(file.text);
+      for (const nlohmann::json& row : table_file.at("options")) {
         const Flag flag{row.at("value").get<bool>(), row.at("do").get<std::string>(), row.value("to", ""),
                         row.value("when", "")};
         for (const nlohmann::json& name : row.at("names")) rows[name.get<std::string>()] = flag;
