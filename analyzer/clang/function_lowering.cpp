@@ -18,7 +18,7 @@ FunctionKind kind_of(const clang::FunctionDecl* function) {
   return method->isInstance() ? FunctionKind::kMethod : FunctionKind::kFunction;
 }
 
-ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& context) {
+ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
   switch (type.kind) {
     case TypeKind::kTensor:
     case TypeKind::kBuffer:
@@ -37,7 +37,7 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
     case TypeKind::kOptional:
     case TypeKind::kList:
     case TypeKind::kPointer: {
-      const ParameterKind inner = parameter_kind(classify(type.inner, context), context);
+      const ParameterKind inner = parameter_kind(classify(type.inner, scope), scope);
       if (inner == ParameterKind::kTensor) {
         if (type.kind == TypeKind::kOptional) return ParameterKind::kOptionalTensor;
         return type.kind == TypeKind::kList ? ParameterKind::kTensorList : ParameterKind::kTensor;
@@ -53,14 +53,14 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
 }  // namespace
 
 TypeFacts FunctionLowering::facts(const clang::Expr* expr) const {
-  return classify(stripped(expr)->getType(), unit_.context);
+  return classify(stripped(expr)->getType(), unit_.types());
 }
 
 flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const {
   TypeFacts type = facts(decl->getType());
   flow::Parameter parameter;
   parameter.name = decl->getNameAsString();
-  parameter.kind = parameter_kind(type, unit_.context);
+  parameter.kind = parameter_kind(type, unit_.types());
   parameter.by_reference = is_rebindable_reference(decl->getType());
   if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kHolder) {
     const TypeFacts inner = facts(type.inner);
@@ -81,8 +81,11 @@ flow::Function FunctionLowering::run() {
   result_.kind = kind_of(function_);
   result_.external = function_->getFormalLinkage() == clang::Linkage::External;
   result_.is_main = function_->isMain();
+  result_.foreign = !unit_.is_user_code(function_->getLocation());
   result_.range = unit_.range(function_->getNameInfo().getSourceRange());
-  if (result_.kind == FunctionKind::kLambda) result_.external = false;
+  // An instantiation is made for a caller in this file.
+  const bool instantiated = function_->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation;
+  if (result_.kind == FunctionKind::kLambda || instantiated) result_.external = false;
   prologue();
   open_scope();
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function_)) {
@@ -112,6 +115,7 @@ void FunctionLowering::prologue() {
       }
     } else {
       result_.class_name = plain_name(*parent);
+      result_.of_module = derives_from(*parent, "torch::nn::Module");
     }
   }
   for (const clang::ParmVarDecl* decl : function_->parameters()) {

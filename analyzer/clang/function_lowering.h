@@ -135,7 +135,10 @@ class FunctionLowering {
   ValueId member_call(const clang::CXXMemberCallExpr* expr);
   ValueId user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                     llvm::ArrayRef<const Expr*> arguments);
-  ValueId sink(const Api& api, llvm::ArrayRef<const Expr*> arguments);
+  const Api* contract_of(const std::string& name) const;
+  ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+  ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
+                      llvm::ArrayRef<const Expr*> arguments);
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                         llvm::ArrayRef<const Expr*> arguments);
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
@@ -157,6 +160,7 @@ class FunctionLowering {
                                         llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> container_member(const std::string& name, const Expr* object,
                                           llvm::ArrayRef<const Expr*> arguments);
+  bool casts_tensor(const Expr* expr) const;
   std::optional<ValueId> module_member(const std::string& name, const Expr* object,
                                        llvm::ArrayRef<const Expr*> arguments);
   ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);
@@ -164,7 +168,7 @@ class FunctionLowering {
 
   // Of the expression as written: the base class that a method is inherited from says less.
   TypeFacts facts(const Expr* expr) const;
-  TypeFacts facts(clang::QualType type) const { return classify(type, unit_.context); }
+  TypeFacts facts(clang::QualType type) const { return classify(type, unit_.types()); }
   Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
 
   TranslationUnit& unit_;

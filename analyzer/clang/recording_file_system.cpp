@@ -73,7 +73,11 @@ llvm::ErrorOr<llvm::vfs::Status> RecordingFileSystem::status(const llvm::Twine& 
   return status;
 }
 
-bool RecordingFileSystem::exists(const llvm::Twine& path) { return static_cast<bool>(status(path)); }
+bool RecordingFileSystem::exists(const llvm::Twine& path) {
+  const bool found = ProxyFileSystem::exists(path);
+  looked_for_.try_emplace(absolute(path), found);
+  return found;
+}
 
 llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> RecordingFileSystem::openFileForRead(
     const llvm::Twine& path) {

@@ -78,8 +78,8 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
     if (older(torch_version, each.torch_version)) torch_version = each.torch_version;
     modules.push_back(std::move(each.module));
   }
-  if (!torch_version.empty()) analysis.torch_version = torch_version;
-  if (!options.torch_version.empty()) analysis.torch_version = options.torch_version;
+  if (!torch_version.empty()) analysis.torch_versions = {torch_version};
+  if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
   const flow::Module module = flow::link(std::move(modules));
   flow::AnalysisResult analysed = flow::analyse(module, analysis);
   result.findings = std::move(analysed.findings);

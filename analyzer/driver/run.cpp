@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "analyzer/driver/atomic_file.h"
+#include "analyzer/driver/baselines.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/merge.h"
 #include "analyzer/driver/program.h"
@@ -138,6 +139,8 @@ int report_on(std::vector<FileSummary> summaries, const std::string& root, const
   keep_those_of(headers, report.findings);
   merge_equal(report.findings);
   apply_suppressions(report, source_reader(report), scope);
+  std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
+  use_baselines(report, options, headers.empty() ? scope.files : headers);
   write_reports(report, options);
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;

@@ -92,6 +92,7 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
     const bool one_is_on = into.may_be_on != from.may_be_on;
     into.dtype = !one_is_on ? Dtype::kUndefined : into.may_be_on ? into.dtype : from.dtype;
   }
+  into.assumed = into.assumed || from.assumed;
   into.may_be_on = into.may_be_on || from.may_be_on;
   into.may_be_off = into.may_be_off || from.may_be_off;
 }
@@ -130,7 +131,7 @@ bool operator==(const State& a, const State& b) {
     return x.first == y.first && (x.second == y.second || *x.second == *y.second);
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
-         a.values == b.values &&
+         a.tests == b.tests && a.values == b.values &&
          (a.heap.same(b.heap) ||
           std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry));
 }
@@ -142,6 +143,10 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
   if (into.values.size() < from.values.size()) into.values.resize(from.values.size());
   for (std::size_t i = 0; i < from.values.size(); ++i) joiner.values(into.values[i], from.values[i]);
   join_heaps(into.heap, from.heap, joiner);
+  std::vector<PassedTest> common;
+  std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
+                        std::back_inserter(common));
+  into.tests = std::move(common);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
 }

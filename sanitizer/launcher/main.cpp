@@ -62,6 +62,11 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
   report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
+  report->add_option("--baseline", arguments.baseline, "known findings: only new ones count")
+      ->type_name("FILE");
+  report
+      ->add_option("--write-baseline", arguments.write_baseline, "write what was found, for --baseline later")
+      ->type_name("FILE");
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);

@@ -78,7 +78,7 @@ class WholeProgram(project.Case):
                    "  rotary(x, table, table);\n}\n",
                    block__cpp='#include "block.h"\nBlock::Block() {\n  table = torch::zeros({4, 4}, at::kFloat);\n}\n')
         self.compiled("block.cpp", "forward.cpp")
-        self.assertEqual(self.found(status=1), [(RULE, "block.cpp", 3)])
+        self.assertEqual(self.found(status=1), [("unregistered-buffer", "block.cpp", 3)])
 
     def test_summaries_linked_are_the_run_over_all_files(self):
         self.write(helper__cpp=WIDEN, model__cpp=ROTATE, broken__cpp="int f() { return missing; }\n",
