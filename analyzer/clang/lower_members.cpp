@@ -188,6 +188,7 @@ std::optional<flow::ValueId> FunctionLowering::module_member(const std::string& 
     return ValueId{0};
   }
   for (const Expr* each : arguments) value(each);
+  if (name == "parameters" || name == "buffers") return builder_.op(name, {{"self", self}});
   return builder_.unknown();
 }
 

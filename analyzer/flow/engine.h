@@ -132,6 +132,7 @@ class Engine {
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  Value registered_tensors(const Activation& activation, const Instruction& instruction, State& state);
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
                       bool stated = false);
   void retype(const Activation& activation, const Instruction& instruction, State& state);
@@ -159,6 +160,7 @@ class Engine {
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
   Value compare(const Instruction& instruction, const State& state, bool equal) const;
+  std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   // calls.cpp
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
@@ -174,6 +176,10 @@ class Engine {
 
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
+  SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                       const State& state);
+  void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                      const std::vector<Input>& inputs, const State& state);
 
   // roots.cpp
   Value input(const Parameter& parameter, ContextId context, int position, State& state);

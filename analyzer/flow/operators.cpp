@@ -2,6 +2,7 @@
 // says which instruction decided its dtype.
 #include <algorithm>
 
+#include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/operator_result.h"
 
@@ -27,6 +28,9 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     if (const ModuleType* type = find_module_type(instruction.name)) {
       return module_forward(activation, instruction, *type, state);
     }
+  }
+  if (instruction.name == "parameters" || instruction.name == "buffers") {
+    return registered_tensors(activation, instruction, state);
   }
   const Operator* op = find_operator(instruction.name);
   if (!op) return unknown_call(activation, instruction, state);
@@ -59,6 +63,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
       }
     }
   }
+  record_product(activation, instruction, *op, inputs, state);
   const Value element = apply(activation, instruction, *op, std::move(inputs), dtypes, has_dtype, state);
   return op->list_result ? wrap_list(activation, instruction, element, state) : element;
 }

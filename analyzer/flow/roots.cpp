@@ -57,7 +57,13 @@ void Engine::evaluate_root(std::uint32_t function) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), state));
     }
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
-      state.autocast = {true, false, setting_.autocast};
+      state.autocast = {true, false, setting_.autocast, {}};
+    if (code.is_main) {
+      for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+        if (device != options_.device)
+          state.autocast.elsewhere[device] = {false, true, lower_dtype(device), {}};
+      }
+    }
     bool alive = true;
     call(function, std::move(arguments), state, root, nullptr, alive);
   } catch (const BudgetExceeded&) {
@@ -141,8 +147,15 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       // A constructor that takes its own class would not end: such a parameter is left unknown.
       const bool own_class = code.parameters[i].type == class_name;
-      arguments.push_back(own_class ? Value::unknown(symbol(inner, &code, static_cast<int>(i)))
-                                    : input(code.parameters[i], inner, static_cast<int>(i), one));
+      const ParameterKind kind = code.parameters[i].kind;
+      if (own_class) {
+        arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
+      } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
+        // What a model is told to be made in is what its parameters are.
+        arguments.push_back(Value(Alternative::a_dtype(setting_.parameters)));
+      } else {
+        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), one));
+      }
     }
     bool alive = true;
     call(constructor, std::move(arguments), one, inner, nullptr, alive);
@@ -186,8 +199,14 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
         // Integer buffers stay what they are.
         const bool floating =
             old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-        if (floating && old.kind != Kind::kNone && (old.kind != Kind::kTensor || old.dtype != dtype)) {
+        // float32 in a setting means that nobody converted it: what the constructor made of it stays.
+        const bool as_made =
+            dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
+        const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
+        if (floating && old.kind != Kind::kNone && differs && !as_made) {
+          const std::uint8_t lineage = old.lineage;
           old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+          old.lineage = lineage;
         }
         contents = join(contents, Value(old), symbols_);
       }

@@ -1,6 +1,7 @@
 // Calls that have a contract: what arrives is recorded for the rule queries; the result follows the contract.
 #include <algorithm>
 
+#include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
 
 namespace dtype_guard::flow {
@@ -8,17 +9,53 @@ namespace {
 using Kind = Alternative::Kind;
 }
 
-Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
-  const Api* api = options_.contracts ? options_.contracts->find(instruction.name) : nullptr;
-  if (!api) return unknown_call(activation, instruction, state);
+SinkRecord Engine::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                             const State& state) {
   SinkRecord record;
-  record.api = api;
+  record.api = &api;
   record.function = activation.function;
   record.instruction = &instruction;
   record.context = activation.context;
   record.autocast = state.autocast;
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);
+  return record;
+}
+
+// Attention that is written by hand: products of matrices among what goes through the operator table.
+void Engine::record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                            const std::vector<Input>& inputs, const State& state) {
+  std::vector<const Input*> factors;
+  for (const Input& each : inputs) {
+    const bool summand = op.name == "baddbmm" && each.argument == "self";
+    const bool factor =
+        std::find(op.promoting.begin(), op.promoting.end(), each.argument) != op.promoting.end();
+    if (factor && !summand) factors.push_back(&each);
+  }
+  if (factors.size() != 2) return;
+  const auto lineage = [](const Input& input) {
+    std::uint8_t out = kNoLineage;
+    for (const Alternative& each : input.alternatives) out |= each.lineage;
+    return out;
+  };
+  const Api* api =
+      attention_by_hand(op.name, instruction, activation.info, lineage(*factors[0]), lineage(*factors[1]));
+  if (!api) return;
+  SinkRecord record = record_of(*api, activation, instruction, state);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    Alternatives alternatives = factors[i]->alternatives;
+    for (Alternative& each : alternatives) {
+      if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
+    }
+    record.operands.push_back({api->operands[i].role, std::move(alternatives)});
+  }
+  records_.insert_or_assign({activation.context, &instruction}, std::move(record));
+}
+
+Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
+  const Api* api = options_.contracts ? options_.contracts->find(instruction.name) : nullptr;
+  if (!api) return unknown_call(activation, instruction, state);
+  SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     std::string role = instruction.args[i].name;
     if (role.empty()) {
@@ -44,6 +81,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
       for (Alternative each : operand.alternatives) {
         each.origin = 0;
         each.trail = 0;
+        each.lineage = 0;
         const auto behaviour = api->autocast.find(options_.device);
         if (each.kind == Kind::kTensor && state.autocast.may_be_on && behaviour != api->autocast.end() &&
             behaviour->second == AutocastBehaviour::kRecasts) {

@@ -91,6 +91,8 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
     const bool one_is_on = into.may_be_on != from.may_be_on;
     into.dtype = !one_is_on ? Dtype::kUndefined : into.may_be_on ? into.dtype : from.dtype;
   }
+  std::erase_if(into.elsewhere, [&](const auto& each) { return !from.elsewhere.count(each.first); });
+  for (auto& [device, state] : into.elsewhere) join_autocast(state, from.elsewhere.at(device));
   into.may_be_on = into.may_be_on || from.may_be_on;
   into.may_be_off = into.may_be_off || from.may_be_off;
 }

@@ -37,11 +37,12 @@ struct HeapObject {
 };
 using HeapPointer = std::shared_ptr<const HeapObject>;
 
-// Autocast of the device under analysis.
+// Autocast of the device under analysis, and of others as far as the code says.
 struct AutocastState {
   bool may_be_on = false;
   bool may_be_off = true;
-  Dtype dtype = Dtype::kUndefined;  // kUndefined: not known
+  Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
+  std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
   friend bool operator==(const AutocastState&, const AutocastState&) = default;
 };
 
