@@ -75,6 +75,22 @@ flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const
   return parameter;
 }
 
+bool FunctionLowering::makes_held(const clang::FunctionDecl* function) const {
+  const auto* constructor = llvm::dyn_cast_or_null<clang::CXXConstructorDecl>(function);
+  return constructor && constructor->isUserProvided() && !constructor->isInheritingConstructor() &&
+         derives_from(*constructor->getParent(), "torch::nn::ModuleHolder");
+}
+
+void FunctionLowering::give_held(const clang::CXXConstructorDecl* constructor) {
+  for (const clang::CXXCtorInitializer* each : constructor->inits()) {
+    const auto* base = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(each->getInit()));
+    if (!each->isBaseInitializer() || !base || base->getNumArgs() == 0) continue;
+    builder_.give_back(base->getNumArgs() == 1 ? value(base->getArg(0)) : construct(base));
+    return;
+  }
+  builder_.give_back(builder_.unknown());
+}
+
 flow::Function FunctionLowering::run() {
   result_.key = unit_.key(function_);
   result_.name = unit_.display_name(function_);
@@ -83,6 +99,13 @@ flow::Function FunctionLowering::run() {
   result_.is_main = function_->isMain();
   result_.range = unit_.range(function_->getNameInfo().getSourceRange());
   if (result_.kind == FunctionKind::kLambda) result_.external = false;
+  if (makes_held(function_)) {
+    result_.kind = FunctionKind::kFunction;
+    prologue();
+    give_held(llvm::cast<clang::CXXConstructorDecl>(function_));
+    builder_.finish();
+    return std::move(result_);
+  }
   prologue();
   open_scope();
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function_)) {
@@ -101,7 +124,7 @@ void FunctionLowering::prologue() {
   int index = 0;
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function_);
   Builder::At here(builder_, unit_.position(function_->getNameInfo().getSourceRange()));
-  if (method && method->isInstance()) {
+  if (method && method->isInstance() && !makes_held(method)) {
     this_ = builder_.parameter(index++);
     const clang::CXXRecordDecl* parent = method->getParent();
     if (parent->isLambda()) {

@@ -70,7 +70,7 @@ flow::ValueId FunctionLowering::call(const clang::CallExpr* expr) {
 }
 
 flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
-                                          llvm::ArrayRef<const Expr*> arguments) {
+                                          llvm::ArrayRef<const Expr*> arguments, bool dispatched) {
   Arguments given;
   if (object) given.push_back({"", *object});
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -79,7 +79,18 @@ flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std
     given.push_back(
         {"", named ? pass(arguments[i], callee->getParamDecl(index)->getType()) : value(arguments[i])});
   }
-  return builder_.value(Op::kCall, unit_.key(callee), std::move(given));
+  return builder_.value(Op::kCall, dispatched ? virtual_key(callee) : unit_.key(callee), std::move(given));
+}
+
+// What the engine looks up in the class that the object turns out to be; the key is the function's own body.
+std::string FunctionLowering::virtual_key(const clang::FunctionDecl* callee) const {
+  return "virtual::" + callee->getNameAsString() + "::" + unit_.key(callee);
+}
+
+bool FunctionLowering::is_dispatched(const clang::FunctionDecl* callee) const {
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
+  return method && method->isVirtual() && method->getIdentifier() &&
+         (method->isPureVirtual() || unit_.is_overridden(method));
 }
 
 flow::ValueId FunctionLowering::sink(const Api& api, llvm::ArrayRef<const Expr*> arguments) {
@@ -272,15 +283,15 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
     }
   }
   const clang::FunctionDecl* definition = unit_.user_definition(method);
-  if (definition && !(method->isVirtual() && unit_.is_overridden(method))) {
-    return user_call(definition, value(object), arguments);
-  }
+  const auto* named = llvm::dyn_cast<clang::MemberExpr>(stripped(expr->getCallee()));
+  const bool dispatched = is_dispatched(method) && !(named && named->hasQualifier());
+  if (definition && !dispatched) return user_call(definition, value(object), arguments);
   if (const Api* api = unit_.contracts.find(plain_name(*method))) return sink(*api, arguments);
   if (method->getIdentifier() || llvm::isa<clang::CXXConversionDecl>(method)) {
     if (const auto known = member(type, object, method, arguments)) return *known;
   }
-  if (unit_.is_user_function(method) && !method->isVirtual())
-    return user_call(method, value(object), arguments);
+  if (unit_.is_user_function(method) && (dispatched || !method->isVirtual()))
+    return user_call(method, value(object), arguments, dispatched);
   return external_call(method, value(object), arguments);
 }
 

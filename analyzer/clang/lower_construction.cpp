@@ -151,6 +151,9 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         const TypeKind from = facts(arguments[0]).kind;
         if (from == TypeKind::kPointer || from == TypeKind::kHolder) return value(arguments[0]);
       }
+      if (makes_held(constructor) && unit_.is_user_function(constructor)) {
+        return user_call(constructor, std::nullopt, arguments);
+      }
       return construct_as(made.inner, arguments, nullptr);
     }
     case TypeKind::kLibraryModule:

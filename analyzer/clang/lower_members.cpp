@@ -200,6 +200,8 @@ flow::ValueId FunctionLowering::forward(const clang::CXXRecordDecl* module, Valu
       if (!each->getIdentifier() || each->getName() != "forward") continue;
       if (arguments.size() < each->getMinRequiredArguments() || arguments.size() > each->getNumParams())
         continue;
+      if (is_dispatched(each) && unit_.is_user_function(each))
+        return user_call(each, object, arguments, true);
       const clang::FunctionDecl* body = unit_.user_definition(each);
       if (body) return user_call(body, object, arguments);
       if (unit_.is_user_function(each)) return user_call(each, object, arguments);

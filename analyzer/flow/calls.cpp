@@ -9,8 +9,29 @@ namespace {
 using Kind = Alternative::Kind;
 }
 
+// "virtual::NAME::KEY" runs NAME of the class that the object is, or KEY where that class has none of its
+// own. An object of unknown class may run anything.
+std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, const State& state) const {
+  constexpr std::string_view kVirtual = "virtual::";
+  const std::string_view name = std::string_view(instruction.name).substr(kVirtual.size());
+  const std::size_t split = name.find("::");
+  std::vector<std::uint32_t> out;
+  for (const Alternative& each : argument(state, instruction, 0)) {
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (!object || object->type.empty()) return {};
+    const std::string own = object->type + "::" + std::string(name.substr(0, split));
+    std::vector<std::uint32_t> found = index_.methods(own, instruction.args.size() - 1);
+    if (found.empty() && split != std::string_view::npos) found = index_.find(name.substr(split + 2));
+    if (found.size() != 1) return {};
+    if (std::find(out.begin(), out.end(), found[0]) == out.end()) out.push_back(found[0]);
+  }
+  return out;
+}
+
 bool Engine::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
-  std::vector<std::uint32_t> callees = index_.find(instruction.name);
+  const bool is_virtual = instruction.name.starts_with("virtual::") && !instruction.args.empty();
+  std::vector<std::uint32_t> callees =
+      is_virtual ? dispatch(instruction, state) : index_.find(instruction.name);
   if (instruction.name.empty()) {
     callees.clear();
     bool unknown = false;

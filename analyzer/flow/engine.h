@@ -163,6 +163,7 @@ class Engine {
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   // calls.cpp
+  std::vector<std::uint32_t> dispatch(const Instruction& instruction, const State& state) const;
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
 

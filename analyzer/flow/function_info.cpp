@@ -70,6 +70,7 @@ FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(mo
     const auto id = static_cast<std::uint32_t>(i);
     if (function.blocks.empty()) continue;
     by_key_[function.key].push_back(id);
+    if (function.kind == FunctionKind::kMethod) methods_[function.name].push_back(id);
     if (function.kind == FunctionKind::kConstructor) constructors_[function.class_name].push_back(id);
   }
 }
@@ -90,6 +91,14 @@ const std::vector<std::uint32_t>& look_up(
 
 const std::vector<std::uint32_t>& FunctionIndex::find(std::string_view key) const {
   return look_up(by_key_, key);
+}
+
+std::vector<std::uint32_t> FunctionIndex::methods(std::string_view name, std::size_t parameters) const {
+  std::vector<std::uint32_t> out;
+  for (const std::uint32_t each : look_up(methods_, name)) {
+    if (function(each).parameters.size() == parameters) out.push_back(each);
+  }
+  return out;
 }
 
 const std::vector<std::uint32_t>& FunctionIndex::constructors(std::string_view class_name) const {

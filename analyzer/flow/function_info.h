@@ -39,12 +39,15 @@ class FunctionIndex {
   const FunctionInfo& info(std::uint32_t id) const;
   // Every function of that key: several when the front end names the overrides of a virtual function alike.
   const std::vector<std::uint32_t>& find(std::string_view key) const;
+  // Methods of that qualified name with that many parameters.
+  std::vector<std::uint32_t> methods(std::string_view name, std::size_t parameters) const;
   const std::vector<std::uint32_t>& constructors(std::string_view class_name) const;
 
  private:
   const Module* module_;
   mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_key_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_;  // by qualified name
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> constructors_;
 };
 

@@ -3,7 +3,7 @@
 // whose dtype was known, and the definite findings. silence.py adds these up, so that silence can be told
 // from blindness.
 //
-//   attention_calls [--overlay FILE TEXT_FILE] ROOT SOURCE [FLAG...]
+//   attention_calls [--overlay FILE TEXT_FILE]... ROOT SOURCE [FLAG...]
 //
 // With --overlay, FILE is read as if it held what stands in TEXT_FILE.
 #include <fmt/format.h>
@@ -55,7 +55,7 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
         }
         for (const flow::SinkOperand& operand : record.operands) {
           json& known = call["operands"][operand.role];
-          known = (known.is_null() || known.get<bool>()) && is_known(operand);
+          known = (!known.is_null() && known.get<bool>()) || is_known(operand);
         }
       }
     }
@@ -70,13 +70,13 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
 int main(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   clang_front_end::LoweringOptions lowering;
-  if (words.size() > 2 && words[0] == "--overlay") {
+  while (words.size() > 2 && words[0] == "--overlay") {
     std::ifstream text(words[2]);
     lowering.files[words[1]] = std::string(std::istreambuf_iterator<char>(text), {});
     words.erase(words.begin(), words.begin() + 3);
   }
   if (words.size() < 2) {
-    std::cerr << "usage: attention_calls [--overlay FILE TEXT_FILE] ROOT SOURCE [FLAG...]\n";
+    std::cerr << "usage: attention_calls [--overlay FILE TEXT_FILE]... ROOT SOURCE [FLAG...]\n";
     return 2;
   }
   clang_front_end::CompileCommand command;

@@ -89,7 +89,7 @@ def plant(root, call, kind, draw):
 
 
 def reached(args):
-    """Every reached call once, with one source that reaches it and what is found there already."""
+    """Every reached call once, with the sources that reach it and what is found there already."""
     chosen, common = silence.repositories(args)
     calls = {}
     for repository in chosen:
@@ -98,13 +98,13 @@ def reached(args):
             report = json.loads(kept.read_text())
             if report.get("failed") or not report["calls"]:
                 continue
-            source = pathlib.Path(report["source"])
-            flags = silence.flags_of(repository, common, source, root, args)
+            sources = [pathlib.Path(source) for source in report["sources"]]
+            flags = silence.flags_of(repository, common, sources[0], root, args)
             for call in report["calls"]:
                 if call["file"].startswith("/") or not any(role in INPUTS for role in call["operands"]):
                     continue
                 key = (repository["folder"], call["file"], call["line"], call["column"])
-                calls.setdefault(key, (root, source, flags, call, report["findings"]))
+                calls.setdefault(key, (root, sources, flags, call, report["findings"]))
     return calls
 
 
@@ -135,7 +135,7 @@ def main():
             if planted == 0:
                 break
         key, kind = deck.pop()
-        root, source, flags, call, before = calls[key]
+        root, sources, flags, call, before = calls[key]
         changed = plant(root, call, kind, draw)
         if not changed:
             continue
@@ -143,7 +143,8 @@ def main():
         with tempfile.NamedTemporaryFile("w", suffix=".planted") as file:
             file.write(text)
             file.flush()
-            report = silence.analyse(args, root, source, flags, ["--overlay", str(root / call["file"]), file.name])
+            report = silence.analyse_together(args, root, sources, flags,
+                                              ["--overlay", str(root / call["file"]), file.name])
         if report.get("failed"):
             print(f"{key}: {report['failed']}")
             continue

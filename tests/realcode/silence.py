@@ -6,7 +6,9 @@
 
 repositories.json says which repositories and commits, where below --checkouts they are expected, which sources count
 and with which flags. Nothing is fetched. One JSON file per source is kept in --out, so a run can be broken off and
-taken up again; --sample takes every Nth source of a repository. With --stubs, headers that are nowhere to be found are
+taken up again; --sample takes every Nth source of a repository, --together N analyses up to N sources of a folder as
+one translation unit, which is much faster where they include the same. With --stubs, headers that are nowhere to be
+found are
 made there, empty, so that the rest of a file still parses; what they would have declared is missing, and such a file
 does not count as parsed. --pch names a precompiled header of <torch/torch.h>, made with the same flags, which
 saves most of the time.
@@ -23,9 +25,12 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 MISSING = re.compile(r"'([^']+)' file not found")
+INCLUDED = re.compile(r'^[ \t]*#[ \t]*include[ \t]*[<"]([\w./+-]+)[>"]', re.M)
+SYSTEM = ["/usr/include", "/usr/include/x86_64-linux-gnu", "/usr/include/c++/*", "/usr/lib/llvm-*/lib/clang/*/include"]
 MAX_STUBS = 40  # missing headers of one source
 
 
@@ -33,10 +38,12 @@ def arguments():
     parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
     for name in ("tool", "checkouts", "torch", "out"):
         parser.add_argument(f"--{name}", required=True, type=lambda path: pathlib.Path(path).absolute())
+    parser.add_argument("--table", default=HERE / "repositories.json", type=pathlib.Path, help="instead of its own")
     for name in ("cuda", "cutlass", "python", "ffi", "stubs", "pch"):
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).absolute())
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--sample", type=int, default=1)
+    parser.add_argument("--together", type=int, default=1, help="sources of one folder that share a translation unit")
     parser.add_argument("--match", default="", help="only sources whose path holds this regular expression")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=300)
@@ -45,7 +52,7 @@ def arguments():
 
 
 def repositories(args):
-    table = json.loads((HERE / "repositories.json").read_text())
+    table = json.loads(args.table.read_text())
     return [each for each in table["repositories"] if not args.only or each["folder"] in args.only], table["flags"]
 
 
@@ -78,6 +85,46 @@ def flags_of(repository, common, source, root, args):
     return flags
 
 
+def make_stubs(args, root, flags):
+    """Makes an empty header for every include of a repository that no folder on its path holds."""
+    folders = [pathlib.Path(flag[2:]) for flag in flags if flag.startswith("-I")]
+    folders += [pathlib.Path(flags[i + 1]) for i, flag in enumerate(flags) if flag == "-isystem"]
+    folders += [path for pattern in SYSTEM for path in pathlib.Path("/").glob(pattern[1:])]
+    known = {}
+    for path in root.rglob("*"):
+        if path.suffix not in (".h", ".hpp", ".cuh", ".cpp", ".cc", ".cu", ".inc") or not path.is_file():
+            continue
+        for name in INCLUDED.findall(path.read_text(errors="replace")):
+            if name not in known:
+                known[name] = any((folder / name).exists() for folder in folders)
+            if not known[name] and not (path.parent / name).exists() and ".." not in name:
+                (args.stubs / name).parent.mkdir(parents=True, exist_ok=True)
+                if not (args.stubs / name).exists():
+                    (args.stubs / name).touch()
+
+
+def batches(sources, size):
+    """Sources that share folder and suffix, at most `size` at a time."""
+    groups = {}
+    for source in sources:
+        groups.setdefault((source.parent, source.suffix), []).append(source)
+    return [group[at:at + size] for group in groups.values() for at in range(0, len(group), size)]
+
+
+def analyse_together(args, root, sources, flags, overlay=()):
+    """Several sources as one translation unit, which parses what they all include once."""
+    if len(sources) == 1:
+        report = analyse(args, root, sources[0], flags, overlay)
+    else:
+        unit = root / f"together{sources[0].suffix}"
+        with tempfile.NamedTemporaryFile("w", suffix=sources[0].suffix) as file:
+            file.write("".join(f'#include "{source}"\n' for source in sources))
+            file.flush()
+            report = analyse(args, root, unit, flags, ["--overlay", str(unit), file.name, *overlay])
+    report["sources"] = [str(source) for source in sources]
+    return report
+
+
 def analyse(args, root, source, flags, overlay=()):
     """What attention_calls says of one source; missing headers are made when --stubs was given."""
     for _ in range(MAX_STUBS):
@@ -108,18 +155,20 @@ def run(args):
             print(f"{root} is missing: a checkout of {repository['name']} at {repository['commit']} is expected there")
             continue
         matching = [each for each in sources_of(repository, root) if re.search(args.match, str(each.relative_to(root)))]
-        for source in matching[::args.sample]:
-            kept = args.out / repository["folder"] / (str(source.relative_to(root)).replace("/", "+") + ".json")
+        if args.stubs and matching:
+            make_stubs(args, root, flags_of(repository, common, matching[0], root, args))
+        for sources in batches(matching[::args.sample], args.together):
+            kept = args.out / repository["folder"] / (str(sources[0].relative_to(root)).replace("/", "+") + ".json")
             if not kept.exists():
-                work.append((root, source, flags_of(repository, common, source, root, args), kept))
+                work.append((root, sources, flags_of(repository, common, sources[0], root, args), kept))
 
     def one(item):
-        root, source, flags, kept = item
-        report = analyse(args, root, source, flags)
+        root, sources, flags, kept = item
+        report = analyse_together(args, root, sources, flags)
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_text(json.dumps(report))
         if report.get("failed"):
-            print(f"{source.relative_to(root)}: {report['failed']}", flush=True)
+            print(f"{sources[0].relative_to(root)}: {report['failed']}", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(one, work))
@@ -144,11 +193,11 @@ def add_up(args):
         files, calls, own = set(), {}, {}
         for kept in sorted((args.out / repository["folder"]).glob("*.json")):
             report = json.loads(kept.read_text())
-            row["sources"] += 1
+            row["sources"] += len(report["sources"])
             if report.get("failed") or report["crashed"]:
-                row["failed"] += 1
+                row["failed"] += len(report["sources"])
                 continue
-            row["parsed"] += not report["errors"]
+            row["parsed"] += 0 if report["errors"] else len(report["sources"])
             files.update(report["files"])
             for call in report["calls"]:
                 calls[(call["file"], call["line"], call["column"], call["function"])] = call

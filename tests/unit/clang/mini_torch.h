@@ -114,6 +114,7 @@ class Tensor : public TensorBase {
   Tensor operator[](int64_t) const;
   Tensor operator-() const;
   Tensor mul(const Tensor&) const;
+  Tensor mul(const Scalar&) const;
   Tensor& mul_(const Tensor&) const;
   Tensor cos() const;
   Tensor sin() const;
@@ -140,6 +141,7 @@ Tensor mul(const Tensor& self, const Tensor& other);
 Tensor matmul(const Tensor& self, const Tensor& other);
 Tensor einsum(const std::string& equation, TensorList tensors);
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other);
+Tensor ones(IntArrayRef size, TensorOptions options = {});
 Tensor custom_thing(const Tensor& self);
 namespace autocast {
 bool is_enabled();
