@@ -167,6 +167,10 @@ FunctionLowering::Lvalue FunctionLowering::member_place(const clang::MemberExpr*
   const clang::Expr* object = expr->getBase();
   const Lvalue owner = expr->isArrow() ? held(value(object)) : lvalue(object);
   const std::string name = member->getNameAsString();
+  // A pair's members are its cells.
+  if (plain_name(*member->getParent()) == "std::pair") {
+    return cell(owner, name == "second", object->getType());
+  }
   // An unnamed struct or union has its members where it stands.
   const Lvalue place = name.empty() ? owner : field(owner, name);
   if (!member->getType()->isReferenceType() || !is_rebindable_reference(member->getType())) return place;

@@ -33,7 +33,7 @@ bool is_known(const flow::SinkOperand& operand) {
 json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) {
   const flow::FunctionIndex index(module);
   std::map<const flow::Instruction*, json> calls;
-  for (const flow::PrecisionSetting& setting : options.settings) {
+  for (const flow::PrecisionSetting& setting : {options.settings.back()}) {
     for (const std::uint32_t root : flow::Engine::roots(module)) {
       flow::Engine engine(index, options, setting);
       try {
