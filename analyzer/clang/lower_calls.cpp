@@ -54,6 +54,20 @@ const char* operator_name(clang::OverloadedOperatorKind kind, unsigned operands)
   return nullptr;
 }
 
+// The table's first argument that no parameter of the callee has the name of: functional::embedding takes
+// (input, weight) where the table has (weight, indices).
+std::string unclaimed(const Operator& entry, const clang::FunctionDecl* callee,
+                      const std::vector<flow::Argument>& given) {
+  for (const std::string& each : entry.arguments) {
+    const bool taken =
+        std::any_of(given.begin(), given.end(), [&](const flow::Argument& one) { return one.name == each; });
+    const bool claimed = callee && std::any_of(callee->param_begin(), callee->param_end(),
+                                               [&](const auto* one) { return one->getName() == each; });
+    if (!taken && !claimed) return each;
+  }
+  return {};
+}
+
 bool carries_dtype(TypeKind kind) { return kind == TypeKind::kDtype || kind == TypeKind::kOptions; }
 
 }  // namespace
@@ -174,7 +188,8 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     } else if (!written.empty() && (listed(written) || names_as_schema)) {
       argument = written;
     } else if (entry && position_in_table < entry->arguments.size()) {
-      argument = entry->arguments[position_in_table];
+      argument = names_as_schema ? entry->arguments[position_in_table] : unclaimed(*entry, callee, given);
+      if (argument.empty()) argument = entry->arguments[position_in_table];
     } else {
       argument = written;
     }

@@ -9,7 +9,7 @@ namespace {
 using Kind = Alternative::Kind;
 
 void put(State& state, HeapId id, HeapObject object) {
-  state.heap[id] = std::make_shared<const HeapObject>(std::move(object));
+  state.heap[id] = std::make_shared<HeapObject>(std::move(object));
 }
 }  // namespace
 

@@ -106,6 +106,8 @@ const HeapObject* State::find(HeapId id) const {
 
 HeapObject& State::change(HeapId id) {
   HeapPointer& slot = heap[id];
+  // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
+  if (slot && slot.use_count() == 1) return const_cast<HeapObject&>(*slot);
   auto copy = slot ? std::make_shared<HeapObject>(*slot) : std::make_shared<HeapObject>();
   HeapObject& out = *copy;
   slot = std::move(copy);

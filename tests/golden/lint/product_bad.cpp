@@ -5,15 +5,19 @@ struct RotaryImpl : torch::nn::Module {
     at::Tensor angles = torch::full({16, 64}, 1.0, torch::dtype(torch::kFloat32));
     cos = register_buffer("cos", angles.cos());
   }
-  at::Tensor forward(const at::Tensor& x) { return x * cos; }  // expect: attention-mixed-dtypes
+  at::Tensor forward(const at::Tensor& x, const at::Tensor& positions) {
+    at::Tensor rows = torch::nn::functional::embedding(positions, cos);
+    return x * rows;  // expect: attention-mixed-dtypes
+  }
   at::Tensor cos;
 };
 TORCH_MODULE(Rotary);
 
 struct AttentionImpl : torch::nn::Module {
   AttentionImpl() { rotary = register_module("rotary", Rotary(64)); }
-  at::Tensor forward(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value) {
-    at::Tensor q = rotary->forward(query), k = rotary->forward(key);
+  at::Tensor forward(const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                     const at::Tensor& positions) {
+    at::Tensor q = rotary->forward(query, positions), k = rotary->forward(key, positions);
     at::Tensor scores = at::einsum("qhd,khd->hqk", {q, k});
     scores = scores.to(torch::kFloat).softmax(-1).type_as(q);
     return at::einsum("hqk,khd->qhd", {scores, value});
@@ -21,8 +25,3 @@ struct AttentionImpl : torch::nn::Module {
   Rotary rotary{nullptr};
 };
 TORCH_MODULE(Attention);
-
-at::Tensor attend_by_hand(Attention attention, const at::Tensor& query, const at::Tensor& key,
-                          const at::Tensor& value) {
-  return attention->forward(query, key, value);
-}

@@ -233,6 +233,7 @@ struct SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t);
   SoftmaxFuncOptions& dtype(ScalarType);
 };
+Tensor embedding(const Tensor& input, const Tensor& weight);
 Tensor normalize(const Tensor& input, NormalizeFuncOptions options = {});
 Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);
 }  // namespace functional
