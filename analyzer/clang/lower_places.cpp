@@ -150,7 +150,9 @@ FunctionLowering::Lvalue FunctionLowering::variable_place(const clang::ValueDecl
 FunctionLowering::Lvalue FunctionLowering::global(const clang::VarDecl* decl) {
   const clang::VarDecl* definition = decl->getInitializingDeclaration();
   const bool constant = decl->getType().getNonReferenceType().isConstQualified();
-  if (!definition || !constant || depth_ > 8 || !unit_.is_user_code(definition->getLocation())) {
+  // After an error a constant may have lost its initialiser.
+  if (!definition || !definition->getInit() || !constant || depth_ > 8 ||
+      !unit_.is_user_code(definition->getLocation())) {
     return held(builder_.unknown());
   }
   ++depth_;

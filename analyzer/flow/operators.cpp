@@ -81,6 +81,11 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
                     std::vector<Input> inputs, const std::vector<Dtype>& dtype_arguments, bool has_dtype,
                     State& state) {
+  // Rules speak of the table's first argument, wherever the call has it.
+  const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
+    return !op.arguments.empty() && each.argument == op.arguments.front();
+  });
+  if (first != inputs.end()) std::rotate(inputs.begin(), first, first + 1);
   std::size_t combinations = 1;
   for (const Input& input : inputs) combinations *= std::max<std::size_t>(1, input.alternatives.size());
   const Rank rank = result_rank(
