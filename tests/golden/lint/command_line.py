@@ -108,7 +108,7 @@ class CommandLine(unittest.TestCase):
         self.assertEqual([f["location"]["file"] for f in report["findings"]], ["good.cpp"])
 
     def test_a_constant_whose_initialiser_is_lost_to_an_error_is_no_crash(self):
-        project = self.project(broken="const Missing kCount = missing();\n"
+        project = self.project(broken="const int kCount{missing, 2};\n"
                                       "int f() { int n = 0; for (int i = 0; i < kCount; ++i) n += i; return n; }\n")
         out = project / "report.json"
         lint("-p", project / "build", "--format", f"json={out}")
