@@ -45,7 +45,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
   // Outside user code nothing has a body worth visiting, and walking libtorch's declarations costs time.
   bool TraverseDecl(clang::Decl* decl) {
     const bool at_top = decl && llvm::isa_and_nonnull<clang::TranslationUnitDecl>(decl->getDeclContext());
-    if (at_top && decl->getLocation().isValid() && !unit_.is_user_code(decl->getLocation())) return true;
+    if (at_top && decl->getLocation().isValid() && !unit_.is_analysed(decl->getLocation())) return true;
     return RecursiveASTVisitor::TraverseDecl(decl);
   }
 
@@ -54,7 +54,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
  private:
   void add(const clang::FunctionDecl* function) {
     if (!function->doesThisDeclarationHaveABody() || function->isDependentContext()) return;
-    if (!function->getBody() || !unit_.is_user_code(function->getLocation())) return;
+    if (!function->getBody() || !unit_.is_analysed(function->getLocation())) return;
     if (function->isInvalidDecl() || function->isDefaulted()) {
       const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function);
       if (function->isInvalidDecl() || !constructor || constructor->isCopyOrMoveConstructor()) return;
@@ -87,7 +87,9 @@ std::string torch_version(clang::CompilerInstance& compiler) {
   const clang::HeaderSearch& headers = preprocessor.getHeaderSearchInfo();
   for (auto folder = headers.search_dir_begin(); folder != headers.search_dir_end(); ++folder) {
     if (!folder->isNormalDir()) continue;
-    for (const char* below : {"/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
+    // 2.13 and later keep the numbers in headeronly.
+    for (const char* below :
+         {"/torch/headeronly/version.h", "/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
       auto text = compiler.getFileManager().getBufferForFile((folder->getName() + below).str());
       std::smatch match;
       const std::string content = text ? (*text)->getBuffer().str() : "";
@@ -112,7 +114,9 @@ class LoweringConsumer : public clang::ASTConsumer {
     if (const auto entry = sources.getFileEntryRefForID(file)) {
       llvm::SmallString<256> path(entry->getName());
       sources.getFileManager().makeAbsolutePath(path);
-      user = options_.user_code.contains(path.str().str());
+      user = options_.user_code.contains(path.str().str()) ||
+             (is_found_as_the_users(sources, decl->getLocation()) &&
+              options_.user_code.is_neighbour(path.str().str()));
     }
     user_files_[file] = user;
     return !user;

@@ -18,7 +18,7 @@ FunctionKind kind_of(const clang::FunctionDecl* function) {
   return method->isInstance() ? FunctionKind::kMethod : FunctionKind::kFunction;
 }
 
-ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& context) {
+ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
   switch (type.kind) {
     case TypeKind::kTensor:
     case TypeKind::kBuffer:
@@ -37,7 +37,7 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
     case TypeKind::kOptional:
     case TypeKind::kList:
     case TypeKind::kPointer: {
-      const ParameterKind inner = parameter_kind(classify(type.inner, context), context);
+      const ParameterKind inner = parameter_kind(classify(type.inner, scope), scope);
       if (inner == ParameterKind::kTensor) {
         if (type.kind == TypeKind::kOptional) return ParameterKind::kOptionalTensor;
         return type.kind == TypeKind::kList ? ParameterKind::kTensorList : ParameterKind::kTensor;
@@ -53,14 +53,14 @@ ParameterKind parameter_kind(const TypeFacts& type, const clang::ASTContext& con
 }  // namespace
 
 TypeFacts FunctionLowering::facts(const clang::Expr* expr) const {
-  return classify(stripped(expr)->getType(), unit_.context);
+  return classify(stripped(expr)->getType(), unit_.types());
 }
 
 flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const {
   TypeFacts type = facts(decl->getType());
   flow::Parameter parameter;
   parameter.name = decl->getNameAsString();
-  parameter.kind = parameter_kind(type, unit_.context);
+  parameter.kind = parameter_kind(type, unit_.types());
   parameter.by_reference = is_rebindable_reference(decl->getType());
   if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kHolder) {
     const TypeFacts inner = facts(type.inner);
@@ -73,6 +73,17 @@ flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const
   if (type.element == Dtype::kFloat64 && parameter.kind == ParameterKind::kNumber) parameter.type = "double";
   if (parameter.kind == ParameterKind::kObject && type.record) parameter.type = plain_name(*type.record);
   return parameter;
+}
+
+// What the engine looks up in the class that the object turns out to be; the key is the function's own body.
+std::string FunctionLowering::virtual_key(const clang::FunctionDecl* callee) const {
+  return "virtual::" + callee->getNameAsString() + "::" + unit_.key(callee);
+}
+
+bool FunctionLowering::is_dispatched(const clang::FunctionDecl* callee) const {
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
+  return method && method->isVirtual() && method->getIdentifier() &&
+         (method->isPureVirtual() || unit_.is_overridden(method));
 }
 
 bool FunctionLowering::makes_held(const clang::FunctionDecl* function) const {
@@ -97,8 +108,11 @@ flow::Function FunctionLowering::run() {
   result_.kind = kind_of(function_);
   result_.external = function_->getFormalLinkage() == clang::Linkage::External;
   result_.is_main = function_->isMain();
+  result_.foreign = !unit_.is_user_code(function_->getLocation());
   result_.range = unit_.range(function_->getNameInfo().getSourceRange());
-  if (result_.kind == FunctionKind::kLambda) result_.external = false;
+  // An instantiation is made for a caller in this file.
+  const bool instantiated = function_->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation;
+  if (result_.kind == FunctionKind::kLambda || instantiated) result_.external = false;
   if (makes_held(function_)) {
     result_.kind = FunctionKind::kFunction;
     prologue();
@@ -135,6 +149,7 @@ void FunctionLowering::prologue() {
       }
     } else {
       result_.class_name = plain_name(*parent);
+      result_.of_module = derives_from(*parent, "torch::nn::Module");
     }
   }
   for (const clang::ParmVarDecl* decl : function_->parameters()) {

@@ -141,7 +141,10 @@ class FunctionLowering {
                     llvm::ArrayRef<const Expr*> arguments, bool dispatched = false);
   std::string virtual_key(const clang::FunctionDecl* callee) const;
   bool is_dispatched(const clang::FunctionDecl* callee) const;
-  ValueId sink(const Api& api, llvm::ArrayRef<const Expr*> arguments);
+  const Api* contract_of(const std::string& name) const;
+  ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+  ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
+                      llvm::ArrayRef<const Expr*> arguments);
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                         llvm::ArrayRef<const Expr*> arguments);
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
@@ -163,6 +166,7 @@ class FunctionLowering {
                                         llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> container_member(const std::string& name, const Expr* object,
                                           llvm::ArrayRef<const Expr*> arguments);
+  bool casts_tensor(const Expr* expr) const;
   std::optional<ValueId> module_member(const std::string& name, const Expr* object,
                                        llvm::ArrayRef<const Expr*> arguments);
   ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);
@@ -170,7 +174,7 @@ class FunctionLowering {
 
   // Of the expression as written: the base class that a method is inherited from says less.
   TypeFacts facts(const Expr* expr) const;
-  TypeFacts facts(clang::QualType type) const { return classify(type, unit_.context); }
+  TypeFacts facts(clang::QualType type) const { return classify(type, unit_.types()); }
   Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
 
   TranslationUnit& unit_;

@@ -1,5 +1,8 @@
 // Calls: user functions, contract APIs, operators of the table, and library functions whose meaning is known
 // by name.
+#include <clang/AST/DeclTemplate.h>
+#include <clang/Basic/SourceManager.h>
+
 #include <algorithm>
 #include <unordered_set>
 
@@ -68,6 +71,33 @@ std::string unclaimed(const Operator& entry, const clang::FunctionDecl* callee,
   return {};
 }
 
+// A function in a header that is not read, external or of another repository, may be the wrapper around a
+// call: that nothing is said of it is said. Installed libraries and templates (tests, bindings) are not
+// meant.
+void note_unread(TranslationUnit& unit, const std::string& caller, const clang::FunctionDecl* callee,
+                 llvm::ArrayRef<const Expr*> arguments) {
+  const clang::SourceManager& sources = unit.context.getSourceManager();
+  const bool skipped = std::any_of(callee->redecls_begin(), callee->redecls_end(),
+                                   [](const clang::FunctionDecl* each) { return each->hasSkippedBody(); });
+  const bool takes_tensor = std::any_of(arguments.begin(), arguments.end(), [&](const Expr* each) {
+    return classify(stripped(each)->getType(), unit.types()).kind == TypeKind::kTensor;
+  });
+  if (!skipped || !takes_tensor || callee->isTemplateInstantiation()) return;
+  if (!is_found_as_the_users(sources, callee->getLocation())) return;
+  const llvm::StringRef file = sources.getFilename(sources.getExpansionLoc(callee->getLocation()));
+  const std::string name = plain_name(*callee);
+  for (const char* library : {"at::", "torch::", "c10::"}) {
+    if (name.starts_with(library)) return;
+  }
+  if (file.starts_with("/usr/") || file.starts_with("/opt/")) return;
+  const std::string reason =
+      "the body of '" + name + "' is not read: " + file.str() + " is outside the project";
+  const auto& known = unit.module.not_lowered;
+  const bool said =
+      std::any_of(known.begin(), known.end(), [&](const NotLowered& each) { return each.reason == reason; });
+  if (!said) unit.not_lowered(caller, reason, arguments.front()->getSourceRange());
+}
+
 bool carries_dtype(TypeKind kind) { return kind == TypeKind::kDtype || kind == TypeKind::kOptions; }
 
 }  // namespace
@@ -96,40 +126,93 @@ flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std
   return builder_.value(Op::kCall, dispatched ? virtual_key(callee) : unit_.key(callee), std::move(given));
 }
 
-// What the engine looks up in the class that the object turns out to be; the key is the function's own body.
-std::string FunctionLowering::virtual_key(const clang::FunctionDecl* callee) const {
-  return "virtual::" + callee->getNameAsString() + "::" + unit_.key(callee);
-}
-
-bool FunctionLowering::is_dispatched(const clang::FunctionDecl* callee) const {
+namespace {
+// The type that a template argument of the function, or of the class it is a member of, names.
+clang::QualType template_argument(const clang::FunctionDecl* callee, int position) {
+  const clang::TemplateArgumentList* arguments = callee ? callee->getTemplateSpecializationArgs() : nullptr;
   const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
-  return method && method->isVirtual() && method->getIdentifier() &&
-         (method->isPureVirtual() || unit_.is_overridden(method));
+  if (!arguments && method) {
+    const auto* owner = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(method->getParent());
+    if (owner) arguments = &owner->getTemplateArgs();
+  }
+  const auto index = static_cast<unsigned>(position);
+  if (!arguments || index >= arguments->size()) return {};
+  const clang::TemplateArgument& argument = arguments->get(index);
+  return argument.getKind() == clang::TemplateArgument::Type ? argument.getAsType() : clang::QualType();
+}
+}  // namespace
+
+// A member of a class template goes by its name without the template's arguments too.
+const Api* FunctionLowering::contract_of(const std::string& name) const {
+  const Api* api = unit_.contracts.find(name);
+  if (api || name.find('<') == std::string::npos) return api;
+  std::string plain;
+  int depth = 0;
+  for (const char c : name) {
+    if (c == '<') ++depth;
+    if (depth == 0) plain += c;
+    if (c == '>' && depth > 0) --depth;
+  }
+  return unit_.contracts.find(plain);
 }
 
-flow::ValueId FunctionLowering::sink(const Api& api, llvm::ArrayRef<const Expr*> arguments) {
+flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* callee,
+                                     llvm::ArrayRef<const Expr*> arguments) {
   Arguments given;
+  const auto is_given = [&](int position) {
+    const auto index = static_cast<std::size_t>(position);
+    return position >= 0 && index < arguments.size() &&
+           !llvm::isa<clang::CXXDefaultArgExpr>(arguments[index]);
+  };
   for (const Operand& operand : api.operands) {
-    const auto index = static_cast<std::size_t>(operand.argument);
-    if (index >= arguments.size() || llvm::isa<clang::CXXDefaultArgExpr>(arguments[index])) continue;
-    given.push_back({operand.role, value(arguments[index])});
+    if (operand.template_argument >= 0) {
+      const TypeFacts type = facts(template_argument(callee, operand.template_argument));
+      if (type.kind == TypeKind::kNumber) given.push_back({operand.role, allocate("template", type.element)});
+    } else if (is_given(operand.argument)) {
+      given.push_back({operand.role, value(arguments[static_cast<std::size_t>(operand.argument)])});
+    }
+  }
+  if (is_given(api.result_argument)) {
+    const ValueId option = value(arguments[static_cast<std::size_t>(api.result_argument)]);
+    given.push_back({std::string(kResultArgument), option});
   }
   return builder_.value(Op::kSink, api.name, std::move(given));
 }
 
 flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const clang::FunctionDecl* callee) {
   const auto arguments = arguments_of(expr);
+  const std::string name = plain_name(*callee);
+  // Stated by the user, so it holds whether the body can be seen or not.
+  if (const auto helper = unit_.contracts.helpers.find(name); helper != unit_.contracts.helpers.end())
+    return helper_call(helper->second, callee, arguments);
   const clang::FunctionDecl* definition = unit_.user_definition(callee);
   if (definition) return user_call(definition, std::nullopt, arguments);
-  const std::string name = plain_name(*callee);
-  if (const Api* api = unit_.contracts.find(name)) return sink(*api, arguments);
+  if (const Api* api = contract_of(name)) return sink(*api, callee, arguments);
   if (callee->isNoReturn()) {
     builder_.unreachable();
     return 0;
   }
   if (const auto known = special_function(name, expr, callee)) return *known;
-  if (unit_.is_user_function(callee)) return user_call(callee, std::nullopt, arguments);
+  // An operator that a project declares itself, for an older libtorch, is still the operator.
+  const bool is_operator = name.starts_with("at::") && find_operator(name);
+  note_unread(unit_, result_.name, callee, arguments);
+  if (unit_.is_user_function(callee) && !is_operator) return user_call(callee, std::nullopt, arguments);
   return external_call(callee, std::nullopt, arguments);
+}
+
+// Behaves as an operator: by position, since its parameters have names of their own. A number has the type
+// that the function declares, whatever it was made of.
+flow::ValueId FunctionLowering::helper_call(const std::string& name, const clang::FunctionDecl* callee,
+                                            llvm::ArrayRef<const Expr*> arguments) {
+  const Operator* entry = find_operator(name);
+  Arguments given;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (llvm::isa<clang::CXXDefaultArgExpr>(arguments[i])) continue;
+    const bool listed = entry && i < entry->arguments.size();
+    given.push_back({listed ? entry->arguments[i] : "", value(arguments[i])});
+  }
+  const TypeFacts result = facts(callee->getReturnType());
+  return result.kind == TypeKind::kNumber ? number(result.element) : builder_.op(name, std::move(given));
 }
 
 flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
@@ -270,10 +353,14 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     if (operands == 1) return builder_.op(name, {{"self", self}});
     return builder_.op(name, {{"self", self}, {"other", value(expr->getArg(1))}});
   }
+  Arguments given;
   for (const Expr* each : arguments_of(expr)) {
-    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each))) value(each);
+    if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
+      given.push_back({"", value(each)});
   }
-  return builder_.unknown();
+  // What is compared with something unknown is still what was asked.
+  const bool compares = kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual;
+  return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();
 }
 
 flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr) {
@@ -301,7 +388,7 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
   const auto* named = llvm::dyn_cast<clang::MemberExpr>(stripped(expr->getCallee()));
   const bool dispatched = is_dispatched(method) && !(named && named->hasQualifier());
   if (definition && !dispatched) return user_call(definition, value(object), arguments);
-  if (const Api* api = unit_.contracts.find(plain_name(*method))) return sink(*api, arguments);
+  if (const Api* api = contract_of(plain_name(*method))) return sink(*api, method, arguments);
   if (method->getIdentifier() || llvm::isa<clang::CXXConversionDecl>(method)) {
     if (const auto known = member(type, object, method, arguments)) return *known;
   }

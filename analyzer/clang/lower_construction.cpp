@@ -244,6 +244,10 @@ flow::ValueId FunctionLowering::init_list(const clang::InitListExpr* expr) {
     return buffer;
   }
   if (made.kind == TypeKind::kList) {
+    // std::array{a, b} holds one array that holds them.
+    const auto* whole =
+        expr->getNumInits() == 1 ? llvm::dyn_cast<clang::InitListExpr>(expr->getInit(0)) : nullptr;
+    if (whole && made.record && whole->getType()->isArrayType()) return init_list(whole);
     return pack(llvm::ArrayRef<const Expr*>(expr->getInits(), expr->getNumInits()));
   }
   if (expr->getNumInits() == 1) return value(expr->getInit(0));

@@ -129,6 +129,9 @@ flow::ValueId FunctionLowering::converted(const clang::CastExpr* cast) {
           return allocate("memory", to.element);
         }
       }
+      if (to.kind == TypeKind::kBuffer && inner->getType()->isVoidPointerType()) {
+        return builder_.op("pointer_cast", {{"self", value(inner)}, {"dtype", dtype_constant(to.element)}});
+      }
       // The same bits under another element type are no conversion, and nothing is known of them.
       if (to.kind == TypeKind::kBuffer && from.kind == TypeKind::kBuffer && to.element != from.element) {
         return builder_.op("reinterpret_cast",
@@ -160,7 +163,9 @@ flow::ValueId FunctionLowering::conditional(const clang::AbstractConditionalOper
   Arguments arms;
   const auto arm = [&](BlockId block, const clang::Expr* given, ValueId ready) {
     builder_.enter(block);
-    const ValueId result = ready ? ready : value(given);
+    ValueId result = ready ? ready : value(given);
+    // What was made before the branch exists on both sides of it; the copy on this one.
+    if (result && result <= condition) result = builder_.value(Op::kCopy, result);
     if (builder_.open() && result) arms.push_back({"", result});
     builder_.jump(after);
   };

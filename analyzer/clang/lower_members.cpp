@@ -113,6 +113,11 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
     }
     return builder_.op("to", std::move(given));
   }
+  if (const Dtype element = facts(template_type(method)).element;
+      (name == "data_ptr" || name == "mutable_data_ptr" || name == "const_data_ptr") &&
+      is_floating(element)) {
+    return builder_.op("data_ptr", {{"self", self}, {"dtype", dtype_constant(element)}});
+  }
   if (name == "item" && !template_type(method).isNull()) {
     const TypeFacts result = facts(method->getReturnType());
     if (result.kind == TypeKind::kNumber) return number(result.element);
@@ -123,11 +128,23 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
   const TypeFacts result = facts(method->getReturnType());
   for (const Expr* each : arguments) value(each);
   if (result.kind == TypeKind::kNumber && !result.record && result.element == Dtype::kInt64 &&
-      name != "dim" && name != "ndimension") {
+      name != "dim" && name != "ndimension" && name != "element_size") {
     return number(result.element);
   }
   if (result.kind == TypeKind::kNumber) return builder_.op(name, {{"self", self}});
   return builder_.op("at::Tensor::" + name, {{"self", self}});
+}
+
+// A call that gives a tensor of another dtype and leaves the one it is called on as it is.
+bool FunctionLowering::casts_tensor(const Expr* expr) const {
+  const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(stripped(expr));
+  const clang::CXXMethodDecl* method = call ? call->getMethodDecl() : nullptr;
+  if (!method || !method->getIdentifier() || facts(expr).kind != TypeKind::kTensor) return false;
+  if (facts(call->getImplicitObjectArgument()).kind != TypeKind::kTensor) return false;
+  const std::string name = method->getName().str();
+  const Operator* entry = find_operator("at::Tensor::" + name);
+  return name == "to" || name == "toType" ||
+         (entry && entry->result == ResultRule::kCast && !entry->in_place);
 }
 
 std::optional<flow::ValueId> FunctionLowering::options_member(const std::string& name, const Expr* object,

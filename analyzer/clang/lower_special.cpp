@@ -37,6 +37,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"std::data", Meaning::kSame},
       {"std::begin", Meaning::kSame},
       {"__builtin_expect", Meaning::kSame},
+      {"detail::scalar_type", Meaning::kSame},  // what AT_DISPATCH_* switches on
       {"c10::scalarTypeToTypeMeta", Meaning::kSame},
       {"c10::typeMetaToScalarType", Meaning::kSame},
       {"c10::optTypeMetaToScalarType", Meaning::kSame},

@@ -78,7 +78,7 @@ Dtype integer_dtype(std::uint64_t width, bool is_signed) {
   }
 }
 
-Dtype builtin_dtype(const clang::BuiltinType& type, QualType qualified, const clang::ASTContext& context) {
+Dtype builtin_dtype(const clang::BuiltinType& type, QualType qualified, const TypeScope& scope) {
   switch (type.getKind()) {
     case clang::BuiltinType::Bool:
       return Dtype::kBool;
@@ -94,26 +94,42 @@ Dtype builtin_dtype(const clang::BuiltinType& type, QualType qualified, const cl
     case clang::BuiltinType::Float128:
       return Dtype::kFloat64;
     default:
-      return type.isInteger() ? integer_dtype(context.getTypeSize(qualified), type.isSignedInteger())
+      return type.isInteger() ? integer_dtype(scope.ast.getTypeSize(qualified), type.isSignedInteger())
                               : Dtype::kUndefined;
   }
 }
 
+// A class or alias that a contract file names as a dtype.
+std::optional<Dtype> own_type(const clang::NamedDecl& decl, const TypeScope& scope) {
+  const auto named = scope.own_types.find(plain_name(decl));
+  return named == scope.own_types.end() ? std::nullopt : std::optional(named->second);
+}
+
+// An alias is seen where the type is still as written: its canonical type is somebody else's.
+std::optional<Dtype> own_alias(QualType type, const TypeScope& scope) {
+  if (scope.own_types.empty()) return std::nullopt;
+  for (const auto* alias = type->getAs<clang::TypedefType>(); alias;
+       alias = alias->desugar()->getAs<clang::TypedefType>()) {
+    if (const auto dtype = own_type(*alias->getDecl(), scope)) return dtype;
+  }
+  return std::nullopt;
+}
+
 // c10::Half, __nv_bfloat16 and a project's own half type alike: the spelling is in the dtype table and the
 // size fits.
-std::optional<Dtype> half_class(const clang::CXXRecordDecl& record, QualType type,
-                                const clang::ASTContext& context) {
+std::optional<Dtype> half_class(const clang::CXXRecordDecl& record, QualType type, const TypeScope& scope) {
+  if (const auto own = own_type(record, scope)) return own;
   if (!record.isCompleteDefinition() || record.isDependentType()) return std::nullopt;
   std::optional<Dtype> dtype = parse_dtype(plain_name(record));
   if (!dtype) dtype = parse_dtype(record.getName().str());
-  if (!dtype || context.getTypeSize(type) != bits(*dtype)) return std::nullopt;
+  if (!dtype || scope.ast.getTypeSize(type) != bits(*dtype)) return std::nullopt;
   return dtype;
 }
 
-TypeFacts of_elements(TypeKind kind, QualType element, const clang::ASTContext& context) {
+TypeFacts of_elements(TypeKind kind, QualType element, const TypeScope& scope) {
   TypeFacts facts{kind, Dtype::kUndefined, element, nullptr};
   if (kind != TypeKind::kList || element.isNull()) return facts;
-  const TypeFacts inner = classify(element, context);
+  const TypeFacts inner = classify(element, scope);
   // Runs of integers are shapes and indices; runs of floating numbers are data.
   if (inner.kind == TypeKind::kNumber && is_floating(inner.element)) {
     facts.kind = TypeKind::kBuffer;
@@ -122,25 +138,24 @@ TypeFacts of_elements(TypeKind kind, QualType element, const clang::ASTContext& 
   return facts;
 }
 
-TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type,
-                          const clang::ASTContext& context) {
+TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, const TypeScope& scope) {
   const std::string name = plain_name(record);
   TypeFacts facts;
   if (const auto known = known_classes().find(name); known != known_classes().end()) {
-    facts = of_elements(known->second, first_type_argument(record), context);
+    facts = of_elements(known->second, first_type_argument(record), scope);
     if (name == "std::tuple" || name == "std::pair")
       facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
   } else if (name == "__gnu_cxx::__normal_iterator" || name == "std::__wrap_iter") {
-    facts = classify(first_type_argument(record), context);  // a vector's iterator is a pointer into it
+    facts = classify(first_type_argument(record), scope);  // a vector's iterator is a pointer into it
   } else if (record.isLambda()) {
     facts.kind = TypeKind::kClosure;
-  } else if (const auto half = half_class(record, type, context)) {
+  } else if (const auto half = half_class(record, type, scope)) {
     facts = {TypeKind::kNumber, *half, {}, nullptr};
   } else if (name.starts_with("torch::nn::") && name.ends_with("Options")) {
     facts.kind = TypeKind::kOptionsBag;
   } else if (record.hasDefinition() && derives_from(record, "torch::nn::ModuleHolder")) {
     for (const clang::CXXBaseSpecifier& base : record.bases()) {
-      const TypeFacts holder = classify(base.getType(), context);
+      const TypeFacts holder = classify(base.getType(), scope);
       if (holder.kind == TypeKind::kHolder) facts = holder;
     }
   } else if (name.starts_with("torch::nn::") && derives_from(record, "torch::nn::Module")) {
@@ -152,8 +167,8 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type,
   return facts;
 }
 
-TypeFacts classify_pointee(QualType pointee, const clang::ASTContext& context) {
-  const TypeFacts target = classify(pointee, context);
+TypeFacts classify_pointee(QualType pointee, const TypeScope& scope) {
+  const TypeFacts target = classify(pointee, scope);
   const bool data = target.kind == TypeKind::kNumber && is_floating(target.element);
   if (data) return {TypeKind::kBuffer, target.element, pointee, nullptr};
   if (target.kind == TypeKind::kBuffer) return target;  // rows of a two-dimensional array
@@ -192,13 +207,18 @@ bool derives_from(const clang::CXXRecordDecl& record, std::string_view name) {
   return false;
 }
 
-TypeFacts classify(QualType type, const clang::ASTContext& context) {
+TypeFacts classify(QualType type, const TypeScope& scope) {
   if (type.isNull()) return {};
-  type = type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  type = type.getNonReferenceType();
   if (type->isDependentType()) return {};
+  if (const auto own = own_alias(type, scope)) return {TypeKind::kNumber, *own, {}, nullptr};
+  if (const auto* pointer = type->getAs<clang::PointerType>()) {
+    return classify_pointee(pointer->getPointeeType(), scope);
+  }
+  type = type.getCanonicalType().getUnqualifiedType();
   if (type->isVoidType()) return {TypeKind::kVoid, Dtype::kUndefined, {}, nullptr};
   if (const auto* builtin = type->getAs<clang::BuiltinType>()) {
-    const Dtype dtype = builtin_dtype(*builtin, type, context);
+    const Dtype dtype = builtin_dtype(*builtin, type, scope);
     if (dtype == Dtype::kUndefined) return {};
     return {TypeKind::kNumber, dtype, {}, nullptr};
   }
@@ -208,14 +228,11 @@ TypeFacts classify(QualType type, const clang::ASTContext& context) {
     }
     return {TypeKind::kNumber, Dtype::kInt64, {}, nullptr};
   }
-  if (const auto* pointer = type->getAs<clang::PointerType>()) {
-    return classify_pointee(pointer->getPointeeType(), context);
-  }
-  if (const auto* array = context.getAsArrayType(type)) {
-    return of_elements(TypeKind::kList, array->getElementType(), context);
+  if (const auto* array = scope.ast.getAsArrayType(type)) {
+    return of_elements(TypeKind::kList, array->getElementType(), scope);
   }
   if (const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
-    return classify_record(*record, type, context);
+    return classify_record(*record, type, scope);
   }
   return {};
 }

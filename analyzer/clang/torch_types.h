@@ -5,6 +5,8 @@
 
 #include <clang/AST/Type.h>
 
+#include <functional>
+#include <map>
 #include <string>
 
 #include "rules/dtype/dtype.h"
@@ -42,7 +44,13 @@ struct TypeFacts {
   const clang::CXXRecordDecl* record = nullptr;
 };
 
-TypeFacts classify(clang::QualType type, const clang::ASTContext& context);
+// What classify looks at: the AST and a project's own names of dtypes, as contract files give them.
+struct TypeScope {
+  const clang::ASTContext& ast;
+  const std::map<std::string, Dtype, std::less<>>& own_types;
+};
+
+TypeFacts classify(clang::QualType type, const TypeScope& scope);
 
 // "at::Tensor" for a class or specialisation, without template arguments and inline namespaces.
 std::string plain_name(const clang::NamedDecl& decl);

@@ -84,6 +84,23 @@ Builder::Position TranslationUnit::position(clang::SourceRange written) const {
   return {range(written), folded(source)};
 }
 
+bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLocation location) {
+  return !sources.isInSystemHeader(sources.getExpansionLoc(location));
+}
+
+bool TranslationUnit::is_analysed(clang::SourceLocation location) const {
+  if (location.isInvalid()) return false;
+  if (is_user_code(location)) return true;
+  const clang::SourceManager& sources = context.getSourceManager();
+  const clang::FileID file = sources.getFileID(sources.getExpansionLoc(location));
+  const auto known = is_neighbour_.find(file);
+  if (known != is_neighbour_.end()) return known->second;
+  const std::string path = absolute_path(file);
+  const bool neighbour =
+      !path.empty() && is_found_as_the_users(sources, location) && user_code_.is_neighbour(path);
+  return is_neighbour_[file] = neighbour;
+}
+
 bool TranslationUnit::is_user_code(clang::SourceLocation location) const {
   if (location.isInvalid()) return false;
   const clang::SourceManager& sources = context.getSourceManager();
@@ -96,7 +113,7 @@ bool TranslationUnit::is_user_code(clang::SourceLocation location) const {
 const clang::FunctionDecl* TranslationUnit::user_definition(const clang::FunctionDecl* callee) const {
   const clang::FunctionDecl* definition = nullptr;
   if (!callee || !callee->hasBody(definition) || !definition) return nullptr;
-  if (definition->isDependentContext() || !is_user_code(definition->getLocation())) return nullptr;
+  if (definition->isDependentContext() || !is_analysed(definition->getLocation())) return nullptr;
   return definition;
 }
 

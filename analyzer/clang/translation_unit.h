@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "analyzer/clang/builder.h"
+#include "analyzer/clang/torch_types.h"
 #include "analyzer/clang/user_code.h"
 #include "analyzer/flow/ir.h"
 #include "rules/contracts/contract.h"
@@ -28,12 +29,15 @@ class TranslationUnit {
   clang::ASTContext& context;
   const ContractSet& contracts;
   flow::Module& module;
+  TypeScope types() const { return {context, contracts.types}; }
 
   // Positions are those of the macro expansion, the text is as written, white space folded.
   Builder::Position position(clang::SourceRange range) const;
   flow::SourceRange range(clang::SourceRange range) const;
 
   bool is_user_code(clang::SourceLocation location) const;
+  // User code, or a header beside it whose functions are evaluated where user code calls them.
+  bool is_analysed(clang::SourceLocation location) const;
   // The definition that a call runs, when its body is user code; else nullptr.
   const clang::FunctionDecl* user_definition(const clang::FunctionDecl* callee) const;
   // True when the function is declared in user code, wherever its body is.
@@ -54,6 +58,10 @@ class TranslationUnit {
   std::set<const clang::CXXMethodDecl*> overridden_;
   mutable std::map<clang::FileID, std::uint32_t> files_;
   mutable std::map<clang::FileID, bool> is_user_;
+  mutable std::map<clang::FileID, bool> is_neighbour_;
 };
+
+// By -I or beside the file, not by -isystem or a compiler's own path.
+bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLocation location);
 
 }  // namespace dtype_guard::clang_front_end

@@ -1,5 +1,6 @@
 #include "analyzer/clang/user_code.h"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace dtype_guard::clang_front_end {
@@ -49,12 +50,46 @@ UserCode::UserCode(std::string root, std::vector<std::string> external)
 bool UserCode::contains(std::string_view path) const {
   if (root_.empty()) return false;
   const std::string file = normal(path);
-  if (!is_below(file, root_)) return false;
-  for (const std::string& each : external_) {
+  return is_below(file, root_) && !is_external(file);
+}
+
+bool UserCode::is_external(const std::string& file) const {
+  return std::any_of(external_.begin(), external_.end(), [&](const std::string& each) {
     const bool pattern = each.find('*') != std::string::npos;
-    if (pattern ? matches_pattern(file, each) : is_below(file, each)) return false;
+    return pattern ? matches_pattern(file, each) : is_below(file, each);
+  });
+}
+
+namespace {
+std::string repository_of(const fs::path& file) {
+  for (fs::path each = file.parent_path(); !each.empty() && each != each.root_path();
+       each = each.parent_path()) {
+    std::error_code error;
+    if (fs::exists(each / ".git", error)) return each.string();
   }
-  return true;
+  return {};
+}
+
+// Below /usr or /opt, or in an `include` that stands beside a `lib`.
+bool is_installed(const fs::path& file) {
+  const std::string text = file.string();
+  if (text.starts_with("/usr/") || text.starts_with("/opt/")) return true;
+  for (fs::path each = file.parent_path(); !each.empty() && each != each.root_path();
+       each = each.parent_path()) {
+    std::error_code error;
+    if (each.filename() != "include") continue;
+    if (fs::is_directory(each.parent_path() / "lib", error)) return true;
+    if (fs::is_directory(each.parent_path() / "lib64", error)) return true;
+  }
+  return false;
+}
+}  // namespace
+
+bool UserCode::is_neighbour(std::string_view path) const {
+  const std::string file = normal(path);
+  if (root_.empty() || is_below(file, root_) || is_external(file) || is_installed(file)) return false;
+  const std::string theirs = repository_of(file);
+  return theirs.empty() || theirs == repository_of(fs::path(root_) / "any");
 }
 
 std::string UserCode::report_name(std::string_view path) const {

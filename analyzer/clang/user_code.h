@@ -16,10 +16,14 @@ class UserCode {
   const std::string& root() const { return root_; }
   // `path` is absolute; "." and ".." in it are resolved textually.
   bool contains(std::string_view path) const;
+  // A header outside the root that is still the user's: of the same repository or of none, neither external
+  // nor installed. Its functions are evaluated where user code calls them. Asks the file system.
+  bool is_neighbour(std::string_view path) const;
   // Relative to the root when inside it, else absolute.
   std::string report_name(std::string_view path) const;
 
  private:
+  bool is_external(const std::string& file) const;
   std::string root_;
   std::vector<std::string> external_;
 };

@@ -11,8 +11,10 @@
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/driver/baselines.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
+#include "rules/operators/version.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
@@ -33,7 +35,7 @@ const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 // What CLI11 fills; strings until they are checked.
 struct Written {
   std::vector<std::string> precision, rules, formats, contracts;
-  std::string explain, fail_on = "warning", color = "auto";
+  std::string torch, explain, fail_on = "warning", color = "auto";
   bool list_rules = false, version = false;
   int jobs = 0;
 };
@@ -60,9 +62,11 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
   list(app.add_option("--precision", written.precision, "Precision settings to check under (see --help end)"))
       ->type_name("LIST");
-  app.add_option("--torch", options.torch_version,
-                 "PyTorch version whose rules hold; default: that of the headers")
-      ->type_name("VERSION");
+  app.add_option(
+         "--torch", written.torch,
+         "PyTorch version whose rules hold, or A..B: also report what differs between these; default: "
+         "that of the headers")
+      ->type_name("VERSION[..VERSION]");
   app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
   list(app.add_option("--contracts", written.contracts, "More contracts of attention calls, as JSON"))
       ->type_name("FILE");
@@ -76,6 +80,10 @@ void declare(CLI::App& app, Options& options, Written& written) {
   list(app.add_option("--format", written.formats,
                       format_names() + ", into FILE or to standard output; may be repeated"))
       ->type_name("FORMAT[=FILE]");
+  app.add_option("--baseline", options.baseline, "Known findings: only new ones count, fixed ones are named")
+      ->type_name("FILE");
+  app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
+      ->type_name("FILE");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
       ->type_name("N");
   app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
@@ -138,6 +146,37 @@ void check_precision(const std::vector<std::string>& names, Options& options) {
   }
 }
 
+std::size_t release(const std::string& text, const std::string& written) {
+  static const std::regex kVersion(R"((\d{1,4})\.(\d{1,4})(\.\d{1,4})?)");
+  const std::string whole = text == written ? "" : fmt::format(" in '{}'", written);
+  if (!std::regex_match(text, kVersion)) {
+    throw UsageError(fmt::format(
+        "--torch: '{}'{} is not a version such as 2.4; a range is written A..B, as 2.4..2.13", text, whole));
+  }
+  const auto found = std::find_if(kTorchReleases.begin(), kTorchReleases.end(), [&](std::string_view each) {
+    return parse_torch_version(each) == parse_torch_version(text);
+  });
+  if (found == kTorchReleases.end()) {
+    throw UsageError(fmt::format("--torch: nothing is known of version '{}'{}; the rules cover {}", text,
+                                 whole, fmt::join(kTorchReleases, ", ")));
+  }
+  return static_cast<std::size_t>(found - kTorchReleases.begin());
+}
+
+// "2.4", or "2.4..2.13": every release from one to the other.
+std::vector<std::string> read_torch_versions(const std::string& written) {
+  if (written.empty()) return {};
+  const std::size_t dots = written.find("..");
+  const std::size_t first = release(written.substr(0, dots), written);
+  const std::size_t last = dots == std::string::npos ? first : release(written.substr(dots + 2), written);
+  if (last < first) {
+    throw UsageError(fmt::format("--torch: '{}' ends before it begins; write {}..{}", written,
+                                 kTorchReleases[last], kTorchReleases[first]));
+  }
+  return {kTorchReleases.begin() + static_cast<std::ptrdiff_t>(first),
+          kTorchReleases.begin() + static_cast<std::ptrdiff_t>(last) + 1};
+}
+
 void check_formats(const std::vector<std::string>& formats, Options& options) {
   bool on_terminal = false;
   for (const std::string& each : formats) {
@@ -175,10 +214,7 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
 
 void check(const Written& written, Options& options) {
   check_precision(written.precision, options);
-  static const std::regex kVersion(R"(\d+\.\d+(\.\d+)?)");
-  if (!options.torch_version.empty() && !std::regex_match(options.torch_version, kVersion)) {
-    throw UsageError(fmt::format("--torch: '{}' is not a version such as 2.4", options.torch_version));
-  }
+  options.torch_versions = read_torch_versions(written.torch);
   expect_one_of("--device", options.device, kDevices);
   expect_one_of("--fail-on", written.fail_on, {"error", "warning", "never"});
   expect_one_of("--color", written.color, {"auto", "always", "never"});
@@ -202,6 +238,7 @@ void check(const Written& written, Options& options) {
   options.jobs = written.jobs > 0 ? static_cast<unsigned>(written.jobs)
                                   : std::max(1U, std::thread::hardware_concurrency());
   check_formats(written.formats, options);
+  check_baselines(options);
 }
 
 std::string settings_footer() {

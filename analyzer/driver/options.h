@@ -11,6 +11,7 @@
 #include "analyzer/flow/analysis.h"
 #include "rules/contracts/contract.h"
 #include "rules/finding/finding.h"
+#include "rules/report/baseline.h"
 #include "rules/report/format.h"
 
 namespace dtype_guard::driver {
@@ -35,13 +36,15 @@ struct Options {
   std::string root;
   std::vector<flow::PrecisionSetting> settings;
   bool settings_named = false;
-  std::string torch_version;  // empty: as the headers say
+  std::vector<std::string> torch_versions;  // ascending; empty: as the headers say
   std::string device = "cuda";
   ContractSet contracts;
   RuleFilter rules;
   bool strict = false;
   FailOn fail_on = FailOn::kWarning;
   std::vector<ReportTarget> reports;
+  std::string baseline, write_baseline;  // files
+  std::optional<Baseline> known;         // what `baseline` holds
   unsigned jobs = 1;
   std::vector<std::string> extra_arguments;
   bool dump_flow = false;

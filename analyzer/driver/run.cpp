@@ -12,6 +12,7 @@
 #include <sstream>
 #include <thread>
 
+#include "analyzer/driver/baselines.h"
 #include "analyzer/driver/merge.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/flow/text.h"
@@ -93,8 +94,8 @@ FileResult look_at(const clang_front_end::CompileCommand& command, const Options
   analysis.device = options.device;
   analysis.strict = options.strict;
   analysis.contracts = &options.contracts;
-  if (!lowered.torch_version.empty()) analysis.torch_version = lowered.torch_version;
-  if (!options.torch_version.empty()) analysis.torch_version = options.torch_version;
+  if (!lowered.torch_version.empty()) analysis.torch_versions = {lowered.torch_version};
+  if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
   flow::AnalysisResult analysed = flow::analyse(lowered.module, analysis);
   result.findings = std::move(analysed.findings);
   for (const flow::NotLowered& each : analysed.not_analysed) {
@@ -187,7 +188,10 @@ int run(const Options& options, const SourceList& sources) {
   }
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
   merge_equal(report.findings);
-  apply_suppressions(report, source_reader(report), scope_of(options, sources));
+  const SuppressionScope scope = scope_of(options, sources);
+  apply_suppressions(report, source_reader(report), scope);
+  std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
+  use_baselines(report, options, scope.files);
   write_reports(report, options);
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;

@@ -6,31 +6,64 @@
 
 namespace dtype_guard::flow {
 
+namespace {
+
+// One pass over all roots: one precision setting, one version.
+class Pass {
+ public:
+  Pass(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+       const std::string& torch_version)
+      : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
+
+  // False when the root was given up; `problem` says why.
+  bool look_at(std::uint32_t root, FindingCollector& collector, std::string& problem) const {
+    const Function& function = index_.function(root);
+    Engine engine(index_, options_, setting_, torch_version_);
+    try {
+      engine.evaluate_root(root);
+    } catch (const BudgetExceeded& exceeded) {
+      problem = exceeded.what();
+      return false;
+    }
+    DefectOptions how;
+    how.named_by_user = options_.settings_named_by_user;
+    how.module_is_half = engine.converted_to_half() || (!function.is_main && is_half(setting_.parameters));
+    how.closed = function.is_main;
+    how.device = options_.device;
+    how.torch_version = torch_version_;
+    for (const SinkRecord& record : engine.records()) {
+      for (const Defect& defect : find_defects(record, engine, how)) {
+        collector.add(defect, engine, setting_.name, torch_version_);
+      }
+    }
+    return true;
+  }
+
+ private:
+  const FunctionIndex& index_;
+  const AnalysisOptions& options_;
+  const PrecisionSetting& setting_;
+  const std::string& torch_version_;
+};
+
+}  // namespace
+
 AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
   AnalysisResult out;
   const FunctionIndex index(module);
   FindingCollector collector(module, options);
-  const std::vector<std::uint32_t> roots = Engine::roots(module);
+  const std::vector<std::uint32_t> roots = Engine::roots(index);
   std::vector<bool> given_up(module.functions.size());
   for (const PrecisionSetting& setting : options.settings) {
-    for (const std::uint32_t root : roots) {
-      const Function& function = module.functions[root];
-      Engine engine(index, options, setting);
-      try {
-        engine.evaluate_root(root);
-      } catch (const BudgetExceeded& problem) {
-        if (!given_up[root]) {
-          out.not_analysed.push_back(
-              {function.name, std::string("budget: ") + problem.what(), function.range});
-        }
+    for (const std::string& torch_version : options.torch_versions) {
+      const Pass pass(index, options, setting, torch_version);
+      for (const std::uint32_t root : roots) {
+        std::string problem;
+        if (pass.look_at(root, collector, problem)) continue;
+        const Function& function = module.functions[root];
+        if (!given_up[root])
+          out.not_analysed.push_back({function.name, "budget: " + problem, function.range});
         given_up[root] = true;
-        continue;
-      }
-      const DefectOptions how{options.settings_named_by_user, function.is_main, options.device};
-      for (const SinkRecord& record : engine.records()) {
-        for (const Defect& defect : find_defects(record, engine.origins(), engine.symbols(), how)) {
-          collector.add(defect, engine, setting.name);
-        }
       }
     }
   }

@@ -29,8 +29,8 @@ struct AnalysisOptions {
   std::vector<PrecisionSetting> settings;
   bool settings_named_by_user = false;  // a named setting is evidence by itself
   std::string device = "cuda";
-  std::string torch_version = "2.13";
-  bool strict = false;  // also report possible findings
+  std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
+  bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up

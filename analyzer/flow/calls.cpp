@@ -96,9 +96,11 @@ Value Engine::unknown_call(const Activation& activation, const Instruction& inst
     const Value each = argument(state, instruction, i);
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
     // An operator that the table does not know leaves objects alone; a function may do anything to them.
-    const bool is_operator = instruction.op == Op::kOperator;
+    // A function of the standard library works on the containers and lambdas that it is given.
+    const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
     const Alternative* one = each.single();
-    if (is_operator && !(one && one->kind == Kind::kReference)) continue;
+    const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
+    if (is_operator && !open) continue;
     havoc(state, each);
   }
   return Value::unknown(symbols);

@@ -12,8 +12,9 @@ constexpr int kMaxRounds = 3;           // of one function within its own evalua
 constexpr std::size_t kMaxVisits = 64;  // of one block in one activation; real code settles in a handful
 }  // namespace
 
-Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting)
-    : index_(index), options_(options), setting_(setting) {}
+Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+               const std::string& torch_version)
+    : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
 
 std::vector<SinkRecord> Engine::records() const {
   std::vector<SinkRecord> out;
@@ -46,7 +47,8 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
                         caller ? caller->depth + 1 : 0,
                         caller,
                         {},
-                        {}};
+                        {},
+                        0};
   std::vector<Value> callers_values = std::exchange(state.values, {});
   state.values.resize(activation.info.definitions.size());
   HeapObject frame;
@@ -62,6 +64,9 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   state.heap.erase(activation.frame);
   // The callee's own branches have joined again, except those whose other side never returned.
   state.guards = guards;
+  std::erase_if(state.tests, [&](const PassedTest& each) {
+    return each.context == activation.context && each.test->op == Op::kBranch;
+  });
   return activation.result.is_bottom() ? Value::none() : activation.result;
 }
 
@@ -108,6 +113,7 @@ void Engine::run(Activation& activation, State entry) {
 
 Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
   Edges out;
+  activation.block = block;
   for (const Instruction& instruction : activation.code.blocks[block].instructions) {
     if (++steps_ > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
@@ -135,6 +141,15 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
             const Guard guard{activation.context, block, taken, symbols};
             next.guards.insert(std::upper_bound(next.guards.begin(), next.guards.end(), guard), guard);
           }
+          note_tests(activation, next, instruction.args[0].value, taken,
+                     {activation.context,
+                      &instruction,
+                      activation.info.definition(instruction.args[0].value),
+                      0,
+                      activation.function,
+                      {},
+                      block,
+                      instruction.targets[taken ? 1 : 0]});
           out.emplace_back(taken ? 0 : 1, std::move(next));
         }
         return out;

@@ -36,6 +36,7 @@ struct SinkRecord {
   std::vector<SinkOperand> operands;
   AutocastState autocast;
   SymbolSetId conditions = 0;  // what decides whether the call is reached
+  std::vector<PassedTest> tests;
 };
 
 // The root was given up; what() says why.
@@ -46,17 +47,20 @@ class BudgetExceeded : public std::runtime_error {
 
 class Engine {
  public:
-  Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting);
+  Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+         const std::string& torch_version);
 
   // roots.cpp
   // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
   // it.
   void evaluate_root(std::uint32_t function);
   // The functions whose inputs the setting decides.
-  static std::vector<std::uint32_t> roots(const Module& module);
+  static std::vector<std::uint32_t> roots(const FunctionIndex& index);
 
   std::vector<SinkRecord> records() const;
   const Origins& origins() const { return origins_; }
+  // Whether a module was converted to half in the code.
+  bool converted_to_half() const { return converted_to_half_; }
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
 
@@ -72,6 +76,7 @@ class Engine {
     const Activation* caller;
     Value result;                 // join over the returns
     std::optional<State> finish;  // likewise
+    BlockId block = 0;            // that is being executed
   };
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
   using Alternatives = std::vector<Alternative>;
@@ -141,7 +146,23 @@ class Engine {
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
   void havoc(State& state, const Value& value);
 
+  // marks.cpp
+  Value shared_contents(const State& state, const Value& given) const;
+  void weaken(State& state, const Value& given) const;
+  void discard(const Activation& activation, const Instruction& instruction, State& state);
+  Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
+  Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
+                        const Instruction* by);
+  Value typed_pointer(const Activation& activation, const Instruction& instruction, const State& state);
+  void note_tests(const Activation& activation, State& state, ValueId condition, bool wanted, PassedTest test,
+                  int depth = 0) const;
+  static std::vector<PassedTest> tests_before(const Activation& activation, const State& state);
+
   // operators.cpp
+  struct StatedDtype {
+    Dtype dtype = Dtype::kUndefined;
+    bool assumed = false;
+  };
   struct Input {
     std::string_view argument;
     Alternatives alternatives;
@@ -149,7 +170,7 @@ class Engine {
   };
   Value operation(const Activation& activation, const Instruction& instruction, State& state);
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-              std::vector<Input> inputs, const std::vector<Dtype>& dtype_arguments, bool has_dtype,
+              std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments, bool has_dtype,
               State& state);
   Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
                        State& state);
@@ -173,6 +194,7 @@ class Engine {
                          bool equal);
   bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
+  void doubt(const Activation& activation, State& state, ValueId condition, int depth);
   static bool replace_everywhere(State& state, const Value& before, const Value& after);
 
   // sinks.cpp
@@ -181,15 +203,18 @@ class Engine {
                        const State& state);
   void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
                       const std::vector<Input>& inputs, const State& state);
+  Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
 
   // roots.cpp
   Value input(const Parameter& parameter, ContextId context, int position, State& state);
   Value make_object(const std::string& class_name, ContextId context, int position, State& state);
+  bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
+  const std::string& torch_version_;
   Origins origins_;
   SymbolSets symbols_;
   std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
@@ -199,6 +224,7 @@ class Engine {
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   std::map<std::pair<ContextId, const Instruction*>, SinkRecord> records_;
   std::size_t steps_ = 0;
+  bool converted_to_half_ = false;
   int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
 };
 

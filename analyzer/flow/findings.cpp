@@ -6,16 +6,23 @@
 #include <cctype>
 #include <tuple>
 
+#include "analyzer/flow/messages.h"
+#include "rules/catalog/catalog.h"
+
 namespace dtype_guard::flow {
 namespace {
 
-std::string text_of(Dtype dtype) {
-  return dtype == Dtype::kUndefined ? std::string() : std::string(name(dtype));
+constexpr const char* kVersionDependent = "version-dependent-dtype";
+
+// The place in the order in which rules have the word.
+std::size_t precedence(std::string_view rule) {
+  const std::vector<Rule>& all = catalog();
+  return static_cast<std::size_t>(
+      std::find_if(all.begin(), all.end(), [&](const Rule& each) { return each.id == rule; }) - all.begin());
 }
 
-template <typename T>
-void add_once(std::vector<T>& to, const T& item) {
-  if (std::find(to.begin(), to.end(), item) == to.end()) to.push_back(item);
+std::string text_of(Dtype dtype) {
+  return dtype == Dtype::kUndefined ? std::string() : std::string(name(dtype));
 }
 
 bool contains(const SourceLocation& outer, const SourceLocation& inner) {
@@ -41,90 +48,16 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
-std::string quoted_list(const std::vector<std::string>& names, std::string_view last) {
-  std::string out;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i) out += i + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
-    out += "'" + names[i] + "'";
-  }
-  return out;
-}
-
-std::vector<std::string> names_of(DtypeSet set) {
-  std::vector<std::string> out;
-  for (Dtype dtype : all_dtypes()) {
-    if (set.contains(dtype)) out.emplace_back(name(dtype));
-  }
-  return out;
-}
-
-std::vector<std::string> dtypes_of(const SinkOperand& operand) {
-  std::vector<std::string> out;
-  for (const Alternative& each : operand.alternatives) {
-    if (each.kind == Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined) {
-      add_once(out, std::string(name(each.dtype)));
-    }
-  }
-  return out;
-}
-
-std::string came_about(const Defect& defect) {
-  const Origin* origin = defect.origin;
-  if (!origin) return "";
-  const std::string before =
-      origin->before == Dtype::kUndefined ? "" : fmt::format(" from '{}'", name(origin->before));
-  switch (origin->kind) {
-    case Origin::Kind::kPromotion:
-      if (origin->instruction->op == Op::kCast)
-        return fmt::format(", promoted{} by an implicit conversion", before);
-      return fmt::format(", promoted{} by '{}'{}", before, origin->op,
-                         origin->by_autocast ? " under autocast" : "");
-    case Origin::Kind::kCast:
-      return fmt::format(", cast{} by '{}'", before, origin->op == "cast" ? "to" : origin->op);
-    case Origin::Kind::kSource:
-      return fmt::format(", made by '{}'", origin->op);
+// What the library prints when this operand's rule, or that of one it has to equal, is broken.
+std::string library_says(const Defect& defect) {
+  if (defect.unsupported && !defect.operand->error.empty()) return defect.operand->error;
+  for (const SinkOperand* other : defect.differs_from) {
+    const Operand& theirs = *defect.record->api->find(other->role);
+    if (defect.operand->same_as == theirs.role && !defect.operand->error.empty())
+      return defect.operand->error;
+    if (theirs.same_as == defect.operand->role && !theirs.error.empty()) return theirs.error;
   }
   return "";
-}
-
-std::string wanted(const Defect& defect) {
-  std::string out;
-  if (!defect.differs_from.empty() && !defect.unsupported) {
-    std::vector<std::string> roles;
-    std::vector<std::string> dtypes;
-    for (const SinkOperand* each : defect.differs_from) {
-      roles.push_back(each->role);
-      for (const std::string& dtype : dtypes_of(*each)) add_once(dtypes, dtype);
-    }
-    std::sort(roles.begin(), roles.end());
-    std::sort(dtypes.begin(), dtypes.end());
-    out = fmt::format("; {} {} {} and the call wants them equal", quoted_list(roles, "and"),
-                      roles.size() == 1 ? "is" : "are", quoted_list(dtypes, "or"));
-  }
-  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
-  if (defect.unsupported) out += fmt::format("; the call accepts {}", quoted_list(names_of(accepts), "or"));
-  return out;
-}
-
-std::string cure(const Defect& defect) {
-  const Origin* origin = defect.origin;
-  if (!origin) return "; cast it before the call";
-  if (origin->kind == Origin::Kind::kPromotion) {
-    if (origin->instruction->op == Op::kCast) {
-      return fmt::format("; round back to '{}' where it is stored", name(origin->before));
-    }
-    // A dtype by name would be right in one precision setting and wrong in the next.
-    if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
-    return fmt::format("; cast back after it, e.g. '.to({}.scalar_type())'", origin->narrow);
-  }
-  if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
-    std::vector<std::string> roles;
-    for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
-    std::sort(roles.begin(), roles.end());
-    return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
-  }
-  if (origin->kind == Origin::Kind::kSource) return "; give it that dtype where it is made";
-  return "; cast it back before the call";
 }
 
 }  // namespace
@@ -150,11 +83,20 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
     to.after = text_of(step->after);
     to.note = step->note;
   }
+  if (const PassedTest* test = missed_by_test(defect)) {
+    PathStep& to = out.emplace_back();
+    to.location = location(test->where->range, test->function);
+    to.op = "test";
+    to.before = to.after = text_of(defect.origin->before);
+    to.note = "tests the dtype from before";
+  }
   PathStep& last = out.emplace_back();
   last.location = location(defect.record->instruction->range, defect.record->function);
   last.op = defect.record->api->name;
   last.before = last.after = text_of(defect.alternative.dtype);
-  last.note = fmt::format("reaches '{}' of '{}'", defect.arrived->role, defect.record->api->name);
+  const std::string said = library_says(defect);
+  last.note = fmt::format("reaches '{}' of '{}'{}", defect.arrived->role, defect.record->api->name,
+                          said.empty() ? "" : fmt::format(", which stops with \"{}\"", said));
   return out;
 }
 
@@ -176,49 +118,51 @@ std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, boo
   return out;
 }
 
-std::string FindingCollector::message(const Defect& defect) const {
-  return fmt::format("'{}' of '{}' is '{}'{}{}{}", defect.arrived->role, defect.record->api->name,
-                     name(defect.alternative.dtype), came_about(defect), wanted(defect), cure(defect));
-}
-
-void FindingCollector::add(const Defect& defect, const Engine& engine, const std::string& setting) {
+void FindingCollector::add(const Defect& defect, const Engine& engine, const std::string& setting,
+                           const std::string& torch_version) {
   if (!defect.definite && !options_.strict) return;
   Entry entry;
   Finding& finding = entry.finding;
+  const Query* rule = nullptr;
   for (const Query& query : queries()) {
     if (!query.fits(defect)) continue;
-    if (finding.rule.empty()) {
-      finding.rule = query.rule;
-    } else {
+    if (rule) {
       finding.also_rules.emplace_back(query.rule);
+    } else {
+      rule = &query;
     }
   }
-  if (finding.rule.empty()) return;
+  if (!rule) return;
+  finding.rule = rule->rule;
   const Instruction& sink = *defect.record->instruction;
-  const Instruction& decisive = defect.origin ? *defect.origin->instruction : sink;
+  const Instruction& promoting = defect.origin ? *defect.origin->instruction : sink;
+  const std::uint32_t promoter = defect.origin ? defect.origin->function : defect.record->function;
+  const Step* place = rule->place ? rule->place(defect) : nullptr;
+  const Instruction& decisive = place ? *place->instruction : promoting;
   finding.certainty = defect.definite ? Certainty::kDefinite : Certainty::kPossible;
-  finding.level = defect.definite ? Level::kError : Level::kWarning;
-  finding.message = message(defect);
+  // A call that is only slow still gives the right result.
+  finding.level =
+      defect.definite && finding.rule != "silent-attention-fallback" ? Level::kError : Level::kWarning;
+  finding.message = message(rule->rule, defect);
   finding.observed = {"static"};
   finding.runtime = "unknown";
-  finding.location =
-      location(decisive.range, defect.origin ? defect.origin->function : defect.record->function);
+  finding.location = location(decisive.range, place ? place->function : promoter);
   finding.api = defect.record->api->name;
   finding.sinks = {{finding.api, defect.arrived->role, location(sink.range, defect.record->function)}};
   finding.path = path(defect, engine);
   finding.operands = operands(defect, finding.path.size() > 1);
   finding.precision = {setting};
-  finding.torch = {options_.torch_version};
+  finding.torch = {torch_version};
   finding.device = options_.device;
   entry.expression = without_blanks(decisive.text);
+  entry.promoting = location(promoting.range, promoter);
   merge(std::move(entry));
 }
 
 void FindingCollector::merge(Entry entry) {
   Finding& more = entry.finding;
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) {
-    return each.finding.rule == more.rule && same_expression(each.finding.location, more.location);
-  });
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& each) { return same_matter(each, entry); });
   if (found == entries_.end()) {
     entries_.push_back(std::move(entry));
     return;
@@ -226,26 +170,75 @@ void FindingCollector::merge(Entry entry) {
   // The surer account wins, then the shorter path, then the one that came first.
   Finding& kept = found->finding;
   const auto quality = [](const Finding& each) {
-    return std::tuple(each.certainty == Certainty::kPossible, each.path.size());
+    return std::tuple(precedence(each.rule), each.certainty == Certainty::kPossible, each.path.size());
   };
   if (quality(more) < quality(kept)) {
     std::swap(kept, more);
     std::swap(found->expression, entry.expression);
     std::swap(kept.precision, more.precision);  // settings stay in the order in which they were evaluated
+    std::swap(kept.torch, more.torch);
     std::swap(kept.sinks, more.sinks);
   }
+  if (more.rule != kept.rule) add_once(kept.also_rules, more.rule);
   for (const Sink& each : more.sinks) {
     const auto same = [&](const Sink& other) { return same_sink(each, other); };
     if (std::none_of(kept.sinks.begin(), kept.sinks.end(), same)) kept.sinks.push_back(each);
   }
-  for (const std::string& each : more.also_rules) add_once(kept.also_rules, each);
+  for (const std::string& each : more.also_rules) {
+    if (each != kept.rule) add_once(kept.also_rules, each);
+  }
   for (const std::string& each : more.precision) add_once(kept.precision, each);
+  for (const std::string& each : more.torch) add_once(kept.torch, each);
+}
+
+// Of the settings together one rule speaks of an instruction when the others are contained in it: a table in
+// a plain member is a promotion under autocast, where nobody converts modules.
+bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
+  if (a.finding.rule == b.finding.rule && same_expression(a.finding.location, b.finding.location))
+    return true;
+  const auto covers = [](const Entry& one, const Entry& other) {
+    const auto& also = one.finding.also_rules;
+    return std::find(also.begin(), also.end(), other.finding.rule) != also.end();
+  };
+  const bool special = a.finding.torch != b.finding.torch || a.finding.rule == "unregistered-buffer" ||
+                       b.finding.rule == "unregistered-buffer";
+  return special && same_expression(a.promoting, b.promoting) && (covers(a, b) || covers(b, a));
+}
+
+// What breaks in some of the versions asked for and not in others is version-dependent-dtype, unless a rule
+// before it has the word.
+void FindingCollector::add_versions(Finding& finding) const {
+  const std::vector<std::string>& all = options_.torch_versions;
+  std::sort(finding.torch.begin(), finding.torch.end(), [&](const std::string& a, const std::string& b) {
+    return std::find(all.begin(), all.end(), a) < std::find(all.begin(), all.end(), b);
+  });
+  if (finding.torch.size() >= all.size()) return;
+  std::string spans;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const auto has = [&](std::size_t at) {
+      return std::find(finding.torch.begin(), finding.torch.end(), all[at]) != finding.torch.end();
+    };
+    if (!has(i)) continue;
+    const std::size_t first = i;
+    while (i + 1 < all.size() && has(i + 1)) ++i;
+    spans += (spans.empty() ? "" : ", ") + all[first] + (i > first ? " to " + all[i] : "");
+  }
+  finding.message += fmt::format("; in torch {} only, of {} to {}", spans, all.front(), all.back());
+  if (precedence(finding.rule) < precedence(kVersionDependent)) {
+    finding.also_rules.emplace_back(kVersionDependent);
+    std::sort(finding.also_rules.begin(), finding.also_rules.end(),
+              [](const std::string& a, const std::string& b) { return precedence(a) < precedence(b); });
+  } else {
+    finding.also_rules.insert(finding.also_rules.begin(), finding.rule);
+    finding.rule = kVersionDependent;
+  }
 }
 
 std::vector<Finding> FindingCollector::take() {
   std::vector<Finding> out;
   for (Entry& each : entries_) {
     Finding& finding = each.finding;
+    add_versions(finding);
     finding.fingerprint =
         fingerprint({finding.rule, finding.location.function, each.expression, finding.api, 0});
     out.push_back(std::move(finding));

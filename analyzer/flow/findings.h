@@ -14,7 +14,8 @@ class FindingCollector {
  public:
   FindingCollector(const Module& module, const AnalysisOptions& options)
       : module_(module), options_(options) {}
-  void add(const Defect& defect, const Engine& engine, const std::string& setting);
+  void add(const Defect& defect, const Engine& engine, const std::string& setting,
+           const std::string& torch_version);
   // Sorted by file, line, column and rule; fingerprints filled.
   std::vector<Finding> take();
 
@@ -22,12 +23,14 @@ class FindingCollector {
   struct Entry {
     Finding finding;
     std::string expression;
+    SourceLocation promoting;  // which may be elsewhere than the place to edit
   };
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
   std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
   std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
-  std::string message(const Defect& defect) const;
   void merge(Entry entry);
+  static bool same_matter(const Entry& a, const Entry& b);
+  void add_versions(Finding& finding) const;
 
   const Module& module_;
   const AnalysisOptions& options_;

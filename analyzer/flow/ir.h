@@ -8,12 +8,16 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
 #include "rules/dtype/dtype.h"
 
 namespace dtype_guard::flow {
+
+// The argument of a sink that is no operand but names the result's dtype.
+inline constexpr std::string_view kResultArgument = "result";
 
 // Index of the instruction result within its function; printed %1, %2, ...; 0 is "no value".
 using ValueId = std::uint32_t;
@@ -84,6 +88,7 @@ enum class Op : std::uint8_t {
   kSetDefaultDtype,  // set_default_dtype %d
   kSaveState,        // %r = save_state: autocast and default dtype of this thread
   kRestoreState,     // restore_state %s
+  kDiscard,          // discard %a: the statement was that expression, and nobody uses its result
   kAssume,           // assume %b: a check that ends the path when false (TORCH_CHECK, assert)
   kSink,             // %r = sink API(role=%v, ...): a call that has a contract
   kJump,             // jump bN
@@ -137,9 +142,11 @@ struct Function {
   std::string key;         // unique in a program: the mangled name or USR
   std::string name;        // for people: "SelfAttentionImpl::forward"
   std::string class_name;  // enclosing class of a method
+  bool of_module = false;  // of a class that module conversion reaches (torch::nn::Module)
   FunctionKind kind = FunctionKind::kFunction;
   bool external = true;  // callers may stand outside the analysed code
   bool is_main = false;
+  bool foreign = false;                // of a header outside the project: evaluated where it is called only
   std::vector<Parameter> parameters;   // without `this`
   std::vector<std::string> variables;  // names by VariableId
   std::vector<Block> blocks;

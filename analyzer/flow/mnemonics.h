@@ -45,6 +45,7 @@ inline constexpr std::array kRows = {
     Mnemonic{"set_default_dtype", false, false, false, A::kBare},
     Mnemonic{"save_state", false, false, false, A::kNone},
     Mnemonic{"restore_state", false, false, false, A::kBare},
+    Mnemonic{"discard", false, false, false, A::kBare},
     Mnemonic{"assume", false, false, false, A::kBare},
     Mnemonic{"sink", true, false, false, A::kParenthesised},
     Mnemonic{"jump", false, false, false, A::kNone},

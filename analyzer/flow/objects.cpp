@@ -29,7 +29,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       Alternative tensor = Alternative::tensor(element, Rank::at_least(1));
       if (element != Dtype::kUndefined) {
         tensor.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction,
-                                         instruction.name, Dtype::kUndefined, element, false, ""});
+                                         instruction.name, Dtype::kUndefined, element, false, 0, ""});
         tensor.trail = origins_.step(0, tensor.origin,
                                      {0, 0, activation.function, &instruction, instruction.name,
                                       Dtype::kUndefined, element, "allocated"});
@@ -106,11 +106,17 @@ Value Engine::registration(const Activation& activation, const Instruction& inst
   if (kind != Registration::Kind::kModule) {
     const Alternative* one = registered.single();
     if (!one || one->kind != Kind::kHandle) {
-      Alternatives contents = tensors(state, registered);
+      const Value plain = registered;
+      Alternatives contents = tensors(state, plain);
       Value joined;
-      for (const Alternative& each : contents) joined = join(joined, Value(each), symbols_);
+      for (Alternative& each : contents) {
+        const Step* kept = origins_.step(each.trail);
+        if (kept && kept->kind == Step::Kind::kPlainMember) each.trail = kept->parent;  // not plain after all
+        joined = join(joined, Value(each), symbols_);
+      }
       registered =
           shared_tensor(heap_id(activation.context, &instruction), HeapObject::Kind::kTensor, joined, state);
+      if (one && one->kind == Kind::kTensor) replace_everywhere(state, plain, registered);
     }
   }
   const auto* name = std::get_if<std::string>(&instruction.constant);
@@ -173,6 +179,8 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
   std::vector<HeapId> seen;
   for (const Alternative& each : target) {
+    converted_to_half_ =
+        converted_to_half_ || (known && each.kind == Kind::kObject && is_half(dtypes[0].dtype));
     retype_below(state, each, known ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction, seen);
   }
 }
@@ -215,7 +223,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
     if (each.kind == Kind::kNone) to = each;
     if (to.kind == Kind::kTensor && dtype != Dtype::kUndefined) {
       to.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction, "to",
-                                   Dtype::kUndefined, dtype, false, ""});
+                                   Dtype::kUndefined, dtype, false, 0, ""});
       to.trail = origins_.step(
           0, to.origin,
           {0, 0, activation.function, &instruction, "to", Dtype::kUndefined, dtype, "converted here"});

@@ -140,7 +140,10 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
       for (unsigned zero = 0; zero < (1U << ambiguous_.size()); ++zero) {
         const auto inputs = table_inputs(zero);
         const OperatorOutcome outcome = dtype_guard::evaluate(op_, inputs, dtype_, context);
-        if (outcome.dtype) add(alternative(outcome));
+        if (!outcome.dtype) continue;
+        Alternative one = alternative(outcome);
+        one.assumed = one.assumed || (on && autocast.assumed && !participants().empty());
+        add(one);
       }
     }
   }
@@ -159,6 +162,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     const Alternative& input = *each->alternative;
     out.symbols = symbols_.unite(out.symbols, input.symbols);
     out.uncertain = out.uncertain || input.uncertain;
+    out.assumed = out.assumed || input.assumed;
     if (input.kind != Kind::kTensor) continue;
     const Origin* origin = input.dtype == result ? origins_.find(input.origin) : nullptr;
     if (origin && origin->kind == Origin::Kind::kPromotion && !promoted) promoted = each;
@@ -178,7 +182,8 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   if (inherited) {
     out.origin = inherited->alternative->origin;
   } else if (is_floating(result) || is_complex(result)) {
-    out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow));
+    out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow, equal));
+    out.assumed = out.assumed && !(op_.result == ResultRule::kCast && op_.fixed != Dtype::kUndefined);
   }
   if (out.origin) {
     std::string note = inherited                       ? ""
@@ -200,7 +205,8 @@ std::uint8_t OperatorResults::lineage() const {
   return lineage_after(op_.name, of_inputs);
 }
 
-Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow) const {
+Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow,
+                               const ChosenInput* wide) const {
   Origin out;
   out.function = site_.function;
   out.instruction = site_.instruction;
@@ -217,6 +223,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
     out.kind = Origin::Kind::kPromotion;
     out.before = narrow->alternative->dtype;
     out.narrow = narrow_text(*narrow);
+    out.wide = wide ? wide->alternative->trail : 0;
   }
   return out;
 }

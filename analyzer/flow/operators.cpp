@@ -23,6 +23,7 @@ bool states_dtype(const Alternative& each) {
 }  // namespace
 
 Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
+  if (instruction.name == "pointer_cast") return typed_pointer(activation, instruction, state);
   if (auto scalar = scalar_operation(activation, instruction, state)) return *scalar;
   if (instruction.name.ends_with("::forward")) {
     if (const ModuleType* type = find_module_type(instruction.name)) {
@@ -35,10 +36,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   const Operator* op = find_operator(instruction.name);
   if (!op) return unknown_call(activation, instruction, state);
   if (op->in_place) return argument(state, instruction, 0);
-  if (op->result == ResultRule::kDescriptor) return argument(state, instruction, 0);
+  if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
 
   std::vector<Input> inputs;
-  std::vector<Dtype> dtypes;
+  std::vector<StatedDtype> dtypes;
   bool has_dtype = false;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(*op, instruction.args[i], i);
@@ -59,7 +60,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
       for (const Alternative& each : input.alternatives) {
         if (each.kind == Kind::kOptions) continue;  // the default decides
         has_dtype = true;
-        dtypes.push_back(states_dtype(each) || each.kind == Kind::kTensor ? each.dtype : Dtype::kUndefined);
+        const bool states = states_dtype(each) || each.kind == Kind::kTensor;
+        dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed});
       }
     }
   }
@@ -79,8 +81,8 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 }
 
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-                    std::vector<Input> inputs, const std::vector<Dtype>& dtype_arguments, bool has_dtype,
-                    State& state) {
+                    std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments,
+                    bool has_dtype, State& state) {
   // Rules speak of the table's first argument, wherever the call has it.
   const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
     return !op.arguments.empty() && each.argument == op.arguments.front();
@@ -103,7 +105,7 @@ Value Engine::apply(const Activation& activation, const Instruction& instruction
   unknown.symbols = conditions;
   if (combinations > kMaxCombinations) return Value(unknown);
 
-  std::vector<std::optional<Dtype>> dtypes(dtype_arguments.begin(), dtype_arguments.end());
+  std::vector<std::optional<StatedDtype>> dtypes(dtype_arguments.begin(), dtype_arguments.end());
   if (!has_dtype) dtypes.assign(1, std::nullopt);
   const OperatorSite site{activation.function, &instruction, &activation.info};
   Value out;
@@ -117,9 +119,11 @@ Value Engine::apply(const Activation& activation, const Instruction& instruction
       remaining /= input.alternatives.size();
     }
     for (const auto& dtype : dtypes) {
-      const OperatorResults results(op, site, chosen, dtype, rank, origins_, symbols_);
-      for (const Alternative& each :
-           results.evaluate(options_.device, options_.torch_version, state.autocast, state.default_dtype)) {
+      const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
+      const OperatorResults results(op, site, chosen, stated, rank, origins_, symbols_);
+      for (Alternative each :
+           results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
+        if (dtype) each.assumed = dtype->assumed;
         out = join(out, Value(each), symbols_);
       }
     }
@@ -148,7 +152,9 @@ Value Engine::module_forward(const Activation& activation, const Instruction& in
     } else {
       // Nobody saw this module being made: the setting says what its parameters are.
       const Dtype dtype = type.norm ? setting_.norms : setting_.parameters;
-      inputs.push_back({op->arguments[i], {Alternative::tensor(dtype, Rank::at_least(1))}, 0});
+      Alternative parameter = Alternative::tensor(dtype, Rank::at_least(1));
+      parameter.assumed = true;
+      inputs.push_back({op->arguments[i], {parameter}, 0});
     }
   }
   return apply(activation, instruction, *op, std::move(inputs), {}, false, state);

@@ -33,4 +33,11 @@ std::vector<const Step*> Origins::path(StepId last) const {
   return out;
 }
 
+const Step* Origins::find(StepId last, Step::Kind kind) const {
+  for (StepId id = last; id; id = steps_[id].parent) {
+    if (steps_[id].kind == kind) return &steps_[id];
+  }
+  return nullptr;
+}
+
 }  // namespace dtype_guard::flow

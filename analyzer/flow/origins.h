@@ -22,10 +22,18 @@ struct Origin {
   Dtype before = Dtype::kUndefined;  // of the (half) input; kUndefined for a source
   Dtype after = Dtype::kUndefined;
   bool by_autocast = false;
+  StepId wide = 0;     // of a promotion: the trail of the input that was wide already
   std::string narrow;  // the input that had `before`, as written; empty when it is not a plain word
 };
 
+// What a step means to the rules beyond having passed by.
 struct Step {
+  enum class Kind : std::uint8_t {
+    kPass,
+    kDiscardedCast,  // cast to `other`, and the result dropped
+    kPlainMember,    // kept in a member that module conversion does not reach
+    kDescribed,      // said to be `after` while the data is `other`
+  };
   StepId parent = 0;
   int depth = 0;
   std::uint32_t function = 0;
@@ -34,6 +42,8 @@ struct Step {
   Dtype before = Dtype::kUndefined;
   Dtype after = Dtype::kUndefined;
   std::string note;
+  Kind kind = Kind::kPass;
+  Dtype other = Dtype::kUndefined;
 };
 
 // Nodes are interned, so re-evaluating an instruction in a loop or another context finds the one it made
@@ -43,9 +53,12 @@ class Origins {
   OriginId origin(const Origin& origin);
   // A step after `parent`; of several parents the one nearest to the origin is kept.
   StepId step(StepId parent, OriginId origin, Step step);
+  const Step* step(StepId id) const { return id ? &steps_[id] : nullptr; }
   const Origin* find(OriginId id) const { return id ? &origins_[id] : nullptr; }
   // From the origin's own step to `last`.
   std::vector<const Step*> path(StepId last) const;
+  // The last step of that kind; null: none.
+  const Step* find(StepId last, Step::Kind kind) const;
 
  private:
   std::vector<Origin> origins_ = std::vector<Origin>(1);

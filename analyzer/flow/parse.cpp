@@ -71,11 +71,14 @@ class Parser {
     function_->name = line.word("a function name");
     function_->key = line.take("key") ? line.word("a function key") : function_->name;
     if (line.take("of")) function_->class_name = line.word("a class name");
+    function_->of_module = line.take("module");
     function_->external = !line.take("internal");
     function_->is_main = line.take("main");
+    function_->foreign = line.take("foreign");
     std::string text;
     position(line, function_->range, text);
-    if (!line.at_end()) line.expected("'key', 'of', 'internal', 'main', ';' or the end of the line");
+    if (!line.at_end())
+      line.expected("'key', 'of', 'module', 'internal', 'main', 'foreign', ';' or the end of the line");
   }
 
   void parameter(TextCursor& line) {

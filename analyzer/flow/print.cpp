@@ -53,8 +53,10 @@ class Printer {
         fmt::format("{} {}", kFunctionKinds[static_cast<std::size_t>(function.kind)], word(function.name));
     if (function.key != function.name) out += " key " + word(function.key);
     if (!function.class_name.empty()) out += " of " + word(function.class_name);
+    if (function.of_module) out += " module";
     if (!function.external) out += " internal";
     if (function.is_main) out += " main";
+    if (function.foreign) out += " foreign";
     out += position(function.range, {}, true) + "\n";
     for (const Parameter& parameter : function.parameters) out += parameter_line(parameter);
     if (!function.variables.empty()) {

@@ -81,6 +81,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
         return false;
     }
   }
+  doubt(activation, state, condition, 0);
   // The same unknown bool has this truth wherever it is kept.
   Alternatives settled;
   for (Alternative each : value(state, condition)) {
@@ -95,6 +96,30 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
   }
   const Value before = value(state, condition);
   return replace_everywhere(state, before, Value(std::move(settled)));
+}
+
+// What a function that nobody sees was asked about a tensor or its dtype may be just what the call wants: the
+// dtype is known no longer on either side.
+void Engine::doubt(const Activation& activation, State& state, ValueId condition, int depth) {
+  const Instruction* definition = activation.info.definition(condition);
+  constexpr int kMaxParts = 6;
+  const Value known = value(state, condition);
+  const bool opaque = std::any_of(known.begin(), known.end(),
+                                  [](const Alternative& each) { return each.kind == Kind::kUnknown; });
+  const bool compares = definition && (definition->name == "eq" || definition->name == "ne");
+  if (!definition || depth > kMaxParts || (!opaque && !compares)) return;
+  if (definition->op != Op::kCall && definition->op != Op::kOperator) return;
+  for (const Argument& each : definition->args) {
+    const Value asked = value(state, each.value);
+    const Alternative* one = asked.single();
+    if (one && one->kind == Kind::kDtype && one->source && one->context == activation.context) {
+      if (!compares) weaken(state, value(state, one->source));
+    } else if (definition->op == Op::kCall) {
+      weaken(state, asked);
+    } else {
+      doubt(activation, state, each.value, depth + 1);
+    }
+  }
 }
 
 bool Engine::refine_comparison(const Activation& activation, State& state, const Instruction& comparison,

@@ -20,18 +20,100 @@ Dtype lower_dtype(const std::string& device) {
 }
 }  // namespace
 
-std::vector<std::uint32_t> Engine::roots(const Module& module) {
-  const auto& functions = module.functions;
-  const bool has_main =
-      std::any_of(functions.begin(), functions.end(), [](const Function& each) { return each.is_main; });
+namespace {
+
+// What a set of functions leads to, through calls and lambdas that are made.
+class Reached {
+ public:
+  explicit Reached(const FunctionIndex& index) : index_(index), reached_(index.module().functions.size()) {}
+
+  bool contains(std::uint32_t function) const { return reached_[function]; }
+  void add(std::uint32_t function) {
+    std::vector<std::uint32_t> work = {function};
+    while (!work.empty()) {
+      const std::uint32_t next = work.back();
+      work.pop_back();
+      if (reached_[next]) continue;
+      reached_[next] = true;
+      for (const std::uint32_t callee : callees(next)) work.push_back(callee);
+    }
+  }
+  std::vector<std::uint32_t> callees(std::uint32_t function) const {
+    std::vector<std::uint32_t> out;
+    for (const Block& block : index_.function(function).blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.op != Op::kCall && each.op != Op::kClosure) continue;
+        const auto& found = index_.find(each.name);
+        out.insert(out.end(), found.begin(), found.end());
+      }
+    }
+    return out;
+  }
+
+ private:
+  const FunctionIndex& index_;
+  std::vector<bool> reached_;
+};
+
+bool may_be_root(const Function& function) {
+  return !function.blocks.empty() && !function.foreign && function.kind != FunctionKind::kLambda;
+}
+}  // namespace
+
+// With main, its calls give the inputs. What nobody calls is there for somebody outside, by address or from
+// another file.
+std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
+  const auto& functions = index.module().functions;
+  const auto count = static_cast<std::uint32_t>(functions.size());
+  const auto main =
+      std::find_if(functions.begin(), functions.end(), [](const Function& each) { return each.is_main; });
+  const bool has_main = main != functions.end();
+  std::vector<bool> chosen(count);
+  Reached reached(index);
+  const auto choose = [&](std::uint32_t each) {
+    chosen[each] = true;
+    reached.add(each);
+  };
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (may_be_root(functions[i]) && (has_main ? functions[i].is_main : functions[i].external)) choose(i);
+  }
+  std::vector<bool> called(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (const std::uint32_t callee : reached.callees(i)) called[callee] = called[callee] || callee != i;
+  }
+  for (const bool entered : {false, true}) {  // then functions that only call each other
+    for (std::uint32_t i = 0; i < count; ++i) {
+      // A header's functions wait for other files, where they are called.
+      if (has_main && functions[i].range.file != main->range.file) continue;
+      if (may_be_root(functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
+    }
+  }
   std::vector<std::uint32_t> out;
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    const Function& each = functions[i];
-    if (each.blocks.empty()) continue;
-    const bool open = each.external && each.kind != FunctionKind::kLambda;
-    if (has_main ? each.is_main : open) out.push_back(static_cast<std::uint32_t>(i));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (chosen[i]) out.push_back(i);
   }
   return out;
+}
+
+// Whether the code itself converts the module's parameters to half.
+bool Engine::is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const {
+  for (const Alternative& each : value) {
+    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
+      continue;
+    seen.push_back(each.object);
+    const HeapObject* object = state.find(each.object);
+    if (!object) continue;
+    for (const Registration& one : object->registered) {
+      if (one.kind == Registration::Kind::kModule && is_made_half(state, one.value, seen)) return true;
+      const Alternative* handle = one.value.single();
+      const HeapObject* tensor =
+          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
+      if (!tensor || !tensor->stated || one.kind != Registration::Kind::kParameter) continue;
+      const Alternative* contents = tensor->cells.at(HeapObject::kContents).single();
+      if (contents && is_half(contents->dtype)) return true;
+    }
+  }
+  return false;
 }
 
 void Engine::evaluate_root(std::uint32_t function) {
@@ -56,12 +138,18 @@ void Engine::evaluate_root(std::uint32_t function) {
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), state));
     }
+    // Autocast over float32 parameters is not what a module is run under that makes itself half.
+    std::vector<HeapId> seen;
+    const bool contradicted = setting_.autocast != Dtype::kUndefined && !options_.settings_named_by_user &&
+                              std::any_of(arguments.begin(), arguments.end(),
+                                          [&](const Value& each) { return is_made_half(state, each, seen); });
+    if (contradicted) return;
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
-      state.autocast = {true, false, setting_.autocast, {}};
+      state.autocast = {true, false, true, setting_.autocast, {}};
     if (code.is_main) {
       for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
         if (device != options_.device)
-          state.autocast.elsewhere[device] = {false, true, lower_dtype(device), {}};
+          state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
       }
     }
     bool alive = true;
@@ -84,6 +172,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     return Value(Alternative::at(Kind::kReference, id, key));
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
+  tensor.assumed = true;
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(Value(tensor));
@@ -107,7 +196,9 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     }
     case ParameterKind::kDtype:
     case ParameterKind::kOptions:
-      return by_reference(Value(Alternative::a_dtype(setting_.inputs)));
+      tensor.kind = Kind::kDtype;
+      tensor.rank = {};
+      return by_reference(Value(tensor));
     case ParameterKind::kNumber: {
       Alternative number = Alternative::integer(std::nullopt);
       if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
@@ -208,6 +299,7 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
           old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
           old.lineage = lineage;
         }
+        old.assumed = old.assumed || floating;
         contents = join(contents, Value(old), symbols_);
       }
       state.change(handle->object).cells[HeapObject::kContents] = contents;

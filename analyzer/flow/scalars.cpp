@@ -163,6 +163,19 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     const Alternative* b = argument(state, instruction, 1).single();
     if (b && b->kind == Kind::kNone) return decided_here(compare(instruction, state, name == "eq"));
   }
+  if (name == "element_size" || name == "itemsize") {
+    const Alternatives of = tensors(state, argument(state, instruction, 0));
+    std::optional<std::int64_t> bytes;
+    bool several = of.empty();
+    for (const Alternative& each : of) {
+      const bool has_dtype =
+          (each.kind == Kind::kTensor || each.kind == Kind::kDtype) && each.dtype != Dtype::kUndefined;
+      const std::int64_t own = has_dtype ? bits(each.dtype) / 8 : 0;
+      several = several || !has_dtype || (bytes && *bytes != own);
+      bytes = own;
+    }
+    return decided_here(Value(Alternative::integer(several ? std::nullopt : bytes)));
+  }
   if (is_one_of(kQuestions, name)) {
     Alternative number = name == "item" ? Alternative::real() : Alternative::integer(std::nullopt);
     if (name == "dim" && has_tensor) {

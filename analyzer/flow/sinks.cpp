@@ -7,6 +7,39 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+}  // namespace
+
+// By the option that says so, fixed, or like one of the operands.
+Value Engine::sink_result(const SinkRecord& record, const Instruction& instruction, const State& state) {
+  const Api& api = *record.api;
+  Value result;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    if (instruction.args[i].name != kResultArgument) continue;
+    for (const Alternative& each : argument(state, instruction, i)) {
+      if (each.kind == Kind::kNone) continue;
+      Alternative named = Alternative::tensor(each.kind == Kind::kDtype ? each.dtype : Dtype::kUndefined, {});
+      result = join(result, Value(named), symbols_);
+    }
+  }
+  if (!result.is_bottom()) return result;
+  if (api.result_dtype != Dtype::kUndefined) return Value(Alternative::tensor(api.result_dtype, {}));
+  const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
+  for (const SinkOperand& operand : record.operands) {
+    if (api.result_like.empty() || operand.role != api.result_like) continue;
+    for (Alternative each : operand.alternatives) {
+      each.origin = 0;
+      each.trail = 0;
+      each.lineage = 0;
+      if (each.kind == Kind::kTensor && state.autocast.may_be_on && recasts) {
+        each.dtype = state.autocast.dtype;
+        each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
+      }
+      if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
+        each.dtype = other->second;
+      result = join(result, Value(each), symbols_);
+    }
+  }
+  return result;
 }
 
 SinkRecord Engine::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
@@ -17,6 +50,7 @@ SinkRecord Engine::record_of(const Api& api, const Activation& activation, const
   record.instruction = &instruction;
   record.context = activation.context;
   record.autocast = state.autocast;
+  record.tests = tests_before(activation, state);
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);
   return record;
@@ -53,7 +87,7 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
 }
 
 Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
-  const Api* api = options_.contracts ? options_.contracts->find(instruction.name) : nullptr;
+  const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
   if (!api) return unknown_call(activation, instruction, state);
   SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -74,24 +108,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
     record.operands.push_back({std::move(role), std::move(alternatives)});
   }
 
-  Value result;
-  if (!api->result_like.empty()) {
-    for (const SinkOperand& operand : record.operands) {
-      if (operand.role != api->result_like) continue;
-      for (Alternative each : operand.alternatives) {
-        each.origin = 0;
-        each.trail = 0;
-        each.lineage = 0;
-        const auto behaviour = api->autocast.find(options_.device);
-        if (each.kind == Kind::kTensor && state.autocast.may_be_on && behaviour != api->autocast.end() &&
-            behaviour->second == AutocastBehaviour::kRecasts) {
-          each.dtype = state.autocast.dtype;
-          each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
-        }
-        result = join(result, Value(each), symbols_);
-      }
-    }
-  }
+  const Value result = sink_result(record, instruction, state);
   records_.insert_or_assign({activation.context, &instruction}, std::move(record));
   return result.is_bottom() ? Value::unknown(symbol(activation.context, &instruction)) : result;
 }

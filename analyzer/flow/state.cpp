@@ -93,6 +93,7 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
   }
   std::erase_if(into.elsewhere, [&](const auto& each) { return !from.elsewhere.count(each.first); });
   for (auto& [device, state] : into.elsewhere) join_autocast(state, from.elsewhere.at(device));
+  into.assumed = into.assumed || from.assumed;
   into.may_be_on = into.may_be_on || from.may_be_on;
   into.may_be_off = into.may_be_off || from.may_be_off;
 }
@@ -119,7 +120,7 @@ bool operator==(const State& a, const State& b) {
     return x.first == y.first && (x.second == y.second || *x.second == *y.second);
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
-         a.values == b.values &&
+         a.tests == b.tests && a.values == b.values &&
          std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry);
 }
 
@@ -133,6 +134,10 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
     const auto [found, is_new] = into.heap.try_emplace(id, object);
     if (!is_new) joiner.objects(found->second, object);
   }
+  std::vector<PassedTest> common;
+  std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
+                        std::back_inserter(common));
+  into.tests = std::move(common);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
 }

@@ -7,10 +7,12 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "analyzer/flow/symbols.h"
 #include "analyzer/flow/values.h"
+#include "rules/dtype/dtype_set.h"
 
 namespace dtype_guard::flow {
 
@@ -41,6 +43,7 @@ using HeapPointer = std::shared_ptr<const HeapObject>;
 struct AutocastState {
   bool may_be_on = false;
   bool may_be_off = true;
+  bool assumed = false;                                 // switched on by the precision setting
   Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
   std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
   friend bool operator==(const AutocastState&, const AutocastState&) = default;
@@ -55,12 +58,29 @@ struct Guard {
   friend auto operator<=>(const Guard&, const Guard&) = default;
 };
 
+// A check of a tensor's dtype that was passed on every path to here.
+struct PassedTest {
+  ContextId context = 0;
+  const Instruction* test = nullptr;   // the assume or branch
+  const Instruction* where = nullptr;  // the condition, which has a position
+  ValueId tested = 0;                  // the tensor, in the function that holds the test
+  std::uint32_t function = 0;
+  DtypeSet passes;
+  BlockId block = 0, otherwise = 0;  // of a branch: where it stands, and where the other outcome goes on
+  friend bool operator==(const PassedTest&, const PassedTest&) = default;
+  friend bool operator<(const PassedTest& a, const PassedTest& b) {
+    return std::tuple(a.context, a.test, a.tested, a.passes.bits()) <
+           std::tuple(b.context, b.test, b.tested, b.passes.bits());
+  }
+};
+
 struct State {
   std::vector<Value> values;  // of the running activation, by ValueId
   std::map<HeapId, HeapPointer> heap;
   AutocastState autocast;
   Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
   std::vector<Guard> guards;              // sorted
+  std::vector<PassedTest> tests;          // sorted
 
   const HeapObject* find(HeapId id) const;
   HeapObject& change(HeapId id);  // copies when shared; makes a plain instance when absent

@@ -76,6 +76,7 @@ Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& ob
   const Alternatives behind =
       data == object.cells.end() ? Alternatives{} : tensors(state, data->second, depth);
   for (const Alternative& each : dtype->second) {
+    const Step* by = each.kind == Kind::kDtype ? origins_.find(each.trail, Step::Kind::kDescribed) : nullptr;
     if (each.kind != Kind::kDtype || each.dtype == Dtype::kUndefined) {
       add(out, unknown(each));
       continue;
@@ -83,7 +84,11 @@ Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& ob
     Alternative tensor = Alternative::tensor(each.dtype, Rank::at_least(1));
     tensor.uncertain = each.uncertain;
     tensor.symbols = each.symbols;
+    tensor.assumed = each.assumed;
     bool found = false;
+    if (by && behind.size() == 1 && behind[0].kind == Kind::kTensor && behind[0].dtype != each.dtype) {
+      tensor = described(behind[0], tensor, by->function, by->instruction);
+    }
     for (const Alternative& buffer : behind) {
       if (buffer.kind != Kind::kTensor || buffer.dtype != each.dtype) continue;
       found = true;

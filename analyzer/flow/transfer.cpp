@@ -69,7 +69,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(load(activation, instruction, state));
     case Op::kStore: {
       const Target target = resolve(activation, state, instruction.place);
-      write(state, target, argument(state, instruction, 0));
+      write(state, target, stored(activation, instruction, argument(state, instruction, 0)));
       return true;
     }
     case Op::kWrite:
@@ -88,10 +88,17 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kRestoreState:
       restore_state(instruction, state);
       return true;
+    case Op::kDiscard:
+      discard(activation, instruction, state);
+      return true;
     case Op::kAssume: {
       const std::optional<bool> known = truth(argument(state, instruction, 0));
-      if (known) return *known;
-      return instruction.args.empty() || refine(activation, state, instruction.args[0].value, true);
+      if (instruction.args.empty()) return true;
+      const ValueId fact = instruction.args[0].value;
+      if (known ? !*known : !refine(activation, state, fact, true)) return false;
+      note_tests(activation, state, fact, true,
+                 {activation.context, &instruction, &instruction, 0, activation.function, {}, 0, 0});
+      return true;
     }
     case Op::kSink:
       return set(sink(activation, instruction, state));
@@ -124,6 +131,7 @@ Value Engine::dtype_of(const Activation& activation, const Instruction& instruct
     Alternative dtype =
         each.kind == Kind::kOptions ? each : Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined);
     dtype.symbols = each.symbols;
+    dtype.assumed = each.assumed;
     dtype.uncertain = each.uncertain;
     dtype.context = activation.context;
     dtype.source = instruction.args.empty() ? 0 : instruction.args[0].value;
@@ -133,17 +141,17 @@ Value Engine::dtype_of(const Activation& activation, const Instruction& instruct
 }
 
 Value Engine::cast(const Activation& activation, const Instruction& instruction, const State& state) {
-  std::vector<Dtype> dtypes;
+  std::vector<StatedDtype> dtypes;
   bool unchanged = false;
   for (const Alternative& each : tensors(state, argument(state, instruction, 1))) {
     unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
     const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-    dtypes.push_back(known ? each.dtype : Dtype::kUndefined);
+    dtypes.push_back({known ? each.dtype : Dtype::kUndefined, each.assumed});
   }
   if (unchanged) return argument(state, instruction, 0);
   Value out;
   for (const Alternative& from : tensors(state, argument(state, instruction, 0))) {
-    for (const Dtype dtype : dtypes) {
+    for (const auto& [dtype, assumed] : dtypes) {
       Alternative to = from;
       if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
         out = join(out, Value(from), symbols_);
@@ -153,6 +161,7 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
         const bool number = from.kind == Kind::kNumber || from.kind == Kind::kBool;
         to = Alternative::tensor(dtype, number ? Rank::number() : Rank{});
         to.symbols = 0;
+        to.assumed = assumed;
         if (number && dtype != Dtype::kUndefined && !is_floating(dtype)) to = from;
       } else if (from.dtype != dtype || dtype == Dtype::kUndefined) {
         const bool widened =
@@ -165,11 +174,14 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
         origin.before = from.dtype;
         origin.after = dtype;
         to.dtype = dtype;
+        to.assumed = assumed;
         to.uncertain = dtype == Dtype::kUndefined;  // a cast settles what was not known before it
         to.origin = origins_.origin(origin);
         to.trail = origins_.step(0, to.origin,
                                  {0, 0, activation.function, &instruction, "cast", from.dtype, dtype,
                                   instruction.implicit ? "implicit conversion" : "explicit cast"});
+      } else {
+        to.assumed = assumed;
       }
       out = join(out, Value(to), symbols_);
     }
@@ -180,7 +192,7 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
 void Engine::set_autocast(const Instruction& instruction, State& state) const {
   const bool here = instruction.name == options_.device || instruction.name.empty();
   if (!here && !state.autocast.elsewhere.count(instruction.name)) {
-    state.autocast.elsewhere[instruction.name] = {true, true, Dtype::kUndefined, {}};
+    state.autocast.elsewhere[instruction.name] = {true, true, false, Dtype::kUndefined, {}};
   }
   AutocastState& autocast = here ? state.autocast : state.autocast.elsewhere.at(instruction.name);
   if (const Value* dtype = named(state, instruction, "dtype")) {
@@ -191,6 +203,7 @@ void Engine::set_autocast(const Instruction& instruction, State& state) const {
   if (!on) return;
   const std::optional<bool> known = truth(*on);
   autocast.may_be_on = known.value_or(true);
+  autocast.assumed = autocast.assumed && autocast.may_be_on;
   autocast.may_be_off = !known.value_or(false);
 }
 
@@ -211,7 +224,7 @@ void Engine::restore_state(const Instruction& instruction, State& state) const {
   if (one && one->kind == Kind::kState) {
     std::tie(state.autocast, state.default_dtype) = snapshots_[one->object];
   } else {
-    state.autocast = {true, true, Dtype::kUndefined, {}};
+    state.autocast = {true, true, false, Dtype::kUndefined, {}};
     state.default_dtype = Dtype::kUndefined;
   }
 }

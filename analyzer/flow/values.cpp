@@ -83,6 +83,7 @@ bool is_tensor(const Alternative& a) { return a.kind == Alternative::Kind::kTens
 
 void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.rank = join(into.rank, more.rank);
+  into.assumed = into.assumed || more.assumed;
   into.uncertain = into.uncertain && more.uncertain;
   into.trail = std::min(into.trail, more.trail);
   into.lineage |= more.lineage;
@@ -95,8 +96,9 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
 bool same_place_in_order(const Alternative& a, const Alternative& b) { return identity(a) == identity(b); }
 
 bool operator==(const Alternative& a, const Alternative& b) {
-  return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain && a.trail == b.trail &&
-         a.lineage == b.lineage && a.symbols == b.symbols && a.context == b.context && a.source == b.source;
+  return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
+         a.assumed == b.assumed && a.trail == b.trail && a.lineage == b.lineage && a.symbols == b.symbols &&
+         a.context == b.context && a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {

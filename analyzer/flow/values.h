@@ -72,6 +72,7 @@ struct Alternative {
   OriginId origin = 0;
 
   // Not part of what tells alternatives apart:
+  bool assumed = false;      // its dtype is the precision setting's choice, not the code's
   bool uncertain = false;    // rests on an unknown dtype, rank or callee, or on a weakly updated cell
   std::uint8_t lineage = 0;  // contractions.h
   Rank rank;

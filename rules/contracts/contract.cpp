@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 
 #include "rules/data/embedded.h"
@@ -27,7 +28,7 @@ AutocastBehaviour Api::autocast_at(std::string_view device, std::string_view tor
 }
 
 bool Api::holds_for(std::string_view library_version) const {
-  if (library_version.empty()) return true;
+  if (library_version.empty()) return until.empty();
   const TorchVersion version = parse_torch_version(library_version);
   if (!since.empty() && version < parse_torch_version(since)) return false;
   return until.empty() || version < parse_torch_version(until);
@@ -50,15 +51,31 @@ DtypeSet Api::accepted(std::string_view role) const {
   return all;
 }
 
+namespace {
+bool is_spelt(const Api& api, std::string_view spelling) {
+  return api.name == spelling ||
+         std::find(api.spellings.begin(), api.spellings.end(), spelling) != api.spellings.end();
+}
+}  // namespace
+
 const Api* ContractSet::find(std::string_view spelling) const {
   if (spelling.starts_with("::")) spelling.remove_prefix(2);
-  for (const Api& api : apis) {
-    if (api.name == spelling) return &api;
-  }
-  for (const Api& api : apis) {
-    if (std::find(api.spellings.begin(), api.spellings.end(), spelling) != api.spellings.end()) return &api;
-  }
-  return nullptr;
+  const auto found =
+      std::find_if(apis.begin(), apis.end(), [&](const Api& api) { return is_spelt(api, spelling); });
+  return found == apis.end() ? nullptr : &*found;
+}
+
+const Api* ContractSet::named(std::string_view spelling, std::string_view torch_version) const {
+  const Api* any = find(spelling);
+  if (any == nullptr) return nullptr;
+  // A canonical name is nobody else's spelling here, even where a user's file has taken it over for calls.
+  const bool is_name =
+      std::any_of(apis.begin(), apis.end(), [&](const Api& api) { return api.name == spelling; });
+  const std::string_view name = is_name ? spelling : std::string_view(any->name);
+  const auto found = std::find_if(apis.begin(), apis.end(), [&](const Api& api) {
+    return api.name == name && api.holds_for(api.library == "torch" ? torch_version : "");
+  });
+  return found == apis.end() ? nullptr : &*found;
 }
 
 ContractError::ContractError(std::string in_file, int at_line, std::string at_pointer, std::string problem)
@@ -74,7 +91,7 @@ ContractSet load_contracts(const std::filesystem::path& file) {
   const bool is_folder = std::filesystem::is_directory(file, error);
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
-  if (is_folder || !in || !(text << in.rdbuf())) {
+  if (is_folder || !in || (text << in.rdbuf(), in.bad())) {
     const std::string found = is_folder ? "a folder" : "no readable file";
     throw ContractError(file.string(), 0, "", "found " + found + ", expected a contract file (JSON)");
   }
@@ -93,15 +110,16 @@ const ContractSet& builtin_contracts() {
 }
 
 void merge_contracts(ContractSet& into, const ContractSet& more) {
-  for (const Api& api : more.apis) {
-    const auto same = std::find_if(into.apis.begin(), into.apis.end(),
-                                   [&](const Api& known) { return known.name == api.name; });
-    if (same == into.apis.end()) {
-      into.apis.push_back(api);
-    } else {
-      *same = api;
-    }
-  }
+  std::vector<Api> merged = more.apis;
+  const auto replaced = [&](const Api& known) {
+    return std::any_of(more.apis.begin(), more.apis.end(),
+                       [&](const Api& added) { return added.name == known.name; });
+  };
+  std::remove_copy_if(std::make_move_iterator(into.apis.begin()), std::make_move_iterator(into.apis.end()),
+                      std::back_inserter(merged), replaced);
+  into.apis = std::move(merged);
+  for (const auto& [name, dtype] : more.types) into.types.insert_or_assign(name, dtype);
+  for (const auto& [name, op] : more.helpers) into.helpers.insert_or_assign(name, op);
 }
 
 }  // namespace dtype_guard

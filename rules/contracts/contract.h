@@ -26,12 +26,14 @@ enum class AutocastBehaviour : std::uint8_t {
 };
 
 struct Operand {
-  std::string role;     // "q", "k", "cos", ...; the vocabulary is roles.inc
-  int argument = 0;     // position in the C/C++ signature, from 0
-  DtypeSet accepts;     // empty: no set of its own (same_as decides)
-  std::string same_as;  // role whose dtype this one must equal; empty: none
+  std::string role;            // "q", "k", "cos", ...; the vocabulary is roles.inc
+  int argument = -1;           // position in the signature, from 0; the dtype is that of what is passed there
+  int template_argument = -1;  // instead: position among the template arguments, a type whose dtype is meant
+  DtypeSet accepts;            // empty: no set of its own (same_as decides)
+  std::string same_as;         // role whose dtype this one must equal; empty: none
   bool optional = false;
   Direction direction = Direction::kIn;
+  std::string error;  // what the library itself says when this operand breaks its rule, in its words
   // Whether `dtype` is right here when the operand named by same_as has dtype `reference` (kUndefined:
   // unknown, which never refuses). With both accepts and same_as, either is enough: a mask may be bool, or
   // float32, or like q.
@@ -45,16 +47,20 @@ struct Api {
   std::vector<std::string> spellings;  // qualified C/C++ names a call may use; overloads share one contract
   std::vector<Operand> operands;       // in signature order
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
-  std::string result_like;  // role whose dtype the result has; empty: no tensor result
-  std::string source;       // where the rule is written
-  // Further facts; empty or kUndefined where the file says nothing.
-  Dtype result_dtype = Dtype::kUndefined;  // a result that is fixed whatever the operands are
-  std::string since, until;  // the library's versions for which this holds: from `since`, before `until`
-  std::vector<std::string> errors;  // what the library itself says when its rule is broken, in its words
   std::map<std::string, std::string> autocast_since;  // device -> PyTorch release from which `autocast` holds
+  std::map<std::string, DtypeSet>
+      fast;  // device -> dtypes that have the fast kernels; others are taken, slowly
+  // The result's dtype: what `result_argument` names, if it is given and names one; else `result_dtype` if it
+  // is fixed; else that of `result_like`, where `result_for` lists the exceptions.
+  int result_argument = -1;  // position of a dtype option
+  Dtype result_dtype = Dtype::kUndefined;
+  std::string result_like;  // a role; empty: no tensor result, or nothing is known of it
+  std::map<Dtype, Dtype> result_for;
+  std::string since, until;  // the library's versions for which this holds: from `since`, before `until`
+  std::string source;        // where the rule is written
   // What autocast does on a device in a PyTorch release; kAsIs where the file says nothing.
   AutocastBehaviour autocast_at(std::string_view device, std::string_view torch_version) const;
-  // Whether the contract holds for a version of its library; an empty version is taken to be covered.
+  // Whether the contract holds for a version of its library; an empty version is taken to be the newest.
   bool holds_for(std::string_view library_version) const;
   const Operand* find(std::string_view role) const;
   // The dtypes that `role` takes, following same_as to a set of its own.
@@ -62,8 +68,15 @@ struct Api {
 };
 
 struct ContractSet {
+  // Several of one name differ in `since` and `until`.
   std::vector<Api> apis;
-  const Api* find(std::string_view spelling) const;  // canonical name or any spelling
+  std::map<std::string, Dtype, std::less<>> types;  // a project's own names of dtypes: "my::half_t"
+  // Functions that behave as an operator of rules/operators: "my::apply_scale" -> "mul".
+  std::map<std::string, std::string, std::less<>> helpers;
+
+  const Api* find(std::string_view spelling) const;  // by canonical name or any spelling, of any version
+  // The same API as it is in a PyTorch release; other libraries are taken to be the newest.
+  const Api* named(std::string_view name, std::string_view torch_version) const;
 };
 
 // A contract file that cannot be used. what() reads "FILE:LINE: POINTER: found X, expected Y".
@@ -80,7 +93,7 @@ ContractSet parse_contracts(std::string_view json_text, const std::string& file)
 ContractSet load_contracts(const std::filesystem::path& file);
 // The contracts this build ships, compiled in from rules/contracts/*.json.
 const ContractSet& builtin_contracts();
-// Later definitions of the same API name replace earlier ones.
+// An API of `more` replaces those of its name, and its spellings come before those that were there.
 void merge_contracts(ContractSet& into, const ContractSet& more);
 
 }  // namespace dtype_guard

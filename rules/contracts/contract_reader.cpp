@@ -8,6 +8,8 @@
 #include "rules/contracts/contract.h"
 #include "rules/contracts/roles.h"
 #include "rules/data/located_json.h"
+#include "rules/operators/operators.h"
+#include "rules/operators/version.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard {
@@ -38,12 +40,20 @@ class ContractReader {
   explicit ContractReader(const std::string& file) : file_(file) {}
 
   ContractSet read(const JsonNode& root) {
-    check_members(root, {"$schema", "schema", "library", "apis"}, {"schema", "library", "apis"});
-    const JsonNode& schema = *root.member("schema");
-    if (text(schema) != kSchema) wrong(schema, fmt::format("\"{}\"", kSchema));
+    // First of all: a report or a baseline given by mistake is not taken for a contract file with errors.
+    const JsonNode* schema = root.member("schema");
+    if (schema != nullptr && text(*schema) != kSchema) wrong(*schema, fmt::format("\"{}\"", kSchema));
+    check_members(root, {"$schema", "schema", "library", "apis", "types", "helpers"}, {"schema", "library"});
     const std::string library = name(*root.member("library"));
     ContractSet set;
-    for (const JsonNode& node : list(*root.member("apis"), "at least one API")) {
+    if (const JsonNode* types = root.member("types")) set.types = own_types(*types);
+    if (const JsonNode* helpers = root.member("helpers")) set.helpers = own_helpers(*helpers);
+    const JsonNode* apis = root.member("apis");
+    if (apis == nullptr && set.types.empty() && set.helpers.empty()) {
+      wrong(root, "one of \"apis\", \"types\" and \"helpers\"");
+    }
+    if (apis == nullptr) return set;
+    for (const JsonNode& node : list(*apis, "at least one API")) {
       set.apis.push_back(api(node, library));
       refuse_repeated_api(set, node);
     }
@@ -104,10 +114,43 @@ class ContractReader {
     unknown(node, what, known);
   }
 
+  const JsonNode::Members& named_values(const JsonNode& node, const std::string& content) const {
+    if (node.members() == nullptr || node.members()->empty()) wrong(node, "an object of " + content);
+    for (const auto& [key, value] : *node.members()) {
+      if (key.empty() || key.find(' ') != std::string::npos) {
+        throw ContractError(file_, value.line, value.pointer,
+                            fmt::format("found the key \"{}\", expected a qualified name", key));
+      }
+    }
+    return *node.members();
+  }
+
+  std::map<std::string, Dtype, std::less<>> own_types(const JsonNode& node) const {
+    std::map<std::string, Dtype, std::less<>> types;
+    for (const auto& [key, value] : named_values(node, "qualified type names and their dtypes")) {
+      types[key] = one_dtype(value);
+    }
+    return types;
+  }
+
+  std::map<std::string, std::string, std::less<>> own_helpers(const JsonNode& node) const {
+    std::map<std::string, std::string, std::less<>> helpers;
+    for (const auto& [key, value] : named_values(node, "qualified function names and operators")) {
+      const std::string& op = text(value);
+      if (find_operator(op) == nullptr) {
+        Names known;
+        for (const Operator& each : all_operators()) known.push_back(each.name);
+        wrong(value, "an operator by PyTorch's name, such as \"mul\"" + did_you_mean(op, known));
+      }
+      helpers[key] = op;
+    }
+    return helpers;
+  }
+
   Api api(const JsonNode& node, const std::string& library) const {
     check_members(node,
-                  {"name", "kind", "spellings", "operands", "autocast", "autocast_since", "result_like",
-                   "result_dtype", "versions", "errors", "source"},
+                  {"name", "kind", "spellings", "operands", "autocast", "autocast_since", "fast",
+                   "result_argument", "result_dtype", "result_like", "result_for", "versions", "source"},
                   {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
@@ -123,14 +166,17 @@ class ContractReader {
     for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
     check_references(api, operands);
     if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
-    if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
     if (const JsonNode* source = node.member("source")) api.source = name(*source);
     add_further_facts(api, node);
     return api;
   }
 
   void add_further_facts(Api& api, const JsonNode& node) const {
-    if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
+    add_result(api, node);
+    if (const JsonNode* fast = node.member("fast")) {
+      check_members(*fast, {"cuda", "cpu", "mps", "xpu"}, {});
+      for (const auto& [device, value] : *fast->members()) api.fast[device] = dtypes(value);
+    }
     if (const JsonNode* since = node.member("autocast_since")) {
       check_members(*since, {"cuda", "cpu", "mps", "xpu"}, {});
       for (const auto& [device, value] : *since->members()) api.autocast_since[device] = version(value);
@@ -139,9 +185,27 @@ class ContractReader {
       check_members(*versions, {"since", "until"}, {});
       if (const JsonNode* since = versions->member("since")) api.since = version(*since);
       if (const JsonNode* until = versions->member("until")) api.until = version(*until);
+      const bool empty = !api.since.empty() && !api.until.empty() &&
+                         parse_torch_version(api.since) >= parse_torch_version(api.until);
+      if (empty) {
+        wrong(*versions->member("until"),
+              fmt::format("a version after {}, which \"since\" names", api.since));
+      }
     }
-    if (const JsonNode* errors = node.member("errors")) {
-      for (const JsonNode& error : list(*errors, "at least one message")) api.errors.push_back(name(error));
+  }
+
+  void add_result(Api& api, const JsonNode& node) const {
+    if (const JsonNode* option = node.member("result_argument")) api.result_argument = argument(*option);
+    if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
+    if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
+    if (const JsonNode* exceptions = node.member("result_for")) {
+      if (api.result_like.empty())
+        wrong(*exceptions, "\"result_like\" beside it, to which it lists exceptions");
+      for (const auto& [key, value] : named_values(*exceptions, "dtypes and the result's dtype for them")) {
+        JsonNode given = value;
+        given.value = key;
+        api.result_for[one_dtype(given)] = one_dtype(value);
+      }
     }
   }
 
@@ -162,13 +226,16 @@ class ContractReader {
   }
 
   void add_operand(Api& api, const JsonNode& node) const {
-    check_members(node, {"role", "argument", "accepts", "same_as", "optional", "direction"},
-                  {"role", "argument"});
+    check_members(
+        node,
+        {"role", "argument", "template_argument", "accepts", "same_as", "optional", "direction", "error"},
+        {"role"});
     Operand operand;
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
     if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
-    operand.argument = argument(*node.member("argument"));
+    add_position(operand, node);
+    if (const JsonNode* error = node.member("error")) operand.error = name(*error);
     if (const JsonNode* accepts = node.member("accepts")) operand.accepts = dtypes(*accepts);
     if (const JsonNode* same_as = node.member("same_as")) operand.same_as = text(*same_as);
     if (const JsonNode* optional = node.member("optional")) operand.optional = flag(*optional);
@@ -182,12 +249,23 @@ class ContractReader {
     }
     for (const Operand& other : api.operands) {
       if (other.role == operand.role) wrong(role, "a role that no other operand of this API has");
-      if (other.argument == operand.argument) {
+      if (operand.argument >= 0 && other.argument == operand.argument) {
         wrong(*node.member("argument"),
               fmt::format("a position other than that of operand \"{}\"", other.role));
       }
     }
     api.operands.push_back(std::move(operand));
+  }
+
+  // Several roles may take their dtype from one template argument.
+  void add_position(Operand& operand, const JsonNode& node) const {
+    const JsonNode* passed = node.member("argument");
+    const JsonNode* type = node.member("template_argument");
+    if ((passed == nullptr) == (type == nullptr)) {
+      wrong(node, "either \"argument\" or \"template_argument\" to say where its dtype comes from");
+    }
+    if (passed != nullptr) operand.argument = argument(*passed);
+    if (type != nullptr) operand.template_argument = argument(*type);
   }
 
   int argument(const JsonNode& node) const {
@@ -264,10 +342,17 @@ class ContractReader {
     }
   }
 
+  static bool before(const Api& a, const Api& b) {
+    return !a.until.empty() && !b.since.empty() &&
+           parse_torch_version(a.until) <= parse_torch_version(b.since);
+  }
+
   void refuse_repeated_api(const ContractSet& set, const JsonNode& node) const {
-    const std::string& added = set.apis.back().name;
+    const Api& added = set.apis.back();
     for (std::size_t i = 0; i + 1 < set.apis.size(); ++i) {
-      if (set.apis[i].name == added) wrong(*node.member("name"), "each API name once per file");
+      const Api& known = set.apis[i];
+      if (known.name != added.name || before(known, added) || before(added, known)) continue;
+      wrong(*node.member("name"), "each API name once per file, or with \"versions\" that do not overlap");
     }
   }
 

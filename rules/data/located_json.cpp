@@ -176,6 +176,24 @@ const JsonNode* JsonNode::member(std::string_view key) const {
   return nullptr;
 }
 
+namespace {
+constexpr std::size_t kLongestShown = 80;
+
+// As a message can show it: control characters written out, what is long cut off.
+std::string shown(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (out.size() >= kLongestShown) return out + "...";
+    if (static_cast<unsigned char>(c) < ' ') {
+      out += fmt::format("\\u{:04x}", static_cast<int>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+}  // namespace
+
 std::string JsonNode::describe() const {
   struct Describe {
     std::string operator()(Null) const { return "null"; }
@@ -183,7 +201,7 @@ std::string JsonNode::describe() const {
     std::string operator()(std::int64_t n) const { return fmt::format("the number {}", n); }
     std::string operator()(std::uint64_t n) const { return fmt::format("the number {}", n); }
     std::string operator()(double n) const { return fmt::format("the number {}", n); }
-    std::string operator()(const std::string& s) const { return fmt::format("\"{}\"", s); }
+    std::string operator()(const std::string& s) const { return '"' + shown(s) + '"'; }
     std::string operator()(const Items& i) const { return i.empty() ? "an empty array" : "an array"; }
     std::string operator()(const Members& m) const { return m.empty() ? "an empty object" : "an object"; }
   };

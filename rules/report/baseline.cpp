@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ostream>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
 #include <set>
+#include <sstream>
 
 #include "rules/data/located_json.h"
 #include "rules/report/json_stream.h"
@@ -112,6 +115,36 @@ Baseline read_baseline(std::string_view text, const std::string& file) {
     throw ReportError(fmt::format("{}:{}: {}", file, error.line, error.problem));
   }
   return baseline;
+}
+
+Baseline load_baseline(const std::filesystem::path& file) {
+  std::error_code error;
+  const bool is_folder = std::filesystem::is_directory(file, error);
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream text;
+  if (is_folder || !in || (text << in.rdbuf(), in.bad())) {
+    throw ReportError(fmt::format("'{}' is {}; expected a baseline, as --write-baseline makes it",
+                                  file.string(), is_folder ? "a folder" : "no file that can be read"));
+  }
+  return read_baseline(text.str(), file.string());
+}
+
+void check_baseline_target(const std::filesystem::path& file) {
+  std::error_code error;
+  const bool existed = std::filesystem::exists(file, error);
+  const bool writable = std::ofstream(file, std::ios::app).is_open();
+  const std::string reason = std::strerror(errno);
+  if (!writable) {
+    throw ReportError(fmt::format(
+        "cannot write '{}': {}; name a file in a folder that exists and is writable", file.string(), reason));
+  }
+  if (!existed) std::filesystem::remove(file, error);
+}
+
+void save_baseline(const std::filesystem::path& file, const Report& report) {
+  std::ofstream out(file, std::ios::trunc | std::ios::binary);
+  write_baseline(out, report);
+  if (!out.flush()) throw ReportError(fmt::format("writing '{}' failed; is the disk full?", file.string()));
 }
 
 void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed) {

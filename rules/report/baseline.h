@@ -2,6 +2,7 @@
 // with enough words beside them for a reviewer; without lines, so that it only changes when findings do.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <iosfwd>
 #include <string>
@@ -26,6 +27,11 @@ using Baseline = std::vector<BaselineEntry>;
 void write_baseline(std::ostream& out, const Report& report);
 // Also reads a JSON report, whose findings it takes. Throws ReportError with place and expectation.
 Baseline read_baseline(std::string_view text, const std::string& file);
+
+// The same with files, for command lines. Throw ReportError with what is wrong and what to do.
+Baseline load_baseline(const std::filesystem::path& file);
+void check_baseline_target(const std::filesystem::path& file);  // that it can be written, before any work
+void save_baseline(const std::filesystem::path& file, const Report& report);
 
 // Whether this run could have found something in the file; a partial run must not call the rest fixed.
 using AnalysedFile = std::function<bool(const std::string& file)>;

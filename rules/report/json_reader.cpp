@@ -1,236 +1,109 @@
-// Reads a JSON report back. Unknown members are ignored, so that a newer tool's report still loads; a member
-// of the wrong type is an error that names its place.
+// Reads a JSON report back, through the members that fields.h lists. Unknown members are ignored, so that a
+// newer tool's report still loads; a member of the wrong type is an error that names its place.
 #include <fmt/format.h>
 
 #include <limits>
 #include <utility>
 
 #include "rules/data/located_json.h"
-#include "rules/report/report.h"
+#include "rules/report/fields.h"
 
 namespace dtype_guard {
 namespace {
 
 constexpr std::string_view kSchema = "dtype-guard/report/1";
 
-class ReportReader {
+// Fills the members of one object from a JSON object; what is absent or null stays as it is.
+class FieldReader {
  public:
-  explicit ReportReader(const std::string& file) : file_(file) {}
-
-  Report read(const JsonNode& root) const {
-    const JsonNode* schema = root.member("schema");
-    if (schema == nullptr || schema->string() == nullptr || *schema->string() != kSchema) {
-      wrong(schema != nullptr ? *schema : root, fmt::format("a report with \"schema\": \"{}\"", kSchema));
-    }
-    for (const char* required : {"tool", "findings"}) {
-      if (root.member(required) == nullptr) wrong(root, fmt::format("a member \"{}\"", required));
-    }
-    Report report;
-    const JsonNode& tool = *root.member("tool");
-    text(tool, "name", report.tool);
-    text(tool, "version", report.tool_version);
-    text(root, "root", report.root);
-    list(root, "findings", report.findings, &ReportReader::finding);
-    list(root, "not_analysed", report.not_analysed, &ReportReader::not_analysed);
-    if (const JsonNode* node = present(root, "watched")) report.watched = watched(*node);
-    if (const JsonNode* summary = present(root, "summary")) number(*summary, "files", report.files_analysed);
-    return report;
+  FieldReader(const std::string& file, const JsonNode& object) : file_(file), object_(object) {
+    if (object.members() == nullptr) wrong(object, "an object");
   }
 
- private:
+  template <typename Value>
+  void operator()(std::string_view key, Value& into) const {
+    if (const JsonNode* node = present(key)) read(*node, into);
+  }
+
+  const JsonNode* present(std::string_view key) const {
+    const JsonNode* node = object_.member(key);
+    return node == nullptr || node->is_null() ? nullptr : node;
+  }
+
   [[noreturn]] void wrong(const JsonNode& node, const std::string& expected) const {
     throw ReportError(fmt::format("{}:{}: {}: found {}, expected {}", file_, node.line,
                                   node.pointer.empty() ? "/" : node.pointer, node.describe(), expected));
   }
 
-  // The member, unless absent or null; `object` must be an object.
-  const JsonNode* present(const JsonNode& object, std::string_view key) const {
-    if (object.members() == nullptr) wrong(object, "an object");
-    const JsonNode* node = object.member(key);
-    return node == nullptr || node->is_null() ? nullptr : node;
-  }
-
-  void text(const JsonNode& object, std::string_view key, std::string& into) const {
-    if (const JsonNode* node = present(object, key)) into = string(*node);
-  }
-
-  std::string string(const JsonNode& node) const {
+ private:
+  void read(const JsonNode& node, std::string& into) const {
     if (node.string() == nullptr) wrong(node, "a string");
-    return *node.string();
+    into = *node.string();
   }
 
-  void flag(const JsonNode& object, std::string_view key, bool& into) const {
-    const JsonNode* node = present(object, key);
-    if (node == nullptr) return;
-    if (node->boolean() == nullptr) wrong(*node, "true or false");
-    into = *node->boolean();
+  void read(const JsonNode& node, bool& into) const {
+    if (node.boolean() == nullptr) wrong(node, "true or false");
+    into = *node.boolean();
   }
 
-  template <typename Number>
-  void number(const JsonNode& object, std::string_view key, Number& into) const {
-    if (const JsonNode* node = present(object, key)) into = integer<Number>(*node);
-  }
-
-  template <typename Number>
-  Number integer(const JsonNode& node) const {
+  template <std::integral Number>
+  void read(const JsonNode& node, Number& into) const {
     using Limits = std::numeric_limits<Number>;
-    if (const auto* value = std::get_if<std::int64_t>(&node.value)) {
-      if (std::in_range<Number>(*value)) return static_cast<Number>(*value);
-    }
-    if (const auto* value = std::get_if<std::uint64_t>(&node.value)) {
-      if (std::in_range<Number>(*value)) return static_cast<Number>(*value);
-    }
+    const auto fits = [&](const auto* value) {
+      if (value == nullptr || !std::in_range<Number>(*value)) return false;
+      into = static_cast<Number>(*value);
+      return true;
+    };
+    if (fits(std::get_if<std::int64_t>(&node.value)) || fits(std::get_if<std::uint64_t>(&node.value))) return;
     wrong(node, fmt::format("a whole number from {} to {}", Limits::min(), Limits::max()));
   }
 
-  template <typename Item>
-  void list(const JsonNode& object, std::string_view key, std::vector<Item>& into,
-            Item (ReportReader::*convert)(const JsonNode&) const) const {
-    const JsonNode* node = present(object, key);
-    if (node == nullptr) return;
-    if (node->items() == nullptr) wrong(*node, "an array");
-    for (const JsonNode& item : *node->items()) into.push_back((this->*convert)(item));
+  void read(const JsonNode& node, Level& into) const {
+    word(node, into, &parse_level, "\"error\", \"warning\" or \"note\"");
   }
-
-  void strings(const JsonNode& object, std::string_view key, std::vector<std::string>& into) const {
-    list(object, key, into, &ReportReader::string);
+  void read(const JsonNode& node, Certainty& into) const {
+    word(node, into, &parse_certainty, "\"definite\" or \"possible\"");
   }
 
   template <typename Value>
-  void word(const JsonNode& object, std::string_view key, Value& into,
-            std::optional<Value> (*parse)(std::string_view), const std::string& words) const {
-    const JsonNode* node = present(object, key);
-    if (node == nullptr) return;
-    const auto parsed = parse(string(*node));
-    if (!parsed) wrong(*node, words);
+  void word(const JsonNode& node, Value& into, std::optional<Value> (*parse)(std::string_view),
+            const std::string& words) const {
+    std::string written;
+    read(node, written);
+    const auto parsed = parse(written);
+    if (!parsed) wrong(node, words);
     into = *parsed;
   }
 
-  SourceLocation location(const JsonNode& node) const {
-    SourceLocation location;
-    text(node, "file", location.file);
-    number(node, "line", location.line);
-    number(node, "column", location.column);
-    number(node, "end_line", location.end_line);
-    number(node, "end_column", location.end_column);
-    text(node, "function", location.function);
-    return location;
+  template <typename Item>
+  void read(const JsonNode& node, std::vector<Item>& into) const {
+    if (node.items() == nullptr) wrong(node, "an array");
+    for (const JsonNode& item : *node.items()) read(item, into.emplace_back());
   }
 
-  StackFrame frame(const JsonNode& node) const {
-    StackFrame frame;
-    text(node, "language", frame.language);
-    text(node, "function", frame.function);
-    text(node, "file", frame.file);
-    number(node, "line", frame.line);
-    text(node, "module", frame.module);
-    number(node, "offset", frame.offset);
-    return frame;
+  template <typename Value>
+  void read(const JsonNode& node, std::optional<Value>& into) const {
+    read(node, into.emplace());
   }
 
-  PathStep step(const JsonNode& node) const {
-    PathStep step;
-    step.location = location(node);
-    text(node, "operator", step.op);
-    text(node, "before", step.before);
-    text(node, "after", step.after);
-    text(node, "note", step.note);
-    list(node, "backtrace", step.backtrace, &ReportReader::frame);
-    return step;
+  void read(const JsonNode& node, std::map<std::string, std::uint64_t>& into) const {
+    if (node.members() == nullptr) wrong(node, "an object of API names and counts");
+    for (const auto& [key, count] : *node.members()) read(count, into[key]);
   }
 
-  Sink sink(const JsonNode& node) const {
-    Sink sink;
-    text(node, "api", sink.api);
-    text(node, "role", sink.role);
-    sink.location = location(node);
-    return sink;
-  }
-
-  FindingOperand operand(const JsonNode& node) const {
-    FindingOperand operand;
-    text(node, "role", operand.role);
-    strings(node, "dtypes", operand.dtypes);
-    strings(node, "accepts", operand.accepts);
-    list(node, "shape", operand.shape, &ReportReader::integer<std::int64_t>);
-    text(node, "device", operand.device);
-    if (const JsonNode* origin = present(node, "origin")) operand.origin = integer<std::size_t>(*origin);
-    return operand;
-  }
-
-  Occurrence occurrence(const JsonNode& node) const {
-    Occurrence occurrence;
-    text(node, "host", occurrence.host);
-    if (const JsonNode* rank = present(node, "rank")) occurrence.rank = integer<int>(*rank);
-    number(node, "pid", occurrence.pid);
-    number(node, "thread", occurrence.thread);
-    text(node, "first_seen", occurrence.first_seen);
-    number(node, "count", occurrence.count);
-    strings(node, "dtypes", occurrence.dtypes);
-    return occurrence;
-  }
-
-  Stack stack(const JsonNode& node) const {
-    Stack stack;
-    text(node, "kind", stack.kind);
-    list(node, "backtrace", stack.backtrace, &ReportReader::frame);
-    return stack;
-  }
-
-  Edit edit(const JsonNode& node) const {
-    Edit edit{location(node), {}};
-    text(node, "replacement", edit.replacement);
-    return edit;
-  }
-
-  Fix fix(const JsonNode& node) const {
-    Fix fix;
-    text(node, "title", fix.title);
-    flag(node, "verified", fix.verified);
-    list(node, "edits", fix.edits, &ReportReader::edit);
-    return fix;
-  }
-
-  Suppression suppression(const JsonNode& node) const {
-    Suppression suppression;
-    text(node, "kind", suppression.kind);
-    text(node, "reason", suppression.reason);
-    number(node, "line", suppression.line);
-    return suppression;
-  }
-
-  Finding finding(const JsonNode& node) const {
-    Finding finding;
-    if (present(node, "rule") == nullptr) wrong(node, "a finding with a \"rule\"");
-    text(node, "rule", finding.rule);
-    strings(node, "also_rules", finding.also_rules);
-    word(node, "level", finding.level, &parse_level, "\"error\", \"warning\" or \"note\"");
-    word(node, "certainty", finding.certainty, &parse_certainty, "\"definite\" or \"possible\"");
-    text(node, "message", finding.message);
-    text(node, "fingerprint", finding.fingerprint);
-    strings(node, "observed", finding.observed);
-    text(node, "runtime", finding.runtime);
-    if (const JsonNode* where = present(node, "location")) finding.location = location(*where);
-    text(node, "api", finding.api);
-    list(node, "sinks", finding.sinks, &ReportReader::sink);
-    list(node, "operands", finding.operands, &ReportReader::operand);
-    list(node, "path", finding.path, &ReportReader::step);
-    strings(node, "precision", finding.precision);
-    strings(node, "torch", finding.torch);
-    text(node, "device", finding.device);
-    list(node, "stacks", finding.stacks, &ReportReader::stack);
-    list(node, "backtrace", finding.backtrace, &ReportReader::frame);
-    number(node, "count", finding.count);
-    list(node, "occurrences", finding.occurrences, &ReportReader::occurrence);
-    list(node, "fixes", finding.fixes, &ReportReader::fix);
-    if (const JsonNode* hidden = present(node, "suppression")) finding.suppression = suppression(*hidden);
-    text(node, "baseline", finding.baseline);
-    check_origins(finding, node);
-    return finding;
+  template <typename Object>
+  requires std::is_class_v<Object>
+  void read(const JsonNode& node, Object& into) const {
+    const FieldReader inner(file_, node);
+    if constexpr (std::same_as<Object, Finding>) {
+      if (inner.present("rule") == nullptr) wrong(node, "a finding with a \"rule\"");
+    }
+    each_field(into, inner);
+    if constexpr (std::same_as<Object, Finding>) check_origins(node, into);
   }
 
   // An origin is an index into the path of the same finding; whoever follows it must not have to check again.
-  void check_origins(const Finding& finding, const JsonNode& node) const {
+  void check_origins(const JsonNode& node, const Finding& finding) const {
     for (std::size_t i = 0; i < finding.operands.size(); ++i) {
       const auto& origin = finding.operands[i].origin;
       if (!origin || *origin < finding.path.size()) continue;
@@ -239,59 +112,37 @@ class ReportReader {
     }
   }
 
-  NotAnalysed not_analysed(const JsonNode& node) const {
-    NotAnalysed entry;
-    text(node, "file", entry.file);
-    text(node, "function", entry.function);
-    text(node, "reason", entry.reason);
-    text(node, "detail", entry.detail);
-    return entry;
-  }
-
-  WatchedProcess process(const JsonNode& node) const {
-    WatchedProcess process;
-    number(node, "pid", process.pid);
-    text(node, "command", process.command);
-    text(node, "host", process.host);
-    flag(node, "complete", process.complete);
-    return process;
-  }
-
-  WatchedLibrary library(const JsonNode& node) const {
-    WatchedLibrary library;
-    text(node, "name", library.name);
-    text(node, "path", library.path);
-    return library;
-  }
-
-  WatchedSource source(const JsonNode& node) const {
-    WatchedSource source;
-    text(node, "name", source.name);
-    flag(node, "on", source.on);
-    text(node, "why", source.why);
-    return source;
-  }
-
-  Watched watched(const JsonNode& node) const {
-    Watched watched;
-    list(node, "processes", watched.processes, &ReportReader::process);
-    list(node, "libraries", watched.libraries, &ReportReader::library);
-    list(node, "sources", watched.sources, &ReportReader::source);
-    if (const JsonNode* calls = present(node, "calls")) {
-      if (calls->members() == nullptr) wrong(*calls, "an object of API names and counts");
-      for (const auto& [api, count] : *calls->members()) watched.calls[api] = integer<std::uint64_t>(count);
-    }
-    return watched;
-  }
-
   const std::string& file_;
+  const JsonNode& object_;
 };
+
+Report read_report(const JsonNode& root, const std::string& file) {
+  const FieldReader get(file, root);
+  const JsonNode* schema = root.member("schema");
+  if (schema == nullptr || schema->string() == nullptr || *schema->string() != kSchema) {
+    get.wrong(schema != nullptr ? *schema : root, fmt::format("a report with \"schema\": \"{}\"", kSchema));
+  }
+  for (const char* required : {"tool", "findings"}) {
+    if (root.member(required) == nullptr) get.wrong(root, fmt::format("a member \"{}\"", required));
+  }
+  Report report;
+  const FieldReader tool(file, *root.member("tool"));
+  tool("name", report.tool);
+  tool("version", report.tool_version);
+  get("root", report.root);
+  get("findings", report.findings);
+  get("not_analysed", report.not_analysed);
+  get("watched", report.watched);
+  if (const JsonNode* summary = get.present("summary"))
+    FieldReader(file, *summary)("files", report.files_analysed);
+  return report;
+}
 
 }  // namespace
 
 Report read_json(std::string_view text, const std::string& file) {
   try {
-    return ReportReader(file).read(parse_located_json(text));
+    return read_report(parse_located_json(text), file);
   } catch (const JsonError& error) {
     throw ReportError(fmt::format("{}:{}: {}", file, error.line, error.problem));
   }

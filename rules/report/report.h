@@ -71,7 +71,7 @@ struct Summary {
   std::uint64_t notes = 0;
   std::uint64_t suppressed = 0;
   std::uint64_t unchanged = 0;  // known from the baseline
-  std::uint64_t fixed = 0;      // in the baseline and gone; not in the JSON summary
+  std::uint64_t fixed = 0;      // in the baseline and gone
   std::uint64_t not_analysed = 0;
   std::uint64_t files = 0;
   std::uint64_t calls = 0;  // to watched kernels

@@ -27,6 +27,7 @@ struct ReportArguments {
   std::string root;
   std::vector<std::string> formats;
   std::vector<std::string> options;
+  std::string baseline, write_baseline;
 };
 int report_command(const ReportArguments& arguments);
 

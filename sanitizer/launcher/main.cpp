@@ -22,6 +22,8 @@ constexpr const char* kExamples = R"(Examples:
   dtype-san run --journal runs -- ./job        keep the journals ...
   dtype-san report runs                        ... and print them later
   dtype-san explain attention-mixed-dtypes     what a finding means and how to cure it
+  dtype-san explain fmha_cutlassF_bf16_aligned_64x64_rf_sm80
+                                               which dtypes a CUDA kernel's name proves
 
 Without the launcher: LD_PRELOAD=.../libdtype_san.so DTYPE_SAN_OPTIONS=journal=runs ./job
 (DTYPE_SAN_OPTIONS=help=1 prints its options; run and report take the same through --options).
@@ -60,6 +62,11 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
   report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
+  report->add_option("--baseline", arguments.baseline, "known findings: only new ones count")
+      ->type_name("FILE");
+  report
+      ->add_option("--write-baseline", arguments.write_baseline, "write what was found, for --baseline later")
+      ->type_name("FILE");
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);
@@ -109,7 +116,9 @@ int dispatch(int argc, char** argv) {
   std::string rule;
   add_run(app, run);
   add_report(app, report);
-  app.add_subcommand("explain", "explain a rule")->add_option("RULE", rule, "the rule's id")->required();
+  app.add_subcommand("explain", "explain a rule, or what a CUDA kernel's name says about dtypes")
+      ->add_option("RULE", rule, "the rule's id, or a kernel's name, mangled or not")
+      ->required();
 
   std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && !words[0].starts_with('-') && !is_command(words[0]))

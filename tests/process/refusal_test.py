@@ -124,6 +124,17 @@ class CommandLine(Case):
         self.assertTrue(done.stderr.startswith('{\n  "schema": "dtype-guard/report/1"'), done.stderr)
         self.assertEqual(done.stdout, "")
 
+    def test_explain_reads_kernel_names(self):
+        name = ("void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 64, 64, 4, false, false, "
+                "cutlass::half_t, Flash_kernel_traits<128, 64, 64, 4, cutlass::half_t> >, false>(int)")
+        done = self.execute(BUILT["command"], "explain", name)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("call:     scaled_dot_product_attention\n", done.stdout)
+        self.assertIn("q float16, k float16, v float16, out float16\nproof:    certain\n", done.stdout)
+        unknown = self.execute(BUILT["command"], "explain", "my_kernel_bf16")
+        self.assertEqual(unknown.returncode, 2)
+        self.assertIn("unknown rule 'my_kernel_bf16'", unknown.stderr)
+
     def test_explain(self):
         done = self.execute(BUILT["command"], "explain", "rotary-dtype-mismatch")
         self.assertEqual(done.returncode, 0)

@@ -154,5 +154,35 @@ class Findings(Case):
             jsonschema.validate(self.calls(*words)[1], schema)
 
 
+class Baselines(Case):
+    def states(self, report):
+        return [finding["baseline"] for finding in report["findings"]]
+
+    def test_known_findings_do_not_count_and_new_ones_do(self):
+        known = self.scratch / "known.json"
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        done, report = self.report("--write-baseline", known, *self.journals())
+        self.assertEqual((done.returncode, self.states(report)), (0, ["unchanged"]), done.stderr)
+        self.preloaded(BUILT["kernel_calls"], "rotary")
+        done, report = self.report("--baseline", known, *self.journals())
+        self.assertEqual((done.returncode, sorted(self.states(report))), (1, ["new", "unchanged"]), done.stderr)
+
+    def test_what_a_run_did_not_reach_is_not_fixed(self):
+        known = self.scratch / "known.json"
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        self.report("--write-baseline", known, *self.journals())
+        for journal in self.journals():
+            journal.unlink()
+        self.preloaded(BUILT["kernel_calls"], "rotary")
+        _, report = self.report("--baseline", known, *self.journals())
+        self.assertEqual(self.states(report), ["new"])
+
+    def test_a_baseline_that_cannot_be_used_is_refused(self):
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        done = self.execute(BUILT["command"], "report", "--baseline", self.scratch / "missing.json", *self.journals())
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("missing.json", done.stderr)
+
+
 if __name__ == "__main__":
     main()

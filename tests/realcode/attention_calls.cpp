@@ -34,8 +34,8 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
   const flow::FunctionIndex index(module);
   std::map<const flow::Instruction*, json> calls;
   for (const flow::PrecisionSetting& setting : {options.settings.back()}) {
-    for (const std::uint32_t root : flow::Engine::roots(module)) {
-      flow::Engine engine(index, options, setting);
+    for (const std::uint32_t root : flow::Engine::roots(index)) {
+      flow::Engine engine(index, options, setting, options.torch_versions.back());
       try {
         engine.evaluate_root(root);
       } catch (const flow::BudgetExceeded&) {
@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
 
   flow::AnalysisOptions options;
   options.contracts = &builtin_contracts();
-  if (!lowered.torch_version.empty()) options.torch_version = lowered.torch_version;
+  if (!lowered.torch_version.empty()) options.torch_versions = {lowered.torch_version};
   for (const flow::PrecisionSetting& each : flow::precision_settings()) {
     if (each.by_default) options.settings.push_back(each);
   }

@@ -4,7 +4,8 @@
 namespace dtype_guard::flow {
 
 bool fits_autocast_fp32_operator(const Defect& defect) {
-  return defect.origin && defect.origin->kind == Origin::Kind::kPromotion && defect.origin->by_autocast;
+  return defect.breaks_contract() && defect.origin && defect.origin->kind == Origin::Kind::kPromotion &&
+         defect.origin->by_autocast;
 }
 
 }  // namespace dtype_guard::flow

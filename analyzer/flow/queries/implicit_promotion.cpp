@@ -5,7 +5,7 @@
 namespace dtype_guard::flow {
 
 bool fits_implicit_promotion(const Defect& defect) {
-  return defect.origin && defect.origin->kind == Origin::Kind::kPromotion &&
+  return defect.breaks_contract() && defect.origin && defect.origin->kind == Origin::Kind::kPromotion &&
          defect.record->api->kind == ApiKind::kAttention &&
          role_kind(defect.arrived->role) == RoleKind::kInput;
 }

@@ -5,7 +5,8 @@
 namespace dtype_guard::flow {
 
 bool fits_kv_cache_mismatch(const Defect& defect) {
-  return role_kind(defect.arrived->role) == RoleKind::kCache || defect.record->api->kind == ApiKind::kKvCache;
+  return defect.breaks_contract() && (role_kind(defect.arrived->role) == RoleKind::kCache ||
+                                      defect.record->api->kind == ApiKind::kKvCache);
 }
 
 }  // namespace dtype_guard::flow

@@ -6,7 +6,7 @@ namespace dtype_guard::flow {
 
 bool fits_mask_dtype(const Defect& defect) {
   const auto kind = role_kind(defect.arrived->role);
-  return kind == RoleKind::kMask || kind == RoleKind::kSlopes;
+  return defect.breaks_contract() && (kind == RoleKind::kMask || kind == RoleKind::kSlopes);
 }
 
 }  // namespace dtype_guard::flow

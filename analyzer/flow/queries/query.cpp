@@ -23,13 +23,16 @@ int blame(const Alternative& mine, const Alternative& other, const Origins& orig
 
 class Search {
  public:
-  Search(const SinkRecord& record, const Origins& origins, SymbolSets& symbols, const DefectOptions& options)
-      : record_(record), origins_(origins), symbols_(symbols), options_(options) {}
+  Search(const SinkRecord& record, Engine& engine, const DefectOptions& options)
+      : record_(record),
+        origins_(engine.origins()),
+        symbols_(engine.symbols()),
+        index_(engine.index()),
+        options_(options) {}
 
   std::vector<Defect> run() {
-    const auto behaviour = record_.api->autocast.find(std::string(options_.device));
     const bool recasts =
-        behaviour != record_.api->autocast.end() && behaviour->second == AutocastBehaviour::kRecasts;
+        record_.api->autocast_at(options_.device, options_.torch_version) == AutocastBehaviour::kRecasts;
     if (recasts && record_.autocast.may_be_on) {
       if (!record_.autocast.may_be_off) return {};  // the call casts its operands itself
       only_possible_ = true;
@@ -72,6 +75,12 @@ class Search {
         found.unsupported = true;
         found.definite = found.definite || is_certain(each);
       }
+      if (leaves_fast_kernels(arrived, each)) {
+        Defect& found = defect(arrived, operand, each);
+        found.slow = true;
+        found.definite = found.definite || is_certain(each);
+      }
+      if (origins_.find(each.trail, Step::Kind::kDescribed)) misdescribed(arrived, operand, each);
     }
     if (operand.same_as.empty()) return;
     const auto other = std::find_if(record_.operands.begin(), record_.operands.end(),
@@ -79,11 +88,31 @@ class Search {
     if (other != record_.operands.end()) compare(arrived, *other);
   }
 
+  // A half input that nobody asked to be widened: a float32 model, or a cast, is somebody's choice.
+  bool leaves_fast_kernels(const SinkOperand& arrived, const Alternative& each) const {
+    const auto fast = record_.api->fast.find(std::string(options_.device));
+    if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
+    const Origin* origin = origins_.find(each.origin);
+    return role_kind(arrived.role) == RoleKind::kInput && origin &&
+           origin->kind == Origin::Kind::kPromotion && fast->second.contains(origin->before);
+  }
+
+  // What the call sees may suit it, and still be said of other data.
+  void misdescribed(const SinkOperand& arrived, const Operand& operand, const Alternative& each) {
+    Defect probe;
+    probe.alternative = each;
+    probe.origins = &origins_;
+    if (!wrong_description(probe)) return;
+    Defect& found = defect(arrived, operand, each);
+    found.definite = found.definite || is_certain(each);
+  }
+
   void compare(const SinkOperand& mine, const SinkOperand& other) {
     for (const Alternative& a : mine.alternatives) {
       for (const Alternative& b : other.alternatives) {
         if (!is_known(a) || !is_known(b) || a.dtype == b.dtype) continue;
         if (is_spoken_for(mine, a) || is_spoken_for(other, b)) continue;
+        if (record_.api->find(mine.role)->accepts.contains(a.dtype)) continue;  // not only like the other
         const bool blame_other = blame(b, a, origins_) > blame(a, b, origins_);
         const SinkOperand& guilty = blame_other ? other : mine;
         const SinkOperand& witness = blame_other ? mine : other;
@@ -99,7 +128,7 @@ class Search {
         };
         const bool all = std::all_of(witness.alternatives.begin(), witness.alternatives.end(), differs);
         const bool guessed =
-            is_half(a.dtype) && is_half(b.dtype) && !options_.closed && !options_.named_by_user;
+            is_half(a.dtype) && is_half(b.dtype) && (a.assumed || b.assumed) && !options_.named_by_user;
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
     }
@@ -115,6 +144,9 @@ class Search {
     out.arrived = &arrived;
     out.alternative = alternative;
     out.origin = origins_.find(alternative.origin);
+    out.origins = &origins_;
+    out.index = &index_;
+    out.module_is_half = options_.module_is_half;
     return defects_.emplace_back(std::move(out));
   }
 
@@ -123,6 +155,9 @@ class Search {
   }
 
   bool has_evidence(const Defect& defect) const {
+    if (wrong_description(defect)) return true;
+    const Step* cast = origins_.find(defect.alternative.trail, Step::Kind::kDiscardedCast);
+    if (cast && is_half(cast->other)) return true;
     const auto kind = role_kind(defect.arrived->role);
     if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
     // What nobody stated is a guess, and a guess in half says nothing against the call.
@@ -139,6 +174,7 @@ class Search {
   const SinkRecord& record_;
   const Origins& origins_;
   SymbolSets& symbols_;
+  const FunctionIndex& index_;
   const DefectOptions& options_;
   bool only_possible_ = false;
   std::vector<Defect> defects_;
@@ -146,13 +182,16 @@ class Search {
 
 }  // namespace
 
-std::vector<Defect> find_defects(const SinkRecord& record, const Origins& origins, SymbolSets& symbols,
-                                 const DefectOptions& options) {
-  return Search(record, origins, symbols, options).run();
+std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options) {
+  return Search(record, engine, options).run();
 }
 
 const std::vector<Query>& queries() {
   static const std::vector<Query> all = {
+      {"discarded-cast", fits_discarded_cast, discarded_cast},
+      {"dtype-guard-misses-promotion", fits_guard_misses_promotion},
+      {"unregistered-buffer", fits_unregistered_buffer, plain_member},
+      {"dlpack-dtype-mismatch", fits_dlpack_mismatch, wrong_description},
       {"kv-cache-dtype-mismatch", fits_kv_cache_mismatch},
       {"rotary-dtype-mismatch", fits_rotary_mismatch},
       {"attention-mask-dtype", fits_mask_dtype},
@@ -160,6 +199,7 @@ const std::vector<Query>& queries() {
       {"attention-implicit-promotion", fits_implicit_promotion},
       {"attention-mixed-dtypes", fits_mixed_dtypes},
       {"attention-unsupported-dtype", fits_unsupported_dtype},
+      {"silent-attention-fallback", fits_silent_fallback},
   };
   return all;
 }

@@ -17,24 +17,40 @@ struct Defect {
   const SinkOperand* arrived = nullptr;  // what came
   Alternative alternative;               // the one that breaks the contract
   const Origin* origin = nullptr;        // of its dtype; null: the setting's own
-  bool unsupported = false;              // not in the set that the operand takes
+  const Origins* origins = nullptr;
+  const FunctionIndex* index = nullptr;
+  bool unsupported = false;  // not in the set that the operand takes
   std::vector<const SinkOperand*> differs_from;
+  bool module_is_half = false;  // modules are converted to half, in the code or by the setting
+  bool slow = false;            // taken, without the fast kernels that the half dtypes have
   bool definite = false;
+  bool breaks_contract() const { return unsupported || !differs_from.empty(); }
 };
 
 struct DefectOptions {
   bool named_by_user = false;  // the setting is evidence by itself
-  bool closed = false;         // the root is main: nothing was assumed
+  bool module_is_half = false;
+  bool closed = false;  // the root is main: nothing was assumed
   std::string_view device;
+  std::string_view torch_version;
 };
 // Only those with evidence that the path is meant to be half.
-std::vector<Defect> find_defects(const SinkRecord& record, const Origins& origins, SymbolSets& symbols,
-                                 const DefectOptions& options);
+std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options);
 
 struct Query {
   std::string_view rule;
   bool (*fits)(const Defect& defect);
+  // The step that is the place to edit; null: the origin of the dtype is.
+  const Step* (*place)(const Defect& defect) = nullptr;
 };
+const Step* discarded_cast(const Defect& defect);
+const PassedTest* missed_by_test(const Defect& defect);
+const Step* plain_member(const Defect& defect);
+const Step* wrong_description(const Defect& defect);
+bool fits_discarded_cast(const Defect& defect);
+bool fits_guard_misses_promotion(const Defect& defect);
+bool fits_unregistered_buffer(const Defect& defect);
+bool fits_dlpack_mismatch(const Defect& defect);
 bool fits_kv_cache_mismatch(const Defect& defect);
 bool fits_rotary_mismatch(const Defect& defect);
 bool fits_mask_dtype(const Defect& defect);
@@ -42,6 +58,7 @@ bool fits_autocast_fp32_operator(const Defect& defect);
 bool fits_implicit_promotion(const Defect& defect);
 bool fits_mixed_dtypes(const Defect& defect);
 bool fits_unsupported_dtype(const Defect& defect);
+bool fits_silent_fallback(const Defect& defect);
 
 // In order of precedence: the first that fits is reported, the others are its also_rules.
 const std::vector<Query>& queries();

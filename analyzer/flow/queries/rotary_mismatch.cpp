@@ -3,6 +3,8 @@
 
 namespace dtype_guard::flow {
 
-bool fits_rotary_mismatch(const Defect& defect) { return defect.record->api->kind == ApiKind::kRotary; }
+bool fits_rotary_mismatch(const Defect& defect) {
+  return defect.breaks_contract() && defect.record->api->kind == ApiKind::kRotary;
+}
 
 }  // namespace dtype_guard::flow

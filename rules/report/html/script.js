@@ -1,38 +1,11 @@
 'use strict';
 // The report as one page: a list that only builds the rows in sight, filters, and the path of a finding drawn beside its
-// source. Nothing is loaded; all text goes in as text, never as markup.
+// source (pictures.js). Nothing is loaded; all text goes in as text, never as markup.
 
 const report = JSON.parse(document.getElementById('data').textContent);
 const ROW = 76;
-const LINE = 22;
 const byId = (id) => document.getElementById(id);
-
-function element(tag, classes, text, ...children) {
-  const made = document.createElement(tag);
-  if (classes) made.className = classes;
-  if (text) made.textContent = text;
-  made.append(...children);
-  return made;
-}
-
-function drawn(tag, attributes, ...children) {
-  const made = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children);
-  return made;
-}
-
-// One colour for each kind of dtype, so that a path shows at a glance where it turns wide.
-function shade(dtype) {
-  if (/^(float64|float32|complex)/.test(dtype)) return 'wide';
-  if (/^float16/.test(dtype)) return 'half';
-  if (/^bfloat16/.test(dtype)) return 'brain';
-  if (/^float[48]/.test(dtype)) return 'tiny';
-  return 'whole';
-}
-const chip = (dtype) => element('span', 'chip ' + shade(dtype), dtype);
-const colour = (dtype) => `var(--${shade(dtype)})`;
-const place = (at) => at.line ? `${at.file}:${at.line}` : at.file || '(unknown place)';
+const ranksOf = (finding) => [...new Set(finding.occurrences.map((each) => each.rank).filter((rank) => rank !== null))];
 const stateOf = (finding) => finding.suppression ? 'suppressed' : finding.baseline || 'open';
 
 // --- filters and list ---------------------------------------------------------------------------------------------
@@ -41,7 +14,7 @@ const filters = {
   rule: (finding) => [finding.rule, ...finding.also_rules],
   file: (finding) => [finding.location.file],
   api: (finding) => finding.api ? [finding.api] : [],
-  rank: (finding) => finding.ranks.map((rank) => `rank ${rank}`),
+  rank: (finding) => ranksOf(finding).map((rank) => `rank ${rank}`),
   state: (finding) => [stateOf(finding)],
 };
 const all = { rule: 'All rules', file: 'All files', api: 'All APIs', rank: 'All ranks', state: 'Every state' };
@@ -78,11 +51,19 @@ function applyFilters() {
   pick(visible.length ? 0 : -1);
 }
 
+// Where the dtype changed, else what arrived at the call.
+function turnOf(finding) {
+  const step = finding.path.find((each) => each.before && each.before !== each.after);
+  const operand = finding.operands.find((each) => finding.sinks.some((sink) => sink.role === each.role));
+  return step ? [step.before, step.after] : ['', operand && operand.dtypes[0] || ''];
+}
+
 function rowOf(index) {
   const finding = visible[index];
   const closed = finding.suppression || finding.baseline === 'unchanged' || finding.baseline === 'fixed';
   const row = element('div', `row ${finding.level}${closed ? ' closed' : ''}${index === picked ? ' picked' : ''}`, '',
-    element('b', '', finding.message), element('span', '', place(finding.location)),
+    element('b', '', finding.message),
+    element('span', 'first', '', ...change(...turnOf(finding)), element('span', '', place(finding.location))),
     element('span', '', [finding.rule, finding.certainty, finding.location.function].filter(Boolean).join(' · ')));
   row.style.top = `${index * ROW}px`;
   row.addEventListener('click', () => pick(index));
@@ -113,7 +94,8 @@ function pick(index) {
   const detail = byId('detail');
   detail.replaceChildren(...(index < 0 ? [nothing()] : pageOf(visible[index])));
   detail.scrollTop = 0;
-  for (const code of detail.querySelectorAll('.code')) drawWay(code);
+  for (const way of detail.querySelectorAll('.way')) drawPath(way, visible[index]);
+  for (const code of detail.querySelectorAll('.code')) drawMargin(code);
 }
 
 function nothing() {
@@ -134,20 +116,6 @@ function onKey(event) {
 
 // --- one finding --------------------------------------------------------------------------------------------------
 
-// The path, and behind it the call it ends in.
-function stopsOf(finding) {
-  const stops = finding.path.map((step) => ({ ...step, title: step.note || step.operator }));
-  for (const sink of finding.sinks) {
-    const operand = finding.operands.find((each) => each.role === sink.role);
-    stops.push({ ...sink, before: '', after: operand ? operand.dtypes.join(' or ') : '', operator: 'call',
-      title: `${sink.api}, ${sink.role}` });
-  }
-  if (!stops.length && finding.location.line) {
-    stops.push({ ...finding.location, before: '', after: '', operator: '', title: finding.rule });
-  }
-  return stops;
-}
-
 function pageOf(finding) {
   const stops = stopsOf(finding);
   const parts = [
@@ -157,39 +125,19 @@ function pageOf(finding) {
   ];
   if (finding.suppression) parts.push(element('p', '', `Suppressed: ${finding.suppression.reason || 'no reason given'}`));
   if (finding.baseline) parts.push(element('p', 'place', `Baseline: ${finding.baseline}`));
-  if (finding.path.length || finding.sinks.length) parts.push(element('h3', '', 'The way of the dtype'), wayOf(stops));
+  if (finding.path.length || stops.some((stop) => stop.call)) parts.push(element('h3', '', 'The way of the dtype'), wayOf(finding, stops));
   const sources = sourcesOf(finding, stops);
   if (sources.length) parts.push(element('h3', '', 'Source'), ...sources);
-  if (finding.operands.length) parts.push(element('h3', '', 'Operands'), operandsOf(finding));
   if (finding.fixes.length) parts.push(element('h3', '', 'Fix'), ...finding.fixes.map(fixOf));
   const facts = factsOf(finding);
   if (facts) parts.push(element('h3', '', 'Seen'), facts);
-  for (const stack of finding.stacks) parts.push(element('h3', '', `${stack.kind} stack`), element('pre', '', stack.text));
+  const call = finding.backtrace.length ? [{ kind: 'call', backtrace: finding.backtrace }] : [];
+  for (const stack of [...call, ...finding.stacks]) {
+    parts.push(element('h3', '', `${stack.kind} stack`), element('pre', '', stack.backtrace.map(frameOf).join('\n')));
+  }
   const page = report.rules[finding.rule];
   if (page) parts.push(element('details', '', '', element('summary', '', `About ${finding.rule}`), element('pre', '', page)));
   return parts;
-}
-
-function wayOf(stops) {
-  const way = element('div', 'way');
-  stops.forEach((stop, index) => {
-    if (index) way.append(arrow(stops[index - 1].after || stop.before));
-    const button = element('button', 'stop', '', element('b', '', stop.title),
-      element('span', '', place(stop) + ' '));
-    if (stop.before) button.append(chip(stop.before), ' → ');
-    if (stop.after) button.append(chip(stop.after));
-    button.type = 'button';
-    button.addEventListener('click', () => follow(index, button));
-    way.append(button);
-  });
-  return way;
-}
-
-function arrow(dtype) {
-  const stroke = { fill: 'none', 'stroke-width': 3, style: `stroke: ${colour(dtype)}` };
-  const picture = drawn('svg', { class: 'arrow', width: 36, height: 20 },
-    drawn('path', { d: 'M2 10 H32', ...stroke }), drawn('path', { d: 'M25 4 L32 10 L25 16', ...stroke }));
-  return picture;
 }
 
 function follow(index, button) {
@@ -230,6 +178,7 @@ function lineOf(number, text, marks) {
   const line = element('div', marks.length ? 'text on' : 'text');
   line.dataset.number = number;
   line.dataset.stops = marks.map((mark) => mark.index).join(' ');
+  line.dataset.dtype = marks.length ? marks[marks.length - 1].after || marks[marks.length - 1].before : '';
   const first = marks.find((mark) => mark.column && mark.end_column > mark.column && mark.end_line === mark.line);
   if (first) {
     const bytes = new TextEncoder().encode(text);
@@ -244,38 +193,10 @@ function lineOf(number, text, marks) {
   return line;
 }
 
-// A line in the margin from stop to stop, in the colour of the dtype that travels.
-function drawWay(code) {
-  const points = [];
-  for (const line of code.querySelectorAll('.text.on')) {
-    const shown = line.querySelector('.chip');
-    for (const stop of line.dataset.stops.split(' ')) {
-      points.push({ stop: Number(stop), y: line.offsetTop + LINE / 2, dtype: shown ? shown.textContent : '' });
-    }
-  }
-  points.sort((a, b) => a.stop - b.stop);
-  const picture = drawn('svg', { width: 44, height: code.offsetHeight });
-  points.forEach((point, index) => {
-    const stroke = `stroke: ${colour(point.dtype)}`;
-    const next = points[index + 1];
-    if (next && next.y !== point.y) {
-      picture.append(drawn('path', { fill: 'none', 'stroke-width': 2.5, style: stroke, d:
-        `M30 ${point.y} C${6 + (index % 3) * 6} ${point.y}, ${6 + (index % 3) * 6} ${next.y}, 30 ${next.y}` }));
-    }
-    picture.append(drawn('circle', { cx: 31, cy: point.y, r: 4.5, style: `fill: ${colour(point.dtype)}` }));
-  });
-  code.append(picture);
+function frameOf(frame) {
+  const at = frame.file ? `${frame.file}:${frame.line}` : `${frame.module} (+0x${frame.offset.toString(16)})`;
+  return `${frame.function || '??'}  ${at}`;
 }
-
-function operandsOf(finding) {
-  const head = element('tr', '', '', ...['operand', 'has', 'the call accepts', 'shape', 'device'].map((t) => element('th', '', t)));
-  const body = finding.operands.map((operand) => element('tr', '', '',
-    element('td', '', operand.role), element('td', '', '', ...spaced(operand.dtypes)),
-    element('td', '', '', ...spaced(operand.accepts)), element('td', '', operand.shape.join(' × ')),
-    element('td', '', operand.device)));
-  return element('table', '', '', head, ...body);
-}
-const spaced = (dtypes) => dtypes.flatMap((dtype) => [chip(dtype), ' ']);
 
 function fixOf(fix) {
   const made = element('div', 'fix', '', element('div', '', fix.title + (fix.verified ? ' (analysed again: clean)' : '')));
@@ -284,7 +205,7 @@ function fixOf(fix) {
 }
 
 function factsOf(finding) {
-  const rowsOf = [['times', finding.count > 1 ? String(finding.count) : ''], ['ranks', finding.ranks.join(', ')],
+  const rowsOf = [['times', finding.count > 1 ? String(finding.count) : ''], ['ranks', ranksOf(finding).join(', ')],
     ['at run time', finding.runtime], ['precision settings', finding.precision.join(', ')],
     ['torch versions', finding.torch.join(', ')], ['also breaks', finding.also_rules.join(', ')],
     ['extra bytes', finding.extra_bytes ? `${finding.extra_bytes} per element` : ''], ['fingerprint', finding.fingerprint]];
@@ -309,6 +230,8 @@ function start() {
     finding.haystack = [finding.message, finding.rule, finding.location.file, finding.location.function, finding.api]
       .join(' ').toLowerCase();
   }
+  const kinds = { half: 'float16', brain: 'bfloat16', wide: 'float32 and wider', tiny: 'float8', whole: 'integers, bool' };
+  for (const [kind, name] of Object.entries(kinds)) byId('legend').append(element('span', 'key ' + kind), name);
   Object.keys(filters).forEach(fillFilter);
   byId('search').addEventListener('input', applyFilters);
   byId('filters').addEventListener('submit', (event) => event.preventDefault());

@@ -1,6 +1,7 @@
 """dtype-lint's command line: exit status and words for what is wrong, and the same report whatever the way there."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -69,9 +70,47 @@ class CommandLine(unittest.TestCase):
         self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
         self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")
         self.refused(lint("--torch", "two", source, *FLAGS), "'two'")
+        self.refused(lint("--torch", "2.99", source, *FLAGS), "'2.99'", "2.13")
+        self.refused(lint("--torch", "2.4..", source, *FLAGS), "''", "'2.4..'", "A..B")
+        self.refused(lint("--torch", "2.4...2.6", source, *FLAGS), "'.2.6'")
+        self.refused(lint("--torch", "2.4..nine", source, *FLAGS), "'nine'", "'2.4..nine'")
+        self.refused(lint("--torch", "2.6..2.4", source, *FLAGS), "'2.6..2.4' ends before it begins", "2.4..2.6")
+        self.refused(lint("--torch", "1.5..2.4", source, *FLAGS), "'1.5'", "1.13")
         self.refused(lint("--fail-on", "errors", source, *FLAGS), "'errors'")
         self.refused(lint("--jobs", "many", source, *FLAGS), "many")
         self.refused(lint("--root", self.folder / "none", source, *FLAGS), "none")
+
+    def test_a_range_of_versions_tells_what_differs(self):
+        project = self.project(a='#include "attention.h"\nvoid f(const at::Tensor& x) {\n'
+                                 '  at::Tensor q = at::rms_norm(x, {4});\n  attend(q, x, x);\n}\n')
+        shutil.copy(HERE / "attention.h", project)
+        for torch, rule, versions in (("2.10..2.12.1", "version-dependent-dtype", ["2.12"]),
+                                      ("2.12..2.13", "autocast-fp32-operator", ["2.12", "2.13"]),
+                                      ("2.12", "autocast-fp32-operator", ["2.12"])):
+            lint("--torch", torch, "--format", f"json={self.folder / 'r.json'}", project / "a.cpp", *FLAGS)
+            found = json.loads((self.folder / "r.json").read_text())["findings"]
+            self.assertEqual([(f["rule"], f["torch"]) for f in found], [(rule, versions)])
+        self.assertEqual(lint("--torch", "2.4..2.11", project / "a.cpp", *FLAGS).returncode, 0)
+
+    def test_a_wrapper_in_a_header_beside_the_project_is_seen(self):
+        project = self.folder / "src"
+        project.mkdir()
+        (project / "a.cpp").write_text('#include "wrapper.h"\nvoid f(const at::Tensor& x) {\n'
+                                       '  wrapped(x * torch::ones({4}), x);\n}\n')
+        common = self.folder / "common"
+        common.mkdir()
+        shutil.copy(HERE / "attention.h", common)
+        (common / "wrapper.h").write_text('#include "attention.h"\ninline void wrapped(at::Tensor q, at::Tensor k) '
+                                          '{ attend(q, k, k); }\ninline void alone(at::Tensor q) { attend(q * '
+                                          'torch::ones({4}), q, q); }\n')
+        for flag, status in (("-I", 1), ("-isystem", 0)):
+            run = lint("--root", project, project / "a.cpp", *FLAGS, flag, common)
+            self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+            self.assertEqual(run.stdout.count("attention-implicit-promotion"), status)
+        (common / ".git").mkdir()
+        run = lint("--root", project, project / "a.cpp", *FLAGS, "-I", common)
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("the body of 'wrapped' is not read", run.stdout + run.stderr)
 
     def test_files_that_cannot_be_used(self):
         self.refused(lint("missing.cpp", *FLAGS, cwd=self.folder), "'missing.cpp'")

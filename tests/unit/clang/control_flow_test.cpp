@@ -16,10 +16,11 @@ TEST_CASE("a conditional expression is blocks and a phi") {
         "  %4 = op to(self=%1, dtype=%3)\n"
         "  jump b3\n"
         "b2:\n"
+        "  %5 = copy %1\n"
         "  jump b3\n"
         "b3:\n"
-        "  %5 = phi %4, %1\n"
-        "  return %5\n");
+        "  %6 = phi %4, %5\n"
+        "  return %6\n");
 }
 
 TEST_CASE("a loop tests, runs, steps; break and continue leave it where they say") {

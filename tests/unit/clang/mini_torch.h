@@ -30,7 +30,8 @@ enum class ScalarType : int8_t {
   BFloat16
 };
 constexpr ScalarType kHalf = ScalarType::Half, kFloat = ScalarType::Float, kBFloat16 = ScalarType::BFloat16,
-                     kFloat32 = ScalarType::Float, kBool = ScalarType::Bool, kLong = ScalarType::Long;
+                     kFloat32 = ScalarType::Float, kBool = ScalarType::Bool, kLong = ScalarType::Long,
+                     kByte = ScalarType::Byte;
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1 };
 constexpr DeviceType kCPU = DeviceType::CPU, kCUDA = DeviceType::CUDA;
 enum class DispatchKey : uint16_t { Undefined, AutocastCPU, AutocastCUDA };
@@ -96,6 +97,7 @@ class TensorBase {
  public:
   int64_t dim() const;
   int64_t size(int64_t) const;
+  int64_t element_size() const;
   ScalarType scalar_type() const;
   TensorOptions options() const;
   bool defined() const;
@@ -128,6 +130,9 @@ class Tensor : public TensorBase {
   Tensor view(IntArrayRef size) const;
   std::vector<Tensor> unbind(int64_t dim = 0) const;
   std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const;
+  void* data_ptr() const;
+  template <class T>
+  T* data_ptr() const;
   void set_data(const Tensor&) const;
   template <class T>
   T item() const;
@@ -142,6 +147,7 @@ Tensor matmul(const Tensor& self, const Tensor& other);
 Tensor einsum(const std::string& equation, TensorList tensors);
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other);
 Tensor ones(IntArrayRef size, TensorOptions options = {});
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape);
 Tensor custom_thing(const Tensor& self);
 namespace autocast {
 bool is_enabled();
@@ -178,6 +184,7 @@ namespace torch {
 using namespace at;
 using at::Tensor;
 Tensor zeros(IntArrayRef size, TensorOptions options = {});
+Tensor ones(IntArrayRef size, TensorOptions options = {});
 Tensor full(IntArrayRef size, Scalar fill_value, TensorOptions options = {});
 TensorOptions dtype(ScalarType);
 namespace nn {

@@ -147,5 +147,34 @@ TEST_CASE("positions are the whole expression as written, at the expansion of a 
   CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 \"WIDE(q) * q\""));
 }
 
+TEST_CASE("a statement that is only a cast of a tensor is marked as dropped") {
+  const auto marks = [](const std::string& statement) {
+    return contains(body("#define EXPECT_THROWS(x) x\nvoid f(at::Tensor q, torch::nn::LinearImpl& m) { " +
+                             statement + " }",
+                         "f"),
+                    "  discard %");
+  };
+  CHECK(marks("q.to(at::kHalf);"));
+  CHECK(marks("q.type_as(q);"));
+  CHECK_FALSE(marks("(void)q.to(at::kHalf);"));
+  CHECK_FALSE(marks("EXPECT_THROWS(q.to(at::kHalf));"));
+  CHECK_FALSE(marks("m.to(at::kHalf);"));
+  CHECK_FALSE(marks("q.mul(q);"));
+  CHECK_FALSE(marks("at::Tensor k = q.to(at::kHalf);"));
+}
+
+TEST_CASE("a pointer says what it points to, where the code does") {
+  CHECK(contains(body("void f(at::Tensor q) { float* p = q.data_ptr<float>(); }", "f"),
+                 "  %3 = const float32\n  %4 = op data_ptr(self=%2, dtype=%3)\n"));
+  CHECK(contains(
+      body("void f(at::Tensor q) { auto* p = static_cast<at::Half*>(q.data_ptr()); }", "f"),
+      "  %3 = op data_ptr(self=%2)\n  %4 = const float16\n  %5 = op pointer_cast(self=%3, dtype=%4)\n"));
+}
+
+TEST_CASE("std::array's braces are one list") {
+  CHECK(contains(body("void f(at::Tensor q, at::Tensor k) { std::array<at::Tensor, 2> a{q, k}; }", "f"),
+                 "  %5 = pack(%3, %4)\n  store a, %5\n"));
+}
+
 }  // namespace
 }  // namespace dtype_guard::clang_front_end

@@ -1,7 +1,10 @@
 // Whose code it is.
 #include "analyzer/clang/user_code.h"
 
+#include <filesystem>
+
 #include "tests/catch.h"
+#include "tests/unit/clang/snippet.h"
 
 namespace dtype_guard::clang_front_end {
 namespace {
@@ -28,6 +31,41 @@ TEST_CASE("patterns") {
   CHECK(matches_pattern("/a/b/c.h", "*.h"));
   CHECK_FALSE(matches_pattern("/a/b/c.h", "*/c/*"));
   CHECK(matches_pattern("", "*"));
+}
+
+TEST_CASE("headers beside the project are neighbours, installed ones and other repositories are not") {
+  namespace fs = std::filesystem;
+  const fs::path top = fs::temp_directory_path() / "dtype_guard_neighbours";
+  fs::remove_all(top);
+  for (const char* folder :
+       {"ours/.git", "ours/src", "ours/common", "theirs/.git", "prefix/include", "prefix/lib", "loose"})
+    fs::create_directories(top / folder);
+  const UserCode code((top / "ours/src").string(), {"*/vendored/*"});
+  CHECK(code.is_neighbour((top / "ours/common/a.h").string()));
+  CHECK(code.is_neighbour((top / "loose/a.h").string()));
+  CHECK_FALSE(code.is_neighbour((top / "ours/src/a.h").string()));  // it is the user's own
+  CHECK_FALSE(code.is_neighbour((top / "ours/vendored/a.h").string()));
+  CHECK_FALSE(code.is_neighbour((top / "theirs/a.h").string()));
+  CHECK_FALSE(code.is_neighbour((top / "prefix/include/lib/a.h").string()));
+  CHECK_FALSE(code.is_neighbour("/usr/include/a.h"));
+  fs::remove_all(top);
+}
+
+TEST_CASE("the version of libtorch is that of the first headers on the include path") {
+  const auto header = [](const char* minor) {
+    return std::string("#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR ") + minor + "\n";
+  };
+  LoweringOptions options;
+  options.user_code = UserCode("/project", {});
+  options.files["/project/code.cpp"] = "namespace at { class Tensor; }\n";
+  options.files["/new/torch/headeronly/version.h"] = header("13");
+  options.files["/new/torch/csrc/api/include/torch/version.h"] = "#include <torch/headeronly/version.h>\n";
+  options.files["/old/torch/csrc/api/include/torch/version.h"] = header("4");
+  const auto version = [&](const char* first, const char* second) {
+    return lower({"/", "/project/code.cpp", {"c++", "-I", first, "-I", second}}, options).torch_version;
+  };
+  CHECK(version("/new", "/old") == "2.13");
+  CHECK(version("/old", "/new") == "2.4");
 }
 
 }  // namespace

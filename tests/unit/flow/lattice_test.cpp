@@ -88,7 +88,7 @@ TEST_CASE("of several ways from an origin the shortest is kept") {
   Instruction long_way;
   Instruction end;
   const OriginId origin = origins.origin(
-      {Origin::Kind::kPromotion, 0, &first, "mul", Dtype::kFloat16, Dtype::kFloat32, false, ""});
+      {Origin::Kind::kPromotion, 0, &first, "mul", Dtype::kFloat16, Dtype::kFloat32, false, 0, ""});
   const auto step = [&](StepId parent, const Instruction& at) {
     return origins.step(parent, origin, {0, 0, 0, &at, "op", Dtype::kFloat16, Dtype::kFloat32, ""});
   };

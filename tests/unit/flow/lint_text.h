@@ -14,6 +14,7 @@ struct LintOptions {
   std::string device = "cuda";
   bool strict = false;
   std::size_t step_budget = 500'000;
+  std::vector<std::string> torch = {"2.13"};
 };
 
 // Instructions without a position get a line of their own, beyond any that a test writes.

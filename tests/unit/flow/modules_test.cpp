@@ -135,14 +135,5 @@ TEST_CASE("inputs that a setting guesses speak against no call") {
   CHECK(findings(wrapper, all_settings_but_fp32()).empty());
 }
 
-TEST_CASE("a function that is called from main alone is no root") {
-  const std::string helper =
-      "\nfunction helper\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = const float32\n"
-      "  %3 = cast %1, %2\n  %4 = sink flash(q=%3, k=%1, v=%1)\n  return\n";
-  CHECK(findings(helper, {{"bf16"}}).size() == 1);
-  CHECK(findings(helper + "\nfunction main main\nb0:\n  return\n", {{"bf16"}}).empty());
-  CHECK(findings("\nfunction helper internal" + helper.substr(16), {{"bf16"}}).empty());
-}
-
 }  // namespace
 }  // namespace dtype_guard::flow

@@ -5,13 +5,21 @@
 using namespace dtype_guard;
 
 TEST_CASE("the catalog holds all rules in order of precedence") {
-  const std::vector<std::string> expected = {"discarded-cast",           "dtype-guard-misses-promotion",
-                                             "unregistered-buffer",      "dlpack-dtype-mismatch",
-                                             "kv-cache-dtype-mismatch",  "rotary-dtype-mismatch",
-                                             "attention-mask-dtype",     "version-dependent-dtype",
-                                             "autocast-fp32-operator",   "attention-implicit-promotion",
-                                             "attention-mixed-dtypes",   "attention-unsupported-dtype",
-                                             "silent-attention-fallback"};
+  const std::vector<std::string> expected = {"discarded-cast",
+                                             "dtype-guard-misses-promotion",
+                                             "unregistered-buffer",
+                                             "dlpack-dtype-mismatch",
+                                             "kv-cache-dtype-mismatch",
+                                             "rotary-dtype-mismatch",
+                                             "attention-mask-dtype",
+                                             "version-dependent-dtype",
+                                             "autocast-fp32-operator",
+                                             "attention-implicit-promotion",
+                                             "attention-mixed-dtypes",
+                                             "attention-unsupported-dtype",
+                                             "silent-attention-fallback",
+                                             "suppression-without-reason",
+                                             "stale-suppression"};
   std::vector<std::string> ids;
   for (const Rule& rule : catalog()) ids.push_back(rule.id);
   CHECK(ids == expected);

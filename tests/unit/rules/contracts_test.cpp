@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "rules/contracts/contract.h"
@@ -81,19 +83,97 @@ TEST_CASE("some operands must be float32: tables, slopes, states") {
         "float32");
   CHECK(contracts.find("ggml_flash_attn_ext")->accepted("q").describe() == "float32");
   CHECK(contracts.find("ggml_flash_attn_ext")->result_dtype == Dtype::kFloat32);
-  CHECK(contracts.find("fla.ops.chunk_kda")->accepted("state").describe() == "float32");
+  CHECK(contracts.find("fla.ops.chunk_kda")->accepted("initial_state").describe() == "float32");
+  CHECK(contracts.find("fla.ops.parallel_path_attn")->accepted("beta").describe() == "float32");
+  CHECK(contracts.find("mha_fwd")->accepted("alibi_slopes").describe() == "float32");
 }
 
 TEST_CASE("a contract knows the versions that it holds for") {
-  const Api& rotary = *builtin_contracts().find("flash_attn.layers.rotary.apply_rotary_emb");
-  CHECK(rotary.holds_for("2.7.4"));
-  CHECK_FALSE(rotary.holds_for("2.8.0"));
-  CHECK(rotary.holds_for(""));
-  CHECK_FALSE(rotary.errors.empty());
-  const Api& sdpa = *builtin_contracts().find("at::scaled_dot_product_attention");
+  const ContractSet& contracts = builtin_contracts();
+  const char* name = "flash_attn.layers.rotary.apply_rotary_emb";
+  std::vector<const Api*> rotary;
+  for (const Api& api : contracts.apis) {
+    if (api.name == name) rotary.push_back(&api);
+  }
+  REQUIRE(rotary.size() == 2);
+  CHECK(rotary[0]->holds_for("2.7.4"));
+  CHECK_FALSE(rotary[0]->holds_for("2.8.0"));
+  CHECK_FALSE(rotary[0]->holds_for(""));  // an unknown version is the newest
+  CHECK(rotary[1]->holds_for("2.8.0"));
+  CHECK(contracts.named(name, "2.13") == rotary[1]);
+  CHECK(rotary[0]->find("cos")->same_as == "x");
+  CHECK(rotary[1]->find("cos")->same_as.empty());
+  const Api& sdpa = *contracts.find("at::scaled_dot_product_attention");
   CHECK(sdpa.autocast_at("cuda", "2.13") == AutocastBehaviour::kRecasts);
-  CHECK(sdpa.autocast_at("cuda", "2.0") == AutocastBehaviour::kAsIs);
+  CHECK(sdpa.autocast_at("cpu", "2.1") == AutocastBehaviour::kAsIs);
   CHECK(sdpa.autocast_at("toaster", "2.13") == AutocastBehaviour::kAsIs);
+}
+
+TEST_CASE("older releases of PyTorch refuse a float32 mask beside half queries") {
+  const ContractSet& contracts = builtin_contracts();
+  const auto takes = [&](const char* torch_version) {
+    const Api* api = contracts.named("scaled_dot_product_attention", torch_version);
+    REQUIRE(api != nullptr);
+    return api->find("mask")->takes(Dtype::kFloat32, Dtype::kBFloat16);
+  };
+  CHECK_FALSE(takes("2.0"));
+  CHECK_FALSE(takes("2.2.1"));
+  CHECK(takes("2.13"));
+  CHECK(contracts.named("_scaled_dot_product_attention", "1.13") != nullptr);
+  CHECK(contracts.named("_scaled_dot_product_attention", "2.13") == nullptr);
+}
+
+TEST_CASE("an operand knows what its library says when the rule is broken") {
+  const Api& api = *builtin_contracts().find("flash_attn.flash_attn_func");
+  CHECK(api.find("q")->error == "FlashAttention only support fp16 and bf16 data type");
+  CHECK(api.find("k")->error == "query and key must have the same dtype");
+  CHECK(api.find("alibi_slopes")->argument == 8);
+  CHECK(builtin_contracts().find("mha_fwd")->find("alibi_slopes")->argument == 4);
+}
+
+TEST_CASE("a result is like an operand with exceptions, fixed, or named by an option") {
+  const ContractSet& contracts = builtin_contracts();
+  const Api& hopper = *contracts.find("flash_attn_interface.flash_attn_func");
+  CHECK(hopper.result_like == "q");
+  CHECK(hopper.result_for.at(Dtype::kFloat8_e4m3fn) == Dtype::kBFloat16);
+  CHECK(contracts.find("flashinfer.single_prefill_with_kv_cache")->result_argument == 6);
+  CHECK(contracts.find("ggml_flash_attn_ext")->result_dtype == Dtype::kFloat32);
+}
+
+TEST_CASE("a file names a project's own types and helpers, with or without APIs") {
+  const ContractSet set = parse_contracts(R"({"schema": "dtype-guard/contracts/1", "library": "mine",
+    "types": {"my::half_t": "float16"}, "helpers": {"my::apply_scale": "mul"}})",
+                                          "mine.json");
+  CHECK(set.apis.empty());
+  ContractSet all = builtin_contracts();
+  merge_contracts(all, set);
+  CHECK(all.types.at("my::half_t") == Dtype::kFloat16);
+  CHECK(all.types.at("ggml_fp16_t") == Dtype::kFloat16);
+  CHECK(all.helpers.at("my::apply_scale") == "mul");
+}
+
+TEST_CASE("a user's spelling comes before the shipped one") {
+  ContractSet all = builtin_contracts();
+  merge_contracts(all, parse_contracts(R"({"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+    {"name": "my_fwd", "kind": "attention", "spellings": ["mha_fwd"],
+     "operands": [{"role": "q", "template_argument": 0, "accepts": ["half"]}]}]})",
+                                       "mine.json"));
+  CHECK(all.find("mha_fwd")->name == "my_fwd");
+  CHECK(all.find("mha_fwd")->find("q")->template_argument == 0);
+  CHECK(all.find("flash::mha_fwd")->name == "mha_fwd");
+  CHECK(all.named("mha_fwd", "2.13")->library == "flash_attn");
+}
+
+TEST_CASE("a spelling belongs to one API") {
+  std::map<std::string, std::string> owners;
+  for (const Api& api : builtin_contracts().apis) {
+    std::vector<std::string> names = api.spellings;
+    names.push_back(api.name);
+    for (const std::string& spelling : names) {
+      CAPTURE(spelling);
+      CHECK(owners.try_emplace(spelling, api.name).first->second == api.name);
+    }
+  }
 }
 
 TEST_CASE("every operand of every shipped contract can be satisfied and stands in signature order") {
@@ -135,4 +215,9 @@ TEST_CASE("the example in the contracts' README is a contract file") {
   const ContractSet set = parse_contracts(text.substr(start, text.find("```", start) - start), "README.md");
   REQUIRE(set.find("my::attention") != nullptr);
   CHECK(set.find("my::attention")->operands.size() == 5);
+  CHECK(set.types.size() == 1);
+  const std::size_t five = text.find("    {\"schema\"");
+  const std::string lines = text.substr(five, text.find("\n\n", five) - five);
+  CHECK(std::count(lines.begin(), lines.end(), '\n') == 4);
+  CHECK(parse_contracts(lines, "README.md").find("my::attention")->operands.size() == 3);
 }

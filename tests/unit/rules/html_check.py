@@ -73,10 +73,16 @@ def main():
     assert saw["total"] == 3 and saw["rows"] == 3, saw
     assert saw["first"] == "row error picked", saw["first"]
     assert saw["heading"].startswith("q becomes float32 here"), saw["heading"]
-    assert saw["stops"] == 3 and saw["marked"] == 2 and saw["drawn"] == 1, saw
+    assert saw["stops"] == 3 and saw["marked"] == 2 and saw["drawn"] == 2, saw  # a bend and its arrow
+    # From the half dtype that comes in, through the step where it turns wide, into q; and a stub for k.
+    coming, turned, into_q, into_k = saw["ribbons"]
+    assert coming != turned == into_q and into_k == coming, saw["ribbons"]
+    assert saw["operands"] == [["q", True], ["k", True]], saw["operands"]  # k is none of what it takes, in this sample
     assert saw["followed"] == 7, "the second stop leads to the call's line"
 
-    check_all(visit(page("runtime"), folder))
+    saw = visit(page("runtime"), folder)
+    check_all(saw)
+    assert saw["operands"] and saw["stops"] == 1, "a finding without a path shows its call and the operands"
     check_all(visit(page("bad-utf8"), folder))
     check_all(visit(page("baseline"), folder))
 

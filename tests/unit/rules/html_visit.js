@@ -15,8 +15,10 @@
   saw.stops = document.querySelectorAll('#detail .stop').length;
   saw.marked = document.querySelectorAll('#detail .text.on').length;
   saw.drawn = document.querySelectorAll('#detail .code svg path').length;
+  saw.ribbons = [...document.querySelectorAll('#detail .way > svg path')].map((path) => getComputedStyle(path).stroke);
+  saw.operands = [...document.querySelectorAll('#detail .operand')].map((row) => [row.dataset.role, row.classList.contains('bad')]);
   saw.outside = performance.getEntriesByType('resource').map((entry) => entry.name);
-  saw.unsafe = document.querySelectorAll('b:not(.row b):not(.stop b)').length;
+  saw.unsafe = document.querySelectorAll('b:not(.row b):not(.stop b):not(.operand b)').length;
   const second = document.querySelectorAll('#detail .stop')[1];
   if (second) {
     second.click();

@@ -51,7 +51,7 @@ const Case kCases[] = {
     {2, R"(  "schema": "dtype-guard/contracts/2",)",
      R"(c.json:2: /schema: found "dtype-guard/contracts/2", expected "dtype-guard/contracts/1")"},
     {2, R"(  "shema": "dtype-guard/contracts/1",)",
-     R"(c.json:2: /shema: found the unknown member "shema", expected one of "$schema", "schema", "library", "apis", did you mean "schema"?)"},
+     R"(c.json:2: /shema: found the unknown member "shema", expected one of "$schema", "schema", "library", "apis", "types", "helpers", did you mean "schema"?)"},
     {2, "", R"(c.json:1: /: found an object without "schema", expected that member)"},
     {3, R"(  "library": 7,)", "c.json:3: /library: found the number 7, expected a string"},
     {3, R"(  "library": "",)",
@@ -61,7 +61,7 @@ const Case kCases[] = {
     {7, R"(    "spellings": [],)",
      "c.json:7: /apis/0/spellings: found an empty array, expected an array of at least one qualified name"},
     {7, R"(    "spelings": ["my::attend"],)",
-     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "autocast", "autocast_since", "result_like", "result_dtype", "versions", "errors", "source", did you mean "spellings"?)"},
+     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "autocast", "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "result_for", "versions", "source", did you mean "spellings"?)"},
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["flaot16"]},)",
      R"(c.json:9: /apis/0/operands/0/accepts/0: found "flaot16", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "float16"?)"},
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["at::kHalf"]},)",
@@ -93,8 +93,30 @@ const Case kCases[] = {
      R"(c.json:11: /apis/0/versions/until: found "next", expected a version such as "2.8.0")"},
     {11, R"(    "versions": {"untill": "2.8"})",
      R"(c.json:11: /apis/0/versions/untill: found the unknown member "untill", expected one of "since", "until", did you mean "until"?)"},
-    {11, R"(    "errors": [])",
-     "c.json:11: /apis/0/errors: found an empty array, expected an array of at least one message"},
+    {11, R"(    "versions": {"since": "2.8", "until": "2.8.1"})",
+     R"(c.json:11: /apis/0/versions/until: found "2.8.1", expected a version after 2.8, which "since" names)"},
+    {11, R"(    "result_for": {"float16": "float32"})",
+     R"(c.json:11: /apis/0/result_for: found an object, expected "result_like" beside it, to which it lists exceptions)"},
+    {11, R"(    "result_like": "q", "result_for": {"fp8": "float32"})",
+     R"(c.json:11: /apis/0/result_for/fp8: found "fp8", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"))"},
+    {11, R"(    "fast": {"cuda": ["haf"]})",
+     R"(c.json:11: /apis/0/fast/cuda/0: found "haf", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "half"?)"},
+    {11, R"(    "result_argument": "dtype")",
+     R"(c.json:11: /apis/0/result_argument: found "dtype", expected a position in the signature, from 0 to 255)"},
+    {9, R"(      {"role": "q", "accepts": ["float16"]},)",
+     R"(c.json:9: /apis/0/operands/0: found an object, expected either "argument" or "template_argument" to say where its dtype comes from)"},
+    {9, R"(      {"role": "q", "argument": 0, "template_argument": 0, "accepts": ["float16"]},)",
+     R"(c.json:9: /apis/0/operands/0: found an object, expected either "argument" or "template_argument" to say where its dtype comes from)"},
+    {9, R"(      {"role": "q", "argument": 0, "accepts": ["float16"], "error": ""},)",
+     R"(c.json:9: /apis/0/operands/0/error: found "", expected a name of at least one printable character)"},
+    {3, R"(  "library": "mine", "types": {"my::half_t": "hlaf"},)",
+     R"(c.json:3: /types/my::half_t: found "hlaf", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "half"?)"},
+    {3, R"(  "library": "mine", "types": {},)",
+     "c.json:3: /types: found an empty object, expected an object of qualified type names and their dtypes"},
+    {3, R"(  "library": "mine", "helpers": {"my::apply_scale": "mull"},)",
+     R"(c.json:3: /helpers/my::apply_scale: found "mull", expected an operator by PyTorch's name, such as "mul", did you mean "mul"?)"},
+    {3, R"(  "library": "mine", "helpers": {"apply scale": "mul"},)",
+     R"(c.json:3: /helpers/apply scale: found the key "apply scale", expected a qualified name)"},
     {11, R"(    "result_like": "out")",
      R"(c.json:11: /apis/0/result_like: found "out", expected a role of this API ("q", "k"))"},
     {11, R"(    "name": "again")",
@@ -124,7 +146,9 @@ TEST_CASE("an API defined twice in one file is refused") {
               R"("name": "attend", "kind": "rotary", "spellings": ["b"], "operands": [
       {"role": "x", "argument": 0, "accepts": ["half"]}]}]
 )");
-  CHECK(message(text) == R"(c.json:13: /apis/1/name: found "attend", expected each API name once per file)");
+  CHECK(
+      message(text) ==
+      R"(c.json:13: /apis/1/name: found "attend", expected each API name once per file, or with "versions" that do not overlap)");
 }
 
 TEST_CASE("text that is no JSON is refused with its line") {

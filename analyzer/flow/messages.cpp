@@ -1,0 +1,134 @@
+#include "analyzer/flow/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace dtype_guard::flow {
+namespace {
+
+std::string quoted_list(const std::vector<std::string>& names, std::string_view last) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i) out += i + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
+    out += "'" + names[i] + "'";
+  }
+  return out;
+}
+
+std::string came_about(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  if (!origin) return "";
+  const std::string before =
+      origin->before == Dtype::kUndefined ? "" : fmt::format(" from '{}'", name(origin->before));
+  switch (origin->kind) {
+    case Origin::Kind::kPromotion:
+      if (origin->instruction->op == Op::kCast)
+        return fmt::format(", promoted{} by an implicit conversion", before);
+      return fmt::format(", promoted{} by '{}'{}", before, origin->op,
+                         origin->by_autocast ? " under autocast" : "");
+    case Origin::Kind::kCast:
+      return fmt::format(", cast{} by '{}'", before, origin->op == "cast" ? "to" : origin->op);
+    case Origin::Kind::kSource:
+      return fmt::format(", made by '{}'", origin->op);
+  }
+  return "";
+}
+
+std::string wanted(const Defect& defect) {
+  std::string out;
+  if (!defect.differs_from.empty() && !defect.unsupported) {
+    std::vector<std::string> roles;
+    std::vector<std::string> dtypes;
+    for (const SinkOperand* each : defect.differs_from) {
+      roles.push_back(each->role);
+      for (const std::string& dtype : dtypes_of(*each)) add_once(dtypes, dtype);
+    }
+    std::sort(roles.begin(), roles.end());
+    std::sort(dtypes.begin(), dtypes.end());
+    out = fmt::format("; {} {} {} and the call wants them equal", quoted_list(roles, "and"),
+                      roles.size() == 1 ? "is" : "are", quoted_list(dtypes, "or"));
+  }
+  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
+  if (defect.unsupported) out += fmt::format("; the call accepts {}", quoted_list(names_of(accepts), "or"));
+  if (defect.slow && !defect.breaks_contract())
+    out += fmt::format("; the call takes it, without the fast kernels that it has for '{}'",
+                       name(defect.origin->before));
+  return out;
+}
+
+std::string cure(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  if (!origin) return "; cast it before the call";
+  if (origin->kind == Origin::Kind::kPromotion) {
+    if (origin->instruction->op == Op::kCast) {
+      return fmt::format("; round back to '{}' where it is stored", name(origin->before));
+    }
+    // A dtype by name would be right in one precision setting and wrong in the next.
+    if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
+    return fmt::format("; cast back after it, e.g. '.to({}.scalar_type())'", origin->narrow);
+  }
+  if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
+    std::vector<std::string> roles;
+    for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
+    std::sort(roles.begin(), roles.end());
+    return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
+  }
+  if (origin->kind == Origin::Kind::kSource) return "; give it that dtype where it is made";
+  return "; cast it back before the call";
+}
+
+// What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.
+std::string by_rule(std::string_view rule, const Defect& defect) {
+  const std::string operand = fmt::format("'{}' of '{}'", defect.arrived->role, defect.record->api->name);
+  const std::string_view dtype = name(defect.alternative.dtype);
+  if (rule == "discarded-cast") {
+    return fmt::format("the result of '{}' is not used, so {} is still '{}'{}; assign the result",
+                       discarded_cast(defect)->instruction->text, operand, dtype, wanted(defect));
+  }
+  if (rule == "unregistered-buffer") {
+    return fmt::format(
+        "{} is '{}' because of a plain member, which Module::to passes by{}; register the tensor with "
+        "register_buffer, or cast it where it is used",
+        operand, dtype, wanted(defect));
+  }
+  if (rule == "dlpack-dtype-mismatch") {
+    return fmt::format("{} is described as '{}' and its data is '{}'; take the dtype from the tensor",
+                       operand, dtype, name(wrong_description(defect)->other));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(DtypeSet set) {
+  std::vector<std::string> out;
+  for (Dtype dtype : all_dtypes()) {
+    if (set.contains(dtype)) out.emplace_back(name(dtype));
+  }
+  return out;
+}
+
+std::vector<std::string> dtypes_of(const SinkOperand& operand) {
+  std::vector<std::string> out;
+  for (const Alternative& each : operand.alternatives) {
+    if (each.kind == Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined) {
+      add_once(out, std::string(name(each.dtype)));
+    }
+  }
+  return out;
+}
+
+std::string message(std::string_view rule, const Defect& defect) {
+  std::string special = by_rule(rule, defect);
+  if (!special.empty()) return special;
+  std::string test;
+  if (rule == "dtype-guard-misses-promotion") {
+    test = fmt::format("; the test in line {} saw the value from before",
+                       missed_by_test(defect)->where->range.line);
+  }
+  return fmt::format("'{}' of '{}' is '{}'{}{}{}{}", defect.arrived->role, defect.record->api->name,
+                     name(defect.alternative.dtype), came_about(defect), test, wanted(defect), cure(defect));
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,34 @@
+// Descriptors that are right, or of which nothing can be proved.
+#include "attention.h"
+
+int attend_as(DLTensor* q, DLTensor* other) {
+  return flash_ref_attention_fwd(q, other, other, other, nullptr, nullptr);
+}
+
+// Written for bfloat16: that some precision setting hands in float16 is no evidence.
+void for_bfloat16(const at::Tensor& q) {
+  DLTensor d{};
+  d.data = q.data_ptr();
+  d.dtype = {4, 16, 1};
+  attend_as(&d, &d);
+}
+
+// DLPack had no bfloat16 once; bytes and integers carry any type.
+void as_bits(DLTensor* out) {
+  at::Tensor raw = torch::zeros({1, 2, 3, 4}, torch::kByte);
+  DLTensor d{};
+  d.data = raw.data_ptr();
+  d.dtype = {4, 16, 1};
+  attend_as(&d, out);
+}
+
+int main() {
+  at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf);
+  DLTensor d{};
+  d.data = x.data_ptr<at::Half>();
+  d.dtype = {2, 16, 1};
+  attend_as(&d, &d);
+  void* memory = x.data_ptr();
+  d.data = memory;
+  attend_as(&d, &d);
+}

@@ -1,0 +1,40 @@
+// The same types where the arithmetic is float for a while and the result is rounded back.
+#include "attention.h"
+
+struct __half {
+  unsigned short x;
+  __half() = default;
+  __half(float);
+  operator float() const;
+};
+float __half2float(__half);
+__half __float2half(float);
+
+int attend(const __half* q) {
+  DLTensor a = describe(const_cast<__half*>(q), {2, 16, 1});
+  return flash_ref_attention_fwd(&a, &a, &a, &a, nullptr, nullptr);
+}
+
+void accumulated(const __half* h, int n) {
+  std::vector<__half> out(n);
+  for (int i = 0; i < n; ++i) {
+    float sum = h[i];
+    sum += h[i] * 2.0f;
+    out[i] = sum;
+  }
+  attend(out.data());
+}
+
+void written_out(const __half* h, int n) {
+  std::vector<__half> out(n);
+  for (int i = 0; i < n; ++i) out[i] = __float2half(__half2float(h[i]) * 2);
+  attend(out.data());
+}
+
+void beside_the_call(const __half* h, int n) {
+  std::vector<float> statistics(n);
+  for (int i = 0; i < n; ++i) statistics[i] = h[i];
+  attend(h);
+}
+
+int main() { return 0; }

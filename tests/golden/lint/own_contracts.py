@@ -1,0 +1,226 @@
+"""dtype-lint --contracts with a project's own file: an API in five lines, operands of every kind, own types and helpers, what the
+library says; and files that are broken in every way."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINT, TORCH = sys.argv[1], sys.argv[2]
+FLAGS = ["--", "-std=c++17", "-include", TORCH]
+FIVE_LINES = """{"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+  {"name": "my_attention", "kind": "attention", "spellings": ["my::attention"], "operands": [
+    {"role": "q", "argument": 0, "accepts": ["half"], "error": "half q wanted"},
+    {"role": "k", "argument": 1, "same_as": "q", "error": "k is not like q"},
+    {"role": "v", "argument": 2, "same_as": "q"}]}]}
+"""
+CALL = """namespace my { at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v); }
+at::Tensor run(const at::Tensor& q, const at::Tensor& k) { return my::attention(q, k, q); }
+int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({1, 2}, at::DTYPE)); }
+"""
+
+
+def operand(role, **more):
+    return {"role": role, **more}
+
+
+class OwnContracts(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        (self.folder / ".dtype-lint.json").write_text("{}")
+
+    def run_lint(self, code, contracts, *arguments):
+        """`contracts` is the text of the file, a JSON document, or a path."""
+        (self.folder / "a.cpp").write_text(code)
+        path = contracts
+        if not isinstance(contracts, pathlib.Path):
+            path = self.folder / "mine.json"
+            data = contracts if isinstance(contracts, (str, bytes)) else json.dumps(contracts)
+            path.write_bytes(data.encode() if isinstance(data, str) else data)
+        return subprocess.run([LINT, "--contracts", str(path), *map(str, arguments), "a.cpp", *FLAGS],
+                              capture_output=True, timeout=60, cwd=self.folder)
+
+    def found(self, code, contracts, *arguments):
+        """(line, rule) of the findings."""
+        run = self.run_lint(code, contracts, "--format=json", *arguments)
+        self.assertIn(run.returncode, (0, 1), run.stdout + run.stderr)
+        return [(f["location"]["line"], f["rule"]) for f in json.loads(run.stdout)["findings"]]
+
+    @staticmethod
+    def api(*operands, **more):
+        return {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "attend", "kind": "attention", "spellings": ["attend"], "operands": list(operands), **more}]}
+
+    def test_five_lines_make_an_api(self):
+        self.assertEqual(self.found(CALL.replace("DTYPE", "kFloat"), FIVE_LINES), [(3, "attention-mixed-dtypes")])
+        self.assertEqual(self.found(CALL.replace("DTYPE", "kHalf"), FIVE_LINES), [])
+        other = FIVE_LINES.replace("my::attention", "my::another")
+        self.assertEqual(self.found(CALL.replace("DTYPE", "kFloat"), other), [])
+
+    def test_the_librarys_own_words_end_the_path(self):
+        run = self.run_lint(CALL.replace("DTYPE", "kFloat"), FIVE_LINES)
+        self.assertIn(b"""reaches 'k' of 'my_attention', which stops with "k is not like q" (float32)""", run.stdout)
+
+    def test_a_dtype_may_be_that_of_a_template_argument(self):
+        code = """template <class TQ, class TK> int attend(const void* q, const void* k);
+int half(const void* p) { return attend<c10::Half, c10::Half>(p, p); }
+int mixed(const void* p) { return attend<c10::Half, float>(p, p); }
+"""
+        contracts = self.api(operand("q", template_argument=0, accepts=["half"]),
+                             operand("k", template_argument=1, same_as="q"))
+        self.assertEqual(self.found(code, contracts), [(3, "attention-mixed-dtypes")])
+        inside = """template <class T> struct Attention { static int attend(const void* q, const at::Tensor& k); };
+int good(const at::Tensor& k) { return Attention<c10::Half>::attend(nullptr, k.to(at::kHalf)); }
+int bad(const at::Tensor& k) { return Attention<c10::Half>::attend(nullptr, k.to(at::kFloat)); }
+"""
+        contracts = self.api(operand("q", template_argument=0, accepts=["half"]), operand("k", argument=1, same_as="q"),
+                             spellings=["Attention::attend"])
+        self.assertEqual(self.found(inside, contracts), [(3, "attention-mixed-dtypes")])
+
+    def test_a_dtype_may_be_that_of_a_pointee(self):
+        code = """int attend(const c10::Half* q, const float* k);
+int attend(const c10::Half* q, const c10::Half* k);
+int good(const c10::Half* q, const c10::Half* k) { return attend(q, k); }
+int bad(const c10::Half* q, const float* k) { return attend(q, k); }
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["half"]), operand("k", argument=1, same_as="q"))
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [4])
+
+    def test_a_project_names_its_own_types(self):
+        code = """namespace my { struct number { unsigned short bits; }; }
+typedef unsigned short raw_t;
+int attend(const my::number* q, const my::number* k);
+int attend(const raw_t* q, const float* k);
+int good(const my::number* q, const my::number* k) { return attend(q, k); }
+int bad(const raw_t* q, const float* k) { return attend(q, k); }
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["half"]), operand("k", argument=1, same_as="q"))
+        self.assertEqual(self.found(code, contracts), [])
+        contracts["types"] = {"my::number": "float16", "raw_t": "float16"}
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [6])
+
+    def test_a_project_names_helpers_that_behave_as_an_operator(self):
+        code = """at::Tensor apply_scale(const at::Tensor& x, const at::Tensor& by);
+at::Tensor attend(const at::Tensor& q, const at::Tensor& k);
+at::Tensor run(const at::Tensor& q, const at::Tensor& k, const at::Tensor& scale) {
+  return attend(apply_scale(q, scale), k);
+}
+int main() {
+  at::Tensor half = torch::zeros({1, 2}, at::kHalf);
+  run(half, half, torch::zeros({2}, at::kFloat));
+}
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["half"]), operand("k", argument=1, same_as="q"))
+        self.assertEqual(self.found(code, contracts), [])
+        contracts["helpers"] = {"apply_scale": "mul"}
+        self.assertEqual(self.found(code, contracts), [(4, "attention-implicit-promotion")])
+        half_scale = code.replace("torch::zeros({2}, at::kFloat)", "half")
+        self.assertEqual(self.found(half_scale, contracts), [])
+
+    def test_the_result_follows_the_contract(self):
+        code = """at::Tensor attend(const at::Tensor& q, at::ScalarType dtype = at::kHalf);
+at::Tensor later(const at::Tensor& x, const at::Tensor& y);
+void run(const at::Tensor& q) {
+  later(attend(q), q);
+  later(attend(q, at::kFloat), q);
+}
+int main() { run(torch::zeros({1, 2}, at::kHalf)); }
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["half"]), result_argument=1, result_like="q")
+        contracts["apis"].append({"name": "later", "kind": "attention", "spellings": ["later"], "operands": [
+            operand("q", argument=0, accepts=["half"]), operand("k", argument=1, same_as="q")]})
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [5])
+        contracts["apis"][0].update(result_dtype="float32")
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [4, 5])
+        del contracts["apis"][0]["result_dtype"]
+        contracts["apis"][0].update(result_for={"float16": "float64"})
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [4, 5])
+
+    def test_the_mask_rule_of_sdpa_is_that_of_the_release(self):
+        code = """namespace at { Tensor scaled_dot_product_attention(const Tensor&, const Tensor&, const Tensor&,
+    const std::optional<Tensor>& = {}); }
+at::Tensor run(const at::Tensor& q, const at::Tensor& mask) { return at::scaled_dot_product_attention(q, q, q, mask); }
+int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({2, 2}, at::kFloat)); }
+"""
+        empty = {"schema": "dtype-guard/contracts/1", "library": "mine", "types": {"none_t": "float16"}}
+        self.assertEqual(self.found(code, empty, "--torch=2.13"), [])
+        self.assertEqual(self.found(code, empty, "--torch=2.1"), [(4, "attention-mask-dtype")])
+
+    def test_a_promotion_that_only_costs_the_fast_kernels_is_a_warning(self):
+        code = """at::Tensor attend(const at::Tensor& q, const at::Tensor& k);
+at::Tensor run(const at::Tensor& x, const at::Tensor& scale) {
+  at::Tensor q = x * scale;
+  return attend(q, x.to(q.scalar_type()));
+}
+at::Tensor on_purpose(const at::Tensor& x) { return attend(x.to(at::kFloat), x.to(at::kFloat)); }
+int main() {
+  at::Tensor half = torch::zeros({1, 2}, at::kHalf), wide = torch::zeros({1, 2}, at::kFloat);
+  run(half, wide);
+  run(half, half);
+  on_purpose(half);
+  attend(wide, wide);
+}
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["floating"]), operand("k", argument=1, same_as="q"),
+                             fast={"cuda": ["half"]})
+        run = self.run_lint(code, contracts, "--format=json")
+        found = json.loads(run.stdout)["findings"]
+        self.assertEqual([(f["location"]["line"], f["rule"], f["level"]) for f in found],
+                         [(3, "silent-attention-fallback", "warning")])
+        self.assertEqual(self.found(code, contracts, "--device=cpu"), [])
+        del contracts["apis"][0]["fast"]
+        self.assertEqual(self.found(code, contracts), [])
+
+    def test_a_broken_file_is_answered_with_its_place(self):
+        good = self.api(operand("q", argument=0, accepts=["half"]))
+
+        def broken(change):
+            document = json.loads(json.dumps(good))
+            change(document)
+            return json.dumps(document)
+
+        first = "/apis/0"
+        cases = {
+            "empty": ("", "malformed JSON"), "null": ("null", "found null"), "a list": ("[]", "an empty array"),
+            "a number": ("7", "found the number 7"), "cut off": (FIVE_LINES[:150], "malformed JSON"),
+            "two documents": (FIVE_LINES * 2, "malformed JSON"), "a comment": ("// mine\n" + FIVE_LINES, "malformed JSON"),
+            "no UTF-8": (b'{"schema": "\xff"}', "malformed JSON"), "binary": (bytes(range(256)) * 64, "malformed JSON"),
+            "NUL in a name": (FIVE_LINES.replace("my::attention", "my\\u0000"), "printable"),
+            "deep": ('{"a":' * 5000 + "1" + "}" * 5000, "nesting deeper than 64"),
+            "deep list": ("[" * 200000, "nesting deeper than 64"),
+            "long": ('{"schema": "' + "x" * 5_000_000 + '"}', "xxx..."),
+            "key twice": (FIVE_LINES.replace('"library": "mine"', '"library": "mine", "library": "yours"'), "twice"),
+            "unknown dtype": (broken(lambda d: d["apis"][0]["operands"][0].update(accepts=["fp15"])), f"{first}/operands/0/accepts/0"),
+            "number dtype": (broken(lambda d: d["apis"][0]["operands"][0].update(accepts=[16])), "found the number 16"),
+            "unknown role": (broken(lambda d: d["apis"][0]["operands"][0].update(role="qq")), "did you mean"),
+            "half position": (broken(lambda d: d["apis"][0]["operands"][0].update(argument=0.5)), "argument"),
+            "huge position": (broken(lambda d: d["apis"][0]["operands"][0].update(argument=10 ** 30)), "argument"),
+            "versions reversed": (broken(lambda d: d["apis"][0].update(versions={"since": "2.8", "until": "2.7"})), "a version after 2.8"),
+            "version of words": (broken(lambda d: d["apis"][0].update(versions={"since": "2.x"})), "a version such as"),
+            "same as nobody": (broken(lambda d: d["apis"][0]["operands"][0].update(same_as="k")), "same_as"),
+            "no operands": (broken(lambda d: d["apis"][0].update(operands=[])), "at least one operand"),
+            "operand of text": (broken(lambda d: d["apis"][0].update(operands=["q"])), f"{first}/operands/0"),
+            "API of null": (broken(lambda d: d.update(apis=[None])), first), "no APIs": (broken(lambda d: d.update(apis=[])), "/apis"),
+            "unknown member": (broken(lambda d: d["apis"][0].update(spelling=["a"])), 'did you mean "spellings"'),
+            "unknown helper": (broken(lambda d: d.update(helpers={"f": "mulll"})), 'did you mean "mul"'),
+            "unknown type": (broken(lambda d: d.update(types={"t": "hlaf"})), "/types/t"),
+            "nothing in it": ('{"schema": "dtype-guard/contracts/1", "library": "mine"}', '"types"'),
+            "other schema": (FIVE_LINES.replace("contracts/1", "contracts/9"), "/schema"),
+            "a report": ('{"schema": "dtype-guard/report/1", "findings": []}', "dtype-guard/contracts/1"),
+            "no device": (pathlib.Path("/dev/null"), "/dev/null"), "a folder": (pathlib.Path("/"), "a folder"),
+            "missing": (pathlib.Path("/no/such/file.json"), "no readable file"),
+        }
+        for name, (contracts, words) in cases.items():
+            with self.subTest(name):
+                run = self.run_lint("int f();\n", contracts)
+                self.assertEqual((run.returncode, run.stdout), (2, b""), run.stderr[:500])
+                self.assertIn(b"--contracts", run.stderr)
+                self.assertIn(words.encode(), run.stderr, run.stderr[:500])
+                self.assertLess(len(run.stderr), 4000, "an error that nobody reads to its end")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
