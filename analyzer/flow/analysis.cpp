@@ -29,6 +29,7 @@ class Pass {
     DefectOptions how;
     how.named_by_user = options_.settings_named_by_user;
     how.module_is_half = engine.converted_to_half() || (!function.is_main && is_half(setting_.parameters));
+    how.closed = function.is_main;
     how.device = options_.device;
     how.torch_version = torch_version_;
     for (const SinkRecord& record : engine.records()) {

@@ -19,6 +19,10 @@ namespace dtype_guard::flow {
 // The argument of a sink that is no operand but names the result's dtype.
 inline constexpr std::string_view kResultArgument = "result";
 
+// "virtual::NAME::KEY" names a call for which the object's class decides: its own NAME runs, or else the
+// function KEY.
+inline constexpr std::string_view kVirtualCall = "virtual::";
+
 // Index of the instruction result within its function; printed %1, %2, ...; 0 is "no value".
 using ValueId = std::uint32_t;
 using BlockId = std::uint32_t;  // index into Function::blocks; block 0 is the entry; printed b0, b1, ...

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analyzer/flow/function_info.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -30,6 +32,12 @@ struct Definitions {
 
 bool names_function(const Instruction& instruction) {
   return (instruction.op == Op::kCall || instruction.op == Op::kClosure) && !instruction.name.empty();
+}
+
+// The function that a call names; of a virtual call, the one that runs where no class has its own.
+std::string key_of(const std::string& name) {
+  const std::optional<VirtualCall> call = virtual_call(name);
+  return call ? std::string(call->key) : name;
 }
 
 class Linker {
@@ -110,7 +118,7 @@ class Linker {
     for (const Block& block : code(instance).blocks) {
       for (const Instruction& each : block.instructions) {
         if (!names_function(each)) continue;
-        const auto found = by_key_.find(each.name);
+        const auto found = by_key_.find(key_of(each.name));
         if (found == by_key_.end() || found->second.variants < 2) continue;
         const Instance* own = found->second.in(instance.unit);
         out.push_back(own ? own->variant : kNone);
@@ -166,8 +174,16 @@ class Linker {
     }
   }
 
-  std::string resolved(const std::string& key, std::uint32_t unit) const {
-    if (overridden_.contains(key)) return key + "@overridden";
+  std::string resolved(const std::string& name, std::uint32_t unit) const {
+    const std::string key = key_of(name);
+    // A file that knows of an override and still names the function means that one: Base::forward().
+    const std::vector<std::string>& known = modules_[unit].overridden;
+    const bool meant = std::find(known.begin(), known.end(), key) != known.end();
+    if (key == name && !meant && overridden_.contains(key)) return key + "@overridden";
+    return name.substr(0, name.size() - key.size()) + in_file(key, unit);
+  }
+
+  std::string in_file(const std::string& key, std::uint32_t unit) const {
     const auto found = by_key_.find(key);
     if (found == by_key_.end() || found->second.variants < 2) return key;
     const Instance* own = found->second.in(unit);

@@ -4,6 +4,9 @@
 #include <functional>
 #include <iterator>
 
+#include "analyzer/flow/contractions.h"
+#include "rules/operators/operators.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -31,9 +34,9 @@ class Reach {
     const Function& function = index_.function(id);
     for (const Block& block : function.blocks) {
       for (const Instruction& each : block.instructions) {
-        if (each.op == Op::kSink) mark(id);
-        if (each.op != Op::kCall && each.op != Op::kClosure) continue;
-        for (const std::uint32_t callee : index_.find(each.name)) callers_[callee].push_back(id);
+        const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
+        if (each.op == Op::kSink || (op && is_contraction(op->name))) mark(id);
+        for (const std::uint32_t callee : index_.may_run(each)) callers_[callee].push_back(id);
       }
     }
     // A root gets its object, and the objects that it is given, from their constructors.

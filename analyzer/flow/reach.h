@@ -1,5 +1,6 @@
-// Which functions matter: those whose evaluation can come to a call that has a contract. In most files there
-// are few, and the others need not be evaluated as roots.
+// Which functions matter: those whose evaluation can come to a call that has a contract, or to a product of
+// matrices, which may be attention by hand. In most files there are few, and the others need not be evaluated
+// as roots.
 #pragma once
 
 #include <cstdint>

@@ -43,8 +43,7 @@ class Reached {
     std::vector<std::uint32_t> out;
     for (const Block& block : index_.function(function).blocks) {
       for (const Instruction& each : block.instructions) {
-        if (each.op != Op::kCall && each.op != Op::kClosure) continue;
-        const auto& found = index_.find(each.name);
+        const std::vector<std::uint32_t> found = index_.may_run(each);
         out.insert(out.end(), found.begin(), found.end());
       }
     }
@@ -143,7 +142,7 @@ void Engine::evaluate_root(std::uint32_t function) {
       HeapObject fresh;
       fresh.type = code.class_name;
       const HeapId id = heap_id(root, &code, -1);
-      state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
+      state.heap[id] = std::make_shared<HeapObject>(std::move(fresh));
       arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
     }
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
@@ -156,7 +155,13 @@ void Engine::evaluate_root(std::uint32_t function) {
                                           [&](const Value& each) { return is_made_half(state, each, seen); });
     if (contradicted) return;
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
-      state.autocast = {true, false, true, setting_.autocast};
+      state.autocast = {true, false, true, setting_.autocast, {}};
+    if (code.is_main) {
+      for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+        if (device != options_.device)
+          state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
+      }
+    }
     bool alive = true;
     call(function, std::move(arguments), state, root, nullptr, alive);
   } catch (const BudgetExceeded&) {
@@ -173,7 +178,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     HeapObject slot;
     const Key key{Key::Kind::kVariable, 0};
     slot.cells[key] = contents;
-    state.heap[id] = std::make_shared<const HeapObject>(std::move(slot));
+    state.heap[id] = std::make_shared<HeapObject>(std::move(slot));
     return Value(Alternative::at(Kind::kReference, id, key));
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
@@ -196,7 +201,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
       list.rest = Value(tensor);
-      state.heap[id] = std::make_shared<const HeapObject>(std::move(list));
+      state.heap[id] = std::make_shared<HeapObject>(std::move(list));
       return Value(Alternative::at(Kind::kObject, id));
     }
     case ParameterKind::kDtype:
@@ -232,7 +237,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   HeapObject fresh;
   fresh.type = class_name;
   fresh.symbols = symbol(root, &index_, position);
-  state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
+  state.heap[id] = std::make_shared<HeapObject>(std::move(fresh));
   std::optional<State> made;
   ++objects_being_made_;
   for (const std::uint32_t constructor : constructors) {
@@ -243,8 +248,15 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       // A constructor that takes its own class would not end: such a parameter is left unknown.
       const bool own_class = code.parameters[i].type == class_name;
-      arguments.push_back(own_class ? Value::unknown(symbol(inner, &code, static_cast<int>(i)))
-                                    : input(code.parameters[i], inner, static_cast<int>(i), one));
+      const ParameterKind kind = code.parameters[i].kind;
+      if (own_class) {
+        arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
+      } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
+        // What a model is told to be made in is what its parameters are.
+        arguments.push_back(Value(Alternative::a_dtype(setting_.parameters)));
+      } else {
+        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), one));
+      }
     }
     bool alive = true;
     call(constructor, std::move(arguments), one, inner, nullptr, alive);
@@ -288,8 +300,14 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
         // Integer buffers stay what they are.
         const bool floating =
             old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-        if (floating && old.kind != Kind::kNone && (old.kind != Kind::kTensor || old.dtype != dtype)) {
+        // float32 in a setting means that nobody converted it: what the constructor made of it stays.
+        const bool as_made =
+            dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
+        const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
+        if (floating && old.kind != Kind::kNone && differs && !as_made) {
+          const std::uint8_t lineage = old.lineage;
           old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+          old.lineage = lineage;
         }
         old.assumed = old.assumed || floating;
         contents = join(contents, Value(old), symbols_);

@@ -92,6 +92,8 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
     const bool one_is_on = into.may_be_on != from.may_be_on;
     into.dtype = !one_is_on ? Dtype::kUndefined : into.may_be_on ? into.dtype : from.dtype;
   }
+  std::erase_if(into.elsewhere, [&](const auto& each) { return !from.elsewhere.count(each.first); });
+  for (auto& [device, state] : into.elsewhere) join_autocast(state, from.elsewhere.at(device));
   into.assumed = into.assumed || from.assumed;
   into.may_be_on = into.may_be_on || from.may_be_on;
   into.may_be_off = into.may_be_off || from.may_be_off;
@@ -120,6 +122,8 @@ const HeapObject* State::find(HeapId id) const {
 
 HeapObject& State::change(HeapId id) {
   HeapPointer& slot = heap[id];
+  // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
+  if (slot && slot.use_count() == 1) return const_cast<HeapObject&>(*slot);
   auto copy = slot ? std::make_shared<HeapObject>(*slot) : std::make_shared<HeapObject>();
   HeapObject& out = *copy;
   slot = std::move(copy);

@@ -39,12 +39,13 @@ struct HeapObject {
 };
 using HeapPointer = std::shared_ptr<const HeapObject>;
 
-// Autocast of the device under analysis.
+// Autocast of the device under analysis, and of others as far as the code says.
 struct AutocastState {
   bool may_be_on = false;
   bool may_be_off = true;
-  bool assumed = false;             // switched on by the precision setting
-  Dtype dtype = Dtype::kUndefined;  // kUndefined: not known
+  bool assumed = false;                                 // switched on by the precision setting
+  Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
+  std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
   friend bool operator==(const AutocastState&, const AutocastState&) = default;
 };
 
