@@ -10,7 +10,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test torch-venv bench-kernels bench-rules bench-san install clean
+.PHONY: help packages configure build demo test torch-venv bench-kernels bench-lint bench-rules bench-san install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them); sets up a PyTorch to'
 	@echo '              compare with where a package index can be reached (TORCH_VENV=off leaves it out)'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
+	@echo 'make bench-lint  speed of dtype-lint beside the compiler and clang-tidy'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
@@ -45,6 +46,9 @@ test: build torch-venv
 
 bench-rules: configure
 	cmake --build --preset $(PRESET) --target bench-rules
+
+bench-lint: build
+	cmake --build --preset $(PRESET) --target bench-lint
 
 bench-kernels: configure
 	cmake --build --preset $(PRESET) --target bench_kernels

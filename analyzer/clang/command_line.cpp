@@ -8,6 +8,8 @@
 #include <string_view>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/clang/known_options.h"
+#include "analyzer/clang/nvcc.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -17,6 +19,9 @@ namespace {
 constexpr std::array<std::string_view, 7> kDroppedWithValue = {
     "-o", "-MF", "-MT", "-MQ", "-MJ", "--param", "--serialize-diagnostics"};
 constexpr std::array<std::string_view, 8> kDropped = {"-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP"};
+// A word after one of these is its value, whatever it looks like.
+constexpr std::array<std::string_view, 10> kKeptWithValue = {
+    "-Xclang", "-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-D", "-U", "-x"};
 // Of -f and -m flags only those stay that change what the source means.
 constexpr std::array<std::string_view, 24> kKeptPrefixes = {"-fexceptions",    "-fno-exceptions",
                                                             "-frtti",          "-fno-rtti",
@@ -79,45 +84,54 @@ std::string resource_directory() {
 
 std::string llvm_version() { return LLVM_VERSION_STRING; }
 
-std::vector<std::string> adjusted_command(const CompileCommand& command, const LoweringOptions& options) {
-  std::vector<std::string> adjusted;
-  bool options_ended = false;
-  for (std::size_t i = 0; i < command.arguments.size(); ++i) {
-    const std::string& argument = command.arguments[i];
-    if (i == 0) {
-      adjusted.push_back(argument.ends_with("cc") || argument.ends_with("clang") ? "clang" : "clang++");
-      continue;
-    }
-    if (argument == "--") {
-      options_ended = true;
-      continue;
-    }
-    if (!options_ended) {
-      if (is_any(argument, kDroppedWithValue)) {
-        ++i;
-        continue;
-      }
-      const bool output = argument.starts_with("-o") && argument.size() > 2;
-      if (output || is_any(argument, kDropped) || is_foreign(argument)) continue;
-      if (argument.starts_with("-")) {
-        adjusted.push_back(argument);
-        const bool takes_value = argument == "-I" || argument == "-isystem" || argument == "-include" ||
-                                 argument == "-D" || argument == "-U" || argument == "-x" ||
-                                 argument == "-iquote" || argument == "-idirafter" || argument == "-Xclang" ||
-                                 argument == "-imacros" || argument == "-isysroot" || argument == "-target";
-        if (takes_value && i + 1 < command.arguments.size()) adjusted.push_back(command.arguments[++i]);
-        continue;
-      }
-    }
-    // Whatever is no option is the source, under the name that the build gives it.
-    std::filesystem::path named(argument);
-    if (named.is_relative()) named = std::filesystem::path(command.directory) / named;
-    if (named.lexically_normal() != std::filesystem::path(command.file).lexically_normal()) {
-      adjusted.push_back(argument);
-    }
+namespace {
+
+// "ccache g++ ..." compiles with g++.
+std::vector<std::string> without_launcher(std::vector<std::string> arguments) {
+  static constexpr std::array<std::string_view, 5> kLaunchers = {"ccache", "sccache", "distcc", "icecc",
+                                                                 "buildcache"};
+  while (arguments.size() > 1 && !arguments[1].starts_with("-") &&
+         is_any(std::filesystem::path(arguments[0]).filename().string(), kLaunchers)) {
+    arguments.erase(arguments.begin());
   }
-  if (adjusted.empty()) adjusted.emplace_back("clang++");
+  return arguments;
+}
+
+// Outputs and what only other compilers know; values stay with their options.
+std::vector<std::string> without_foreign(const std::vector<std::string>& arguments) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& argument = arguments[i];
+    if (is_any(argument, kDroppedWithValue)) {
+      ++i;
+      continue;
+    }
+    const bool output = argument.starts_with("-o") && argument.size() > 2;
+    if (output || is_any(argument, kDropped) || is_foreign(argument)) continue;
+    kept.push_back(argument);
+    if (is_any(argument, kKeptWithValue) && i + 1 < arguments.size()) kept.push_back(arguments[++i]);
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<std::string> adjusted_command(const CompileCommand& command, const LoweringOptions& options) {
+  std::vector<std::string> written = without_launcher(command.arguments);
+  const std::string compiler = written.empty() ? "c++" : written.front();
+  if (!written.empty()) written.erase(written.begin());
+  if (is_nvcc(compiler)) written = translate_nvcc(written, command.directory);
+  // The source has no place among the options; it is added under its own name.
+  std::vector<std::string> known = known_options(without_foreign(written));
+  std::vector<std::string> adjusted = {compiler.ends_with("cc") || compiler.ends_with("clang") ? "clang"
+                                                                                               : "clang++"};
+  if (is_nvcc(compiler)) adjusted.front() = "clang++";
+  adjusted.insert(adjusted.end(), known.begin(), known.end());
   adjusted.insert(adjusted.end(), options.extra_arguments.begin(), options.extra_arguments.end());
+  if (is_cuda(command.file, adjusted)) {
+    const std::vector<std::string> more = cuda_arguments(compiler, adjusted);
+    adjusted.insert(adjusted.end(), more.begin(), more.end());
+  }
   adjusted.insert(adjusted.end(), {"-fsyntax-only", "-w", "-Qunused-arguments", "-ferror-limit=0",
                                    "-resource-dir=" + resource_directory(), "--", command.file});
   return adjusted;

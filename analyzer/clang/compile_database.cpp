@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/clang/response_file.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -33,7 +34,8 @@ std::vector<CompileCommand> read_compile_database(const std::string& folder) {
   for (const clang::tooling::CompileCommand& each : database->getAllCompileCommands()) {
     fs::path source(each.Filename);
     if (source.is_relative()) source = fs::path(each.Directory) / source;
-    commands.push_back({each.Directory, source.lexically_normal().string(), each.CommandLine});
+    commands.push_back({each.Directory, source.lexically_normal().string(),
+                        with_response_files(each.CommandLine, each.Directory)});
   }
   return commands;
 }

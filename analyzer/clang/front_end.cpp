@@ -10,11 +10,17 @@
 #include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
 #include <llvm/Support/CrashRecoveryContext.h>
+#include <llvm/Support/ErrorHandling.h>
 #include <llvm/Support/MemoryBuffer.h>
+#include <signal.h>
 
+#include <filesystem>
+#include <mutex>
 #include <regex>
 
 #include "analyzer/clang/function_lowering.h"
+#include "analyzer/clang/nvcc.h"
+#include "analyzer/clang/recording_file_system.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -116,7 +122,7 @@ class LoweringConsumer : public clang::ASTConsumer {
       sources.getFileManager().makeAbsolutePath(path);
       user = options_.user_code.contains(path.str().str()) ||
              (is_found_as_the_users(sources, decl->getLocation()) &&
-              options_.user_code.is_neighbour(path.str().str()));
+              options_.user_code.is_neighbour(path.str().str(), exists_for(sources)));
     }
     user_files_[file] = user;
     return !user;
@@ -132,6 +138,7 @@ class LoweringConsumer : public clang::ASTConsumer {
       flow::Function lowered = FunctionLowering(unit, each).run();
       if (keys.insert(lowered.key).second) result_.module.functions.push_back(std::move(lowered));
     }
+    result_.module.overridden = unit.overridden_keys();
     for (const char* name : {"at", "torch"}) {
       clang::IdentifierInfo& id = context.Idents.get(name);
       if (!context.getTranslationUnitDecl()->lookup(clang::DeclarationName(&id)).empty()) {
@@ -200,10 +207,55 @@ class ErrorCollector : public clang::DiagnosticConsumer {
 
 }  // namespace
 
+namespace {
+
+// A stack that overflows is a crash of the file as well: its signal is handled on another stack.
+void handle_signals_elsewhere() {
+  for (const int signal : {SIGSEGV, SIGBUS}) {
+    struct sigaction action {};
+    if (::sigaction(signal, nullptr, &action) != 0) continue;
+    action.sa_flags |= SA_ONSTACK;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
+class SignalStack {
+ public:
+  SignalStack() : memory_(std::size_t{64} << 10U) {
+    stack_t own{};
+    own.ss_sp = memory_.data();
+    own.ss_size = memory_.size();
+    ::sigaltstack(&own, &before_);
+  }
+  ~SignalStack() { ::sigaltstack(&before_, nullptr); }
+  SignalStack(const SignalStack&) = delete;
+  SignalStack& operator=(const SignalStack&) = delete;
+
+ private:
+  std::vector<char> memory_;
+  stack_t before_{};
+};
+
+// A fatal error of LLVM ends the file, not the process.
+void leave_file(void*, const char*, bool) {
+  if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
+}
+
+}  // namespace
+
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options) {
   LoweredSource result;
+  std::error_code no_folder;
+  if (!std::filesystem::is_directory(command.directory, no_folder)) {
+    result.errors.push_back(
+        {options.user_code.report_name(command.file), 0, 0,
+         "the folder that it is compiled in, '" + command.directory + "', does not exist"});
+    return result;
+  }
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  for (const auto& [path, text] : options.files) {
+  std::map<std::string, std::string> given = cuda_headers();
+  given.insert(options.files.begin(), options.files.end());
+  for (const auto& [path, text] : given) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   }
   llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> disk(llvm::vfs::createPhysicalFileSystem().release());
@@ -212,22 +264,37 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   overlay->setCurrentWorkingDirectory(command.directory);
   clang::FileSystemOptions file_options;
   file_options.WorkingDir = command.directory;
-  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(file_options, overlay);
+  llvm::IntrusiveRefCntPtr<RecordingFileSystem> recording;
+  if (options.record_dependencies) {
+    recording = llvm::makeIntrusiveRefCnt<RecordingFileSystem>(overlay, given);
+  }
+  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> seen = overlay;
+  if (recording) seen = recording;
+  auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(file_options, seen);
 
   ErrorCollector errors(options, result);
   bool ran = false;
   llvm::CrashRecoveryContext::Enable();
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::install_fatal_error_handler(leave_file);
+    handle_signals_elsewhere();
+  });
   llvm::CrashRecoveryContext guard;
   const bool survived = guard.RunSafelyOnThread(
       [&] {
+        // Never given back by a crash: the handler may still stand on it.
+        auto* signal_stack = new SignalStack;
         clang::tooling::ToolInvocation invocation(adjusted_command(command, options),
                                                   std::make_unique<LoweringAction>(options, result),
                                                   files.get());
         invocation.setDiagnosticConsumer(&errors);
         ran = invocation.run();
+        delete signal_stack;
       },
       std::size_t{64} << 20U);
   result.crashed = !survived;
+  if (recording && survived) result.dependencies = recording->dependencies();
   if (survived && !ran && result.errors.empty()) {
     result.errors.push_back(
         {options.user_code.report_name(command.file), 0, 0, "Clang could not read this file"});

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/clang/dependencies.h"
 #include "analyzer/clang/user_code.h"
 #include "analyzer/flow/ir.h"
 #include "rules/contracts/contract.h"
@@ -34,6 +35,7 @@ struct LoweredSource {
   std::vector<SourceError> errors;  // what the compiler would report as errors, at most a few
   bool crashed = false;             // Clang itself failed on this file
   std::string torch_version;        // "1.13" as the headers say; empty without libtorch
+  Dependencies dependencies;        // when asked for
 };
 
 struct LoweringOptions {
@@ -41,6 +43,7 @@ struct LoweringOptions {
   const ContractSet* contracts = nullptr;  // the calls that are sinks; null: those built in
   std::vector<std::string> extra_arguments;
   std::map<std::string, std::string> files;  // text of files that are not on disk, by absolute path
+  bool record_dependencies = false;
 };
 
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options);

@@ -75,6 +75,33 @@ flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const
   return parameter;
 }
 
+// What the engine looks up in the class that the object turns out to be; the key is the function's own body.
+std::string FunctionLowering::virtual_key(const clang::FunctionDecl* callee) const {
+  return std::string(flow::kVirtualCall) + callee->getNameAsString() + "::" + unit_.key(callee);
+}
+
+bool FunctionLowering::is_dispatched(const clang::FunctionDecl* callee) const {
+  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
+  return method && method->isVirtual() && method->getIdentifier() &&
+         (method->isPureVirtual() || unit_.is_overridden(method));
+}
+
+bool FunctionLowering::makes_held(const clang::FunctionDecl* function) const {
+  const auto* constructor = llvm::dyn_cast_or_null<clang::CXXConstructorDecl>(function);
+  return constructor && constructor->isUserProvided() && !constructor->isInheritingConstructor() &&
+         derives_from(*constructor->getParent(), "torch::nn::ModuleHolder");
+}
+
+void FunctionLowering::give_held(const clang::CXXConstructorDecl* constructor) {
+  for (const clang::CXXCtorInitializer* each : constructor->inits()) {
+    const auto* base = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(each->getInit()));
+    if (!each->isBaseInitializer() || !base || base->getNumArgs() == 0) continue;
+    builder_.give_back(base->getNumArgs() == 1 ? value(base->getArg(0)) : construct(base));
+    return;
+  }
+  builder_.give_back(builder_.unknown());
+}
+
 flow::Function FunctionLowering::run() {
   result_.key = unit_.key(function_);
   result_.name = unit_.display_name(function_);
@@ -86,6 +113,13 @@ flow::Function FunctionLowering::run() {
   // An instantiation is made for a caller in this file.
   const bool instantiated = function_->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation;
   if (result_.kind == FunctionKind::kLambda || instantiated) result_.external = false;
+  if (makes_held(function_)) {
+    result_.kind = FunctionKind::kFunction;
+    prologue();
+    give_held(llvm::cast<clang::CXXConstructorDecl>(function_));
+    builder_.finish();
+    return std::move(result_);
+  }
   prologue();
   open_scope();
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function_)) {
@@ -104,7 +138,7 @@ void FunctionLowering::prologue() {
   int index = 0;
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function_);
   Builder::At here(builder_, unit_.position(function_->getNameInfo().getSourceRange()));
-  if (method && method->isInstance()) {
+  if (method && method->isInstance() && !makes_held(method)) {
     this_ = builder_.parameter(index++);
     const clang::CXXRecordDecl* parent = method->getParent();
     if (parent->isLambda()) {

@@ -50,6 +50,7 @@ class FunctionLowering {
   // functions (function_lowering.cpp)
   void prologue();
   void parameter(const clang::ParmVarDecl* decl, int index);
+  void give_held(const clang::CXXConstructorDecl* constructor);
   void member_initialisers(const clang::CXXConstructorDecl* constructor);
   void member_destructors(const clang::CXXDestructorDecl* destructor);
   flow::Parameter describe(const clang::ParmVarDecl* decl) const;
@@ -117,6 +118,9 @@ class FunctionLowering {
   ValueId construct(const clang::CXXConstructExpr* expr);
   ValueId construct_as(clang::QualType type, llvm::ArrayRef<const Expr*> arguments,
                        const clang::CXXConstructorDecl* constructor);
+  // Whether a constructor is a holder's own, which decides what is held: it is lowered as a function that
+  // gives that.
+  bool makes_held(const clang::FunctionDecl* constructor) const;
   ValueId object(const clang::CXXRecordDecl* record, llvm::ArrayRef<const Expr*> arguments,
                  const clang::CXXConstructorDecl* constructor);
   ValueId guard(const clang::CXXRecordDecl* record, llvm::ArrayRef<const Expr*> arguments);
@@ -134,7 +138,9 @@ class FunctionLowering {
   ValueId operator_call(const clang::CXXOperatorCallExpr* expr);
   ValueId member_call(const clang::CXXMemberCallExpr* expr);
   ValueId user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
-                    llvm::ArrayRef<const Expr*> arguments);
+                    llvm::ArrayRef<const Expr*> arguments, bool dispatched = false);
+  std::string virtual_key(const clang::FunctionDecl* callee) const;
+  bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,

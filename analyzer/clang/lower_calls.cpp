@@ -57,9 +57,22 @@ const char* operator_name(clang::OverloadedOperatorKind kind, unsigned operands)
   return nullptr;
 }
 
+// The table's first argument that no parameter of the callee has the name of: functional::embedding takes
+// (input, weight) where the table has (weight, indices).
+std::string unclaimed(const Operator& entry, const clang::FunctionDecl* callee,
+                      const std::vector<flow::Argument>& given) {
+  for (const std::string& each : entry.arguments) {
+    const bool taken =
+        std::any_of(given.begin(), given.end(), [&](const flow::Argument& one) { return one.name == each; });
+    const bool claimed = callee && std::any_of(callee->param_begin(), callee->param_end(),
+                                               [&](const auto* one) { return one->getName() == each; });
+    if (!taken && !claimed) return each;
+  }
+  return {};
+}
+
 // A function in a header that is not read, external or of another repository, may be the wrapper around a
-// call: that nothing is said of it is said. Installed libraries and templates (tests, bindings) are not
-// meant.
+// call: that nothing is said of it is said. Installed libraries and templates are not meant.
 void note_unread(TranslationUnit& unit, const std::string& caller, const clang::FunctionDecl* callee,
                  llvm::ArrayRef<const Expr*> arguments) {
   const clang::SourceManager& sources = unit.context.getSourceManager();
@@ -100,7 +113,7 @@ flow::ValueId FunctionLowering::call(const clang::CallExpr* expr) {
 }
 
 flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
-                                          llvm::ArrayRef<const Expr*> arguments) {
+                                          llvm::ArrayRef<const Expr*> arguments, bool dispatched) {
   Arguments given;
   if (object) given.push_back({"", *object});
   for (std::size_t i = 0; i < arguments.size(); ++i) {
@@ -109,7 +122,7 @@ flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std
     given.push_back(
         {"", named ? pass(arguments[i], callee->getParamDecl(index)->getType()) : value(arguments[i])});
   }
-  return builder_.value(Op::kCall, unit_.key(callee), std::move(given));
+  return builder_.value(Op::kCall, dispatched ? virtual_key(callee) : unit_.key(callee), std::move(given));
 }
 
 namespace {
@@ -257,7 +270,8 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     } else if (!written.empty() && (listed(written) || names_as_schema)) {
       argument = written;
     } else if (entry && position_in_table < entry->arguments.size()) {
-      argument = entry->arguments[position_in_table];
+      argument = names_as_schema ? entry->arguments[position_in_table] : unclaimed(*entry, callee, given);
+      if (argument.empty()) argument = entry->arguments[position_in_table];
     } else {
       argument = written;
     }
@@ -370,15 +384,15 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
     }
   }
   const clang::FunctionDecl* definition = unit_.user_definition(method);
-  if (definition && !(method->isVirtual() && unit_.is_overridden(method))) {
-    return user_call(definition, value(object), arguments);
-  }
+  const auto* named = llvm::dyn_cast<clang::MemberExpr>(stripped(expr->getCallee()));
+  const bool dispatched = is_dispatched(method) && !(named && named->hasQualifier());
+  if (definition && !dispatched) return user_call(definition, value(object), arguments);
   if (const Api* api = contract_of(plain_name(*method))) return sink(*api, method, arguments);
   if (method->getIdentifier() || llvm::isa<clang::CXXConversionDecl>(method)) {
     if (const auto known = member(type, object, method, arguments)) return *known;
   }
-  if (unit_.is_user_function(method) && !method->isVirtual())
-    return user_call(method, value(object), arguments);
+  if (unit_.is_user_function(method) && (dispatched || !method->isVirtual()))
+    return user_call(method, value(object), arguments, dispatched);
   return external_call(method, value(object), arguments);
 }
 

@@ -30,6 +30,11 @@ bool is_null(const Expr* expr) {
   return record && record->getName() == "nullopt_t";
 }
 
+bool is_text(const clang::CXXRecordDecl& record) {
+  const llvm::StringRef name = record.getName();
+  return name == "basic_string" || name == "basic_string_view";
+}
+
 std::string module_name(const clang::CXXRecordDecl* record) {
   std::string name = plain_name(*record);
   if (name.ends_with("Impl")) name.resize(name.size() - 4);
@@ -146,6 +151,9 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         const TypeKind from = facts(arguments[0]).kind;
         if (from == TypeKind::kPointer || from == TypeKind::kHolder) return value(arguments[0]);
       }
+      if (makes_held(constructor) && unit_.is_user_function(constructor)) {
+        return user_call(constructor, std::nullopt, arguments);
+      }
       return construct_as(made.inner, arguments, nullptr);
     }
     case TypeKind::kLibraryModule:
@@ -158,6 +166,10 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       if (plain_name(*made.record) == "c10::impl::ExcludeDispatchKeyGuard")
         return guard(made.record, arguments);
       if (copies && (!constructor || constructor->isImplicit() || constructor->isDefaulted())) {
+        return value(arguments[0]);
+      }
+      if (is_text(*made.record) && !arguments.empty() &&
+          llvm::isa<clang::StringLiteral>(stripped(arguments[0]))) {
         return value(arguments[0]);
       }
       return object(made.record, arguments, constructor);

@@ -205,6 +205,7 @@ std::optional<flow::ValueId> FunctionLowering::module_member(const std::string& 
     return ValueId{0};
   }
   for (const Expr* each : arguments) value(each);
+  if (name == "parameters" || name == "buffers") return builder_.op(name, {{"self", self}});
   return builder_.unknown();
 }
 
@@ -216,6 +217,8 @@ flow::ValueId FunctionLowering::forward(const clang::CXXRecordDecl* module, Valu
       if (!each->getIdentifier() || each->getName() != "forward") continue;
       if (arguments.size() < each->getMinRequiredArguments() || arguments.size() > each->getNumParams())
         continue;
+      if (is_dispatched(each) && unit_.is_user_function(each))
+        return user_call(each, object, arguments, true);
       const clang::FunctionDecl* body = unit_.user_definition(each);
       if (body) return user_call(body, object, arguments);
       if (unit_.is_user_function(each)) return user_call(each, object, arguments);

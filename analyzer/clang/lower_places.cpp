@@ -150,7 +150,9 @@ FunctionLowering::Lvalue FunctionLowering::variable_place(const clang::ValueDecl
 FunctionLowering::Lvalue FunctionLowering::global(const clang::VarDecl* decl) {
   const clang::VarDecl* definition = decl->getInitializingDeclaration();
   const bool constant = decl->getType().getNonReferenceType().isConstQualified();
-  if (!definition || !constant || depth_ > 8 || !unit_.is_user_code(definition->getLocation())) {
+  // After an error a constant may have lost its initialiser.
+  if (!definition || !definition->getInit() || !constant || depth_ > 8 ||
+      !unit_.is_user_code(definition->getLocation())) {
     return held(builder_.unknown());
   }
   ++depth_;
@@ -167,6 +169,10 @@ FunctionLowering::Lvalue FunctionLowering::member_place(const clang::MemberExpr*
   const clang::Expr* object = expr->getBase();
   const Lvalue owner = expr->isArrow() ? held(value(object)) : lvalue(object);
   const std::string name = member->getNameAsString();
+  // A pair's members are its cells.
+  if (plain_name(*member->getParent()) == "std::pair") {
+    return cell(owner, name == "second", object->getType());
+  }
   // An unnamed struct or union has its members where it stands.
   const Lvalue place = name.empty() ? owner : field(owner, name);
   if (!member->getType()->isReferenceType() || !is_rebindable_reference(member->getType())) return place;

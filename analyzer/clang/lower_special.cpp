@@ -72,11 +72,26 @@ const std::unordered_map<std::string, Meaning>& meanings() {
   return kMeanings;
 }
 
-// Switches of at::autocast: which device (empty: the first argument names it) and what is set.
 struct AutocastSwitch {
   const char* device;
-  bool sets_dtype;
+  bool of_dtype;
 };
+// Questions to at::autocast: which device (empty: the first argument names it) and what is asked.
+const std::unordered_map<std::string, AutocastSwitch>& autocast_questions() {
+  static const std::unordered_map<std::string, AutocastSwitch> kQuestions = {
+      {"at::autocast::is_enabled", {"cuda", false}},
+      {"at::autocast::is_cpu_enabled", {"cpu", false}},
+      {"at::autocast::is_xpu_enabled", {"xpu", false}},
+      {"at::autocast::is_autocast_enabled", {"", false}},
+      {"at::autocast::get_autocast_gpu_dtype", {"cuda", true}},
+      {"at::autocast::get_autocast_cpu_dtype", {"cpu", true}},
+      {"at::autocast::get_autocast_xpu_dtype", {"xpu", true}},
+      {"at::autocast::get_autocast_dtype", {"", true}},
+  };
+  return kQuestions;
+}
+
+// Switches of at::autocast, in the same way: what is set.
 const std::unordered_map<std::string, AutocastSwitch>& autocast_switches() {
   static const std::unordered_map<std::string, AutocastSwitch> kSwitches = {
       {"at::autocast::set_enabled", {"cuda", false}},
@@ -116,6 +131,13 @@ std::string FunctionLowering::device_name(const Expr* expr) const {
 
 std::optional<flow::ValueId> FunctionLowering::autocast_function(const std::string& name,
                                                                  const clang::CallExpr* expr) {
+  const auto asked = autocast_questions().find(name);
+  if (asked != autocast_questions().end()) {
+    std::string device = asked->second.device;
+    if (device.empty() && expr->getNumArgs() > 0) device = device_name(expr->getArg(0));
+    if (device.empty()) return std::nullopt;
+    return builder_.op((asked->second.of_dtype ? "autocast_dtype::" : "autocast_enabled::") + device, {});
+  }
   const auto found = autocast_switches().find(name);
   if (found == autocast_switches().end()) return std::nullopt;
   std::string device = found->second.device;
@@ -127,7 +149,7 @@ std::optional<flow::ValueId> FunctionLowering::autocast_function(const std::stri
   }
   if (index >= expr->getNumArgs()) return std::nullopt;
   const ValueId setting = value(expr->getArg(index));
-  builder_.effect(Op::kSetAutocast, device, {{found->second.sets_dtype ? "dtype" : "on", setting}});
+  builder_.effect(Op::kSetAutocast, device, {{found->second.of_dtype ? "dtype" : "on", setting}});
   return ValueId{0};
 }
 
@@ -143,8 +165,14 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     case Meaning::kSame:
       if (arguments.empty()) return std::nullopt;
       return value(arguments[0]);
-    case Meaning::kGet:
+    case Meaning::kGet: {
+      // By type (std::get<float>(variant)) it names no cell.
+      const auto* chosen = callee->getTemplateSpecializationArgs();
+      const bool by_index =
+          chosen && chosen->size() > 0 && chosen->get(0).getKind() == clang::TemplateArgument::Integral;
+      if (!by_index) return std::nullopt;
       return load(lvalue(expr));
+    }
     case Meaning::kMake:
       return template_type(callee).isNull() ? builder_.unknown()
                                             : construct_as(template_type(callee), arguments, nullptr);

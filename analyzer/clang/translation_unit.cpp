@@ -16,6 +16,7 @@ constexpr std::size_t kTextLimit = 120;
 std::string folded(llvm::StringRef source) {
   std::string text;
   for (char c : source) {
+    if (text.size() > kTextLimit) break;  // an expression may fill a file
     const bool space = c == ' ' || c == '\n' || c == '\t' || c == '\r';
     if (!space) {
       text += c;
@@ -88,6 +89,12 @@ bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLoc
   return !sources.isInSystemHeader(sources.getExpansionLoc(location));
 }
 
+Exists exists_for(const clang::SourceManager& sources) {
+  return [&files = sources.getFileManager().getVirtualFileSystem()](const std::string& path) {
+    return files.exists(path);
+  };
+}
+
 bool TranslationUnit::is_analysed(clang::SourceLocation location) const {
   if (location.isInvalid()) return false;
   if (is_user_code(location)) return true;
@@ -96,8 +103,8 @@ bool TranslationUnit::is_analysed(clang::SourceLocation location) const {
   const auto known = is_neighbour_.find(file);
   if (known != is_neighbour_.end()) return known->second;
   const std::string path = absolute_path(file);
-  const bool neighbour =
-      !path.empty() && is_found_as_the_users(sources, location) && user_code_.is_neighbour(path);
+  const bool neighbour = !path.empty() && is_found_as_the_users(sources, location) &&
+                         user_code_.is_neighbour(path, exists_for(sources));
   return is_neighbour_[file] = neighbour;
 }
 
@@ -156,6 +163,16 @@ void TranslationUnit::note_override(const clang::CXXMethodDecl* method) {
   for (const clang::CXXMethodDecl* base : method->overridden_methods()) {
     overridden_.insert(base->getCanonicalDecl());
   }
+}
+
+std::vector<std::string> TranslationUnit::overridden_keys() const {
+  std::vector<std::string> keys;
+  for (const clang::CXXMethodDecl* each : overridden_) {
+    // A destructor is called for an object of known type.
+    if (!llvm::isa<clang::CXXDestructorDecl>(each) && is_user_function(each)) keys.push_back(key(each));
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 
 void TranslationUnit::not_lowered(const std::string& function, std::string reason, clang::SourceRange where) {

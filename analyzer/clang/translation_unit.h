@@ -47,6 +47,8 @@ class TranslationUnit {
 
   bool is_overridden(const clang::CXXMethodDecl* method) const;
   void note_override(const clang::CXXMethodDecl* method);
+  // Keys of the user's virtual functions that were noted as overridden, sorted.
+  std::vector<std::string> overridden_keys() const;
   void not_lowered(const std::string& function, std::string reason, clang::SourceRange range);
 
  private:
@@ -63,5 +65,7 @@ class TranslationUnit {
 
 // By -I or beside the file, not by -isystem or a compiler's own path.
 bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLocation location);
+// As the compiler sees the disk, so that what was looked for is known afterwards.
+Exists exists_for(const clang::SourceManager& sources);
 
 }  // namespace dtype_guard::clang_front_end

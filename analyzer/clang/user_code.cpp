@@ -61,35 +61,38 @@ bool UserCode::is_external(const std::string& file) const {
 }
 
 namespace {
-std::string repository_of(const fs::path& file) {
+std::string repository_of(const fs::path& file, const Exists& exists) {
   for (fs::path each = file.parent_path(); !each.empty() && each != each.root_path();
        each = each.parent_path()) {
-    std::error_code error;
-    if (fs::exists(each / ".git", error)) return each.string();
+    if (exists((each / ".git").string())) return each.string();
   }
   return {};
 }
 
 // Below /usr or /opt, or in an `include` that stands beside a `lib`.
-bool is_installed(const fs::path& file) {
+bool is_installed(const fs::path& file, const Exists& exists) {
   const std::string text = file.string();
   if (text.starts_with("/usr/") || text.starts_with("/opt/")) return true;
   for (fs::path each = file.parent_path(); !each.empty() && each != each.root_path();
        each = each.parent_path()) {
-    std::error_code error;
     if (each.filename() != "include") continue;
-    if (fs::is_directory(each.parent_path() / "lib", error)) return true;
-    if (fs::is_directory(each.parent_path() / "lib64", error)) return true;
+    if (exists((each.parent_path() / "lib").string())) return true;
+    if (exists((each.parent_path() / "lib64").string())) return true;
   }
   return false;
 }
 }  // namespace
 
-bool UserCode::is_neighbour(std::string_view path) const {
+bool exists_on_disk(const std::string& path) {
+  std::error_code error;
+  return fs::exists(path, error);
+}
+
+bool UserCode::is_neighbour(std::string_view path, const Exists& exists) const {
   const std::string file = normal(path);
-  if (root_.empty() || is_below(file, root_) || is_external(file) || is_installed(file)) return false;
-  const std::string theirs = repository_of(file);
-  return theirs.empty() || theirs == repository_of(fs::path(root_) / "any");
+  if (root_.empty() || is_below(file, root_) || is_external(file) || is_installed(file, exists)) return false;
+  const std::string theirs = repository_of(file, exists);
+  return theirs.empty() || theirs == repository_of(fs::path(root_) / "any", exists);
 }
 
 std::string UserCode::report_name(std::string_view path) const {

@@ -2,11 +2,17 @@
 // are analysed, and the parser skips every other body, which is where the speed comes from.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dtype_guard::clang_front_end {
+
+// Whether a file or folder is there. The default asks the disk; who keeps results asks a file system that
+// takes note of what was looked for.
+using Exists = std::function<bool(const std::string& path)>;
+bool exists_on_disk(const std::string& path);
 
 class UserCode {
  public:
@@ -14,11 +20,12 @@ class UserCode {
   // `external`: folders (absolute) or patterns with `*`, matched against the absolute path.
   UserCode(std::string root, std::vector<std::string> external);
   const std::string& root() const { return root_; }
+  const std::vector<std::string>& external() const { return external_; }
   // `path` is absolute; "." and ".." in it are resolved textually.
   bool contains(std::string_view path) const;
   // A header outside the root that is still the user's: of the same repository or of none, neither external
-  // nor installed. Its functions are evaluated where user code calls them. Asks the file system.
-  bool is_neighbour(std::string_view path) const;
+  // nor installed. Its functions are evaluated where user code calls them.
+  bool is_neighbour(std::string_view path, const Exists& exists = exists_on_disk) const;
   // Relative to the root when inside it, else absolute.
   std::string report_name(std::string_view path) const;
 

@@ -10,6 +10,7 @@ int main(int argc, char** argv) {
   try {
     const driver::CommandLine command_line = driver::read_command_line(argc, argv);
     if (command_line.exit) return *command_line.exit;
+    if (!command_line.options.link.empty()) return driver::run_linked(command_line.options);
     if (clang_front_end::resource_directory().empty()) {
       std::string places;
       for (const std::string& each : clang_front_end::resource_directories_looked_in())

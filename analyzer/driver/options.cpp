@@ -1,17 +1,22 @@
 #include "analyzer/driver/options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <filesystem>
 #include <iostream>
 #include <regex>
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
+#include "analyzer/clang/response_file.h"
+#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/baselines.h"
+#include "analyzer/driver/cache.h"
+#include "analyzer/driver/config.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
 #include "rules/operators/version.h"
@@ -34,10 +39,10 @@ const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 
 // What CLI11 fills; strings until they are checked.
 struct Written {
-  std::vector<std::string> precision, rules, formats, contracts;
-  std::string torch, explain, fail_on = "warning", color = "auto";
-  bool list_rules = false, version = false;
-  int jobs = 0;
+  std::vector<std::string> precision, rules, formats, contracts, exclude;
+  std::string torch, explain, fail_on = "warning", color = "auto", cache, config, stdin_file;
+  bool list_rules = false, version = false, no_cache = false;
+  std::optional<int> jobs;
 };
 
 std::string listed(const std::vector<std::string>& names) {
@@ -70,6 +75,13 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
   list(app.add_option("--contracts", written.contracts, "More contracts of attention calls, as JSON"))
       ->type_name("FILE");
+  app.add_option("--config", written.config, "Configuration to use instead of the nearest .dtype-lint.json")
+      ->type_name("FILE");
+  list(app.add_option("--exclude", written.exclude, "Leave these files and folders out; may be repeated"))
+      ->type_name("GLOB");
+  app.add_option("--stdin-filename", written.stdin_file,
+                 "The source comes from standard input and is this file")
+      ->type_name("FILE");
   app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
   list(app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out"))
       ->type_name("SPEC");
@@ -86,6 +98,16 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->type_name("FILE");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
       ->type_name("N");
+  app.add_option("--cache", written.cache,
+                 "Folder of the cache; default: dtype-lint in the user's cache folder")
+      ->type_name("DIR");
+  app.add_flag("--no-cache", written.no_cache, "Read every file anew and keep nothing");
+  app.add_option("--emit-summary", options.emit_summary,
+                 "Write what SOURCE says to FILE, for --link, instead of a report")
+      ->type_name("FILE");
+  app.add_option("--link", options.link, "Report on these summaries as one program, instead of on sources")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("FILE");
   app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
@@ -101,7 +123,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
 // CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
 // option.
 std::vector<std::string> without_flags(int argc, char** argv, Options& options) {
-  std::vector<std::string> words(argv + 1, argv + argc);
+  std::vector<std::string> words = clang_front_end::with_response_files(
+      std::vector<std::string>(argv + 1, argv + argc), std::filesystem::current_path().string());
   const auto separator = std::find(words.begin(), words.end(), "--");
   if (separator != words.end()) {
     options.flags.emplace(separator + 1, words.end());
@@ -135,15 +158,26 @@ int list_rules() {
   return 0;
 }
 
-void check_precision(const std::vector<std::string>& names, Options& options) {
+void check_precision(const std::vector<std::string>& names, const std::vector<flow::PrecisionSetting>& more,
+                     Options& options) {
   std::vector<std::string> known;
-  for (const flow::PrecisionSetting& each : flow::precision_settings()) known.push_back(each.name);
+  std::vector<flow::PrecisionSetting> rows = flow::precision_settings();
+  rows.insert(rows.end(), more.begin(), more.end());
+  for (const flow::PrecisionSetting& each : rows) known.push_back(each.name);
   for (const std::string& name : names) expect_one_of("--precision", name, known);
   options.settings_named = !names.empty();
-  for (const flow::PrecisionSetting& each : flow::precision_settings()) {
+  for (const flow::PrecisionSetting& each : rows) {
     const bool named = std::find(names.begin(), names.end(), each.name) != names.end();
     if (names.empty() ? each.by_default : named) options.settings.push_back(each);
   }
+}
+
+void expect_writable(const char* option, const std::string& file) {
+  const std::string problem = why_not_writable(file);
+  if (problem.empty()) return;
+  throw UsageError(
+      fmt::format("{}: cannot write '{}': {}; name a file in a folder that exists and is writable", option,
+                  file, problem));
 }
 
 std::size_t release(const std::string& text, const std::string& written) {
@@ -202,18 +236,81 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
   if (!on_terminal) options.reports.insert(options.reports.begin(), ReportTarget{});
   for (const ReportTarget& target : options.reports) {
     if (target.file.empty()) continue;
-    std::ofstream probe(target.file, std::ios::app);
-    if (!probe) {
-      throw UsageError(
-          fmt::format("--format: cannot write '{}': {}; name a file in a folder that exists and is "
-                      "writable",
-                      target.file, std::strerror(errno)));
-    }
+    expect_writable("--format", target.file);
   }
 }
 
-void check(const Written& written, Options& options) {
-  check_precision(written.precision, options);
+void check_cache(const Written& written, Options& options) {
+  if (written.no_cache && !written.cache.empty()) {
+    throw UsageError("--cache and --no-cache contradict each other; give one of them");
+  }
+  if (written.no_cache) return;
+  options.cache = written.cache.empty() ? Cache::default_folder() : written.cache;
+  if (written.cache.empty()) return;
+  std::error_code error;
+  std::filesystem::create_directories(options.cache, error);
+  if (error || ::access(options.cache.c_str(), W_OK | X_OK) != 0) {
+    throw UsageError(fmt::format("--cache: '{}' is no folder that can be written: {}", options.cache,
+                                 error ? error.message() : std::strerror(errno)));
+  }
+}
+
+void check_summaries(const Options& options) {
+  if (!options.link.empty() && (!options.sources.empty() || options.flags || !options.emit_summary.empty())) {
+    throw UsageError(
+        "--link reports on summaries; sources, compiler flags and --emit-summary belong to "
+        "another command");
+  }
+  if (options.emit_summary.empty()) return;
+  if (options.sources.size() != 1) {
+    throw UsageError(fmt::format("--emit-summary: writes the summary of one source file, and {} were given",
+                                 options.sources.size()));
+  }
+  expect_writable("--emit-summary", options.emit_summary);
+}
+
+// The folder whose configuration holds.
+std::string start_folder(const Options& options) {
+  namespace fs = std::filesystem;
+  if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
+  if (!options.sources.empty()) return fs::absolute(options.sources.front()).parent_path().string();
+  const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
+  return fs::is_directory(named) ? named.string() : named.parent_path().string();
+}
+
+// What the command line leaves open is as the configuration says; what adds up stands before it.
+Config apply_config(const CLI::App& app, Written& written, Options& options) {
+  Config config = written.config.empty() ? find_config(start_folder(options)) : read_config(written.config);
+  const auto open = [&](const char* option) { return app.get_option(option)->count() == 0; };
+  if (open("--precision")) written.precision = config.precision;
+  if (open("--rules")) written.rules = config.rules;
+  if (open("--torch") && config.torch) written.torch = *config.torch;
+  if (open("--device") && config.device) options.device = *config.device;
+  if (open("--fail-on") && config.fail_on) written.fail_on = *config.fail_on;
+  if (open("--strict") && config.strict) options.strict = *config.strict;
+  if (config.time_limit) options.time_limit = *config.time_limit;
+  const auto prepend = [](std::vector<std::string>& to, const std::vector<std::string>& first) {
+    to.insert(to.begin(), first.begin(), first.end());
+  };
+  prepend(written.contracts, config.contracts);
+  prepend(options.extra_arguments, config.extra_args);
+  options.external = config.external;
+  options.config_folder = config.folder;
+  options.config_root = config.root;
+  options.exclude = config.exclude;
+  const std::string here = std::filesystem::current_path().string();
+  for (const std::string& each : written.exclude) {
+    for (std::string& one : path_patterns(each, here)) options.exclude.push_back(std::move(one));
+  }
+  return config;
+}
+
+void check(const CLI::App& app, Written& written, Options& options) {
+  if (!written.stdin_file.empty()) {
+    options.stdin_file = std::filesystem::absolute(written.stdin_file).lexically_normal().string();
+  }
+  const Config config = apply_config(app, written, options);
+  check_precision(written.precision, config.settings, options);
   options.torch_versions = read_torch_versions(written.torch);
   expect_one_of("--device", options.device, kDevices);
   expect_one_of("--fail-on", written.fail_on, {"error", "warning", "never"});
@@ -233,10 +330,13 @@ void check(const Written& written, Options& options) {
       throw UsageError(fmt::format("--contracts: {}", error.what()));
     }
   }
-  if (written.jobs < 0)
-    throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", written.jobs));
-  options.jobs = written.jobs > 0 ? static_cast<unsigned>(written.jobs)
-                                  : std::max(1U, std::thread::hardware_concurrency());
+  options.rules_hash = rules_hash(written.contracts);
+  if (written.jobs.value_or(1) < 1)
+    throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", *written.jobs));
+  options.jobs =
+      static_cast<unsigned>(written.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
+  check_cache(written, options);
+  check_summaries(options);
   check_formats(written.formats, options);
   check_baselines(options);
 }
@@ -287,7 +387,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } else if (!written.explain.empty()) {
     result.exit = explain(written.explain);
   } else {
-    check(written, options);
+    check(app, written, options);
   }
   return result;
 }

@@ -46,6 +46,15 @@ struct Options {
   std::string baseline, write_baseline;  // files
   std::optional<Baseline> known;         // what `baseline` holds
   unsigned jobs = 1;
+  std::vector<std::string> exclude;        // patterns of absolute paths (config.h)
+  std::vector<std::string> external;       // likewise
+  std::string config_folder, config_root;  // of the configuration, and of the outermost that it inherits
+  std::string stdin_file;                  // the source that comes from standard input, absolute; empty: none
+  std::string cache;                       // folder; empty: none
+  std::string rules_hash;                  // what summaries are written for
+  std::string emit_summary;                // file; empty: a report
+  std::vector<std::string> link;           // summaries to report on instead of sources
+  unsigned time_limit = 300;               // seconds for one file
   std::vector<std::string> extra_arguments;
   bool dump_flow = false;
   Color color = Color::kAuto;

@@ -4,16 +4,21 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <mutex>
+#include <map>
 #include <sstream>
-#include <thread>
 
+#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/baselines.h"
+#include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/merge.h"
+#include "analyzer/driver/program.h"
+#include "analyzer/driver/reading.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/flow/text.h"
 #include "rules/catalog/catalog.h"
@@ -24,103 +29,20 @@ namespace dtype_guard::driver {
 
 namespace {
 
-struct FileResult {
-  std::vector<Finding> findings;
-  std::vector<NotAnalysed> not_analysed;
-  std::string flow;
-  bool failed = false;  // exit 3
-};
-
-// "[3/40] src/attention.cpp", rewritten in place, on a terminal only.
-class Progress {
- public:
-  Progress(bool wanted, std::size_t total)
-      : on_(wanted && total > 1 && isatty(STDERR_FILENO)), total_(total) {}
-  ~Progress() {
-    if (on_) std::cerr << "\r\x1b[K" << std::flush;
-  }
-  void starts(const std::string& file) {
-    if (!on_) return;
-    const std::lock_guard lock(mutex_);
-    std::cerr << fmt::format("\r\x1b[K[{}/{}] {}", ++started_, total_, file) << std::flush;
-  }
-
- private:
-  bool on_;
-  std::size_t total_;
-  std::size_t started_ = 0;
-  std::mutex mutex_;
-};
-
-std::string position(const flow::Module& module, const flow::SourceRange& range) {
-  if (range.line == 0 || range.file >= module.files.size()) return {};
-  return fmt::format("{}:{}:{}: ", module.files[range.file], range.line, range.column);
+bool any_failed(const std::vector<FileSummary>& summaries) {
+  return std::any_of(summaries.begin(), summaries.end(),
+                     [](const FileSummary& each) { return each.failed(); });
 }
 
-void note_errors(const clang_front_end::LoweredSource& lowered, const std::string& file, FileResult& result) {
-  if (lowered.crashed) {
-    result.not_analysed.push_back({file, "", "crash", "Clang crashed on this file"});
-    result.failed = true;
+// Files, not compile commands.
+std::uint64_t files_read(const std::vector<FileSummary>& summaries) {
+  std::map<std::string, bool> read;
+  for (const FileSummary& each : summaries) {
+    bool& whole = read.try_emplace(each.source, true).first->second;
+    whole = whole && !each.failed();
   }
-  if (!lowered.errors.empty()) {
-    const clang_front_end::SourceError& first = lowered.errors.front();
-    const std::string at = first.line ? fmt::format("{}:{}:{}: ", first.file, first.line, first.column) : "";
-    result.not_analysed.push_back({file, "", "parse-error", at + first.message});
-    result.failed = true;
-  }
-  for (const flow::NotLowered& each : lowered.module.not_lowered) {
-    result.not_analysed.push_back(
-        {file, each.function, "unsupported", position(lowered.module, each.range) + each.reason});
-  }
-}
-
-FileResult look_at(const clang_front_end::CompileCommand& command, const Options& options,
-                   const SourceList& sources) {
-  FileResult result;
-  const std::string file = sources.user_code.report_name(command.file);
-  clang_front_end::LoweringOptions lowering;
-  lowering.user_code = sources.user_code;
-  lowering.contracts = &options.contracts;
-  lowering.extra_arguments = options.extra_arguments;
-  const clang_front_end::LoweredSource lowered = clang_front_end::lower(command, lowering);
-  note_errors(lowered, file, result);
-  if (options.dump_flow) {
-    result.flow = flow::print(lowered.module);
-    return result;
-  }
-  flow::AnalysisOptions analysis;
-  analysis.settings = options.settings;
-  analysis.settings_named_by_user = options.settings_named;
-  analysis.device = options.device;
-  analysis.strict = options.strict;
-  analysis.contracts = &options.contracts;
-  if (!lowered.torch_version.empty()) analysis.torch_versions = {lowered.torch_version};
-  if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
-  flow::AnalysisResult analysed = flow::analyse(lowered.module, analysis);
-  result.findings = std::move(analysed.findings);
-  for (const flow::NotLowered& each : analysed.not_analysed) {
-    result.not_analysed.push_back(
-        {file, each.function, "budget", position(lowered.module, each.range) + each.reason});
-  }
-  return result;
-}
-
-std::vector<FileResult> look_at_all(const Options& options, const SourceList& sources) {
-  std::vector<FileResult> results(sources.commands.size());
-  std::atomic<std::size_t> next = 0;
-  Progress progress(!options.quiet, sources.commands.size());
-  const auto work = [&] {
-    for (std::size_t i = next++; i < sources.commands.size(); i = next++) {
-      progress.starts(sources.user_code.report_name(sources.commands[i].file));
-      results[i] = look_at(sources.commands[i], options, sources);
-    }
-  };
-  const std::size_t count = std::min<std::size_t>(options.jobs, sources.commands.size());
-  std::vector<std::thread> threads;
-  for (std::size_t i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& each : threads) each.join();
-  return results;
+  return static_cast<std::uint64_t>(
+      std::count_if(read.begin(), read.end(), [](const auto& each) { return each.second; }));
 }
 
 bool wants_color(const Options& options) {
@@ -138,18 +60,17 @@ void write_reports(const Report& report, const Options& options) {
       if (!std::cout) throw UsageError("--format: writing to standard output failed; is the disk full?");
       continue;
     }
-    std::ofstream out(target.file, std::ios::trunc);
-    out << text.str();
-    if (!out.flush())
-      throw UsageError(fmt::format("--format: writing '{}' failed; is the disk full?", target.file));
+    const std::string problem = write_atomically(target.file, text.str());
+    if (!problem.empty())
+      throw UsageError(fmt::format("--format: writing '{}' failed: {}", target.file, problem));
   }
 }
 
 // Comments for rules that were not asked for are not called stale.
-SuppressionScope scope_of(const Options& options, const SourceList& sources) {
+SuppressionScope scope_of(const Options& options, const std::vector<FileSummary>& summaries) {
   SuppressionScope scope;
-  for (const clang_front_end::CompileCommand& each : sources.commands) {
-    scope.files.push_back(sources.user_code.report_name(each.file));
+  for (const FileSummary& each : summaries) {
+    if (scope.files.empty() || scope.files.back() != each.source) scope.files.push_back(each.source);
   }
   for (const Rule& rule : catalog()) {
     if (options.rules.enabled(rule.id)) scope.rules.push_back(rule.id);
@@ -163,38 +84,118 @@ bool fails(const Report& report, FailOn level) {
   return summary.errors > 0 || (level == FailOn::kWarning && summary.warnings > 0);
 }
 
-}  // namespace
+int dump_flow(const std::vector<FileSummary>& summaries, const Options& options) {
+  for (const FileSummary& each : summaries) std::cout << flow::print(each.module);
+  std::vector<FileSummary> problems = summaries;
+  for (FileSummary& each : problems) each.module.functions.clear();
+  for (const NotAnalysed& each : analyse_program(std::move(problems), options).not_analysed) {
+    std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
+  }
+  return any_failed(summaries) ? 3 : 0;
+}
 
-int run(const Options& options, const SourceList& sources) {
-  std::vector<FileResult> results = look_at_all(options, sources);
-  const bool failed =
-      std::any_of(results.begin(), results.end(), [](const FileResult& each) { return each.failed; });
+// For a build system: what is wrong with the file is told here as well, since the link may be far away.
+int emit(const FileSummary& summary, const Options& options) {
+  const std::string problem =
+      write_atomically(options.emit_summary, summary_text(summary, options.rules_hash));
+  if (!problem.empty()) {
+    throw UsageError(fmt::format("--emit-summary: writing '{}' failed: {}", options.emit_summary, problem));
+  }
+  FileSummary only_problems = summary;
+  only_problems.module.functions.clear();
+  for (const NotAnalysed& each : analyse_program({only_problems}, options).not_analysed) {
+    if (!options.quiet)
+      std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
+  }
+  return summary.failed() ? 3 : 0;
+}
+
+// Of a file that a header was analysed through, only what concerns the header was asked for.
+void keep_those_of(const std::vector<std::string>& headers, std::vector<Finding>& findings) {
+  const auto of_header = [&](const SourceLocation& location) {
+    return std::find(headers.begin(), headers.end(), location.file) != headers.end();
+  };
+  if (headers.empty()) return;
+  std::erase_if(findings, [&](const Finding& each) {
+    return !of_header(each.location) &&
+           std::none_of(each.sinks.begin(), each.sinks.end(),
+                        [&](const Sink& sink) { return of_header(sink.location); });
+  });
+}
+
+int report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
+              const std::vector<std::string>& headers = {}) {
+  const bool failed = any_failed(summaries);
   Report report;
   report.tool = "dtype-lint";
   report.tool_version = kVersion;
-  report.root = sources.user_code.root();
-  report.files_analysed = static_cast<std::uint64_t>(
-      std::count_if(results.begin(), results.end(), [](const FileResult& each) { return !each.failed; }));
-  for (FileResult& each : results) {
-    std::move(each.not_analysed.begin(), each.not_analysed.end(), std::back_inserter(report.not_analysed));
-    std::move(each.findings.begin(), each.findings.end(), std::back_inserter(report.findings));
-  }
-  if (options.dump_flow) {
-    for (const FileResult& each : results) std::cout << each.flow;
-    for (const NotAnalysed& each : report.not_analysed) {
-      std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
-    }
-    return failed ? 3 : 0;
-  }
+  report.root = root;
+  const SuppressionScope scope = scope_of(options, summaries);
+  report.files_analysed = files_read(summaries);
+  ProgramResult result = analyse_program(std::move(summaries), options);
+  report.findings = std::move(result.findings);
+  report.not_analysed = std::move(result.not_analysed);
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
+  keep_those_of(headers, report.findings);
   merge_equal(report.findings);
-  const SuppressionScope scope = scope_of(options, sources);
   apply_suppressions(report, source_reader(report), scope);
   std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
-  use_baselines(report, options, scope.files);
+  use_baselines(report, options, headers.empty() ? scope.files : headers);
   write_reports(report, options);
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;
+}
+
+}  // namespace
+
+int run(const Options& options, const SourceList& sources) {
+  Cache cache(options.cache, options.rules_hash);
+  std::vector<FileSummary> summaries = read_sources(options, sources, cache);
+  cache.prune();
+  for (const std::string& each : cache.notes()) std::cerr << "dtype-lint: note: " << each << '\n';
+  int status = 0;
+  if (options.dump_flow) {
+    status = dump_flow(summaries, options);
+  } else if (!options.emit_summary.empty()) {
+    if (summaries.size() > 1) {
+      std::cerr << fmt::format("dtype-lint: note: {} is compiled in {} ways; the summary is of the first\n",
+                               summaries.front().source, summaries.size());
+    }
+    status = emit(summaries.front(), options);
+  } else {
+    status = report_on(std::move(summaries), sources.user_code.root(), options, sources.headers);
+  }
+  leave_process(status);
+  return status;
+}
+
+int run_linked(const Options& options) {
+  std::vector<FileSummary> summaries;
+  for (const std::string& file : options.link) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) throw UsageError(fmt::format("--link: cannot read '{}': {}", file, std::strerror(errno)));
+    try {
+      summaries.push_back(parse_summary(text.str(), file, options.rules_hash));
+    } catch (const SummaryError& error) {
+      throw UsageError(fmt::format("--link: {}", error.what()));
+    }
+  }
+  // Any order of the files gives the same report.
+  std::stable_sort(summaries.begin(), summaries.end(),
+                   [](const FileSummary& a, const FileSummary& b) { return a.source < b.source; });
+  std::string root = options.root.empty() ? summaries.front().root : options.root;
+  for (const FileSummary& each : summaries) {
+    if (!options.root.empty() || each.root == root) continue;
+    throw UsageError(
+        fmt::format("--link: the summaries are of the project folders '{}' and '{}'; name the "
+                    "folder that their file names are relative to with --root",
+                    root, each.root));
+  }
+  if (!options.root.empty()) root = std::filesystem::absolute(root).lexically_normal().string();
+  while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  return options.dump_flow ? dump_flow(summaries, options) : report_on(std::move(summaries), root, options);
 }
 
 }  // namespace dtype_guard::driver

@@ -1,4 +1,4 @@
-// One run: every file is lowered and evaluated on its own, then all findings go into one report.
+// One run: every file is read, all are evaluated as one program, and the findings go into one report.
 #pragma once
 
 #include "analyzer/driver/options.h"
@@ -8,5 +8,7 @@ namespace dtype_guard::driver {
 
 // Writes what the options ask for; the exit status of dtype-lint.
 int run(const Options& options, const SourceList& sources);
+// The same for the summaries that --link names.
+int run_linked(const Options& options);
 
 }  // namespace dtype_guard::driver

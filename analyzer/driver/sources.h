@@ -1,6 +1,7 @@
 // Which files one run looks at, and with which compile commands.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -10,8 +11,10 @@
 namespace dtype_guard::driver {
 
 struct SourceList {
-  std::vector<clang_front_end::CompileCommand> commands;  // one per file, in order of file name
+  std::vector<clang_front_end::CompileCommand> commands;  // in order of file name
   clang_front_end::UserCode user_code;
+  std::vector<std::string> headers;          // as the report names them, when only headers were asked for
+  std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };
 
 // Throws UsageError for a source or compile database that is not there.

@@ -3,6 +3,7 @@
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/reach.h"
 
 namespace dtype_guard::flow {
 
@@ -28,6 +29,7 @@ class Pass {
     DefectOptions how;
     how.named_by_user = options_.settings_named_by_user;
     how.module_is_half = engine.converted_to_half() || (!function.is_main && is_half(setting_.parameters));
+    how.closed = function.is_main;
     how.device = options_.device;
     how.torch_version = torch_version_;
     for (const SinkRecord& record : engine.records()) {
@@ -51,7 +53,7 @@ AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
   AnalysisResult out;
   const FunctionIndex index(module);
   FindingCollector collector(module, options);
-  const std::vector<std::uint32_t> roots = Engine::roots(index);
+  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
   std::vector<bool> given_up(module.functions.size());
   for (const PrecisionSetting& setting : options.settings) {
     for (const std::string& torch_version : options.torch_versions) {

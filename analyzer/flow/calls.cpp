@@ -9,8 +9,27 @@ namespace {
 using Kind = Alternative::Kind;
 }
 
+// An object of unknown class may run anything.
+std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, const VirtualCall& call,
+                                            const State& state) const {
+  std::vector<std::uint32_t> out;
+  for (const Alternative& each : argument(state, instruction, 0)) {
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (!object || object->type.empty()) return {};
+    const std::string own = object->type + "::" + std::string(call.method);
+    std::vector<std::uint32_t> found = index_.methods(own, instruction.args.size() - 1, unit_);
+    if (found.empty()) found = index_.find(call.key);
+    if (found.size() != 1) return {};
+    if (std::find(out.begin(), out.end(), found[0]) == out.end()) out.push_back(found[0]);
+  }
+  return out;
+}
+
 bool Engine::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
-  std::vector<std::uint32_t> callees = index_.find(instruction.name);
+  const std::optional<VirtualCall> virtually = virtual_call(instruction.name);
+  std::vector<std::uint32_t> callees = virtually && !instruction.args.empty()
+                                           ? dispatch(instruction, *virtually, state)
+                                           : index_.find(instruction.name);
   if (instruction.name.empty()) {
     callees.clear();
     bool unknown = false;

@@ -137,6 +137,7 @@ class Engine {
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  Value registered_tensors(const Activation& activation, const Instruction& instruction, State& state);
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
                       bool stated = false);
   void retype(const Activation& activation, const Instruction& instruction, State& state);
@@ -180,8 +181,11 @@ class Engine {
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
   Value compare(const Instruction& instruction, const State& state, bool equal) const;
+  std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   // calls.cpp
+  std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
+                                      const State& state) const;
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
 
@@ -196,6 +200,10 @@ class Engine {
 
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
+  SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                       const State& state);
+  void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                      const std::vector<Input>& inputs, const State& state);
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
 
   // roots.cpp
@@ -218,6 +226,7 @@ class Engine {
   std::map<std::pair<ContextId, const Instruction*>, SinkRecord> records_;
   std::size_t steps_ = 0;
   bool converted_to_half_ = false;
+  std::uint32_t unit_ = 0;      // the source file of the root
   int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
 };
 

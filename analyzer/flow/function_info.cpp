@@ -64,12 +64,25 @@ FunctionInfo::FunctionInfo(const Function& function)
   }
 }
 
+std::optional<VirtualCall> virtual_call(std::string_view name) {
+  if (!name.starts_with(kVirtualCall)) return std::nullopt;
+  name.remove_prefix(kVirtualCall.size());
+  const std::size_t split = name.find("::");
+  if (split == std::string_view::npos) return VirtualCall{name, {}};
+  return VirtualCall{name.substr(0, split), name.substr(split + 2)};
+}
+
 FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(module.functions.size()) {
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const Function& function = module.functions[i];
     const auto id = static_cast<std::uint32_t>(i);
     if (function.blocks.empty()) continue;
     by_key_[function.key].push_back(id);
+    if (function.kind == FunctionKind::kMethod) {
+      methods_[function.name].push_back(id);
+      const std::size_t scope = function.name.rfind("::");
+      methods_of_any_class_[function.name.substr(scope == std::string::npos ? 0 : scope + 2)].push_back(id);
+    }
     if (function.kind == FunctionKind::kConstructor) constructors_[function.class_name].push_back(id);
   }
 }
@@ -92,8 +105,53 @@ const std::vector<std::uint32_t>& FunctionIndex::find(std::string_view key) cons
   return look_up(by_key_, key);
 }
 
-const std::vector<std::uint32_t>& FunctionIndex::constructors(std::string_view class_name) const {
-  return look_up(constructors_, class_name);
+const std::vector<std::uint32_t>& units_of(const Function& function) {
+  static const std::vector<std::uint32_t> only_one = {0};
+  return function.units.empty() ? only_one : function.units;
+}
+
+namespace {
+bool is_seen_by(const Function& function, std::uint32_t unit) {
+  const std::vector<std::uint32_t>& units = units_of(function);
+  return std::binary_search(units.begin(), units.end(), unit);
+}
+}  // namespace
+
+std::vector<std::uint32_t> FunctionIndex::methods(std::string_view name, std::size_t parameters,
+                                                  std::uint32_t unit) const {
+  std::vector<std::uint32_t> all, here;
+  for (const std::uint32_t each : look_up(methods_, name)) {
+    if (function(each).parameters.size() != parameters) continue;
+    all.push_back(each);
+    if (is_seen_by(function(each), unit)) here.push_back(each);
+  }
+  return here.empty() ? all : here;
+}
+
+std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction) const {
+  if (instruction.op != Op::kCall && instruction.op != Op::kClosure) return {};
+  const std::optional<VirtualCall> call = virtual_call(instruction.name);
+  if (!call) return find(instruction.name);
+  std::vector<std::uint32_t> out = look_up(methods_of_any_class_, call->method);
+  const std::vector<std::uint32_t>& own = find(call->key);
+  out.insert(out.end(), own.begin(), own.end());
+  return out;
+}
+
+std::vector<std::uint32_t> FunctionIndex::constructors(std::string_view class_name,
+                                                       std::uint32_t unit) const {
+  const std::vector<std::uint32_t>& all = look_up(constructors_, class_name);
+  std::vector<std::uint32_t> here;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(here),
+               [&](std::uint32_t each) { return is_seen_by(function(each), unit); });
+  if (!here.empty() || all.empty()) return here;
+  // Two programs may each have a class of that name; constructors that no file has together may be such.
+  const std::vector<std::uint32_t>& files = units_of(function(all.front()));
+  const bool one_class = std::any_of(files.begin(), files.end(), [&](std::uint32_t file) {
+    return std::all_of(all.begin(), all.end(),
+                       [&](std::uint32_t each) { return is_seen_by(function(each), file); });
+  });
+  return one_class ? all : here;
 }
 
 }  // namespace dtype_guard::flow

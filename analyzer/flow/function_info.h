@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,6 +31,16 @@ struct FunctionInfo {
   std::vector<std::vector<Edge>> incoming;  // by BlockId
 };
 
+// The source files that have a function's definition; {0} in a module that was not linked.
+const std::vector<std::uint32_t>& units_of(const Function& function);
+
+struct VirtualCall {
+  std::string_view method;  // without its class
+  std::string_view key;
+};
+// What a call names, where the object's class decides.
+std::optional<VirtualCall> virtual_call(std::string_view name);
+
 // The functions of a module by key and by class.
 class FunctionIndex {
  public:
@@ -39,12 +50,19 @@ class FunctionIndex {
   const FunctionInfo& info(std::uint32_t id) const;
   // Every function of that key: several when the front end names the overrides of a virtual function alike.
   const std::vector<std::uint32_t>& find(std::string_view key) const;
-  const std::vector<std::uint32_t>& constructors(std::string_view class_name) const;
+  // Methods of that qualified name with that many parameters: those that source file `unit` sees, else all.
+  std::vector<std::uint32_t> methods(std::string_view name, std::size_t parameters, std::uint32_t unit) const;
+  // What a call or the making of a lambda may run; of a virtual call, every method of that name.
+  std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
+  // Those that source file `unit` sees; else those of the one class of that name that other files have.
+  std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
 
  private:
   const Module* module_;
   mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_key_;
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_;  // by qualified name
+  std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_of_any_class_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> constructors_;
 };
 

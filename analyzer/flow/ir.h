@@ -19,6 +19,10 @@ namespace dtype_guard::flow {
 // The argument of a sink that is no operand but names the result's dtype.
 inline constexpr std::string_view kResultArgument = "result";
 
+// "virtual::NAME::KEY" names a call for which the object's class decides: its own NAME runs, or else the
+// function KEY.
+inline constexpr std::string_view kVirtualCall = "virtual::";
+
 // Index of the instruction result within its function; printed %1, %2, ...; 0 is "no value".
 using ValueId = std::uint32_t;
 using BlockId = std::uint32_t;  // index into Function::blocks; block 0 is the entry; printed b0, b1, ...
@@ -100,6 +104,7 @@ enum class Op : std::uint8_t {
 struct Argument {
   std::string name;  // parameter or role name; empty when positional
   ValueId value = 0;
+  friend bool operator==(const Argument&, const Argument&) = default;
 };
 
 struct Instruction {
@@ -113,10 +118,12 @@ struct Instruction {
   std::vector<BlockId> targets;   // kJump, kBranch
   SourceRange range;
   std::string text;  // the expression as written, white space folded, at most 120 bytes; for paths
+  friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
 struct Block {
   std::vector<Instruction> instructions;  // the last one is a terminator
+  friend bool operator==(const Block&, const Block&) = default;
 };
 
 enum class ParameterKind : std::uint8_t {
@@ -134,6 +141,7 @@ struct Parameter {
   ParameterKind kind = ParameterKind::kOther;
   std::string type;           // kObject: class name; kTensor from a typed pointer: element dtype's name
   bool by_reference = false;  // the callee may write the caller's place
+  friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 
 enum class FunctionKind : std::uint8_t { kFunction, kMethod, kConstructor, kDestructor, kLambda };
@@ -151,12 +159,16 @@ struct Function {
   std::vector<std::string> variables;  // names by VariableId
   std::vector<Block> blocks;
   SourceRange range;  // of the definition's name
+  // The linked source files that have this definition, ascending (link.h); empty before linking. Not printed.
+  std::vector<std::uint32_t> units;
+  friend bool operator==(const Function&, const Function&) = default;
 };
 
 struct NotLowered {
   std::string function;
   std::string reason;
   SourceRange range;
+  friend bool operator==(const NotLowered&, const NotLowered&) = default;
 };
 
 // What one source file (or several, linked) says.
@@ -164,6 +176,8 @@ struct Module {
   std::vector<std::string> files;  // as the report names them
   std::vector<Function> functions;
   std::vector<NotLowered> not_lowered;
+  // Keys of virtual functions that a class here overrides: a call of them by another file is unknown.
+  std::vector<std::string> overridden;
 };
 
 }  // namespace dtype_guard::flow

@@ -9,7 +9,7 @@ namespace {
 using Kind = Alternative::Kind;
 
 void put(State& state, HeapId id, HeapObject object) {
-  state.heap[id] = std::make_shared<const HeapObject>(std::move(object));
+  state.heap[id] = std::make_shared<HeapObject>(std::move(object));
 }
 }  // namespace
 
@@ -139,6 +139,38 @@ Value Engine::registration(const Activation& activation, const Instruction& inst
   return registered;
 }
 
+// What Module::parameters() or buffers() gives: an object that owns what all of them own, and whose every
+// cell is itself, so that what a loop does to "each" is done to all.
+Value Engine::registered_tensors(const Activation& activation, const Instruction& instruction, State& state) {
+  const auto wanted =
+      instruction.name == "buffers" ? Registration::Kind::kBuffer : Registration::Kind::kParameter;
+  Value owners = argument(state, instruction, 0);
+  if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
+    owners = read(state, Location{one->object, one->key});
+  }
+  HeapObject all;
+  std::vector<HeapId> seen;
+  std::vector<Alternative> work(owners.begin(), owners.end());
+  while (!work.empty()) {
+    const Alternative owner = work.back();
+    work.pop_back();
+    const HeapObject* object = owner.kind == Kind::kObject ? state.find(owner.object) : nullptr;
+    if (!object) return Value::unknown(symbol(activation.context, &instruction));
+    if (std::find(seen.begin(), seen.end(), owner.object) != seen.end()) continue;
+    seen.push_back(owner.object);
+    for (const Registration& each : object->registered) {
+      if (each.kind == Registration::Kind::kModule)
+        work.insert(work.end(), each.value.begin(), each.value.end());
+      if (each.kind == wanted) all.registered.push_back(each);
+    }
+  }
+  const HeapId id = heap_id(activation.context, &instruction);
+  const Value itself(Alternative::at(Kind::kObject, id));
+  all.rest = itself;
+  put(state, id, std::move(all));
+  return itself;
+}
+
 void Engine::retype(const Activation& activation, const Instruction& instruction, State& state) {
   const Value target = argument(state, instruction, 0);
   const Alternatives dtypes = tensors(state, argument(state, instruction, 1));
@@ -187,6 +219,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
   Value contents;
   for (const Alternative& each : tensor.cells[HeapObject::kContents]) {
     Alternative to = Alternative::tensor(dtype, each.kind == Kind::kTensor ? each.rank : Rank{});
+    to.lineage = each.lineage;
     if (each.kind == Kind::kNone) to = each;
     if (to.kind == Kind::kTensor && dtype != Dtype::kUndefined) {
       to.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction, "to",

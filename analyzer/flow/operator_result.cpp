@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/contractions.h"
 #include "analyzer/flow/mnemonics.h"
 
 namespace dtype_guard::flow {
@@ -124,7 +125,9 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
   };
   const bool scalars = is_scalar_arithmetic();
   if (rests_on_unknown()) {
-    add(Alternative::tensor(Dtype::kUndefined, rank_));
+    Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank_);
+    unknown.lineage = lineage();
+    add(unknown);
   } else {
     for (const bool on : {true, false}) {
       if (scalars ? on : !(on ? autocast.may_be_on : autocast.may_be_off)) continue;
@@ -168,6 +171,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     if (input.dtype == result && !equal) equal = each;
     if (is_wider(result, input.dtype) && is_floating(result) && !narrow) narrow = each;
   }
+  out.lineage = lineage();
   const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
   const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
@@ -190,6 +194,15 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
                       {0, 0, site_.function, site_.instruction, op_.name, before, result, std::move(note)});
   }
   return out;
+}
+
+std::uint8_t OperatorResults::lineage() const {
+  std::vector<std::uint8_t> of_inputs;
+  for (const ChosenInput& each : inputs_) {
+    const bool tensor = each.alternative->kind == Kind::kTensor && !each.alternative->rank.wrapped;
+    if (tensor) of_inputs.push_back(each.alternative->lineage);
+  }
+  return lineage_after(op_.name, of_inputs);
 }
 
 Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow,

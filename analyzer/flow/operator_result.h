@@ -40,6 +40,7 @@ class OperatorResults {
   bool is_scalar_arithmetic() const;
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
   std::vector<const ChosenInput*> participants() const;
+  std::uint8_t lineage() const;
   Alternative alternative(const OperatorOutcome& outcome) const;
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
   std::string narrow_text(const ChosenInput& narrow) const;

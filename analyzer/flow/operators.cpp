@@ -2,6 +2,7 @@
 // says which instruction decided its dtype.
 #include <algorithm>
 
+#include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/operator_result.h"
 
@@ -28,6 +29,9 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     if (const ModuleType* type = find_module_type(instruction.name)) {
       return module_forward(activation, instruction, *type, state);
     }
+  }
+  if (instruction.name == "parameters" || instruction.name == "buffers") {
+    return registered_tensors(activation, instruction, state);
   }
   const Operator* op = find_operator(instruction.name);
   if (!op) return unknown_call(activation, instruction, state);
@@ -61,6 +65,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
       }
     }
   }
+  record_product(activation, instruction, *op, inputs, state);
   const Value element = apply(activation, instruction, *op, std::move(inputs), dtypes, has_dtype, state);
   return op->list_result ? wrap_list(activation, instruction, element, state) : element;
 }
@@ -71,13 +76,18 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
   list.rest = element;
-  state.heap[id] = std::make_shared<const HeapObject>(std::move(list));
+  state.heap[id] = std::make_shared<HeapObject>(std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
                     std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments,
                     bool has_dtype, State& state) {
+  // Rules speak of the table's first argument, wherever the call has it.
+  const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
+    return !op.arguments.empty() && each.argument == op.arguments.front();
+  });
+  if (first != inputs.end()) std::rotate(inputs.begin(), first, first + 1);
   std::size_t combinations = 1;
   for (const Input& input : inputs) combinations *= std::max<std::size_t>(1, input.alternatives.size());
   const Rank rank = result_rank(

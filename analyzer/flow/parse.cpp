@@ -41,6 +41,8 @@ class Parser {
       std::string text;
       position(line, each.range, text);
       module_.not_lowered.push_back(std::move(each));
+    } else if (!function_ && line.take("overridden")) {
+      module_.overridden.push_back(line.word("a function key"));
     } else if (function_ && function_->blocks.empty() && line.take("parameter")) {
       parameter(line);
     } else if (function_ && function_->blocks.empty() && line.take("variables")) {
@@ -52,7 +54,7 @@ class Parser {
     } else if (function_) {
       return instruction(line);
     } else {
-      line.expected("'file', 'not_lowered' or a function");
+      line.expected("'file', 'not_lowered', 'overridden' or a function");
     }
     if (!line.at_end()) line.expected("the end of the line");
   }

@@ -175,6 +175,7 @@ std::string print(const Module& module) {
     out += fmt::format("not_lowered {} {}{}\n", quoted(each.function), quoted(each.reason),
                        printer.position(each.range, {}, true));
   }
+  for (const std::string& key : module.overridden) out += "overridden " + word(key) + "\n";
   for (const Function& function : module.functions) {
     if (!out.empty()) out += "\n";
     out += printer.function(function);

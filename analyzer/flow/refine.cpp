@@ -22,14 +22,15 @@ bool Engine::replace_everywhere(State& state, const Value& before, const Value& 
   for (Value& each : state.values) {
     if (each.same(old)) each = after;
   }
-  for (auto& [id, object] : state.heap) {
+  std::vector<HeapId> holders;
+  for (const auto& [id, object] : state.heap) {
     const auto holds = [&](const auto& entry) { return entry.second.same(old); };
-    if (std::none_of(object->cells.begin(), object->cells.end(), holds)) continue;
-    auto copy = std::make_shared<HeapObject>(*object);
-    for (auto& [key, cell] : copy->cells) {
+    if (std::any_of(object->cells.begin(), object->cells.end(), holds)) holders.push_back(id);
+  }
+  for (const HeapId id : holders) {
+    for (auto& [key, cell] : state.change(id).cells) {
       if (cell.same(old)) cell = after;
     }
-    object = std::move(copy);
   }
   return true;
 }

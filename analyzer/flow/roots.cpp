@@ -1,6 +1,7 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
 // what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
 #include <algorithm>
+#include <set>
 
 #include "analyzer/flow/engine.h"
 
@@ -42,8 +43,7 @@ class Reached {
     std::vector<std::uint32_t> out;
     for (const Block& block : index_.function(function).blocks) {
       for (const Instruction& each : block.instructions) {
-        if (each.op != Op::kCall && each.op != Op::kClosure) continue;
-        const auto& found = index_.find(each.name);
+        const std::vector<std::uint32_t> found = index_.may_run(each);
         out.insert(out.end(), found.begin(), found.end());
       }
     }
@@ -60,14 +60,22 @@ bool may_be_root(const Function& function) {
 }
 }  // namespace
 
-// With main, its calls give the inputs. What nobody calls is there for somebody outside, by address or from
-// another file.
+// In a file with main, its calls give the inputs. What nobody calls is there for somebody outside, by address
+// or from another file.
 std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
   const auto& functions = index.module().functions;
   const auto count = static_cast<std::uint32_t>(functions.size());
-  const auto main =
-      std::find_if(functions.begin(), functions.end(), [](const Function& each) { return each.is_main; });
-  const bool has_main = main != functions.end();
+  std::set<std::uint32_t> with_main, main_files;
+  for (const Function& each : functions) {
+    if (!each.is_main) continue;
+    with_main.insert(units_of(each).begin(), units_of(each).end());
+    main_files.insert(each.range.file);
+  }
+  const auto open = [&](const Function& function) {
+    const std::vector<std::uint32_t>& units = units_of(function);
+    return std::any_of(units.begin(), units.end(),
+                       [&](std::uint32_t unit) { return !with_main.contains(unit); });
+  };
   std::vector<bool> chosen(count);
   Reached reached(index);
   const auto choose = [&](std::uint32_t each) {
@@ -75,7 +83,8 @@ std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
     reached.add(each);
   };
   for (std::uint32_t i = 0; i < count; ++i) {
-    if (may_be_root(functions[i]) && (has_main ? functions[i].is_main : functions[i].external)) choose(i);
+    const Function& each = functions[i];
+    if (may_be_root(each) && (each.is_main || (each.external && open(each)))) choose(i);
   }
   std::vector<bool> called(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -84,7 +93,7 @@ std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
   for (const bool entered : {false, true}) {  // then functions that only call each other
     for (std::uint32_t i = 0; i < count; ++i) {
       // A header's functions wait for other files, where they are called.
-      if (has_main && functions[i].range.file != main->range.file) continue;
+      if (!open(functions[i]) && !main_files.contains(functions[i].range.file)) continue;
       if (may_be_root(functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
     }
   }
@@ -118,6 +127,7 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
 
 void Engine::evaluate_root(std::uint32_t function) {
   const Function& code = index_.function(function);
+  unit_ = units_of(code).front();
   const ContextId root = context(0, &code);
   State state;
   state.autocast.dtype = lower_dtype(options_.device);
@@ -132,7 +142,7 @@ void Engine::evaluate_root(std::uint32_t function) {
       HeapObject fresh;
       fresh.type = code.class_name;
       const HeapId id = heap_id(root, &code, -1);
-      state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
+      state.heap[id] = std::make_shared<HeapObject>(std::move(fresh));
       arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
     }
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
@@ -145,7 +155,13 @@ void Engine::evaluate_root(std::uint32_t function) {
                                           [&](const Value& each) { return is_made_half(state, each, seen); });
     if (contradicted) return;
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
-      state.autocast = {true, false, true, setting_.autocast};
+      state.autocast = {true, false, true, setting_.autocast, {}};
+    if (code.is_main) {
+      for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+        if (device != options_.device)
+          state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
+      }
+    }
     bool alive = true;
     call(function, std::move(arguments), state, root, nullptr, alive);
   } catch (const BudgetExceeded&) {
@@ -162,7 +178,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     HeapObject slot;
     const Key key{Key::Kind::kVariable, 0};
     slot.cells[key] = contents;
-    state.heap[id] = std::make_shared<const HeapObject>(std::move(slot));
+    state.heap[id] = std::make_shared<HeapObject>(std::move(slot));
     return Value(Alternative::at(Kind::kReference, id, key));
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
@@ -185,7 +201,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
       list.rest = Value(tensor);
-      state.heap[id] = std::make_shared<const HeapObject>(std::move(list));
+      state.heap[id] = std::make_shared<HeapObject>(std::move(list));
       return Value(Alternative::at(Kind::kObject, id));
     }
     case ParameterKind::kDtype:
@@ -212,7 +228,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
 Value Engine::make_object(const std::string& class_name, ContextId root, int position, State& state) {
   const HeapId id = heap_id(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
-  const auto& constructors = index_.constructors(class_name);
+  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
   // Classes whose constructors take each other would never be done.
   if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
@@ -221,7 +237,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   HeapObject fresh;
   fresh.type = class_name;
   fresh.symbols = symbol(root, &index_, position);
-  state.heap[id] = std::make_shared<const HeapObject>(std::move(fresh));
+  state.heap[id] = std::make_shared<HeapObject>(std::move(fresh));
   std::optional<State> made;
   ++objects_being_made_;
   for (const std::uint32_t constructor : constructors) {
@@ -232,8 +248,15 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       // A constructor that takes its own class would not end: such a parameter is left unknown.
       const bool own_class = code.parameters[i].type == class_name;
-      arguments.push_back(own_class ? Value::unknown(symbol(inner, &code, static_cast<int>(i)))
-                                    : input(code.parameters[i], inner, static_cast<int>(i), one));
+      const ParameterKind kind = code.parameters[i].kind;
+      if (own_class) {
+        arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
+      } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
+        // What a model is told to be made in is what its parameters are.
+        arguments.push_back(Value(Alternative::a_dtype(setting_.parameters)));
+      } else {
+        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), one));
+      }
     }
     bool alive = true;
     call(constructor, std::move(arguments), one, inner, nullptr, alive);
@@ -277,8 +300,14 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
         // Integer buffers stay what they are.
         const bool floating =
             old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-        if (floating && old.kind != Kind::kNone && (old.kind != Kind::kTensor || old.dtype != dtype)) {
+        // float32 in a setting means that nobody converted it: what the constructor made of it stays.
+        const bool as_made =
+            dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
+        const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
+        if (floating && old.kind != Kind::kNone && differs && !as_made) {
+          const std::uint8_t lineage = old.lineage;
           old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+          old.lineage = lineage;
         }
         old.assumed = old.assumed || floating;
         contents = join(contents, Value(old), symbols_);

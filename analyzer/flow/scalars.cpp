@@ -67,8 +67,25 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
   return Value(Alternative::boolean(known));
 }
 
+// Whether autocast is on, and what it casts to, where that is known.
+std::optional<Value> Engine::autocast_question(const Instruction& instruction, const State& state) const {
+  const std::size_t split = instruction.name.find("::");
+  const std::string what = instruction.name.substr(0, split);
+  if (what != "autocast_dtype" && what != "autocast_enabled") return std::nullopt;
+  const std::string device = split == std::string::npos ? "" : instruction.name.substr(split + 2);
+  const auto elsewhere = state.autocast.elsewhere.find(device);
+  if (device != options_.device && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
+  const AutocastState& autocast = device == options_.device ? state.autocast : elsewhere->second;
+  if (what == "autocast_dtype") return Value(Alternative::a_dtype(autocast.dtype));
+  const bool known = autocast.may_be_on != autocast.may_be_off;
+  return Value(Alternative::boolean(known ? std::optional(autocast.may_be_on) : std::nullopt));
+}
+
 std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
                                               State& state) {
+  if (instruction.args.empty()) {
+    if (auto answer = autocast_question(instruction, state)) return answer;
+  }
   const std::size_t qualified = instruction.name.rfind("::");
   const std::string name =
       qualified == std::string::npos ? instruction.name : instruction.name.substr(qualified + 2);

@@ -1,6 +1,7 @@
 // Calls that have a contract: what arrives is recorded for the rule queries; the result follows the contract.
 #include <algorithm>
 
+#include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
 
 namespace dtype_guard::flow {
@@ -28,6 +29,7 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
     for (Alternative each : operand.alternatives) {
       each.origin = 0;
       each.trail = 0;
+      each.lineage = 0;
       if (each.kind == Kind::kTensor && state.autocast.may_be_on && recasts) {
         each.dtype = state.autocast.dtype;
         each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
@@ -40,11 +42,10 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
   return result;
 }
 
-Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
-  const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
-  if (!api) return unknown_call(activation, instruction, state);
+SinkRecord Engine::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                             const State& state) {
   SinkRecord record;
-  record.api = api;
+  record.api = &api;
   record.function = activation.function;
   record.instruction = &instruction;
   record.context = activation.context;
@@ -52,6 +53,43 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   record.tests = tests_before(activation, state);
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);
+  return record;
+}
+
+// Attention that is written by hand: products of matrices among what goes through the operator table.
+void Engine::record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                            const std::vector<Input>& inputs, const State& state) {
+  std::vector<const Input*> factors;
+  for (const Input& each : inputs) {
+    const bool summand = op.name == "baddbmm" && each.argument == "self";
+    const bool factor =
+        std::find(op.promoting.begin(), op.promoting.end(), each.argument) != op.promoting.end();
+    if (factor && !summand) factors.push_back(&each);
+  }
+  if (factors.size() != 2) return;
+  const auto lineage = [](const Input& input) {
+    std::uint8_t out = kNoLineage;
+    for (const Alternative& each : input.alternatives) out |= each.lineage;
+    return out;
+  };
+  const Api* api =
+      attention_by_hand(op.name, instruction, activation.info, lineage(*factors[0]), lineage(*factors[1]));
+  if (!api) return;
+  SinkRecord record = record_of(*api, activation, instruction, state);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    Alternatives alternatives = factors[i]->alternatives;
+    for (Alternative& each : alternatives) {
+      if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
+    }
+    record.operands.push_back({api->operands[i].role, std::move(alternatives)});
+  }
+  records_.insert_or_assign({activation.context, &instruction}, std::move(record));
+}
+
+Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
+  const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
+  if (!api) return unknown_call(activation, instruction, state);
+  SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     std::string role = instruction.args[i].name;
     if (role.empty()) {

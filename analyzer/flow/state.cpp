@@ -1,6 +1,7 @@
 #include "analyzer/flow/state.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dtype_guard::flow {
 namespace {
@@ -91,9 +92,25 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
     const bool one_is_on = into.may_be_on != from.may_be_on;
     into.dtype = !one_is_on ? Dtype::kUndefined : into.may_be_on ? into.dtype : from.dtype;
   }
+  std::erase_if(into.elsewhere, [&](const auto& each) { return !from.elsewhere.count(each.first); });
+  for (auto& [device, state] : into.elsewhere) join_autocast(state, from.elsewhere.at(device));
   into.assumed = into.assumed || from.assumed;
   into.may_be_on = into.may_be_on || from.may_be_on;
   into.may_be_off = into.may_be_off || from.may_be_off;
+}
+
+void join_heaps(Heap& into, const Heap& from, const Joiner& joiner) {
+  if (into.same(from)) return;
+  for (const auto& [id, object] : from) {
+    const auto found = std::as_const(into).find(id);
+    if (found == std::as_const(into).end()) {
+      into[id] = object;
+      continue;
+    }
+    HeapPointer joined = found->second;
+    joiner.objects(joined, object);
+    if (joined != found->second) into[id] = std::move(joined);
+  }
 }
 
 }  // namespace
@@ -105,6 +122,8 @@ const HeapObject* State::find(HeapId id) const {
 
 HeapObject& State::change(HeapId id) {
   HeapPointer& slot = heap[id];
+  // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
+  if (slot && slot.use_count() == 1) return const_cast<HeapObject&>(*slot);
   auto copy = slot ? std::make_shared<HeapObject>(*slot) : std::make_shared<HeapObject>();
   HeapObject& out = *copy;
   slot = std::move(copy);
@@ -117,7 +136,8 @@ bool operator==(const State& a, const State& b) {
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
          a.tests == b.tests && a.values == b.values &&
-         std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry);
+         (a.heap.same(b.heap) ||
+          std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry));
 }
 
 void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditions) {
@@ -126,10 +146,7 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
   const Joiner joiner(sides, symbols);
   if (into.values.size() < from.values.size()) into.values.resize(from.values.size());
   for (std::size_t i = 0; i < from.values.size(); ++i) joiner.values(into.values[i], from.values[i]);
-  for (const auto& [id, object] : from.heap) {
-    const auto [found, is_new] = into.heap.try_emplace(id, object);
-    if (!is_new) joiner.objects(found->second, object);
-  }
+  join_heaps(into.heap, from.heap, joiner);
   std::vector<PassedTest> common;
   std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
                         std::back_inserter(common));

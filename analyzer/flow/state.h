@@ -39,12 +39,13 @@ struct HeapObject {
 };
 using HeapPointer = std::shared_ptr<const HeapObject>;
 
-// Autocast of the device under analysis.
+// Autocast of the device under analysis, and of others as far as the code says.
 struct AutocastState {
   bool may_be_on = false;
   bool may_be_off = true;
-  bool assumed = false;             // switched on by the precision setting
-  Dtype dtype = Dtype::kUndefined;  // kUndefined: not known
+  bool assumed = false;                                 // switched on by the precision setting
+  Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
+  std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
   friend bool operator==(const AutocastState&, const AutocastState&) = default;
 };
 
@@ -55,6 +56,28 @@ struct Guard {
   bool taken = false;
   SymbolSetId symbols = 0;
   friend auto operator<=>(const Guard&, const Guard&) = default;
+};
+
+// The objects by id. States are copied at every branch and rarely changed there, so copies share their
+// objects until one of them changes.
+class Heap {
+ public:
+  using Map = std::map<HeapId, HeapPointer>;
+  Map::const_iterator begin() const { return map_->begin(); }
+  Map::const_iterator end() const { return map_->end(); }
+  Map::const_iterator find(HeapId id) const { return map_->find(id); }
+  bool same(const Heap& other) const { return map_ == other.map_; }
+  HeapPointer& operator[](HeapId id) { return own()[id]; }
+  void erase(HeapId id) {
+    if (map_->contains(id)) own().erase(id);
+  }
+
+ private:
+  Map& own() {
+    if (map_.use_count() > 1) map_ = std::make_shared<Map>(*map_);
+    return *map_;
+  }
+  std::shared_ptr<Map> map_ = std::make_shared<Map>();
 };
 
 // A check of a tensor's dtype that was passed on every path to here.
@@ -75,7 +98,7 @@ struct PassedTest {
 
 struct State {
   std::vector<Value> values;  // of the running activation, by ValueId
-  std::map<HeapId, HeapPointer> heap;
+  Heap heap;
   AutocastState autocast;
   Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
   std::vector<Guard> guards;              // sorted

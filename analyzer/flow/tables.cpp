@@ -6,11 +6,6 @@
 #include <stdexcept>
 
 #include "analyzer/flow/analysis.h"
-#include "rules/data/embedded.h"
-
-namespace dtype_guard {
-std::span<const EmbeddedFile> embedded_flow_tables();  // written at build time from this folder's JSON files
-}
 
 namespace dtype_guard::flow {
 namespace {

@@ -6,6 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/data/embedded.h"
+
+namespace dtype_guard {
+// Written at build time from this folder's JSON files.
+std::span<const EmbeddedFile> embedded_flow_tables();
+}  // namespace dtype_guard
+
 namespace dtype_guard::flow {
 
 // A module of the framework whose body is not analysed.

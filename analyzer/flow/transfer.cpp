@@ -190,8 +190,11 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
 }
 
 void Engine::set_autocast(const Instruction& instruction, State& state) const {
-  if (instruction.name != options_.device && !instruction.name.empty()) return;
-  AutocastState& autocast = state.autocast;
+  const bool here = instruction.name == options_.device || instruction.name.empty();
+  if (!here && !state.autocast.elsewhere.count(instruction.name)) {
+    state.autocast.elsewhere[instruction.name] = {true, true, false, Dtype::kUndefined, {}};
+  }
+  AutocastState& autocast = here ? state.autocast : state.autocast.elsewhere.at(instruction.name);
   if (const Value* dtype = named(state, instruction, "dtype")) {
     const Alternative* one = dtype->single();
     autocast.dtype = one && one->kind == Kind::kDtype ? one->dtype : Dtype::kUndefined;
@@ -221,7 +224,7 @@ void Engine::restore_state(const Instruction& instruction, State& state) const {
   if (one && one->kind == Kind::kState) {
     std::tie(state.autocast, state.default_dtype) = snapshots_[one->object];
   } else {
-    state.autocast = {true, true, false, Dtype::kUndefined};
+    state.autocast = {true, true, false, Dtype::kUndefined, {}};
     state.default_dtype = Dtype::kUndefined;
   }
 }

@@ -72,8 +72,9 @@ struct Alternative {
   OriginId origin = 0;
 
   // Not part of what tells alternatives apart:
-  bool assumed = false;    // its dtype is the precision setting's choice, not the code's
-  bool uncertain = false;  // rests on an unknown dtype, rank or callee, or on a weakly updated cell
+  bool assumed = false;      // its dtype is the precision setting's choice, not the code's
+  bool uncertain = false;    // rests on an unknown dtype, rank or callee, or on a weakly updated cell
+  std::uint8_t lineage = 0;  // contractions.h
   Rank rank;
   StepId trail = 0;         // the last step of the path from the origin
   SymbolSetId symbols = 0;  // tensors: conditions under which it got here; others: what decides it

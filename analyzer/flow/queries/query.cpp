@@ -40,7 +40,15 @@ class Search {
     for (const SinkOperand& arrived : record_.operands) check(arrived);
     std::vector<Defect> out;
     for (Defect& each : defects_) {
-      if (has_evidence(each)) out.push_back(std::move(each));
+      if (has_evidence(each)) {
+        out.push_back(std::move(each));
+      } else if (options_.closed && each.unsupported && each.definite) {
+        // A whole program, in which nothing was assumed, hands the call what it never takes. Nothing on the
+        // way widened it, so it is the call that does not fit the model.
+        each.origin = nullptr;
+        each.alternative.trail = 0;
+        out.push_back(std::move(each));
+      }
     }
     return out;
   }

@@ -30,6 +30,7 @@ struct Defect {
 struct DefectOptions {
   bool named_by_user = false;  // the setting is evidence by itself
   bool module_is_half = false;
+  bool closed = false;  // the root is main: nothing was assumed
   std::string_view device;
   std::string_view torch_version;
 };

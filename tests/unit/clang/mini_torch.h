@@ -116,7 +116,12 @@ class Tensor : public TensorBase {
   Tensor operator[](int64_t) const;
   Tensor operator-() const;
   Tensor mul(const Tensor&) const;
+  Tensor mul(const Scalar&) const;
   Tensor& mul_(const Tensor&) const;
+  Tensor cos() const;
+  Tensor sin() const;
+  Tensor transpose(int64_t, int64_t) const;
+  Tensor addcmul(const Tensor& tensor1, const Tensor& tensor2, const Scalar& value = 1) const;
   Tensor to(ScalarType dtype, bool non_blocking = false, bool copy = false) const;
   Tensor to(TensorOptions options = {}, bool non_blocking = false, bool copy = false) const;
   Tensor to(const Tensor& other, bool non_blocking = false) const;
@@ -138,10 +143,17 @@ Tensor operator*(const Tensor&, const Scalar&);
 Tensor operator+(const Tensor&, const Tensor&);
 Tensor cat(TensorList tensors, int64_t dim = 0);
 Tensor mul(const Tensor& self, const Tensor& other);
+Tensor matmul(const Tensor& self, const Tensor& other);
+Tensor einsum(const std::string& equation, TensorList tensors);
 Tensor& add_out(Tensor& out, const Tensor& self, const Tensor& other);
+Tensor ones(IntArrayRef size, TensorOptions options = {});
 Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape);
 Tensor custom_thing(const Tensor& self);
 namespace autocast {
+bool is_enabled();
+bool is_autocast_enabled(DeviceType);
+ScalarType get_autocast_gpu_dtype();
+ScalarType get_autocast_dtype(DeviceType);
 void set_enabled(bool);
 void set_autocast_gpu_dtype(ScalarType);
 void set_autocast_enabled(DeviceType, bool);
@@ -187,6 +199,8 @@ class Module : public std::enable_shared_from_this<Module> {
   Holder register_module(std::string name, Holder module);
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void eval();
+  std::vector<Tensor> parameters(bool recurse = true) const;
+  std::vector<Tensor> buffers(bool recurse = true) const;
 };
 template <class Contained>
 class ModuleHolder {
@@ -226,6 +240,7 @@ struct SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t);
   SoftmaxFuncOptions& dtype(ScalarType);
 };
+Tensor embedding(const Tensor& input, const Tensor& weight);
 Tensor normalize(const Tensor& input, NormalizeFuncOptions options = {});
 Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);
 }  // namespace functional

@@ -95,10 +95,24 @@ TEST_CASE("calls that double at every level end in the budget, not in a hang") {
                 : "%1 = call f" + std::to_string(i + 1) + "()\n  %2 = call f" + std::to_string(i + 1) + "()";
     program += "\nfunction f" + std::to_string(i) + " internal\nb0:\n  " + next + "\n  return %2\n";
   }
-  program += "\nfunction main main\nb0:\n  %1 = call f0()\n  return\n";
+  program += "\nfunction main main\nb0:\n  %1 = call f0()\n  %2 = sink flash(q=%1, k=%1, v=%1)\n  return\n";
   LintOptions options{{"bf16"}};
   options.step_budget = 20'000;
   CHECK(lint(program, options).not_analysed.size() == 1);
+}
+
+TEST_CASE(
+    "a root that comes to no call with a contract is not evaluated, one that does through a lambda is") {
+  LintOptions options{{"bf16"}};
+  options.step_budget = 1;
+  const std::string quiet = "\nfunction quiet\nb0:\n  %1 = const 1\n  %2 = const 2\n  return\n";
+  CHECK(lint(quiet, options).not_analysed.empty());
+  const std::string lambda =
+      "\nlambda inner internal\nb0:\n  %1 = param 0\n  %2 = sink flash(q=%1, k=%1, v=%1)\n"
+      "  return\n\nfunction outer\nb0:\n  %1 = closure inner()\n  %2 = const 2\n  return\n";
+  const AnalysisResult result = lint(quiet + lambda, options);
+  REQUIRE(result.not_analysed.size() == 1);
+  CHECK(result.not_analysed[0].function == "outer");
 }
 
 }  // namespace

@@ -1,0 +1,1 @@
+// Clang's CUDA wrapper includes this header of cuRAND, which small toolkits lack.

@@ -1,0 +1,16 @@
+// Files that are there completely or not at all: written beside their place and renamed, so that neither an
+// interrupt nor a second run ever leaves half of one.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dtype_guard::driver {
+
+// Empty when it went well, else the reason in words ("No space left on device"). What is no regular file
+// (a pipe, /dev/stdout) is written to directly.
+std::string write_atomically(const std::string& path, std::string_view text);
+// Why a file of that name cannot be written, found out without touching it; empty when it can.
+std::string why_not_writable(const std::string& path);
+
+}  // namespace dtype_guard::driver

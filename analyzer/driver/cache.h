@@ -1,0 +1,63 @@
+// The cache keeps one summary per source file, flags, rules and tool, together with the files and folders
+// that it rests on. It is asked before Clang is started. A dependency whose size and time are as they were is
+// unchanged; one that differs in time only is hashed. Findings are never kept: settings, torch version and
+// the other files decide about them anew.
+//
+// Entries are files that appear complete under their final name, so any number of runs may share a cache; one
+// that is damaged is as good as none.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/clang/dependencies.h"
+#include "analyzer/driver/file_summary.h"
+
+namespace dtype_guard::driver {
+
+class Cache {
+ public:
+  // `folder` empty: nothing is found or kept. `rules` as for summary_text.
+  Cache(std::string folder, std::string rules);
+
+  // Everything that decides about the result and is no file, in any form that tells different cases apart.
+  // The tool itself is added.
+  std::string key(const std::vector<std::string>& parts) const;
+  std::optional<FileSummary> find(const std::string& key);
+  void store(const std::string& key, const clang_front_end::Dependencies& dependencies,
+             const FileSummary& summary);
+
+  // What went wrong, for people; at most one line of a kind.
+  std::vector<std::string> notes() const;
+  // Once a day, removes what nobody used for two weeks.
+  void prune() const;
+
+  // $XDG_CACHE_HOME/dtype-lint or ~/.cache/dtype-lint; empty without a home.
+  static std::string default_folder();
+
+ private:
+  struct Stat {
+    bool exists = false;
+    std::uint64_t size = 0;
+    std::int64_t modified = 0;
+  };
+  std::string entry(const std::string& key) const;
+  Stat stat(const std::string& path);
+  bool unchanged(const clang_front_end::ReadFile& file);
+  bool unchanged(const clang_front_end::SearchedFolder& folder);
+  void note(const std::string& kind, std::string text);
+
+  std::string folder_;
+  std::string rules_;
+  std::string tool_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string, Stat> stats_;            // files do not change during a run
+  std::unordered_map<std::string, std::uint64_t> hashes_;  // of those that had to be read
+  std::vector<std::pair<std::string, std::string>> notes_;
+};
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,208 @@
+#include "analyzer/driver/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "analyzer/driver/options.h"
+#include "rules/text/nearest_name.h"
+
+namespace dtype_guard::driver {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+// One file being read: every complaint names it and the member.
+class Reader {
+ public:
+  explicit Reader(fs::path file) : file_(std::move(file)) {}
+
+  Config read(bool& inherit) {
+    std::ifstream in(file_);
+    if (!in) throw UsageError(fmt::format("cannot read the configuration '{}'", file_.string()));
+    json all;
+    try {
+      all = json::parse(in, nullptr, true, true);
+    } catch (const json::exception& error) {
+      throw UsageError(fmt::format("{}: not JSON: {}", file_.string(), error.what()));
+    }
+    if (!all.is_object()) wrong("the file", all, "an object");
+    const std::map<std::string, std::function<void(const json&)>> members = known_members(inherit);
+    for (const auto& [name, value] : all.items()) {
+      const auto found = members.find(name);
+      if (found == members.end()) unknown(name, members);
+      member_ = "'" + name + "'";
+      found->second(value);
+    }
+    return std::move(config_);
+  }
+
+ private:
+  std::map<std::string, std::function<void(const json&)>> known_members(bool& inherit) {
+    const auto folder = file_.parent_path();
+    return {
+        {"inherit", [&inherit, this](const json& value) { inherit = boolean(value); }},
+        {"precision", [this](const json& value) { config_.precision = words(value); }},
+        {"precision-settings", [this](const json& value) { settings(value); }},
+        {"torch", [this](const json& value) { config_.torch = word(value); }},
+        {"device", [this](const json& value) { config_.device = word(value); }},
+        {"fail-on", [this](const json& value) { config_.fail_on = word(value); }},
+        {"strict", [this](const json& value) { config_.strict = boolean(value); }},
+        {"rules", [this](const json& value) { config_.rules = words(value); }},
+        {"extra-args", [this](const json& value) { config_.extra_args = words(value); }},
+        {"contracts",
+         [this, folder](const json& value) {
+           for (const std::string& each : words(value)) {
+             config_.contracts.push_back((folder / each).lexically_normal().string());
+           }
+         }},
+        {"exclude", [this, folder](const json& value) { globs(value, folder, config_.exclude); }},
+        {"external", [this, folder](const json& value) { globs(value, folder, config_.external); }},
+        {"time-limit",
+         [this](const json& value) {
+           if (!value.is_number_unsigned() || value.get<unsigned>() == 0)
+             wrong(member_, value, "seconds, 1 or more");
+           config_.time_limit = value.get<unsigned>();
+         }},
+    };
+  }
+
+  [[noreturn]] void wrong(const std::string& what, const json& found, const std::string& expected) const {
+    const std::string text = found.dump(-1, ' ', false, json::error_handler_t::replace).substr(0, 60);
+    throw UsageError(fmt::format("{}: {} is {}, expected {}", file_.string(), what, text, expected));
+  }
+  template <class Members>
+  [[noreturn]] void unknown(const std::string& name, const Members& members) const {
+    std::vector<std::string> names;
+    for (const auto& each : members) names.push_back(each.first);
+    throw UsageError(fmt::format("{}: unknown member '{}'{}; known are {}", file_.string(), name,
+                                 did_you_mean(name, names), fmt::join(names, ", ")));
+  }
+
+  bool boolean(const json& value) const {
+    if (!value.is_boolean()) wrong(member_, value, "true or false");
+    return value.get<bool>();
+  }
+  std::string word(const json& value) const {
+    if (!value.is_string()) wrong(member_, value, "a string");
+    return value.get<std::string>();
+  }
+  std::vector<std::string> words(const json& value) const {
+    const auto is_string = [](const json& each) { return each.is_string(); };
+    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_string)) {
+      wrong(member_, value, "a list of strings");
+    }
+    return value.get<std::vector<std::string>>();
+  }
+  void globs(const json& value, const fs::path& folder, std::vector<std::string>& into) const {
+    for (const std::string& each : words(value)) {
+      for (std::string& one : path_patterns(each, folder.string())) into.push_back(std::move(one));
+    }
+  }
+
+  void settings(const json& value) {
+    if (!value.is_array()) wrong(member_, value, "a list of objects");
+    for (const json& row : value) {
+      if (!row.is_object() || !row.contains("name"))
+        wrong("a row of " + member_, row, "an object with a name");
+      flow::PrecisionSetting setting;
+      const std::map<std::string, Dtype*> dtypes = {{"parameters", &setting.parameters},
+                                                    {"buffers", &setting.buffers},
+                                                    {"norms", &setting.norms},
+                                                    {"inputs", &setting.inputs},
+                                                    {"autocast", &setting.autocast}};
+      for (const auto& [name, cell] : row.items()) {
+        if (name == "name") {
+          setting.name = word(cell);
+          continue;
+        }
+        const auto found = dtypes.find(name);
+        if (found == dtypes.end()) unknown(name, dtypes);
+        const auto dtype = parse_dtype(word(cell));
+        if (!dtype) wrong("'" + name + "'", cell, "a dtype such as bfloat16");
+        *found->second = *dtype;
+      }
+      config_.settings.push_back(std::move(setting));
+    }
+  }
+
+  fs::path file_;
+  std::string member_;
+  Config config_;
+};
+
+template <typename T>
+void prepend(std::vector<T>& to, const std::vector<T>& first) {
+  to.insert(to.begin(), first.begin(), first.end());
+}
+
+template <typename T>
+void fill(std::optional<T>& to, const std::optional<T>& from) {
+  if (!to) to = from;
+}
+
+void inherit_from(Config& config, const Config& outer) {
+  if (config.precision.empty()) config.precision = outer.precision;
+  prepend(config.rules, outer.rules);
+  prepend(config.contracts, outer.contracts);
+  prepend(config.extra_args, outer.extra_args);
+  prepend(config.exclude, outer.exclude);
+  prepend(config.external, outer.external);
+  prepend(config.settings, outer.settings);
+  fill(config.torch, outer.torch);
+  fill(config.device, outer.device);
+  fill(config.fail_on, outer.fail_on);
+  fill(config.strict, outer.strict);
+  fill(config.time_limit, outer.time_limit);
+}
+
+}  // namespace
+
+Config read_config(const std::string& file) {
+  const fs::path path = fs::absolute(file).lexically_normal();
+  bool inherit = false;
+  Config config = Reader(path).read(inherit);
+  config.folder = config.root = path.parent_path().string();
+  if (inherit && path.parent_path() != path.root_path()) {
+    const Config outer = find_config(path.parent_path().parent_path().string());
+    inherit_from(config, outer);
+    if (!outer.root.empty()) config.root = outer.root;
+  }
+  return config;
+}
+
+Config find_config(const std::string& folder) {
+  std::error_code error;
+  for (fs::path at = fs::absolute(folder).lexically_normal(); !at.empty(); at = at.parent_path()) {
+    if (fs::is_regular_file(at / kConfigName, error)) return read_config((at / kConfigName).string());
+    if (at == at.root_path()) break;
+  }
+  return {};
+}
+
+std::vector<std::string> path_patterns(const std::string& glob, const std::string& folder) {
+  std::string base = glob;
+  while (base.starts_with("./")) base.erase(0, 2);
+  while (base.size() > 1 && base.ends_with('/')) base.pop_back();
+  std::vector<std::string> out;
+  const auto add = [&](const std::string& pattern) {
+    out.push_back(pattern);
+    out.push_back(pattern + "/*");
+  };
+  if (base.starts_with('/')) {
+    add(base);
+  } else {
+    add(folder + "/" + base);
+    if (base.find('/') == std::string::npos) add(folder + "/*/" + base);
+  }
+  return out;
+}
+
+}  // namespace dtype_guard::driver

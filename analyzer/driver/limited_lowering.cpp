@@ -1,0 +1,46 @@
+#include "analyzer/driver/limited_lowering.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <future>
+#include <iostream>
+#include <memory>
+#include <thread>
+
+namespace dtype_guard::driver {
+
+namespace {
+std::atomic<bool> given_up = false;
+}
+
+std::optional<clang_front_end::LoweredSource> lower_within(std::chrono::seconds limit,
+                                                           const clang_front_end::CompileCommand& command,
+                                                           const clang_front_end::LoweringOptions& options) {
+  struct Work {  // outlives a caller that does not wait
+    clang_front_end::CompileCommand command;
+    clang_front_end::LoweringOptions options;
+    std::promise<clang_front_end::LoweredSource> result;
+  };
+  auto work = std::make_shared<Work>(Work{command, options, {}});
+  std::future<clang_front_end::LoweredSource> result = work->result.get_future();
+  std::thread([work] {
+    try {
+      work->result.set_value(clang_front_end::lower(work->command, work->options));
+    } catch (...) {
+      work->result.set_exception(std::current_exception());
+    }
+  }).detach();
+  if (result.wait_for(limit) == std::future_status::ready) return result.get();
+  given_up = true;
+  return std::nullopt;
+}
+
+void leave_process(int status) {
+  if (!given_up) return;
+  std::cout << std::flush;
+  std::cerr << std::flush;
+  ::_exit(status);
+}
+
+}  // namespace dtype_guard::driver

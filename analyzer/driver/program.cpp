@@ -1,0 +1,94 @@
+#include "analyzer/driver/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/link.h"
+
+namespace dtype_guard::driver {
+
+namespace {
+
+std::string file_of(const flow::Module& module, const flow::SourceRange& range) {
+  return range.line > 0 && range.file < module.files.size() ? module.files[range.file] : "";
+}
+
+std::string position(const flow::Module& module, const flow::SourceRange& range) {
+  const std::string file = file_of(module, range);
+  return file.empty() ? "" : fmt::format("{}:{}:{}: ", file, range.line, range.column);
+}
+
+void note_problems(const FileSummary& summary, const Options& options, std::vector<NotAnalysed>& out) {
+  if (summary.outcome == FileSummary::Outcome::kCrashed) {
+    out.push_back({summary.source, "", "crash", "Clang crashed on this file"});
+  }
+  if (summary.outcome == FileSummary::Outcome::kTimedOut) {
+    out.push_back({summary.source, "", "timeout",
+                   fmt::format("Clang was not done with this file after {} seconds", options.time_limit)});
+  }
+  if (!summary.errors.empty()) {
+    const clang_front_end::SourceError& first = summary.errors.front();
+    const std::string at = first.line ? fmt::format("{}:{}:{}: ", first.file, first.line, first.column) : "";
+    out.push_back({summary.source, "", "parse-error", at + first.message});
+  }
+  for (const flow::NotLowered& each : summary.module.not_lowered) {
+    out.push_back(
+        {summary.source, each.function, "unsupported", position(summary.module, each.range) + each.reason});
+  }
+}
+
+// The same of a header that several files include, or of one file compiled twice, is said once.
+void drop_repeated(std::vector<NotAnalysed>& entries) {
+  std::set<std::tuple<std::string, std::string, std::string>> seen;
+  std::erase_if(entries, [&](const NotAnalysed& each) {
+    const bool whole_file = each.function.empty();
+    return !seen.emplace(whole_file ? each.file : each.function, each.reason, each.detail).second;
+  });
+}
+
+// Versions are compared by number: 1.13 is newer than 1.9.
+bool older(const std::string& a, const std::string& b) {
+  const auto parts = [](const std::string& version) {
+    const std::size_t dot = version.find('.');
+    const auto number = [](const std::string& text) { return text.empty() ? 0 : std::atoi(text.c_str()); };
+    return std::pair(number(version.substr(0, dot)),
+                     number(dot == std::string::npos ? "" : version.substr(dot + 1)));
+  };
+  return parts(a) < parts(b);
+}
+
+}  // namespace
+
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options) {
+  ProgramResult result;
+  flow::AnalysisOptions analysis;
+  analysis.settings = options.settings;
+  analysis.settings_named_by_user = options.settings_named;
+  analysis.device = options.device;
+  analysis.strict = options.strict;
+  analysis.contracts = &options.contracts;
+  std::string torch_version;
+  std::vector<flow::Module> modules;
+  for (FileSummary& each : summaries) {
+    note_problems(each, options, result.not_analysed);
+    if (older(torch_version, each.torch_version)) torch_version = each.torch_version;
+    modules.push_back(std::move(each.module));
+  }
+  if (!torch_version.empty()) analysis.torch_versions = {torch_version};
+  if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
+  const flow::Module module = flow::link(std::move(modules));
+  flow::AnalysisResult analysed = flow::analyse(module, analysis);
+  result.findings = std::move(analysed.findings);
+  for (const flow::NotLowered& each : analysed.not_analysed) {
+    result.not_analysed.push_back(
+        {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});
+  }
+  drop_repeated(result.not_analysed);
+  return result;
+}
+
+}  // namespace dtype_guard::driver

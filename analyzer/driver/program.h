@@ -1,0 +1,21 @@
+// From summaries to findings: all files linked into one program and evaluated.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/driver/file_summary.h"
+#include "analyzer/driver/options.h"
+#include "rules/report/report.h"
+
+namespace dtype_guard::driver {
+
+struct ProgramResult {
+  std::vector<Finding> findings;
+  std::vector<NotAnalysed> not_analysed;
+};
+
+// What went wrong with single files stands first, in their order.
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options);
+
+}  // namespace dtype_guard::driver

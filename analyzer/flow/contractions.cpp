@@ -1,0 +1,84 @@
+#include "analyzer/flow/contractions.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <string>
+
+#include "analyzer/flow/function_info.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+constexpr std::array<std::string_view, 5> kContractions = {"matmul", "bmm", "mm", "einsum", "baddbmm"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// Whether an einsum sums over anything: a letter of its inputs is missing from its output.
+bool sums(const Instruction& instruction, const FunctionInfo& info) {
+  if (instruction.args.empty()) return false;
+  const Instruction* first = info.definition(instruction.args.front().value);
+  const auto* equation = first ? std::get_if<std::string>(&first->constant) : nullptr;
+  const std::size_t arrow = equation ? equation->find("->") : std::string::npos;
+  if (arrow == std::string::npos) return false;  // not known: no claim
+  return std::any_of(
+      equation->begin(), equation->begin() + static_cast<std::ptrdiff_t>(arrow), [&](char letter) {
+        const bool index = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+        return index && equation->find(letter, arrow) == std::string::npos;
+      });
+}
+
+Api product_api(std::string_view op) {
+  Api api;
+  api.name = op;
+  api.library = "torch";
+  api.kind = ApiKind::kAttention;
+  api.spellings = {api.name};
+  api.operands.resize(2);
+  api.operands[0].role = "left";
+  api.operands[1].role = "right";
+  api.operands[1].argument = 1;
+  api.operands[1].same_as = "left";
+  for (const char* device : {"cuda", "cpu", "xpu", "mps"}) api.autocast[device] = AutocastBehaviour::kRecasts;
+  return api;
+}
+
+}  // namespace
+
+bool is_contraction(std::string_view op) { return is_one_of(kContractions, op); }
+
+std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs) {
+  std::uint8_t all = kNoLineage;
+  bool table = false;
+  bool other = false;
+  for (const std::uint8_t each : inputs) {
+    all |= each;
+    (each & kTable ? table : other) = true;
+  }
+  if (op == "cos" || op == "sin" || op == "polar") return all | kTable;
+  if (op == "mul" && table && other) return static_cast<std::uint8_t>((all & ~kTable) | kRotated);
+  if (op == "softmax") return all & kProduct ? kScores : all;
+  if (op == "linear") return kNoLineage;
+  if (is_contraction(op)) {
+    // Scores times values end the attention; queries times keys begin it.
+    return all & kScores ? kNoLineage : static_cast<std::uint8_t>((all & kRotated) | kProduct);
+  }
+  return all;
+}
+
+const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
+                             std::uint8_t left, std::uint8_t right) {
+  if (!is_contraction(op) || !((left | right) & (kRotated | kScores))) return nullptr;
+  if (op == "einsum" && !sums(instruction, info)) return nullptr;
+  static const std::map<std::string_view, Api> kApis = [] {
+    std::map<std::string_view, Api> made;
+    for (const std::string_view each : kContractions) made.emplace(each, product_api(each));
+    return made;
+  }();
+  return &kApis.at(op);
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,34 @@
+// Attention written by hand: a product of matrices one of whose inputs derives from attention scores or from
+// a rotary embedding. Such a call has no contract of its own, but it throws when its inputs differ. Lineage
+// is what a tensor's history says about that; it travels with the alternative.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/flow/ir.h"
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard::flow {
+
+struct FunctionInfo;
+
+inline constexpr std::uint8_t kNoLineage = 0;
+inline constexpr std::uint8_t kTable = 1;    // of a cosine or sine
+inline constexpr std::uint8_t kRotated = 2;  // a tensor times such a table
+inline constexpr std::uint8_t kProduct = 4;  // of a product of matrices
+inline constexpr std::uint8_t kScores = 8;   // a softmax of one
+
+// Whether the operator is a product of matrices.
+bool is_contraction(std::string_view op);
+
+// The lineage of an operator's result; `inputs` has one entry for each tensor that went in.
+std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs);
+
+// The contract of a product whose inputs have that lineage; null: not attention. `instruction` tells an
+// einsum that only multiplies from one that sums.
+const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
+                             std::uint8_t left, std::uint8_t right);
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,182 @@
+"""The cache of dtype-lint: the same report as without it, correct after any edit, and no harm from what is damaged."""
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import time
+
+import project
+
+RULE = "rotary-dtype-mismatch"
+SOURCE = '#include "table.h"\nvoid a(at::Tensor x) { rotary(widen(x), x, x); }\n'
+WIDEN = "inline at::Tensor widen(at::Tensor x) { return x.to(at::kFloat); }\n"
+KEEP = "inline at::Tensor widen(at::Tensor x) { return x; }\n"
+
+
+class Cache(project.Case):
+    def setUp(self):
+        super().setUp()
+        self.write(a__cpp=SOURCE, inc_in_table__h=WIDEN)
+        self.compiled("a.cpp", flags="-I early -I inc")
+        (self.folder / "early").mkdir()
+        self.settle()
+
+    def settle(self):
+        """Makes everything old enough for its time to be trusted."""
+        old = time.time() - 3600
+        for path in [self.folder, *self.folder.rglob("*")]:
+            os.utime(path, (old, old))
+
+    def kept(self):
+        return [p for p in (self.scratch / "cache").rglob("*") if p.is_file() and p.name != "pruned"]
+
+    def test_a_second_run_says_the_same_for_any_number_of_jobs(self):
+        first = self.lint("-p", "build", "--format=json")
+        self.assertEqual(first.returncode, 1, first.stdout + first.stderr)
+        self.assertEqual(len(self.kept()), 1)
+        again = self.lint("-p", "build", "--format=json")
+        self.assertEqual((again.returncode, again.stdout), (1, first.stdout))
+        for jobs in (1, 2, 7):
+            for extra in ((), ("--no-cache",)):
+                run = self.lint("-p", "build", "--format=json", "--jobs", jobs, *extra)
+                self.assertEqual((run.returncode, run.stdout), (1, first.stdout), run.stderr)
+
+    def test_an_entry_answers_for_the_source(self):
+        """That the cache is asked at all: an entry made for other text of the same file."""
+        self.assertEqual(self.found(), [(RULE, "inc/table.h", 1)])
+        stat = (self.folder / "inc" / "table.h").stat()
+        (self.folder / "inc" / "table.h").write_text(KEEP.ljust(len(WIDEN) - 1)[: len(WIDEN) - 1] + "\n")
+        os.utime(self.folder / "inc" / "table.h", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        self.settle_folder(stat)
+        self.assertEqual(self.found(), [(RULE, "inc/table.h", 1)], "same size and time: taken as unchanged")
+        self.assertEqual(self.found("-p", "build", "--no-cache"), [])
+
+    def settle_folder(self, stat):
+        os.utime(self.folder / "inc", ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+    def test_an_edit_is_noticed(self):
+        self.assertEqual(self.found(status=1), [(RULE, "inc/table.h", 1)])
+        (self.folder / "inc" / "table.h").write_text(KEEP)
+        self.assertEqual(self.found(status=0), [])
+        (self.folder / "inc" / "table.h").write_text("\n" + WIDEN)
+        self.assertEqual(self.found(status=1), [(RULE, "inc/table.h", 2)])
+        (self.folder / "a.cpp").write_text(SOURCE.replace("widen(x)", "x"))
+        self.assertEqual(self.found(status=0), [])
+
+    def test_a_touched_file_is_not_read_again(self):
+        self.report(status=1)
+        before = {p: p.read_bytes() for p in self.kept()}
+        os.utime(self.folder / "inc" / "table.h")
+        self.report(status=1)
+        self.assertEqual(before, {p: p.read_bytes() for p in self.kept()})
+
+    def test_quick_edits_of_equal_length_are_noticed(self):
+        for value in ("kHalf ", "kFloat", "kHalf ", "kFloat"):
+            (self.folder / "inc" / "table.h").write_text(WIDEN.replace("kFloat", value))
+            self.report(status=1 if value == "kFloat" else 0)
+
+    def test_a_header_that_now_hides_another_is_noticed(self):
+        self.report(status=1)
+        (self.folder / "early" / "table.h").write_text(KEEP)
+        self.report(status=0)
+        (self.folder / "early" / "table.h").unlink()
+        self.report(status=1)
+        (self.folder / "table.h").write_text(KEEP)
+        self.report(status=0)
+
+    def test_a_missing_header_that_appears_is_noticed(self):
+        (self.folder / "inc" / "table.h").rename(self.folder / "inc" / "other.h")
+        self.settle()
+        self.report(status=3)
+        self.report(status=3)
+        (self.folder / "inc" / "other.h").rename(self.folder / "inc" / "table.h")
+        self.report(status=1)
+
+    def test_has_include_is_noticed(self):
+        (self.folder / "a.cpp").write_text("#if __has_include(\"maybe/some.h\")\n#define widen(x) (x)\n#endif\n" + SOURCE)
+        self.settle()
+        self.report(status=1)
+        (self.folder / "inc" / "maybe").mkdir()
+        self.report(status=1)
+        (self.folder / "inc" / "maybe" / "some.h").write_text("")
+        self.report(status=3)  # the macro now breaks the header's definition
+
+    def test_flags_contracts_and_settings(self):
+        (self.folder / "inc" / "table.h").write_text(
+            "#ifdef KEEP\n" + KEEP + "#else\n" + WIDEN + "#endif\n")
+        self.settle()
+        self.report(status=1)
+        self.report("-p", "build", "--extra-arg", "-DKEEP", status=0)
+        self.report("-p", "build", "--rules=discarded-cast", status=0)
+        self.report(status=1)
+        contracts = self.scratch / "mine.json"
+        api = {"name": "widen", "kind": "rotary", "spellings": ["mine"], "source": "here",
+               "operands": [{"role": "x", "argument": 0, "accepts": ["float16"]}]}
+        (self.folder / "a.cpp").write_text(
+            '#include "table.h"\nvoid mine(at::Tensor);\nvoid a(at::Tensor x) { mine(x.to(at::kFloat)); }\n')
+        for spelling, status in (("other", 0), ("mine", 1), ("other", 0)):
+            api["spellings"] = [spelling]
+            contracts.write_text(json.dumps({"schema": "dtype-guard/contracts/1", "library": "m", "apis": [api]}))
+            self.report("-p", "build", "--contracts", contracts, status=status)
+
+    def test_another_tool_does_not_share_entries(self):
+        self.report(status=1)
+        copy = self.scratch / "bin" / "dtype-lint"
+        copy.parent.mkdir()
+        shutil.copy(project.LINT, copy)
+        with open(copy, "ab") as program:
+            program.write(b"another build")
+        run = subprocess.run([copy, "-p", "build"], cwd=self.folder, capture_output=True, text=True, check=False,
+                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")})
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertEqual(len(self.kept()), 2)
+
+    def test_damaged_entries_are_ignored_with_a_note(self):
+        good = self.lint("-p", "build", "--format=json")
+        (entry,) = self.kept()
+        text = entry.read_bytes()
+        for damaged in (b"", b"x", text[: len(text) // 2], text.replace(b"return", b"retarn"),
+                        b"dtype-lint cache 0 " + text[19:], b"\0" * 5000):
+            entry.write_bytes(damaged)
+            run = self.lint("-p", "build", "--format=json")
+            self.assertEqual((run.returncode, run.stdout), (1, good.stdout))
+            self.assertIn("damaged", run.stderr)
+            self.assertIn(str(entry), run.stderr)
+            self.assertEqual(self.lint("-p", "build").stderr, "", "and replaced by a good one")
+
+    def test_a_cache_that_cannot_be_written(self):
+        (self.scratch / "file").write_text("")
+        run = self.lint("-p", "build", home=self.scratch / "file")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("--no-cache", run.stderr)
+        refused = self.lint("-p", "build", "--cache", self.scratch / "file" / "cache")
+        self.assertEqual((refused.returncode, refused.stdout), (2, ""))
+        self.assertIn("--cache", refused.stderr)
+        self.assertEqual(self.lint("-p", "build", "--cache", "x", "--no-cache").returncode, 2)
+        self.assertEqual(self.lint("-p", "build", "--cache", self.scratch / "named").returncode, 1)
+        self.assertTrue(any((self.scratch / "named").rglob("*")))
+
+    def test_runs_at_a_time_share_it(self):
+        for i in range(6):
+            self.write(**{f"s{i}__cpp": SOURCE.replace("void a", f"void s{i}")})
+            self.compiled(f"s{i}.cpp", flags="-I inc")
+        alone = self.lint("-p", "build", "--format=json", "--no-cache").stdout
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            runs = list(pool.map(lambda _: self.lint("-p", "build", "--format=json", "--jobs=2"), range(4)))
+        for run in runs:
+            self.assertEqual((run.returncode, run.stdout, run.stderr), (1, alone, ""))
+        self.assertEqual([p for p in self.kept() if p.name.endswith(".tmp")], [])
+
+    def test_old_entries_go(self):
+        self.report(status=1)
+        (entry,) = self.kept()
+        old = entry.with_name("0" * 30)
+        shutil.copy(entry, old)
+        os.utime(old, (0, 0))
+        (self.scratch / "cache" / "dtype-lint" / "pruned").unlink()
+        self.report(status=1)
+        self.assertEqual(self.kept(), [entry])
+
+
+project.main()

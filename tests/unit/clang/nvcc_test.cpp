@@ -1,0 +1,68 @@
+// nvcc's command lines in Clang's words.
+#include "analyzer/clang/nvcc.h"
+
+#include <algorithm>
+
+#include "analyzer/clang/front_end.h"
+#include "tests/catch.h"
+
+namespace dtype_guard::clang_front_end {
+namespace {
+
+using Words = std::vector<std::string>;
+
+Words translated(const Words& arguments) { return translate_nvcc(arguments, "/"); }
+
+bool has(const Words& list, const std::string& one) {
+  return std::find(list.begin(), list.end(), one) != list.end();
+}
+
+}  // namespace
+
+TEST_CASE("nvcc's own options go with their values, joined or apart") {
+  CHECK(translated({"-Xptxas", "-v", "-Xptxas=-O3", "--maxrregcount=32", "-maxrregcount", "64", "--threads",
+                    "4", "-t=2", "-ccbin", "/usr/bin/g++", "-lineinfo", "--use_fast_math", "-diag-suppress",
+                    "177", "-forward-unknown-to-host-compiler", "a.cu"}) == Words{"a.cu"});
+}
+
+TEST_CASE("what the host compiler understands stays") {
+  const Words plain = {"-I/a", "-I", "/b", "-DX=1", "-D", "Y=2", "-O2", "-g", "-fopenmp", "-UZ"};
+  CHECK(translated(plain) == plain);
+  CHECK(translated({"-Xcompiler=-fPIC,-fopenmp", "-Xcompiler", "-DX=a\\,b"}) ==
+        Words{"-fPIC", "-fopenmp", "-DX=a,b"});
+}
+
+TEST_CASE("options that have other names") {
+  CHECK(translated({"-x", "cu", "-isystem=/inc", "-isystem", "/more", "--std", "c++17", "--define-macro=A=1",
+                    "--pre-include", "first.h"}) == Words{"-x", "cuda", "-isystem", "/inc", "-isystem",
+                                                          "/more", "-std=c++17", "-D", "A=1", "-include",
+                                                          "first.h"});
+}
+
+TEST_CASE("macros that nvcc defines for an option") {
+  CHECK(translated({"--expt-relaxed-constexpr", "-extended-lambda", "-rdc=true"}) ==
+        Words{"-D__CUDACC_RELAXED_CONSTEXPR__", "-D__CUDACC_EXTENDED_LAMBDA__", "-D__CUDACC_RDC__"});
+  CHECK(translated({"-rdc=false", "--default-stream", "legacy"}).empty());
+  CHECK(translated({"--default-stream", "per-thread"}) == Words{"-DCUDA_API_PER_THREAD_DEFAULT_STREAM"});
+}
+
+TEST_CASE("of many architectures the newest, with all its features") {
+  const auto newest = [](const Words& arguments) { return translated(arguments).at(0); };
+  CHECK(newest({"--generate-code=arch=compute_80,code=[compute_80,sm_80]", "-gencode",
+                "arch=compute_90,code=sm_90"}) == "--cuda-gpu-arch=sm_90");
+  CHECK(newest({"-arch=sm_90", "-gencode=arch=compute_90a,code=sm_90a"}) == "--cuda-gpu-arch=sm_90a");
+  CHECK(newest({"-gencode=arch=compute_100f,code=sm_100f", "-arch", "sm_100"}) == "--cuda-gpu-arch=sm_100f");
+  CHECK(translated({"-arch=native", "-gencode=arch=compute_999,code=sm_999"}).empty());
+}
+
+TEST_CASE("a CUDA source is parsed once, for the host, whatever compiled it") {
+  for (const char* compiler : {"/usr/local/cuda/bin/nvcc", "clang++"}) {
+    const Words command = adjusted_command({"/p", "/p/a.cu", {compiler, "-std=c++17", "-c", "a.cu"}}, {});
+    CHECK(has(command, "--cuda-host-only"));
+    CHECK(has(command, "-std=c++17"));
+    CHECK(std::count(command.begin(), command.end(), "-x") == 1);
+  }
+  CHECK_FALSE(has(adjusted_command({"/p", "/p/a.cpp", {"nvcc", "a.cpp"}}, {}), "--cuda-host-only"));
+}
+
+}  // namespace dtype_guard::clang_front_end
