@@ -1,6 +1,8 @@
 // Whose code it is.
 #include "analyzer/clang/user_code.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "tests/catch.h"
@@ -35,7 +37,7 @@ TEST_CASE("patterns") {
 
 TEST_CASE("headers beside the project are neighbours, installed ones and other repositories are not") {
   namespace fs = std::filesystem;
-  const fs::path top = fs::temp_directory_path() / "dtype_guard_neighbours";
+  const fs::path top = fs::temp_directory_path() / ("dtype_guard_neighbours." + std::to_string(getpid()));
   fs::remove_all(top);
   for (const char* folder :
        {"ours/.git", "ours/src", "ours/common", "theirs/.git", "prefix/include", "prefix/lib", "loose"})

@@ -1,6 +1,9 @@
+#include <unistd.h>
+
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <string>
 
 #include "rules/report/report.h"
 #include "rules/report/source_snippet.h"
@@ -29,7 +32,9 @@ std::string golden(const std::string& name) {
 
 // The snippet for a line of a file that holds just `line`.
 std::string snippet(const std::string& line, int column, int end_column) {
-  const auto folder = std::filesystem::temp_directory_path() / "dtype_guard_snippet_test";
+  // Of this process: the cases run beside each other.
+  const auto folder =
+      std::filesystem::temp_directory_path() / ("dtype_guard_snippet_test." + std::to_string(getpid()));
   std::filesystem::create_directories(folder);
   std::ofstream(folder / "line.cpp", std::ios::binary) << line << '\n';
   const std::string text = SourceSnippets(folder).of({"line.cpp", 1, column, 1, end_column, ""});
