@@ -18,14 +18,6 @@ constexpr int kAddSeals = 1033;
 constexpr int kSeal = 1, kSealShrink = 2, kSealGrow = 4;
 constexpr std::size_t kPage = 4096;
 
-// High above the descriptors that programs expect for themselves.
-int move_up(int descriptor) {
-  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
-  if (high < 0) return descriptor;
-  close_file(descriptor);
-  return high;
-}
-
 }  // namespace
 
 void open_control() {

@@ -13,14 +13,6 @@
 namespace dtype_guard::san {
 namespace {
 
-// Programs expect low descriptor numbers for themselves.
-int move_up(int descriptor) {
-  int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
-  if (high < 0) return descriptor;
-  close_file(descriptor);
-  return high;
-}
-
 void directory_path(TextSink& path) {
   const Options& options = settings();
   if (options.journal.empty()) {

@@ -88,6 +88,13 @@ long write_bytes(int descriptor, const void* bytes, std::size_t count) {
 
 void close_file(int descriptor) { (void)syscall(SYS_close, descriptor); }
 
+int move_up(int descriptor) {
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
+  if (high < 0) return descriptor;
+  close_file(descriptor);
+  return high;
+}
+
 bool file_status(int descriptor, FileStatus& status) {
   return status_of(descriptor, "", AT_EMPTY_PATH, status);
 }

@@ -28,6 +28,8 @@ long open_file(int directory, const char* path, int flags, int mode);
 long read_bytes(int descriptor, void* bytes, std::size_t count);
 long write_bytes(int descriptor, const void* bytes, std::size_t count);
 void close_file(int descriptor);
+// Programs expect low descriptor numbers for themselves: gives one from 100 on in its place, or the same.
+int move_up(int descriptor);
 bool file_status(int descriptor, FileStatus& status);
 bool path_status(const char* path, FileStatus& status);
 
