@@ -50,6 +50,10 @@ class Launches(Case):
         _, report = self.launches(FLASH, expect="flash")
         self.assertEqual(report["findings"], [])
 
+    def test_a_switch_inside_a_launch_hides_no_later_one(self):
+        _, report = self.launches(FLASH, "switch", FLASH, FLASH)
+        self.assertIn("4 launches of 2 kernels", self.cupti(report)["why"])
+
     def test_another_client_gets_the_place(self):
         done, report = self.launches(FLASH, "subscribe", FLASH)
         self.assertEqual(done.stdout, "subscribe 0\nsubscriptions 1\n")

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/launch_frames.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
@@ -107,7 +108,7 @@ bool is_outermost(Process& process, CallbackSite site) {
 }
 
 void on_callback(void*, std::uint32_t domain, std::uint32_t id, const void* data) {
-  if (!session.is_on() || !is_watching()) return;
+  if (!session.is_on()) return;
   if (domain == kResource) {
     if (id == kGraphNodeCreated) graph_nodes.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -115,7 +116,8 @@ void on_callback(void*, std::uint32_t domain, std::uint32_t id, const void* data
   Process* mapped = process();
   if (mapped == nullptr) return;
   const auto& call = *static_cast<const CallbackData*>(data);
-  if (!is_outermost(*mapped, call.site)) return;
+  // Kept also while watching is off: a thread may be inside a launch when that is switched.
+  if (!is_outermost(*mapped, call.site) || !is_watching()) return;
   if (call.symbol_name == nullptr) {
     graph_launches.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -169,6 +171,13 @@ constexpr Result kNotInitialized = 15;
 void record_end(Process& process, Scratch& scratch) {
   if (session.state() == SessionState::kNever) return;
   write_launch_counts(process, scratch);
+  if (const std::uint64_t uncounted = process.launches.uncounted(); uncounted != 0) {
+    TextBuffer<128> text;
+    text << uncounted << " kernel launches were not counted: the table of kernel names was full";
+    FrameBuilder note(scratch.frame, FrameType::kNote);
+    note.text(text.view());
+    (void)append_frame(process, note, scratch);
+  }
   write_source(process, scratch,
                {"cupti", session.is_on(), session.reason(), graph_nodes.load(std::memory_order_relaxed),
                 graph_launches.load(std::memory_order_relaxed)});

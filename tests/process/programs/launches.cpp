@@ -2,6 +2,7 @@
 // library that CUDA_INJECTION64_PATH names, and launches kernels, all through a scripted libcupti.
 //   launches WORD...    NAME launches the kernel NAME, graph launches a graph, subscribe is another CUPTI
 //   client
+//   switch switches watching off inside a launch and on again behind it
 #include <dlfcn.h>
 
 #include <cstdint>
@@ -28,6 +29,14 @@ void initialise_driver() {
   initialise();  // both ways in together must not matter
 }
 
+void switch_watching(int on) {
+  void* function = dlsym(RTLD_DEFAULT, "dtype_san_switch");
+  if (function == nullptr) return;
+  int (*change)(int) = nullptr;
+  std::memcpy(&change, &function, sizeof function);
+  change(on);
+}
+
 void other_client(void*, std::uint32_t, std::uint32_t, const void*) {}
 
 __attribute__((noinline)) void attention_step(const char* kernel) {
@@ -42,6 +51,11 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "graph") == 0) {
       scripted_launch(nullptr);
+    } else if (std::strcmp(argv[i], "switch") == 0) {
+      scripted_enter("switched_kernel");
+      switch_watching(0);
+      scripted_leave("switched_kernel");
+      switch_watching(1);
     } else if (std::strcmp(argv[i], "subscribe") == 0) {
       void* subscriber = nullptr;
       std::printf("subscribe %d\n", cuptiSubscribe(&subscriber, other_client, nullptr));

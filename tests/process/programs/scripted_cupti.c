@@ -67,12 +67,22 @@ static void call_back(uint32_t domain, uint32_t id, int site, const char* kernel
   if (subscribed != NULL) subscribed(subscribed_data, domain, id, &data);
 }
 
+static uint32_t runtime_id(const char* kernel) { return kernel != NULL ? 211 : 311; }
+static uint32_t driver_id(const char* kernel) { return kernel != NULL ? 307 : 514; }
+
+void scripted_enter(const char* kernel) {
+  call_back(2, runtime_id(kernel), 0, kernel);
+  call_back(1, driver_id(kernel), 0, kernel);
+}
+
+void scripted_leave(const char* kernel) {
+  call_back(1, driver_id(kernel), 1, kernel);
+  call_back(2, runtime_id(kernel), 1, kernel);
+}
+
 void scripted_launch(const char* kernel) {
-  const uint32_t runtime = kernel != NULL ? 211 : 311, driver = kernel != NULL ? 307 : 514;
-  call_back(2, runtime, 0, kernel);
-  call_back(1, driver, 0, kernel);
-  call_back(1, driver, 1, kernel);
-  call_back(2, runtime, 1, kernel);
+  scripted_enter(kernel);
+  scripted_leave(kernel);
 }
 
 int scripted_subscriptions(void) { return subscribed != NULL; }

@@ -3,4 +3,6 @@
 
 /* The functions of CUPTI itself have CUPTI's names; these two are the script's. */
 void scripted_launch(const char* kernel); /* by the runtime, which enters the driver; NULL launches a graph */
+void scripted_enter(const char* kernel);  /* the same in two halves */
+void scripted_leave(const char* kernel);
 int scripted_subscriptions(void);
