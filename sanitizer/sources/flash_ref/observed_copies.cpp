@@ -10,6 +10,7 @@
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -36,6 +37,8 @@ constinit std::atomic<bool> changing{false};
          slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
+cupti::ThreadLaunch* launch_of(CallSlot* slot) { return slot != nullptr ? &slot->launch : nullptr; }
+
 template <ApiId id>
 void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
   if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
@@ -45,8 +48,10 @@ void see(Process& process, const flash_ref_call_event& event, std::uintptr_t ker
   if (is_forwarded(slot, event)) [[unlikely]]
     return;
   if (event.phase == FLASH_REF_BEFORE) {
+    cupti::enter_call(launch_of(slot), static_cast<std::uint32_t>(id), event.tensors, caller);
     before_call<id>(process, slot, event.tensors, caller, kernel);
   } else {
+    cupti::leave_call(launch_of(slot));
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
@@ -56,9 +61,13 @@ void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t
   constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
   if (event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
+  cupti::ThreadLaunch* launch = launch_of(call_slot(process));
   if (event.phase == FLASH_REF_BEFORE) {
-    before_own_call(process, call, kernel);
-  } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
+    cupti::enter_call(launch, static_cast<std::uint32_t>(kApi), event.tensors, call.caller);
+    return before_own_call(process, call, kernel);
+  }
+  cupti::leave_call(launch);
+  if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
     note_outputs(process, call);
   }
 }
@@ -136,7 +145,9 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   entry->high = range.high;
   for (std::size_t i = 0; i < kMaxApis; ++i)
     entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : nullptr;
-  std::uint32_t after = settings().origins ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
+  // The end of a call is of interest to origins, and to launches, which belong to the call until then.
+  std::uint32_t after =
+      settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
                        notify, entry, nullptr};
@@ -235,6 +246,7 @@ extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
   if (!settings().enabled) return -1;
   (void)decide_watching();
   switch_watching(on != 0);
+  cupti::switched(on != 0);
   return 0;
 }
 
