@@ -24,7 +24,9 @@ void record_launch(Process& process, const LaunchRecord& launch) {
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return;
-  const CapturedStack stack = capture_here(*scratch);
+  // Inside a watched call, that call's stack: the library's own frames lead nowhere.
+  const CapturedStack stack =
+      launch.call.operands != nullptr ? capture_call(*scratch, launch.call) : capture_here(*scratch);
   (void)write_launch(
       process, *scratch, FrameType::kLaunch, launch.index, cut(launch.kernel), launch.call, stack,
       [](FrameBuilder& frame, const void* context) {

@@ -61,8 +61,8 @@ void* answer(void* handle, const char* name, ApiId id, std::uintptr_t caller) {
   return found != nullptr ? thunk_for(id, found) : nullptr;
 }
 
-// Another client of CUPTI, which asks for it by handle: it gets the function that makes room for it first. What
-// the handle does not have it does not get from us.
+// Another client of CUPTI, which asks for it by handle: it gets the function that makes room for it first.
+// What the handle does not have it does not get from us.
 void* cupti_stand_in(void* handle, const char* name) {
   if (name[0] != 'c' || name[1] != 'u' || name[2] != 'p' || !cupti::is_wanted()) return nullptr;
   void* ours = cupti::stand_in(name);

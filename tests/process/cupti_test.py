@@ -67,7 +67,7 @@ class Launches(Case):
         self.assertEqual(self.cupti(report), {"name": "cupti", "on": False, "why": "CUPTI is held by 'Nsight Systems'"})
 
     def test_a_failure_switches_the_source_off_and_not_the_job(self):
-        done, report = self.launches(FLASH, SCRIPTED_BROKEN="1")
+        done, report = self.launches(FLASH, SCRIPTED_FAIL="cuptiEnableCallback:1")
         self.assertEqual((done.returncode, done.stdout), (0, "subscriptions 0\n"))
         self.assertIn("cuptiEnableCallback failed: CUPTI_ERROR_UNKNOWN (999)", self.cupti(report)["why"])
 

@@ -76,17 +76,18 @@ std::uint64_t key_of(const WatchedCall& call) {
 
 // Where the launch's arguments hold addresses of the call's operands.
 void match_operands(const WatchedCall& call, const Arguments& arguments, LaunchRecord& record) {
-  record.has_arguments = arguments.each_word([&](std::size_t parameter, std::size_t offset, std::uint64_t word) {
-    for (std::size_t i = 0; word != 0 && i < contract_of(call.api).operand_count; ++i) {
-      const DLTensor* tensor = call.operands[i];
-      if (tensor == nullptr || record.match_count == LaunchRecord::kMostMatches ||
-          word != reinterpret_cast<std::uintptr_t>(tensor->data) + tensor->byte_offset)
-        continue;
-      record.matches[record.match_count++] = {static_cast<std::uint32_t>(i),
-                                              static_cast<std::uint32_t>(parameter),
-                                              static_cast<std::uint32_t>(offset)};
-    }
-  });
+  record.has_arguments =
+      arguments.each_word([&](std::size_t parameter, std::size_t offset, std::uint64_t word) {
+        for (std::size_t i = 0; word != 0 && i < contract_of(call.api).operand_count; ++i) {
+          const DLTensor* tensor = call.operands[i];
+          if (tensor == nullptr || record.match_count == LaunchRecord::kMostMatches ||
+              word != reinterpret_cast<std::uintptr_t>(tensor->data) + tensor->byte_offset)
+            continue;
+          record.matches[record.match_count++] = {static_cast<std::uint32_t>(i),
+                                                  static_cast<std::uint32_t>(parameter),
+                                                  static_cast<std::uint32_t>(offset)};
+        }
+      });
 }
 
 void record_first(Process& process, ThreadLaunch& thread, std::string_view name, const Arguments* arguments) {
@@ -116,7 +117,8 @@ void look_at_arguments(Process& process, const LaunchSettings& settings, ThreadL
   const std::uint32_t index = thread.launch.load(std::memory_order_relaxed);
   const StreamKey stream{data.context, call.stream};
   const KernelParameters* row =
-      index != 0 ? parameters(process.launches[index - 1].parameters.load(std::memory_order_relaxed)) : nullptr;
+      index != 0 ? parameters(process.launches[index - 1].parameters.load(std::memory_order_relaxed))
+                 : nullptr;
   if (row == nullptr) return process.stream_casts.end(stream);
   if (row->is_cast) {
     StreamCast cast{{}, index - 1, 0};
@@ -194,11 +196,10 @@ void on_launch(Process& process, const LaunchSettings& settings, std::uint32_t d
   ThreadLaunch none{};  // of a thread that found no slot: counted in the driver's callback, or not at all
   ThreadLaunch& thread = slot != nullptr ? slot->launch : none;
   // Kept also while watching is off: a thread may be inside a launch when that is switched.
-  const bool is_outermost =
-      slot != nullptr ? step(thread, data.site, settings.session.load(std::memory_order_relaxed))
-                      : domain == kDriverApi;
-  if (data.site == kExit)
-    return leave_launch(process, settings, thread, domain, id, data, is_outermost);
+  const bool is_outermost = slot != nullptr
+                                ? step(thread, data.site, settings.session.load(std::memory_order_relaxed))
+                                : domain == kDriverApi;
+  if (data.site == kExit) return leave_launch(process, settings, thread, domain, id, data, is_outermost);
   if (is_graph_launch(domain, id)) {
     if (watching) enter_graph_launch(process, id, data, is_outermost);
     return;
@@ -218,7 +219,8 @@ void on_graph(Process& process, std::uint32_t id, const void* resource) {
   const auto* graph = static_cast<const GraphData*>(static_cast<const ResourceData*>(resource)->descriptor);
   if (graph == nullptr) return;
   if (id == kGraphExecCreated)
-    return process.graphs.instantiated(process.launches, graph->executable, graph->graph, graph->original_graph);
+    return process.graphs.instantiated(process.launches, graph->executable, graph->graph,
+                                       graph->original_graph);
   process.graphs.add_node();
   CallSlot* slot = call_slot(process);
   const std::uint32_t launch = slot != nullptr ? slot->launch.launch.load(std::memory_order_relaxed) : 0;

@@ -1,7 +1,7 @@
 // Which kernels a process launched, and how often: by name, and apart for each watched call (API, place,
-// operands' dtypes) that a launch was made in. A launch costs the hash of its kernel's name and one count; the
-// first of each is handed to the caller, who notes it with its stack. What a name means is found out by the
-// report, in another process.
+// operands' dtypes) that a launch was made in. A launch costs the hash of its kernel's name and one count;
+// the first of each is handed to the caller, who notes it with its stack. What a name means is found out by
+// the report, in another process.
 #pragma once
 
 #include <atomic>
@@ -14,8 +14,8 @@ namespace dtype_guard::san::cupti {
 struct LaunchSlot {
   std::atomic<std::uint64_t> name;  // hash; 0: free
   std::atomic<std::uint64_t> count;
-  std::atomic<std::uint64_t> captured;  // of `count`: into a graph, where nothing runs yet
-  std::atomic<std::uint64_t> replayed;  // by graphs that are gone
+  std::atomic<std::uint64_t> captured;    // of `count`: into a graph, where nothing runs yet
+  std::atomic<std::uint64_t> replayed;    // by graphs that are gone
   std::atomic<std::uint32_t> parameters;  // find_parameters() of the name
 };
 

@@ -45,7 +45,8 @@ void* find_in(const char* library, const char* name) {
   return address;
 }
 
-// Calls visit(object) with the object that has CUPTI's functions: libcupti, else whatever library contains it.
+// Calls visit(object) with the object that has CUPTI's functions: libcupti, else whatever library contains
+// it.
 template <typename Visitor>
 bool with_cupti(Visitor&& visit) {
   for (const bool by_name : {true, false}) {

@@ -19,7 +19,6 @@ constinit Session session;
 constinit LaunchSettings launch_settings;
 // Since the subscription: off before that is a dormant start, which waits with the subscription held.
 constinit std::atomic<bool> was_watching{false};
-constinit std::atomic<bool> given_back{false};  // because watching was switched off
 
 SourceState state_of(const Process& process) {
   return {"cupti", session.is_on(), session.reason(), process.graphs.nodes(), process.graphs.replays()};
@@ -128,7 +127,8 @@ void record_end(Process& process, Scratch& scratch) {
     (void)append_frame(process, frame, scratch);
   };
   note(process.launches.uncounted(), " kernel launches were not counted: the table of kernel names was full");
-  note(process.graphs.lost(), " launches in CUDA graphs have no count of replays: the table of graphs was full");
+  note(process.graphs.lost(),
+       " launches in CUDA graphs have no count of replays: the table of graphs was full");
   write_source(process, scratch, state_of(process));
 }
 

@@ -3,12 +3,17 @@
 // (CUDA_INJECTION64_PATH); where it could not, because the library came later, start_late() does.
 #pragma once
 
+#include <atomic>
+
 #include "sanitizer/runtime/process.h"
 
 namespace dtype_guard::san::cupti {
 
 // Whether the options and the way in ask for launches at all.
 bool is_wanted();
+
+// The subscription was given back because watching was switched off, and is taken again once it is on.
+inline constinit std::atomic<bool> given_back{false};
 
 // Subscribes if that is wanted, was not tried yet, and the driver is initialised. Cheap when there is nothing
 // to do.

@@ -19,10 +19,10 @@ struct ThreadLaunch {
   std::atomic<std::uint32_t> api;
 
   std::atomic<std::uint32_t> session;  // that the rest belongs to
-  std::atomic<std::uint32_t> depth;   // CUDA launch entry points that this thread is inside of
-  std::atomic<std::uint32_t> launch;  // index + 1 of the outermost one
-  std::atomic<std::uint32_t> is_new;  // it has not been written yet
-  std::atomic<std::uint32_t> ticket;  // of the timer that runs
+  std::atomic<std::uint32_t> depth;    // CUDA launch entry points that this thread is inside of
+  std::atomic<std::uint32_t> launch;   // index + 1 of the outermost one
+  std::atomic<std::uint32_t> is_new;   // it has not been written yet
+  std::atomic<std::uint32_t> ticket;   // of the timer that runs
 };
 
 // Whether kernel launches are seen at all: only then is a call worth noting.

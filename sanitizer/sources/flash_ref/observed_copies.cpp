@@ -96,6 +96,8 @@ See find_see(const char* name) {
 void notify(void* context, const flash_ref_call_event* event) {
   if (!is_watching()) [[unlikely]]
     return;
+  if (cupti::given_back.load(std::memory_order_relaxed)) [[unlikely]]
+    cupti::start_late();
   const Copy& copy = *static_cast<const Copy*>(context);
   See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
   if (function == nullptr) [[unlikely]]
