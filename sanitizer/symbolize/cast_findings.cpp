@@ -13,6 +13,7 @@
 #include "sanitizer/runtime/dtype_names.h"
 #include "sanitizer/sources/cupti/names/kernel_name.h"
 #include "sanitizer/sources/cupti/parameters.h"
+#include "sanitizer/symbolize/launch_findings.h"
 
 namespace dtype_guard::san {
 
@@ -61,26 +62,20 @@ std::string amount(double value, std::initializer_list<const char*> units, doubl
   return fmt::format("{:.{}f} {}", value, unit == units.begin() || value >= 100 ? 0 : 1, *unit);
 }
 
-std::string enumerate(const std::set<std::uint32_t>& roles) {
-  std::string text;
-  for (auto role = roles.begin(); role != roles.end(); ++role) {
-    if (role != roles.begin()) text += std::next(role) == roles.end() ? " and " : ", ";
-    text += cupti::kInputRoles[*role];
-  }
-  return text;
-}
-
 Finding describe(const std::vector<Cast>& casts) {
-  std::set<std::uint32_t> roles;
+  std::set<std::string> named;
   std::uint64_t bytes = 0, count = 0, timed = 0, ns = 0, calls = 0;
   for (const Cast& cast : casts) {
-    roles.insert(cast.record->role);
+    named.insert(cupti::kInputRoles[cast.record->role]);
     bytes += bytes_of(cast);
     count += cast.record->place.count;
     timed += cast.record->timed;
     ns += cast.record->ns;
     calls = std::max(calls, cast.record->place.count);
   }
+  std::vector<std::string> roles;
+  for (const char* role : cupti::kInputRoles)
+    if (named.count(role) != 0) roles.emplace_back(role);
   const Cast& first = casts.front();
   Finding finding;
   finding.rule = "attention-implicit-promotion";
@@ -88,7 +83,7 @@ Finding describe(const std::vector<Cast>& casts) {
   finding.certainty = Certainty::kPossible;
   finding.message =
       fmt::format("{} {} cast {}to {} right before the attention that reads {}: {} {} moved {}",
-                  enumerate(roles), roles.size() == 1 ? "is" : "are",
+                  in_words(roles), roles.size() == 1 ? "is" : "are",
                   first.before ? fmt::format("from {} ", name(*first.before)) : std::string(),
                   name(first.after), roles.size() == 1 ? "it" : "them", count, count == 1 ? "cast" : "casts",
                   amount(static_cast<double>(bytes), {"bytes", "KiB", "MiB", "GiB", "TiB"}, 1024));
@@ -101,9 +96,9 @@ Finding describe(const std::vector<Cast>& casts) {
   finding.observed = {"runtime"};
   finding.device = "cuda";
   finding.count = calls;
-  for (const std::uint32_t role : roles) {
+  for (const std::string& role : roles) {
     FindingOperand operand;
-    operand.role = cupti::kInputRoles[role];
+    operand.role = role;
     operand.dtypes = {std::string(name(first.after))};
     operand.device = "cuda";
     finding.operands.push_back(std::move(operand));

@@ -166,10 +166,17 @@ std::optional<Finding> other_dtype(const JournalLaunch& launch, const KernelName
       start("dlpack-dtype-mismatch", Level::kError, Certainty::kDefinite, launch.place.api, kernel);
   result.api = launch.call;
   result.operands = std::move(finding.operands);
-  for (const FindingOperand& wrong : result.operands)
-    result.message +=
-        fmt::format("{}{} is described as {} and read as {}", result.message.empty() ? "" : ", ", wrong.role,
-                    wrong.dtypes.front(), wrong.accepts.front());
+  // "q and k are described as float16 and read as bfloat16, v is ..."
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  for (const FindingOperand& wrong : result.operands) {
+    const std::string how =
+        fmt::format("described as {} and read as {}", wrong.dtypes.front(), wrong.accepts.front());
+    if (groups.empty() || groups.back().first != how) groups.push_back({how, {}});
+    groups.back().second.push_back(wrong.role);
+  }
+  for (const auto& [how, roles] : groups)
+    result.message += fmt::format("{}{} {} {}", result.message.empty() ? "" : ", ", in_words(roles),
+                                  roles.size() == 1 ? "is" : "are", how);
   result.message +=
       fmt::format(" by the {} that {} launched", short_name(launch.place.api, kernel), launch.call);
   add_descriptors(result, launch.place.operands);
@@ -208,6 +215,13 @@ std::vector<StackFrame> without_cuda(std::vector<StackFrame> stack) {
   const auto first = std::find_if_not(stack.begin(), stack.end(), is_cuda);
   if (first != stack.end()) stack.erase(stack.begin(), first);
   return stack;
+}
+
+std::string in_words(const std::vector<std::string>& roles) {
+  std::string text;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == roles.size() ? " and " : ", ") + roles[i];
+  return text;
 }
 
 std::string describe_launches(const std::vector<JournalLaunch>& launches) {

@@ -24,6 +24,9 @@ std::optional<Finding> launch_finding(const JournalLaunch& launch, std::optional
 // The stack of a launch without the frames of CUDA's own libraries, which it begins with.
 std::vector<StackFrame> without_cuda(std::vector<StackFrame> stack);
 
+// "q, k and v".
+std::string in_words(const std::vector<std::string>& roles);
+
 // "12 launches of 3 kernels, 1 of them attention".
 std::string describe_launches(const std::vector<JournalLaunch>& launches);
 

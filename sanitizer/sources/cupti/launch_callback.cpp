@@ -93,6 +93,7 @@ void match_operands(const WatchedCall& call, const Arguments& arguments, LaunchR
 void record_first(Process& process, ThreadLaunch& thread, std::string_view name, const Arguments* arguments) {
   thread.is_new.store(0, std::memory_order_relaxed);
   LaunchRecord record{thread.launch.load(std::memory_order_relaxed) - 1, name, enclosing_call(thread)};
+  if (process.launches[record.index].recorded.exchange(1, std::memory_order_relaxed) != 0) return;
   if (arguments != nullptr && record.call.operands != nullptr)
     match_operands(record.call, *arguments, record);
   record_launch(process, record);
@@ -115,7 +116,7 @@ void link_casts(Process& process, const LaunchSettings& settings, std::uint32_t 
 void look_at_arguments(Process& process, const LaunchSettings& settings, ThreadLaunch& thread,
                        const DriverCall& call, const CallbackData& data, const Arguments& arguments) {
   const std::uint32_t index = thread.launch.load(std::memory_order_relaxed);
-  const StreamKey stream{data.context, call.stream};
+  const StreamKey stream{data.context, call.stream, settings.session.load(std::memory_order_relaxed)};
   const KernelParameters* row =
       index != 0 ? parameters(process.launches[index - 1].parameters.load(std::memory_order_relaxed))
                  : nullptr;
@@ -140,7 +141,9 @@ void enter_launch(Process& process, ThreadLaunch& thread, const CallbackData& da
   const std::string_view name = data.symbol_name;
   const Launches::Seen seen = process.launches.count(name, key_of(enclosing_call(thread)));
   thread.launch.store(seen.count != 0 ? seen.index + 1 : 0, std::memory_order_relaxed);
-  thread.is_new.store(seen.count == 1 ? 1 : 0, std::memory_order_relaxed);
+  const bool is_new =
+      seen.count != 0 && process.launches[seen.index].recorded.load(std::memory_order_relaxed) == 0;
+  thread.is_new.store(is_new ? 1 : 0, std::memory_order_relaxed);
 }
 
 void leave_launch(Process& process, const LaunchSettings& settings, ThreadLaunch& thread,
@@ -158,11 +161,13 @@ void leave_launch(Process& process, const LaunchSettings& settings, ThreadLaunch
   thread.launch.store(0, std::memory_order_relaxed);
 }
 
-void enter_graph_launch(Process& process, std::uint32_t id, const CallbackData& data, bool is_outermost) {
+void enter_graph_launch(Process& process, const LaunchSettings& settings, std::uint32_t id,
+                        const CallbackData& data, bool is_outermost) {
   if (data.parameters == nullptr) return;
   const auto& launch = *static_cast<const GraphLaunch*>(data.parameters);
   const bool per_thread = id == kCudaGraphLaunchPtsz || id == kCuGraphLaunchPtsz;
-  process.stream_casts.end({data.context, one_handle(launch.stream, per_thread)});
+  process.stream_casts.end({data.context, one_handle(launch.stream, per_thread),
+                            settings.session.load(std::memory_order_relaxed)});
   if (is_outermost) process.graphs.replayed(launch.executable);
 }
 
@@ -201,17 +206,18 @@ void on_launch(Process& process, const LaunchSettings& settings, std::uint32_t d
                                 : domain == kDriverApi;
   if (data.site == kExit) return leave_launch(process, settings, thread, domain, id, data, is_outermost);
   if (is_graph_launch(domain, id)) {
-    if (watching) enter_graph_launch(process, id, data, is_outermost);
+    if (watching) enter_graph_launch(process, settings, id, data, is_outermost);
     return;
   }
   if (is_outermost) thread.launch.store(0, std::memory_order_relaxed);
   if (is_outermost && watching && data.symbol_name != nullptr) enter_launch(process, thread, data);
+  if (domain != kDriverApi) return;
   DriverCall call;
-  if (domain != kDriverApi || !read_driver_call(id, data.parameters, call)) return;
+  const bool is_readable = read_driver_call(id, data.parameters, call);
   const Arguments arguments(settings.driver, call.function, call.arguments, call.extra);
   if (thread.is_new.load(std::memory_order_relaxed) != 0 && data.symbol_name != nullptr)
-    record_first(process, thread, data.symbol_name, &arguments);
-  look_at_arguments(process, settings, thread, call, data, arguments);
+    record_first(process, thread, data.symbol_name, is_readable ? &arguments : nullptr);
+  if (is_readable) look_at_arguments(process, settings, thread, call, data, arguments);
 }
 
 void on_graph(Process& process, std::uint32_t id, const void* resource) {

@@ -16,6 +16,7 @@ struct LaunchSlot {
   std::atomic<std::uint64_t> count;
   std::atomic<std::uint64_t> captured;    // of `count`: into a graph, where nothing runs yet
   std::atomic<std::uint64_t> replayed;    // by graphs that are gone
+  std::atomic<std::uint32_t> recorded;    // its first launch is in the journal, or being written
   std::atomic<std::uint32_t> parameters;  // find_parameters() of the name
 };
 

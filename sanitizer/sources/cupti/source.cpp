@@ -60,9 +60,14 @@ void on_callback(void*, std::uint32_t domain, std::uint32_t id, const void* data
   }
 }
 
+// Once, and again after the subscription was given back: a failure stays one.
+bool is_due() {
+  return session.state() == SessionState::kNever || given_back.load(std::memory_order_acquire);
+}
+
 void start() {
   static constinit std::atomic<bool> starting{false};
-  if (!is_wanted() || session.is_on() || starting.exchange(true)) return;
+  if (!is_wanted() || !is_due() || starting.exchange(true)) return;
   given_back.store(false, std::memory_order_release);
   Functions functions;
   TextBuffer<256> reason;
@@ -99,9 +104,8 @@ bool is_wanted() {
 }
 
 void start_late() {
-  const SessionState state = session.state();
-  const bool is_due = state == SessionState::kNever || given_back.load(std::memory_order_acquire);
-  if (!is_due || !is_wanted() || !is_driver_initialised()) return;
+  if (!is_due() || !is_wanted()) return;
+  if (session.state() == SessionState::kNever && !is_driver_initialised()) return;
   QuietSection quiet;
   start();
 }

@@ -19,6 +19,7 @@ namespace dtype_guard::san::cupti {
 struct StreamKey {
   const void* context;
   const void* stream;
+  std::uint32_t session;  // between two of them nothing is seen
   friend bool operator==(const StreamKey&, const StreamKey&) = default;
 };
 

@@ -107,7 +107,7 @@ __attribute__((noinline)) static void attention(void* q, void* k, void* v) {
   static struct scripted_function function = {{160}};
   void* parameters[20] = {q, k, v};
   void* arguments[] = {parameters};
-  launch(ATTENTION, &function, arguments); /* call: attention */
+  launch(ATTENTION, &function, arguments);  // call: attention
   __asm__ volatile("");
 }
 
@@ -156,7 +156,7 @@ static void call(int api, int bits, int leaves) {
     operands[i].dtype.bits = (uint8_t)(bits == 17 ? 16 : bits);
     operands[i].dtype.lanes = 1;
   }
-  watched(api, tensors, leaves); /* call: watched */
+  watched(api, tensors, leaves);  // call: watched
   __asm__ volatile("");
 }
 
@@ -190,7 +190,7 @@ static int step(char** words) {
   if (IS("capture")) return graph = address(words[1]), 2;
   if (IS("end")) return graph = NULL, 1;
   if (IS("make")) return scripted_instantiate(address(words[1]), address(words[2])), 3;
-  if (IS("replay")) return scripted_graph_launch(address(words[1]), stream), 2;
+  if (IS("replay")) return scripted_graph_launch(address(words[1]), stream, &first), 2;
   if (IS("call")) return call(0, atoi(words[1]), 0), 2;
   if (IS("foreign")) return call(1, atoi(words[1]), 0), 2;
   if (IS("switch")) return switch_watching(atoi(words[1])), 2;

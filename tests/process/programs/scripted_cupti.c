@@ -167,12 +167,12 @@ void scripted_instantiate(void* executable, void* graph) {
   call_back(RESOURCE, 18, &data);
 }
 
-void scripted_graph_launch(void* executable, void* stream) {
+void scripted_graph_launch(void* executable, void* stream, void* context) {
   const struct graph_launch launch = {executable, stream};
   for (int site = 0; site < 2; ++site) {
     const uint32_t outer = site == 0 ? RUNTIME : DRIVER;
-    api(outer, outer == RUNTIME ? 311 : 514, site, NULL, NULL, &launch);
-    api(outer == RUNTIME ? DRIVER : RUNTIME, outer == RUNTIME ? 514 : 311, site, NULL, NULL, &launch);
+    api(outer, outer == RUNTIME ? 311 : 514, site, NULL, context, &launch);
+    api(outer == RUNTIME ? DRIVER : RUNTIME, outer == RUNTIME ? 514 : 311, site, NULL, context, &launch);
   }
 }
 

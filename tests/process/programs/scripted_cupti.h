@@ -29,6 +29,6 @@ struct scripted_call {
 };
 void scripted_launch_call(const struct scripted_call* call);
 void scripted_instantiate(void* executable, void* graph);
-void scripted_graph_launch(void* executable, void* stream);
+void scripted_graph_launch(void* executable, void* stream, void* context);
 /* SCRIPTED_FAIL: 0, or the failure that this call of `function` is to give. */
 int scripted_failure(const char* function, int failure);
