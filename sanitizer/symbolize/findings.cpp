@@ -66,6 +66,8 @@ class Builder {
 #define DTYPE_SAN_SOURCE(source, on, why) report_.watched->sources.push_back({source, on, why});
 #include "sanitizer/symbolize/sources.inc"
 #undef DTYPE_SAN_SOURCE
+    for (WatchedSource& source : report_.watched->sources)
+      if (source.name == "cupti" && !settings.no_cupti.empty()) source.why = settings.no_cupti;
   }
 
   void add(const Journal& journal) {

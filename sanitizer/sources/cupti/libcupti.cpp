@@ -1,10 +1,13 @@
 #include "sanitizer/sources/cupti/libcupti.h"
 
 #include <dlfcn.h>
+#include <elf.h>
+#include <fcntl.h>
 #include <string.h>
 
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/runtime/system.h"
 
 namespace dtype_guard::san::cupti {
 
@@ -29,6 +32,30 @@ void* open_library(const char* path) {
     return open == nullptr;
   });
   return open != nullptr ? open(path, RTLD_LAZY | RTLD_LOCAL) : nullptr;
+}
+
+// The loader maps what the headers promise and dies of SIGBUS where a file was cut short.
+bool is_whole(const char* path) {
+  const long opened = open_file(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  if (opened < 0) return false;
+  const auto file = static_cast<int>(opened);
+  char bytes[2048];
+  FileStatus status;
+  const long size = read_bytes(file, bytes, sizeof bytes);
+  bool whole = file_status(file, status) && size >= static_cast<long>(sizeof(ElfW(Ehdr)));
+  close_file(file);
+  if (!whole) return false;
+  ElfW(Ehdr) header;
+  memcpy(&header, bytes, sizeof header);
+  whole = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_phentsize == sizeof(ElfW(Phdr)) &&
+          header.e_phoff <= static_cast<std::size_t>(size) &&
+          header.e_phnum * sizeof(ElfW(Phdr)) <= static_cast<std::size_t>(size) - header.e_phoff;
+  for (std::size_t i = 0; whole && i < header.e_phnum; ++i) {
+    ElfW(Phdr) segment;
+    memcpy(&segment, bytes + header.e_phoff + i * sizeof segment, sizeof segment);
+    whole = segment.p_offset <= status.size && segment.p_filesz <= status.size - segment.p_offset;
+  }
+  return whole;
 }
 
 template <typename Function>
@@ -96,7 +123,7 @@ bool open_beside_runtime(TextSink& reason) {
   for (const std::string_view place : {"", "../extras/CUPTI/lib64/", "../../cuda_cupti/lib/"}) {
     TextBuffer<1200> path;
     path << folder.view() << place << "libcupti.so" << version.view();
-    if (open_library(path.c_str()) != nullptr) return true;
+    if (is_whole(path.c_str()) && open_library(path.c_str()) != nullptr) return true;
   }
   reason << "no libcupti is loaded, and none beside libcudart in '" << folder.view() << "' can be opened";
   return false;
