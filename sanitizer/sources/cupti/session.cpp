@@ -54,10 +54,11 @@ void Session::refuse(const char* reason) {
 
 bool Session::subscribe(TextSink& reason, Callback callback, void* user_data) {
   char holder[kHolderNameSize] = {};
-  SubscriberParameters parameters = {sizeof(SubscriberParameters), "dtype-san", holder, sizeof holder, 0, {}};
-  const bool has_v2 = functions_.subscribe_v2 != nullptr;
-  const Result result = has_v2 ? functions_.subscribe_v2(&subscriber_, callback, user_data, &parameters)
-                               : functions_.subscribe(&subscriber_, callback, user_data);
+  SubscriberParameters parameters = {sizeof(SubscriberParameters), "dtype-san", holder, sizeof holder};
+  bool by_name = functions_.subscribe_v2 != nullptr;
+  Result result = by_name ? functions_.subscribe_v2(&subscriber_, callback, user_data, &parameters) : 0;
+  if (by_name && result == kInvalidParameter) by_name = false;  // a release that wants other parameters
+  if (!by_name) result = functions_.subscribe(&subscriber_, callback, user_data);
   if (result == kSuccess) return true;
   holder[sizeof holder - 1] = '\0';
   if (result == kMultipleSubscribers && holder[0] != '\0')
@@ -65,7 +66,7 @@ bool Session::subscribe(TextSink& reason, Callback callback, void* user_data) {
   else if (result == kMultipleSubscribers)
     reason << "another profiler is subscribed to CUPTI";
   else
-    append_failure(reason, has_v2 ? "cuptiSubscribe_v2" : "cuptiSubscribe", result);
+    append_failure(reason, by_name ? "cuptiSubscribe_v2" : "cuptiSubscribe", result);
   return false;
 }
 
