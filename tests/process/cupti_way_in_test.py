@@ -2,9 +2,16 @@
 call: the job runs on and the report says why CUPTI was off. A scripted CUDA plays: no GPU is needed."""
 import pathlib
 import shutil
+import sys
 
 from support import BUILT, Case, main
 
+REAL = """
+import ctypes, os, sys
+runtime = ctypes.CDLL(sys.argv[1])
+ctypes.CDLL(os.environ["CUDA_INJECTION64_PATH"]).InitializeInjection()
+print("devices", runtime.cudaGetDeviceCount(ctypes.byref(ctypes.c_int())))
+"""
 KERNEL = "fmha_cutlassF_bf16_aligned_64x64_rf_sm80"
 
 
@@ -147,6 +154,19 @@ class WayIn(Case):
         self.assertIn("2 launches of 1 kernel", self.cupti(report)["why"])
         _, report = self.client("inject", "inject", SCRIPTED_FAIL="cuptiSubscribe_v2:1")
         self.off(report, "cuptiSubscribe_v2 failed")  # the second way in does not try again
+
+    def test_nvidias_own_libcupti(self):
+        """Without a driver it fails, but not at our parameters."""
+        found = [str(file) for folder in BUILT["cuda_libraries"].split(";") if folder
+                 for file in pathlib.Path(folder).glob("libcudart.so.*") if any(file.parent.glob("libcupti.so.*"))]
+        if not found:
+            self.skipTest("no CUDA toolkit with libcudart.so and libcupti.so side by side")
+        done, report = self.run_command(sys.executable, "-c", REAL, found[0], options=["--options", "cupti=on"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("devices", done.stdout)
+        if not self.cupti(report)["on"]:
+            self.off(report, r"^cuptiSubscribe_v2 failed: CUPTI_ERROR_(UNKNOWN|NOT_INITIALIZED|LEGACY_PROFILER_NOT_SUPPORTED)"
+                             r"|is held by|another profiler")
 
     def test_preload_alone_waits_for_the_driver(self):
         """Without CUDA_INJECTION64_PATH the first watched call starts the source, once the driver is initialised."""
