@@ -183,6 +183,24 @@ std::optional<Finding> other_dtype(const JournalLaunch& launch, const KernelName
   return result;
 }
 
+// A watched attention call got half operands, and what it launched computes in full precision. Only an
+// attention kernel's name proves that; a GEMM may be any part of the call.
+std::optional<Finding> slower_inside_call(const JournalLaunch& launch, const KernelName& kernel) {
+  const JournalOperand* q = operand_named(launch, "q");
+  const bool attention = is_attention(kernel);
+  const std::string built = dtype_of(kernel, {attention ? "q" : "a"});
+  if (q == nullptr || !is_half(dtype_text(q->packed)) || !is_full(built) ||
+      (!attention && kernel.kind != KernelKind::kGemm))
+    return std::nullopt;
+  Finding finding = start("silent-attention-fallback", attention ? Level::kWarning : Level::kNote,
+                          attention ? Certainty::kDefinite : Certainty::kPossible, launch.place.api, kernel);
+  finding.api = launch.call;
+  finding.message = fmt::format("{} was called with q in {} and launched {} in {}", launch.call,
+                                dtype_text(q->packed), attention ? "attention" : "a matrix product", built);
+  add_descriptors(finding, launch.place.operands);
+  return finding;
+}
+
 }  // namespace
 
 std::optional<Backend> parse_backend(const std::string& word) {
@@ -196,6 +214,7 @@ std::optional<Finding> launch_finding(const JournalLaunch& launch, std::optional
   const std::string& kernel = launch.place.api;
   const KernelName read = cupti::read_kernel_name(kernel);
   std::optional<Finding> finding = other_dtype(launch, read);
+  if (!finding) finding = slower_inside_call(launch, read);
   if (!finding && is_attention(read)) {
     if (expected) finding = fallback(kernel, read, *expected);
     if (!finding) finding = mixed(kernel, read);

@@ -65,6 +65,7 @@ static void* stream;
 static void* graph;
 static enum scripted_way way = SCRIPTED_RUNTIME;
 static int as_buffer;
+static const char* slow_kernel;
 static jmp_buf out_of_call;
 
 static void* address(const char* text) { return (void*)strtoul(text, NULL, 16); }
@@ -131,8 +132,12 @@ __attribute__((noinline)) static void watched(int api, const DLTensor* const* te
       sizeof event, 0, (uint32_t)api, 5, names[api], roles, tensors, NULL, __builtin_return_address(0), 0, 0};
   tell(&event, FLASH_REF_BEFORE);
   if (leaves) longjmp(out_of_call, 1);
-  if (api == 0) {
-    void* parameters[20] = {tensors[0]->data, tensors[1]->data, tensors[2]->data};
+  if (slow_kernel != NULL) {
+    void* parameters[20] = {NULL};
+    void* arguments[] = {parameters};
+    launch(slow_kernel, &function, arguments);
+  } else if (api == 0) {
+    void* parameters[20] = {NULL, tensors[0]->data, tensors[1]->data, tensors[2]->data};
     void* arguments[] = {parameters};
     launch(OWN, &function, arguments);
   } else {
@@ -193,6 +198,7 @@ static int step(char** words) {
   if (IS("replay")) return scripted_graph_launch(address(words[1]), stream, &first), 2;
   if (IS("call")) return call(0, atoi(words[1]), 0), 2;
   if (IS("foreign")) return call(1, atoi(words[1]), 0), 2;
+  if (IS("slow")) return slow_kernel = words[2], call(0, atoi(words[1]), 0), slow_kernel = NULL, 3;
   if (IS("switch")) return switch_watching(atoi(words[1])), 2;
   if (IS("leave")) {
     if (setjmp(out_of_call) == 0) call(0, 17, 1);
