@@ -67,7 +67,8 @@ void look_at_python(const ProcessFacts& process, Diagnosis& diagnosis) {
 void look_at_gpu(const ProcessFacts& process, Diagnosis& diagnosis) {
   if (has_object(process, "libcuda.so") || has_object(process, "libcudart.so"))
     diagnosis.note(
-        "uses CUDA: calls of watched libraries are seen, and kernel launches with 'attach --options cupti=on' "
+        "uses CUDA: calls of watched libraries are seen, and kernel launches with 'attach --options "
+        "cupti=on' "
         "where no profiler holds CUPTI");
 }
 
