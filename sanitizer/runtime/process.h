@@ -32,7 +32,6 @@ struct alignas(64) CallSlot {
   // slot. Where that library only forwards it, the kernel's observer must not count it again.
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
-  cupti::ThreadLaunch launch;
 };
 
 // Places of wrong calls whose finding is known: a repeat is counted without unwinding.
@@ -85,6 +84,7 @@ struct Process {
 
   PlaceSlot places[kPlaceSlots];
   Origins origins;
+  cupti::ThreadLaunch thread_launches[kCallSlots];  // by the thread's call slot
   cupti::Launches launches;
   cupti::Graphs graphs;
   cupti::StreamCasts stream_casts;
@@ -126,6 +126,11 @@ inline CallSlot* call_slot(Process& process) {
   if (slot.thread.load(std::memory_order_relaxed) == thread) [[likely]]
     return &slot;
   return claim_call_slot(process, thread);
+}
+
+// Beside the slots and not in them: the clean path does without.
+inline cupti::ThreadLaunch& thread_launch(Process& process, const CallSlot& slot) {
+  return process.thread_launches[&slot - process.calls];
 }
 
 std::uint64_t total_calls(const Process& process, ApiId api);

@@ -76,7 +76,7 @@ void start() {
     launch_settings.times_casts = settings().cast_time && launch_settings.driver.has_events();
     was_watching.store(is_watching(), std::memory_order_relaxed);
     launch_settings.session.fetch_add(1, std::memory_order_relaxed);
-    if (session.start(functions, on_callback, nullptr)) sees_launches.store(true, std::memory_order_relaxed);
+    if (session.start(functions, on_callback, nullptr)) follows_calls.store(true, std::memory_order_relaxed);
   } else {
     session.refuse(reason.c_str());
   }

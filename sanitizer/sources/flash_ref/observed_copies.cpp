@@ -25,6 +25,7 @@ struct Copy {
   std::uintptr_t low = 0, high = 0;  // of the object that it lies in
   flash_ref_observer observer = {};
   See see[kMaxApis] = {};  // by the copy's own numbers
+  ApiId api[kMaxApis] = {};
 };
 // Constant: a copy may announce itself before our constructors run.
 constinit Copy copies[kMaxCopies];
@@ -37,8 +38,6 @@ constinit std::atomic<bool> changing{false};
          slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
-cupti::ThreadLaunch* launch_of(CallSlot* slot) { return slot != nullptr ? &slot->launch : nullptr; }
-
 template <ApiId id>
 void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
   if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
@@ -48,10 +47,8 @@ void see(Process& process, const flash_ref_call_event& event, std::uintptr_t ker
   if (is_forwarded(slot, event)) [[unlikely]]
     return;
   if (event.phase == FLASH_REF_BEFORE) {
-    cupti::enter_call(launch_of(slot), static_cast<std::uint32_t>(id), event.tensors, caller);
     before_call<id>(process, slot, event.tensors, caller, kernel);
   } else {
-    cupti::leave_call(launch_of(slot));
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
@@ -61,13 +58,9 @@ void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t
   constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
   if (event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
-  cupti::ThreadLaunch* launch = launch_of(call_slot(process));
   if (event.phase == FLASH_REF_BEFORE) {
-    cupti::enter_call(launch, static_cast<std::uint32_t>(kApi), event.tensors, call.caller);
-    return before_own_call(process, call, kernel);
-  }
-  cupti::leave_call(launch);
-  if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
+    before_own_call(process, call, kernel);
+  } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
     note_outputs(process, call);
   }
 }
@@ -79,31 +72,49 @@ constexpr See kSee[] = {
 };
 
 template <std::size_t... own>
-See find_own(const char* name, std::index_sequence<own...>) {
-  See found = nullptr;
-  ((own < own_contract_count() && std::strcmp(own_contracts[own].name, name) == 0 ? found = see_own<own>
-                                                                                  : found),
-   ...);
-  return found;
+See own_see(std::size_t index, std::index_sequence<own...>) {
+  static constexpr See kOwn[] = {see_own<own>...};
+  return kOwn[index];
 }
 
-See find_see(const char* name) {
-  for (std::size_t i = 0; i < kApiCount; ++i)
-    if (std::strcmp(kContracts[i].name, name) == 0) return kSee[i];
-  return find_own(name, std::make_index_sequence<kMaxOwnApis>());
+void find_see(const char* name, See& see, ApiId& api) {
+  see = nullptr;
+  for (std::size_t i = 0; i < kAllApis && see == nullptr; ++i) {
+    if (i >= kApiCount + own_contract_count()) return;
+    api = static_cast<ApiId>(i);
+    if (std::strcmp(contract_of(api).name, name) == 0)
+      see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+  }
+}
+
+// Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
+// on the stack.
+[[gnu::noinline, gnu::cold]] void notify_launches(Process& process, const Copy& copy,
+                                                  const flash_ref_call_event& event) {
+  if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
+  CallSlot* slot = call_slot(process);
+  if (slot != nullptr && event.phase != FLASH_REF_BEFORE) {
+    cupti::leave_call(thread_launch(process, *slot));
+  } else if (slot != nullptr && event.tensor_count > 0) {
+    cupti::enter_call(thread_launch(process, *slot), static_cast<std::uint32_t>(copy.api[event.api_index]),
+                      event.tensors, reinterpret_cast<std::uintptr_t>(event.caller));
+  }
+  copy.see[event.api_index](process, event, copy.low);
 }
 
 void notify(void* context, const flash_ref_call_event* event) {
   if (!is_watching()) [[unlikely]]
     return;
-  if (cupti::given_back.load(std::memory_order_relaxed)) [[unlikely]]
-    cupti::start_late();
   const Copy& copy = *static_cast<const Copy*>(context);
   See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
   if (function == nullptr) [[unlikely]]
     return;
-  if (Process* mapped = process(); mapped != nullptr) [[likely]]
-    function(*mapped, *event, copy.low);
+  Process* mapped = process();
+  if (mapped == nullptr) [[unlikely]]
+    return;
+  if (cupti::follows_calls.load(std::memory_order_relaxed)) [[unlikely]]
+    return notify_launches(*mapped, copy, *event);
+  function(*mapped, *event, copy.low);
 }
 
 struct Range {
@@ -145,8 +156,10 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   if (entry == nullptr) return false;
   entry->low = range.low;
   entry->high = range.high;
-  for (std::size_t i = 0; i < kMaxApis; ++i)
-    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : nullptr;
+  for (std::size_t i = 0; i < kMaxApis; ++i) {
+    entry->see[i] = nullptr;
+    if (i < slot.api_count) find_see(slot.apis[i], entry->see[i], entry->api[i]);
+  }
   // The end of a call is of interest to origins, and to launches, which belong to the call until then.
   std::uint32_t after =
       settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
