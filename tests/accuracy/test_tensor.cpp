@@ -75,9 +75,11 @@ void TestTensor::set(const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i) set_bits(i, encode(dtype_.format, values[i]));
 }
 
+double TestTensor::value(std::size_t index) const { return decode(dtype_.format, bits(index)); }
+
 std::vector<double> TestTensor::values() const {
   std::vector<double> result;
-  for (std::size_t i = 0; i < size(); ++i) result.push_back(decode(dtype_.format, bits(i)));
+  for (std::size_t i = 0; i < size(); ++i) result.push_back(value(i));
   return result;
 }
 
@@ -122,6 +124,18 @@ std::string judge(const std::vector<double>& actual, const std::vector<double>& 
     problem << "mean error " << sum / count << ", naive " << naive_sum / count << "; ";
   }
   return problem.str();
+}
+
+std::string judge_lse(const std::vector<double>& actual, const std::vector<double>& exact) {
+  if (actual.size() != exact.size()) return "sizes of lse differ";
+  for (std::size_t i = 0; i < exact.size(); ++i) {
+    if (actual[i] == exact[i]) continue;
+    if (std::abs(actual[i] - exact[i]) <= 1e-5 + 1e-5 * std::abs(exact[i])) continue;
+    std::ostringstream text;
+    text << "lse[" << i << "] is " << actual[i] << ", expected " << exact[i] << "; ";
+    return text.str();
+  }
+  return "";
 }
 
 }  // namespace flash_ref_test
