@@ -97,6 +97,63 @@ TEST_CASE("attention backward keeps the error rule for lengths around the tiles"
   }
 }
 
+TEST_CASE("attention backward keeps the error rule where rows see a few keys") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    for (std::int64_t keys = 1; keys <= 20; ++keys) {
+      for (double spread : {1.0, 4.0}) {
+        for (std::uint32_t seed = 0; seed < 3; ++seed) {
+          require_right({1, keys, keys, 4, 2, 64, true}, dtype, seed, {}, spread);
+          require_right({1, 40, keys, 2, 1, 48, false}, dtype, seed, {}, spread);
+          require_right({1, 40, 40, 2, 2, 32, true, 0, 0, keys}, dtype, seed, {}, spread);
+        }
+      }
+      require_right({1, keys, keys, 2, 1, 64, true, 0, 9.0}, dtype, 5, {}, 2.0, {true, MaskAs::kFloats});
+    }
+  }
+}
+
+TEST_CASE("a row with one key has no gradient of q and k, to the bit") {
+  const AttentionCase sizes{1, 300, 300, 2, 1, 64, false, 0, 0, 1};
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    std::mt19937 random(2);
+    const AttentionInputs inputs = random_inputs(sizes, dtype, random);
+    AttentionBwdCall call(sizes, dtype);
+    call.fill(inputs, random_values(random, inputs.q.size(), dtype));
+    REQUIRE(call.run() == FLASH_REF_OK);
+    for (double value : call.dq.values()) CHECK(value == 0);
+    for (double value : call.dk.values()) CHECK(value == 0);
+  }
+}
+
+TEST_CASE("lse and out of more keys than are given: the gradients are those of a part of the softmax") {
+  // As where the keys are spread over machines: each call has some of the keys, lse and out are those of all.
+  const AttentionCase all{1, 6, 12, 1, 1, 32}, part{1, 6, 6, 1, 1, 32};
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    std::mt19937 random(3);
+    const AttentionInputs inputs = random_inputs(all, dtype, random);
+    const auto dout = random_values(random, inputs.q.size(), dtype);
+    const auto exact = attention_bwd_fp64(all, inputs, dout),
+               naive = attention_bwd_naive(all, inputs, dout, dtype.format);
+    std::vector<double> dk, dv;
+    for (std::ptrdiff_t half : {0, 1}) {
+      const auto keys = [&](const std::vector<double>& from) {
+        return std::vector<double>(from.begin() + half * 192, from.begin() + (half + 1) * 192);
+      };
+      AttentionBwdCall whole(all, dtype), call(part, dtype);
+      whole.fill(inputs, dout);
+      REQUIRE(whole.run() == FLASH_REF_OK);
+      call.fill({inputs.q, keys(inputs.k), keys(inputs.v)}, dout);
+      call.forward.out.set(whole.forward.out.values());
+      call.forward.lse.set(whole.forward.lse.values());
+      REQUIRE(call.run_backward(call.forward.options()) == FLASH_REF_OK);
+      for (double value : call.dk.values()) dk.push_back(value);
+      for (double value : call.dv.values()) dv.push_back(value);
+    }
+    CHECK(judge(dk, exact.dk, naive.dk, dtype) == "");
+    CHECK(judge(dv, exact.dv, naive.dv, dtype) == "");
+  }
+}
+
 TEST_CASE("attention backward takes every layout") {
   for (Layout q : kLayouts) {
     for (Layout k : kLayouts) {
