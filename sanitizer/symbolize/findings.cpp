@@ -54,7 +54,8 @@ std::vector<std::string> names(DtypeSet set) {
 class Builder {
  public:
   explicit Builder(const ReportSettings& settings)
-      : settings_(settings), stacks_({settings.root, settings.strip_path_prefix, settings.symbolize}) {
+      : settings_(settings),
+        stacks_({settings.root, settings.strip_path_prefix, settings.symbolize, settings.sysroot}) {
     report_.tool = "dtype-san";
     report_.tool_version = DTYPE_SAN_VERSION;
     report_.root = settings.root;
