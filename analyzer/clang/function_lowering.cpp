@@ -1,6 +1,6 @@
-#include <algorithm>
-
 #include "analyzer/clang/function_lowering.h"
+
+#include <algorithm>
 
 namespace dtype_guard::clang_front_end {
 
@@ -72,10 +72,9 @@ void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
     facts->bases.push_back(plain_name(*parent));
     note_class(parent);
   }
-  const bool constructed =
-      std::any_of(definition->ctor_begin(), definition->ctor_end(), [](const auto* each) {
-        return each->isUserProvided() && !each->isCopyOrMoveConstructor();
-      });
+  const bool constructed = std::any_of(
+      definition->ctor_begin(), definition->ctor_end(),
+      [](const auto* each) { return each->isUserProvided() && !each->isCopyOrMoveConstructor(); });
   if (constructed || derives_from(*definition, "torch::nn::Module")) return;
   for (const clang::FieldDecl* member : definition->fields()) {
     const flow::Parameter field = describe(member);

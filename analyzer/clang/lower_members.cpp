@@ -192,8 +192,8 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
     }
     return ValueId{0};
   }
-  static const std::unordered_set<std::string> kReorders = {"pop_back", "pop_front", "erase", "insert", "emplace",
-                                                            "assign",   "swap",      "merge", "splice"};
+  static const std::unordered_set<std::string> kReorders = {
+      "pop_back", "pop_front", "erase", "insert", "emplace", "assign", "swap", "merge", "splice"};
   if (kReorders.count(name) && facts(object).kind == TypeKind::kList) {
     for (const Expr* each : arguments) value(each);
     assign(cell(lvalue(object), std::nullopt, object->getType()), builder_.unknown());

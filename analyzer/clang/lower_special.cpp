@@ -178,7 +178,7 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
     const bool container = made && made->getNumArgs() == 1 && made->getType()->getAsCXXRecordDecl() &&
                            made->getType()->getAsCXXRecordDecl()->getName() == "TensorDataContainer";
     if (list) ++dimensions;
-    const Expr* inner = container                       ? made->getArg(0)
+    const Expr* inner = container                         ? made->getArg(0)
                         : list && list->getNumInits() > 0 ? list->getInit(0)
                                                           : nullptr;
     if (!inner) break;
@@ -188,8 +188,7 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
   const bool numbers = leaf.kind == TypeKind::kBuffer || leaf.kind == TypeKind::kList;
   if (!numbers && leaf.kind != TypeKind::kNumber) return std::nullopt;
   if (numbers && !llvm::isa<clang::InitListExpr>(data)) ++dimensions;
-  const TypeFacts element =
-      leaf.kind == TypeKind::kList && !leaf.inner.isNull() ? facts(leaf.inner) : leaf;
+  const TypeFacts element = leaf.kind == TypeKind::kList && !leaf.inner.isNull() ? facts(leaf.inner) : leaf;
   if (element.element == Dtype::kUndefined) return std::nullopt;
   const ValueId first = numbers ? number(element.element) : value(data);
   Arguments shape;

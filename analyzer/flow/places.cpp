@@ -6,7 +6,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr int kMaxPointers = 8;  // followed in a row
+constexpr int kMaxPointers = 8;          // followed in a row
 constexpr std::int64_t kMaxListed = 16;  // elements of a container that are told apart as they are added
 }  // namespace
 
