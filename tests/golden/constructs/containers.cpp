@@ -55,7 +55,9 @@ void bad_array(const Tensor& x) {
 }
 void bad_loop_over_parts(const Tensor& x) {
   std::vector<Tensor> out;
-  for (const Tensor& part : x.chunk(3, -1)) out.push_back(part * torch::ones({8}));  // expect: attention-implicit-promotion
+  for (const Tensor& part : x.chunk(3, -1)) {
+    out.push_back(part * torch::ones({8}));  // expect: attention-implicit-promotion
+  }
   attend(out[0], x, x);
 }
 void ok_vector(const Tensor& x) {

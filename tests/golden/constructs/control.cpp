@@ -71,11 +71,15 @@ void bad_lambda(const Tensor& x) {
   attend(widen(x), x, x);
 }
 void bad_init_capture(const Tensor& x) {
-  auto widen = [ones = table()](Tensor t) mutable { return t.add(ones); };  // expect: attention-implicit-promotion
+  auto widen = [ones = table()](Tensor t) mutable {
+    return t.add(ones);  // expect: attention-implicit-promotion
+  };
   attend(widen(x), x, x);
 }
 void bad_function(const Tensor& x) {
-  std::function<Tensor(const Tensor&)> widen = [](const Tensor& t) { return t * table(); };  // expect: attention-implicit-promotion
+  std::function<Tensor(const Tensor&)> widen = [](const Tensor& t) {
+    return t * table();  // expect: attention-implicit-promotion
+  };
   attend(widen(x), x, x);
 }
 void bad_generic_lambda(const Tensor& x) {

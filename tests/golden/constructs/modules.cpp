@@ -1,6 +1,5 @@
 // Modules: what is registered and what is not, containers of modules, inheritance, conversions.
-#include "attention.h"
-
+#include <ATen/core/Tensor.h>
 #include <torch/nn/functional/normalization.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/container/modulelist.h>
@@ -9,6 +8,8 @@
 #include <torch/nn/modules/embedding.h>
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
+
+#include "attention.h"
 
 using at::Tensor;
 namespace nn = torch::nn;
@@ -25,7 +26,8 @@ struct ScaledImpl : nn::Module {
 TORCH_MODULE(Scaled);
 
 struct TabledImpl : nn::Module {
-  explicit TabledImpl(int64_t size) : table(register_buffer("table", torch::arange(size, torch::kFloat32).cos())) {}
+  explicit TabledImpl(int64_t size)
+      : table(register_buffer("table", torch::arange(size, torch::kFloat32).cos())) {}
   Tensor forward(const Tensor& x) {
     Tensor q = x * table;  // expect: attention-implicit-promotion
     return attend(q, x, x);

@@ -1,9 +1,10 @@
 // Objects: what a caller hands in, what a class inherits, tables that are made once and kept.
-#include "attention.h"
-
+#include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 
 #include <optional>
+
+#include "attention.h"
 
 using at::Tensor;
 
@@ -65,7 +66,9 @@ struct NamedScale : FaithfulScale {
   const char* name() const { return "named"; }
 };
 struct WideScale : FaithfulScale {
-  Tensor run(const Tensor& x) override { return FaithfulScale::run(x) + torch::ones({8}); }  // expect: attention-implicit-promotion
+  Tensor run(const Tensor& x) override {
+    return FaithfulScale::run(x) + torch::ones({8});  // expect: attention-implicit-promotion
+  }
 };
 struct NamedWideScale : WideScale {
   const char* name() const { return "wide"; }

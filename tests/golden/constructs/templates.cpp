@@ -1,8 +1,8 @@
 // Templates, ranges of types, AT_DISPATCH, and tensors as raw memory.
-#include <ATen/Dispatch.h>
-#include <ATen/dlpack.h>
 #include <ATen/DLConvertor.h>
+#include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
+#include <ATen/dlpack.h>
 
 #include <type_traits>
 
