@@ -105,14 +105,16 @@ std::uint64_t CapturedStack::hash(std::uint64_t seed) const {
 }
 
 CapturedStack capture_call(Scratch& scratch, const WatchedCall& call) {
-  CapturedStack stack{&scratch, capture_stack_from(call.caller, scratch.stack, settings().stack_depth), 0};
+  CapturedStack stack{
+      &scratch, capture_stack_from(call.caller, scratch.stack, scratch.stack_words, settings().stack_depth),
+      0};
   if (settings().python != Switch::kOff)
     stack.python_depth = capture_python(scratch.python, sizeof scratch.python / sizeof scratch.python[0]);
   return stack;
 }
 
 CapturedStack capture_here(Scratch& scratch) {
-  CapturedStack stack{&scratch, capture_stack(scratch.stack, settings().stack_depth), 0};
+  CapturedStack stack{&scratch, capture_stack(scratch.stack, scratch.stack_words, settings().stack_depth), 0};
   if (settings().python != Switch::kOff)
     stack.python_depth = capture_python(scratch.python, sizeof scratch.python / sizeof scratch.python[0]);
   return stack;

@@ -66,6 +66,7 @@ JournalProcess read_process(Payload& in) {
   process.executable = in.text();
   process.command = in.text();
   process.version = in.text();
+  if (in.good() && !in.empty()) process.started = in.u64();
   return process;
 }
 

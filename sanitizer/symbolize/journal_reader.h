@@ -23,6 +23,7 @@ struct JournalProcess {
   std::string executable;
   std::string command;
   std::string version;
+  std::uint64_t started = 0;  // clock ticks since boot; 0: unknown
 };
 
 struct JournalModule {

@@ -17,8 +17,13 @@ namespace {
 
 constexpr std::size_t kMaxApis = 64;  // of one copy
 
-// What is done with an event; nullptr for a function that has no contract here.
-using See = void (*)(Process&, const flash_ref_call_event&, std::uintptr_t kernel);
+struct Copy;
+
+// What is done with an event.
+using See = void (*)(const Copy&, const flash_ref_call_event&);
+
+// Of a function that has no contract here.
+void see_nothing(const Copy&, const flash_ref_call_event&) {}
 
 struct Copy {
   std::atomic<const flash_ref_observer_slot*> slot{nullptr};
@@ -33,35 +38,56 @@ constinit std::atomic<bool> changing{false};
 
 // An interceptor has seen this very call already.
 [[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
-  const void* first = slot != nullptr ? slot->forwarded[0].load(std::memory_order_relaxed) : nullptr;
-  return first != nullptr && first == event.tensors[0] &&
-         slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
+  if (slot == nullptr) return false;
+  const void* first = slot->forwarded[0].load(std::memory_order_relaxed);
+  if (first != event.tensors[0]) [[likely]]
+    return false;
+  return first != nullptr && slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
 template <ApiId id>
-void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
-  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
-    return;
-  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
-  CallSlot* slot = call_slot(process);
+[[gnu::always_inline]] inline void see_with(Process& process, CallSlot* slot, const Copy& copy,
+                                            const flash_ref_call_event& event) {
   if (is_forwarded(slot, event)) [[unlikely]]
     return;
+  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
-    before_call<id>(process, slot, event.tensors, caller, kernel);
+    before_call<id>(process, slot, event.tensors, caller, copy.low);
   } else {
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
 
+// With tables and counters that are still to be had, or that do not lie where most lie.
+template <ApiId id>
+[[gnu::noinline]] void see_elsewhere(const Copy& copy, const flash_ref_call_event& event) {
+  if (Process* mapped = process()) see_with<id>(*mapped, call_slot(*mapped), copy, event);
+}
+
+// What is rare is jumped to, here and below it, so that the clean path saves no registers.
+template <ApiId id>
+[[gnu::aligned(64)]] void see(const Copy& copy, const flash_ref_call_event& event) {
+  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
+    return;
+  Process* mapped = process_mapping.load(std::memory_order_acquire);
+  if (mapped == nullptr) [[unlikely]]
+    return see_elsewhere<id>(copy, event);
+  CallSlot* slot = likely_call_slot(*mapped);
+  if (slot == nullptr) [[unlikely]]
+    return see_elsewhere<id>(copy, event);
+  see_with<id>(*mapped, slot, copy, event);
+}
+
 template <std::size_t own>
-void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
+void see_own(const Copy& copy, const flash_ref_call_event& event) {
   constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
-  if (event.tensor_count != contract_of(kApi).operand_count) return;
+  Process* mapped = process();
+  if (mapped == nullptr || event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
   if (event.phase == FLASH_REF_BEFORE) {
-    before_own_call(process, call, kernel);
+    before_own_call(*mapped, call, copy.low);
   } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
-    note_outputs(process, call);
+    note_outputs(*mapped, call);
   }
 }
 
@@ -77,44 +103,51 @@ See own_see(std::size_t index, std::index_sequence<own...>) {
   return kOwn[index];
 }
 
+// What is done with a function of this name, and the contract's number.
 void find_see(const char* name, See& see, ApiId& api) {
-  see = nullptr;
-  for (std::size_t i = 0; i < kAllApis && see == nullptr; ++i) {
-    if (i >= kApiCount + own_contract_count()) return;
+  see = see_nothing;
+  for (std::size_t i = 0; i < kApiCount + own_contract_count(); ++i) {
+    if (std::strcmp(contract_of(static_cast<ApiId>(i)).name, name) != 0) continue;
     api = static_cast<ApiId>(i);
-    if (std::strcmp(contract_of(api).name, name) == 0)
-      see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+    see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+    return;
   }
 }
 
 // Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
 // on the stack.
-[[gnu::noinline, gnu::cold]] void notify_launches(Process& process, const Copy& copy,
-                                                  const flash_ref_call_event& event) {
+[[gnu::noinline, gnu::cold]] void notify_launches(const Copy& copy, const flash_ref_call_event& event) {
+  if (event.api_index >= kMaxApis) return;
   if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
-  CallSlot* slot = call_slot(process);
+  const ApiId api = copy.api[event.api_index];
+  const bool is_watched = copy.see[event.api_index] != see_nothing && event.tensor_count > 0 &&
+                          event.tensor_count == contract_of(api).operand_count;
+  Process* mapped = process();
+  CallSlot* slot = mapped != nullptr ? call_slot(*mapped) : nullptr;
   if (slot != nullptr && event.phase != FLASH_REF_BEFORE) {
-    cupti::leave_call(thread_launch(process, *slot));
-  } else if (slot != nullptr && event.tensor_count > 0) {
-    cupti::enter_call(thread_launch(process, *slot), static_cast<std::uint32_t>(copy.api[event.api_index]),
-                      event.tensors, reinterpret_cast<std::uintptr_t>(event.caller));
+    cupti::leave_call(thread_launch(*mapped, *slot));
+  } else if (slot != nullptr && is_watched) {
+    cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(api), event.tensors,
+                      reinterpret_cast<std::uintptr_t>(event.caller));
   }
-  copy.see[event.api_index](process, event, copy.low);
+  copy.see[event.api_index](copy, event);
 }
 
-void notify(void* context, const flash_ref_call_event* event) {
-  if (!is_watching()) [[unlikely]]
-    return;
+void notify(void* context, const flash_ref_call_event* event);
+
+[[gnu::noinline, gnu::cold]] void notify_first(void* context, const flash_ref_call_event* event) {
+  (void)decide_watching();
+  notify(context, event);
+}
+
+[[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
+  if (!is_switched_on()) [[unlikely]]
+    return is_decided() ? void() : notify_first(context, event);
   const Copy& copy = *static_cast<const Copy*>(context);
-  See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
-  if (function == nullptr) [[unlikely]]
-    return;
-  Process* mapped = process();
-  if (mapped == nullptr) [[unlikely]]
-    return;
   if (cupti::follows_calls.load(std::memory_order_relaxed)) [[unlikely]]
-    return notify_launches(*mapped, copy, *event);
-  function(*mapped, *event, copy.low);
+    return notify_launches(copy, *event);
+  if (event->api_index < kMaxApis) [[likely]]
+    copy.see[event->api_index](copy, *event);
 }
 
 struct Range {
@@ -157,8 +190,11 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   entry->low = range.low;
   entry->high = range.high;
   for (std::size_t i = 0; i < kMaxApis; ++i) {
-    entry->see[i] = nullptr;
-    if (i < slot.api_count) find_see(slot.apis[i], entry->see[i], entry->api[i]);
+    if (i < slot.api_count) {
+      find_see(slot.apis[i], entry->see[i], entry->api[i]);
+    } else {
+      entry->see[i] = see_nothing;
+    }
   }
   // The end of a call is of interest to origins, and to launches, which belong to the call until then.
   std::uint32_t after =
