@@ -6,6 +6,7 @@
 
 #include "rules/dtype/dtype.h"
 #include "rules/dtype/promotion.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard {
 
@@ -43,6 +44,28 @@ inline bool can_store(Dtype computed, Dtype target) {
   if (is_complex(computed) && !is_complex(target)) return false;
   if (is_floating(computed) && is_integral_or_bool(target)) return false;
   return computed == Dtype::kBool || target != Dtype::kBool;
+}
+
+// Whether a tensor of dtype `out` is taken as out= where `computed` is the result's and `input` the first
+// input's.
+inline bool fits(OutRule rule, Dtype computed, Dtype input, Dtype out) {
+  switch (rule) {
+    case OutRule::kExact:
+      return computed == out;
+    case OutRule::kAny:
+      return true;
+    case OutRule::kFitsKind:
+      return is_complex(computed) == is_complex(out) && can_store(computed, out);
+    case OutRule::kFloating:
+      return is_floating(out) || is_complex(out);
+    case OutRule::kMagnitude:
+      return is_complex(input) ? is_floating(out) || out == input : computed == out;
+    case OutRule::kExactOfReal:
+      return is_complex(input) ? can_store(computed, out) : computed == out;
+    case OutRule::kFits:
+      break;
+  }
+  return can_store(computed, out);
 }
 
 inline Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }

@@ -6,6 +6,7 @@
 
 #include "rules/operators/dtype_kinds.h"
 #include "rules/operators/operators.h"
+#include "rules/operators/steps.h"
 
 namespace dtype_guard {
 namespace {
@@ -76,6 +77,10 @@ class Evaluation {
   // An operator that autocast does not list decomposes, and an inner operator that it lists casts all the
   // same.
   Outcome composite() {
+    if (!op_.steps.empty()) {
+      stepping_under_autocast_ = true;
+      return result();
+    }
     AutocastPolicy policy = AutocastPolicy::kNone;
     const Operator* inner = &op_;
     while (policy == AutocastPolicy::kNone && !inner->composed_of.empty()) {
@@ -89,11 +94,12 @@ class Evaluation {
       return std::holds_alternative<Dtype>(checked) ? promote_list() : checked;
     }
     if (policy == AutocastPolicy::kLowerPrecision) {
-      if (op_.checks_first && !is_out()) {
-        const Outcome checked = result();
+      if (op_.checks_first) {
+        const Outcome checked = is_out() ? computed_dtype() : result();
         const bool cast =
             std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
-        return cast ? Outcome(context_.autocast) : checked;
+        if (!std::holds_alternative<Dtype>(checked)) return checked;
+        if (!is_out()) return cast ? Outcome(context_.autocast) : checked;
       }
       cast_eligible(context_.autocast);
       return result();
@@ -114,6 +120,10 @@ class Evaluation {
   Outcome result() {
     for (const OperatorInput& input : considered()) {
       if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
+    }
+    for (const auto& [argument, dtypes] : op_.refuses_argument) {
+      const OperatorInput* input = named(argument);
+      if (input != nullptr && dtypes.contains(input->dtype)) return refusal(input->dtype);
     }
     if (quotient_of_integers()) return PromotionError{fmt::format("{} does not divide integers", op_.name)};
     if (const OperatorInput* refused = refused_parameter()) {
@@ -165,13 +175,19 @@ class Evaluation {
   bool is_out() const { return op_.arguments.front() == "out"; }
 
   bool fits_out(Dtype computed, Dtype out) const {
-    if (op_.exact_target || op_.out == OutRule::kExact) return computed == out;
-    if (op_.out == OutRule::kAny) return true;
-    const bool kind = op_.out == OutRule::kFits || is_complex(computed) == is_complex(out);
-    return kind && can_store(computed, out);
+    const OutRule rule = op_.exact_target ? OutRule::kExact : op_.out;
+    return fits(rule, computed, first() != nullptr ? first()->dtype : computed, out);
+  }
+
+  // Without autocast inside, unless composite() found the operator in no list.
+  Outcome stepped() const {
+    OperatorContext inside = context_;
+    if (!stepping_under_autocast_) inside.autocast = Dtype::kUndefined;
+    return evaluate_steps(op_.steps, inputs_, inside);
   }
 
   Outcome computed_dtype() {
+    if (!op_.steps.empty()) return stepped();
     switch (op_.result) {
       case ResultRule::kPromote:
         return promoted();
@@ -372,6 +388,7 @@ class Evaluation {
   Inputs inputs_;
   std::optional<Dtype> dtype_;
   const OperatorContext& context_;
+  bool stepping_under_autocast_ = false;
 };
 
 }  // namespace

@@ -10,151 +10,11 @@
 #include "rules/data/embedded.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
+#include "rules/operators/table_reader.h"
 #include "rules/operators/version.h"
 
 namespace dtype_guard {
 namespace {
-
-template <typename Value>
-using Words = std::vector<std::pair<std::string_view, Value>>;
-
-const Words<ResultRule> kResultWords = {{"promote", ResultRule::kPromote},
-                                        {"promote_int_to_float", ResultRule::kPromoteIntToFloat},
-                                        {"promote_to_real", ResultRule::kPromoteToReal},
-                                        {"to_real", ResultRule::kToReal},
-                                        {"to_complex", ResultRule::kToComplex},
-                                        {"promote_bool_to_long", ResultRule::kPromoteBoolToLong},
-                                        {"bool", ResultRule::kBool},
-                                        {"bool_or_byte", ResultRule::kBoolOrByte},
-                                        {"like_first", ResultRule::kLikeFirst},
-                                        {"require_same", ResultRule::kRequireSame},
-                                        {"sum_like", ResultRule::kSumLike},
-                                        {"cast", ResultRule::kCast},
-                                        {"factory", ResultRule::kFactory},
-                                        {"factory_from_value", ResultRule::kFactoryFromValue},
-                                        {"factory_like", ResultRule::kFactoryLike},
-                                        {"fixed", ResultRule::kFixed},
-                                        {"promote_to_real_float", ResultRule::kPromoteToRealFloat},
-                                        {"promote_to_double", ResultRule::kPromoteToDouble},
-                                        {"promote_to_complex", ResultRule::kPromoteToComplex},
-                                        {"descriptor", ResultRule::kDescriptor}};
-
-const Words<RankRule> kRankWords = {{"broadcast", RankRule::kBroadcast},
-                                    {"like_first", RankRule::kLikeFirst},
-                                    {"reduce", RankRule::kReduce},
-                                    {"plus_one", RankRule::kPlusOne},
-                                    {"at_least_one", RankRule::kAtLeastOne},
-                                    {"minus_one", RankRule::kMinusOne},
-                                    {"zero", RankRule::kZero},
-                                    {"from_shape", RankRule::kFromShape},
-                                    {"unknown", RankRule::kUnknown}};
-
-const Words<OutRule> kOutWords = {{"fits", OutRule::kFits},
-                                  {"fits_kind", OutRule::kFitsKind},
-                                  {"exact", OutRule::kExact},
-                                  {"any", OutRule::kAny}};
-
-// The tables are ours and compiled in: a mistake in one is a defect of the build, found by the first test
-// that runs.
-[[noreturn]] void broken(std::string_view file, const JsonNode& node, std::string_view expected) {
-  throw std::logic_error(fmt::format("rules/operators/{}:{}: {}: found {}, expected {}", file, node.line,
-                                     node.pointer(), node.describe(), expected));
-}
-
-class TableReader {
- public:
-  explicit TableReader(std::string_view file) : file_(file) {}
-
-  std::vector<Operator> group(const JsonNode& node) const {
-    Operator shared;
-    shared.result = word(required(node, "result"), kResultWords);
-    shared.rank = word(required(node, "rank"), kRankWords);
-    shared.arguments = strings(required(node, "arguments"));
-    if (const JsonNode* promoting = node.member("promoting")) shared.promoting = strings(*promoting);
-    if (const JsonNode* fixed = node.member("fixed")) shared.fixed = dtype(*fixed);
-    if (const JsonNode* inner = node.member("composed_of")) shared.composed_of = text(*inner);
-    if (const JsonNode* refuses = node.member("refuses")) shared.refuses = dtypes(*refuses);
-    if (const JsonNode* operand = node.member("refuses_operand")) shared.refuses_operand = dtypes(*operand);
-    if (const JsonNode* before = node.member("before")) shared.before = text(*before);
-    if (const JsonNode* quotient = node.member("quotient")) shared.quotient = strings(*quotient);
-    if (const JsonNode* parameters = node.member("parameters")) shared.parameters = strings(*parameters);
-    if (const JsonNode* mask = node.member("mask")) shared.mask = text(*mask);
-    if (const JsonNode* unchecked = node.member("unchecked")) shared.unchecked = dtypes(*unchecked);
-    shared.dtype_widens = flag(node, "dtype_widens");
-    shared.bool_counts = flag(node, "bool_counts");
-    shared.exact_target = flag(node, "exact_target");
-    shared.numbers_pass = flag(node, "numbers_pass");
-    shared.requires_same = flag(node, "requires_same");
-    shared.checks_first = flag(node, "checks_first");
-    shared.list_result = flag(node, "list_result");
-    shared.in_place = flag(node, "in_place_only");
-    std::vector<Operator> made;
-    for (const std::string& name : strings(required(node, "names"))) {
-      made.push_back(shared);
-      made.back().name = name;
-    }
-    return made;
-  }
-
-  static bool flag(const JsonNode& node, std::string_view key) {
-    const JsonNode* member = node.member(key);
-    return member != nullptr && member->boolean() != nullptr && *member->boolean();
-  }
-
-  const JsonNode& required(const JsonNode& node, std::string_view key) const {
-    const JsonNode* member = node.member(key);
-    if (member == nullptr) broken(file_, node, fmt::format("a member \"{}\"", key));
-    return *member;
-  }
-
-  std::vector<std::string> strings(const JsonNode& node) const {
-    if (node.items() == nullptr) broken(file_, node, "an array of strings");
-    std::vector<std::string> made;
-    for (const JsonNode& item : *node.items()) made.push_back(text(item));
-    return made;
-  }
-
-  std::string text(const JsonNode& node) const {
-    if (node.string() == nullptr) broken(file_, node, "a string");
-    return *node.string();
-  }
-
-  OutRule out_rule(const JsonNode& node) const { return word(required(node, "rule"), kOutWords); }
-
- private:
-  // Dtypes by name or category: "integral" (bool does not count), "bool", "floating", "half", "complex".
-  DtypeSet dtypes(const JsonNode& node) const {
-    DtypeSet set;
-    for (const JsonNode& item : *node.items()) {
-      const std::string word = text(item);
-      for (Dtype each : all_dtypes()) {
-        const bool in_category = (word == "integral" && is_integral(each)) ||
-                                 (word == "half" && is_half(each)) ||
-                                 (word == "complex" && is_complex(each)) ||
-                                 (word == "floating" && category(each) == DtypeCategory::kFloating);
-        if (in_category || name(each) == word) set.insert(each);
-      }
-    }
-    if (set.empty()) broken(file_, node, "dtypes or categories of dtypes");
-    return set;
-  }
-
-  Dtype dtype(const JsonNode& node) const {
-    const auto parsed = parse_dtype(text(node));
-    if (!parsed) broken(file_, node, "a dtype");
-    return *parsed;
-  }
-
-  template <typename Value>
-  Value word(const JsonNode& node, const Words<Value>& words) const {
-    for (const auto& [written, value] : words) {
-      if (text(node) == written) return value;
-    }
-    broken(file_, node, "a rule that operators.h lists");
-  }
-
-  std::string_view file_;
-};
 
 struct OperatorTable {
   std::vector<Operator> entries;
@@ -230,6 +90,7 @@ void OperatorTable::apply_out_rules() {
 
 void OperatorTable::apply_out_rules(Operator& variant) {
   variant.out_calls_operator = out_calls_operator.count(variant.name) > 0;
+  for (Operator& old : variant.earlier) old.out_calls_operator = variant.out_calls_operator;
   const auto found = out_rules.find(variant.name);
   if (found == out_rules.end()) return;
   for (const OutRow& row : found->second) {
@@ -273,7 +134,8 @@ OperatorsByName by_name(OperatorTable& table) {
 void add_aliases(const OperatorsByName& operators, const TableReader& reader, const JsonNode& aliases) {
   for (const auto& [name, spellings] : *aliases.members()) {
     const auto found = operators.find(name);
-    if (found == operators.end()) broken("operators", spellings, fmt::format("an operator named {}", name));
+    if (found == operators.end())
+      broken_table("operators", spellings, fmt::format("an operator named {}", name));
     for (Operator* entry : found->second) entry->aliases = reader.strings(spellings);
   }
 }

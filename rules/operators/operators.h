@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rules/dtype/dtype.h"
@@ -54,10 +55,20 @@ enum class RankRule : std::uint8_t {
 
 // What a tensor given as out= must be; it is what the call returns. PyTorch decides it per operator.
 enum class OutRule : std::uint8_t {
-  kFits,      // able to hold the result: a float result does not go into an integer tensor
-  kFitsKind,  // the same, and complex only when the result is
-  kExact,     // of the result's dtype
-  kAny,       // anything: the result is converted
+  kFits,         // able to hold the result: a float result does not go into an integer tensor
+  kFitsKind,     // the same, and complex only when the result is
+  kExact,        // of the result's dtype
+  kAny,          // anything: the result is converted
+  kFloating,     // floating or complex, whatever the result (logsumexp)
+  kMagnitude,    // exact for a real input; of a complex one any floating dtype, or the input's (abs)
+  kExactOfReal,  // exact for a real input, kFits for a complex one (ifft)
+};
+
+// One call inside a composite: `operands` are arguments of the composite, "#0" for the result of the first
+// step, or numbers ("1", "1.0"), by position.
+struct OperatorStep {
+  std::string name;
+  std::vector<std::string> operands;
 };
 
 struct Operator {
@@ -71,6 +82,7 @@ struct Operator {
   // type.
   DtypeSet refuses;
   DtypeSet refuses_operand;
+  std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument only
   bool numbers_pass = false;   // `refuses` holds between tensors only: bool tensor - True is allowed
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
@@ -93,6 +105,10 @@ struct Operator {
   std::string composed_of;  // composites: autocast acts on these inner operators ("normalize": "norm")
   std::vector<std::string>
       aliases;  // further spellings, with qualification: "torch::nn::functional::normalize"
+  // Composites whose dtype no single rule tells (losses): the last step's dtype is the result's, and a step
+  // that throws makes the operator throw. Each step is autocast by itself, unless autocast lists the
+  // composite.
+  std::vector<OperatorStep> steps;
   // How older releases differed: each entry holds for versions before its `before` ("2.0"), oldest first.
   std::string before;
   std::vector<Operator> earlier;

@@ -4,7 +4,7 @@ which reads them; `mask`, `index` and `index2` are fixed tensors, `dt` is a dtyp
 ROWS = (
     # elementwise, random and fills
     ("torch.BASE(a, b, out=o)", "1d 2d", "clamp_min_out clamp_max_out max_out min_out pow_out"), ("torch.BASE(a, b, c, out=o)", "1d 2d 3d", "lerp_out"),
-    ("torch.BASE(a, out=o)", "1R", "abs_out"), ("torch.BASE(a, 0, out=o)", "1R", "logsumexp_out"),
+    ("torch.BASE(a, out=o)", "1r", "abs_out"), ("torch.BASE(a, 0, out=o)", "1r", "logsumexp_out"),
     ("torch.ops.aten.embedding(a, index, out=o)", "1d", "embedding_out"), ("torch.ops.aten.BASE(a, out=o)", "1d", "hardshrink_out randn_like_out"),
     ("torch.ops.aten.randint_like(a, 2, out=o)", "1d", "randint_like_out"), ("torch.ops.aten.huber_loss(a, b, out=o)", "1d 2d", "huber_loss_out"),
     ("torch.addbmm(a, b, c, out=o)", "1d 23 33", "addbmm_out"), ("torch.median(a, out=o)", "1d", "median_out"),
@@ -29,7 +29,7 @@ ROWS = (
      "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p"),
     ("torch.nn.functional.rrelu(a)", "0d", "rrelu"), ("n(a)", "0d", "resolve_neg"),
     ("torch.nn.functional.hardtanh(a, -1, 1)", "0r", "hardtanh"),
-    ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"), ("n(a)", "0f", "cov corrcoef"),
+    ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"), ("n(a)", "0d", "cov corrcoef"),
     ("n(a)", "0d", "trapezoid trapz cumulative_trapezoid"), ("n(a, b)", "0d 1d", "dist"), ("torch.histc(a)", "0d", "histc"),
     # reductions and norms
     ("torch.bucketize(a, b)", "0r boundaries=v", "bucketize"), ("n(a)", "0v", "bincount"),
@@ -51,8 +51,8 @@ ROWS = (
     ("torch.native_batch_norm(a, None, None, None, None, True, 0.1, 1e-5)", "0d", "native_batch_norm"),
     ("torch.nn.functional.instance_norm(a)", "03", "instance_norm"), ("torch.nn.functional.local_response_norm(a, 2)", "03", "local_response_norm"),
     ("torch.norm_except_dim(a)", "0d", "norm_except_dim"), ("torch.nuclear_norm(a)", "0d", "nuclear_norm"),
-    ("torch.nn.functional.NAME(a, b)", "0f 1f", "binary_cross_entropy"),
-    ("torch.nn.functional.cosine_embedding_loss(a, b, index)", "0f 1f", "cosine_embedding_loss"),
+    ("torch.nn.functional.NAME(a, b)", "0v 1v", "binary_cross_entropy"),
+    ("torch.nn.functional.cosine_embedding_loss(a, b, index)", "0d 1d", "cosine_embedding_loss"),
     # products
     ("torch.nn.functional.bilinear(a, b, c)", "0d 1d 23", "bilinear"), ("torch.chain_matmul(a, b)", "0d 0d", "chain_matmul"),
     ("torch.nn.functional.conv3d(a, b)", "05 15", "conv3d"), ("torch.conv_tbc(a, b, c)", "03 13 2v", "conv_tbc"),
