@@ -38,6 +38,7 @@ class Evaluation {
   Outcome autocast() {
     std::string_view listed = op_.name;
     if (op_.out_calls_operator) listed.remove_suffix(std::string_view("_out").size());
+    listed = listed.substr(0, listed.find('.'));  // "einsum.mul" is a kind of einsum
     switch (autocast_policy(listed, context_.device, context_.torch_version)) {
       case AutocastPolicy::kNone:
         return composite();
@@ -94,13 +95,11 @@ class Evaluation {
       return std::holds_alternative<Dtype>(checked) ? promote_list() : checked;
     }
     if (policy == AutocastPolicy::kLowerPrecision) {
-      if (op_.checks_first) {
-        const Outcome checked = is_out() ? computed_dtype() : result();
-        const bool cast =
-            std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
-        if (!std::holds_alternative<Dtype>(checked)) return checked;
-        if (!is_out()) return cast ? Outcome(context_.autocast) : checked;
-      }
+      Outcome checked = Dtype::kUndefined;
+      if (op_.checks_first) checked = is_out() ? computed_dtype() : result();
+      if (!std::holds_alternative<Dtype>(checked)) return checked;
+      const bool cast = first() != nullptr && is_eligible(*first());
+      if (op_.checks_first && !is_out()) return cast ? Outcome(context_.autocast) : checked;
       cast_eligible(context_.autocast);
       return result();
     }
@@ -228,7 +227,7 @@ class Evaluation {
       case ResultRule::kFactory:
         return dtype_.value_or(context_.default_dtype);
       case ResultRule::kFactoryFromValue:
-        return from_value();
+        return dtype_ ? *dtype_ : dtype_of_values(promoting(), op_.bool_counts, context_.default_dtype);
       case ResultRule::kFixed: {
         const Outcome like =
             op_.refuses.empty() || first() == nullptr ? unless_refused(op_.fixed) : like_first();
@@ -340,23 +339,6 @@ class Evaluation {
     if (op_.fixed != Dtype::kUndefined) return op_.fixed;
     if (const OperatorInput* other = named("other")) return other->dtype;
     return like_first();
-  }
-
-  // Integers stay int64 and bools bool; one floating number makes it the default dtype.
-  Outcome from_value() {
-    if (dtype_) return *dtype_;
-    Dtype found = Dtype::kUndefined;
-    for (const OperatorInput& input : promoting()) {
-      if (is_complex(input.dtype)) return complex_of(context_.default_dtype);
-      if (is_floating(input.dtype) || is_floating(found)) {
-        found = context_.default_dtype;
-      } else if (op_.bool_counts) {
-        found = Dtype::kInt64;
-      } else if (input.dtype != Dtype::kBool || found == Dtype::kUndefined) {
-        found = input.dtype == Dtype::kBool ? Dtype::kBool : Dtype::kInt64;
-      }
-    }
-    return found == Dtype::kUndefined ? context_.default_dtype : found;
   }
 
   Outcome like_first() {

@@ -18,14 +18,18 @@ namespace {
 
 struct OperatorTable {
   std::vector<Operator> entries;
-  std::vector<Operator> variants;                          // in-place and out=
-  std::unordered_map<std::string, const Operator*> names;  // canonical names, variants and aliases
+  std::vector<Operator> variants;  // in-place and out=
+  // Canonical names, variants and aliases, as the entries hold them.
+  std::unordered_map<std::string_view, Operator*> names;
 
-  std::vector<Operator>
-      earlier;  // rows of older releases, until attach_earlier() puts them where they belong
+  // Until they are put where they belong:
+  std::vector<Operator> earlier;  // rows of older releases
+  std::vector<std::pair<std::string, std::vector<std::string>>> aliases;
+  std::unordered_map<std::string, DtypeSet> also_refused;
 
-  void add_variants(const Operator& entry, bool in_place);
+  void add_variants(const Operator& entry, bool in_place, const SharedNames& out_arguments);
   void attach_earlier();
+  void refuse_more();
   void index();
 
   struct OutRow {
@@ -38,19 +42,17 @@ struct OperatorTable {
   void apply_out_rules(Operator& variant);
 };
 
-void OperatorTable::add_variants(const Operator& entry, bool in_place) {
+void OperatorTable::add_variants(const Operator& entry, bool in_place, const SharedNames& out_arguments) {
   if (in_place) {
     Operator& variant = variants.emplace_back(entry);
     variant.name += '_';
     variant.in_place = true;
-    variant.aliases.clear();
   }
   if (!entry.in_place && entry.result != ResultRule::kDescriptor && !entry.list_result) {
     Operator& variant = variants.emplace_back(entry);
     variant.name += "_out";
     variant.in_place = true;
-    variant.arguments.insert(variant.arguments.begin(), "out");
-    variant.aliases.clear();
+    variant.arguments = out_arguments;
   }
 }
 
@@ -77,6 +79,26 @@ void OperatorTable::attach_earlier() {
     }
   }
   earlier.clear();
+}
+
+// "also_refuses" names operators of any file, the generated one included, and holds for their variants and
+// older releases.
+void OperatorTable::refuse_more() {
+  const auto add = [](Operator& op, DtypeSet more) {
+    op.refuses = DtypeSet::from_bits(op.refuses.bits() | more.bits());
+  };
+  for (std::vector<Operator>* list : {&entries, &variants}) {
+    for (Operator& entry : *list) {
+      std::string name = entry.name;
+      if (entry.in_place && name.ends_with("_out")) name.resize(name.size() - 4);
+      if (entry.in_place && name.ends_with("_")) name.pop_back();
+      const auto found = also_refused.find(name);
+      if (found == also_refused.end()) continue;
+      add(entry, found->second);
+      for (Operator& old : entry.earlier) add(old, found->second);
+    }
+  }
+  also_refused.clear();
 }
 
 // After attach_earlier(): a rule of an older release needs a row of its own.
@@ -112,44 +134,45 @@ void OperatorTable::apply_out_rules(Operator& variant) {
   }
 }
 
+// A file may name operators of another, so all entries come first.
 void OperatorTable::index() {
-  for (const std::vector<Operator>* list : {&entries, &variants}) {
-    for (const Operator& entry : *list) {
-      names.emplace(entry.name, &entry);
-      for (const std::string& alias : entry.aliases) names.emplace(alias, &entry);
-    }
+  for (std::vector<Operator>* list : {&entries, &variants}) {
+    for (Operator& entry : *list) names.emplace(entry.name, &entry);
   }
-}
-
-using OperatorsByName = std::unordered_map<std::string_view, std::vector<Operator*>>;
-
-OperatorsByName by_name(OperatorTable& table) {
-  OperatorsByName operators;
-  for (std::vector<Operator>* list : {&table.entries, &table.variants}) {
-    for (Operator& entry : *list) operators[entry.name].push_back(&entry);
+  for (auto& [name, spellings] : aliases) {
+    const auto found = names.find(name);
+    if (found == names.end())
+      throw std::logic_error("rules/operators: aliases of " + name + ", which no entry describes");
+    std::vector<std::string>& own = found->second->aliases;
+    own = std::move(spellings);
+    for (const std::string& alias : own) names.emplace(alias, found->second);
   }
-  return operators;
-}
-
-void add_aliases(const OperatorsByName& operators, const TableReader& reader, const JsonNode& aliases) {
-  for (const auto& [name, spellings] : *aliases.members()) {
-    const auto found = operators.find(name);
-    if (found == operators.end())
-      broken_table("operators", spellings, fmt::format("an operator named {}", name));
-    for (Operator* entry : found->second) entry->aliases = reader.strings(spellings);
-  }
+  aliases.clear();
 }
 
 void read_file(OperatorTable& table, const EmbeddedFile& file, const JsonNode& root) {
   const TableReader reader(file.name);
   for (const JsonNode& node : *reader.required(root, "operators").items()) {
-    for (Operator& entry : reader.group(node)) {
+    std::vector<Operator> group = reader.group(node);
+    std::vector<std::string> out_arguments = {"out"};
+    for (const std::string& argument : group.front().arguments) out_arguments.push_back(argument);
+    const SharedNames shared(std::move(out_arguments));
+    for (Operator& entry : group) {
       if (!entry.before.empty()) {
         table.earlier.push_back(std::move(entry));
         continue;
       }
-      table.add_variants(entry, TableReader::flag(node, "in_place"));
+      table.add_variants(entry, TableReader::flag(node, "in_place"), shared);
       table.entries.push_back(std::move(entry));
+    }
+  }
+  for (const auto& [name, spellings] : *reader.required(root, "aliases").members())
+    table.aliases.emplace_back(name, reader.strings(spellings));
+  if (const JsonNode* more = root.member("also_refuses")) {
+    for (const JsonNode& node : *more->items()) {
+      const DtypeSet dtypes = reader.dtypes(reader.required(node, "dtypes"));
+      for (const std::string& name : reader.strings(reader.required(node, "names")))
+        table.also_refused[name] = dtypes;
     }
   }
   const JsonNode* out = root.member("out");
@@ -169,23 +192,14 @@ const OperatorTable& table() {
   // On the heap and never freed: `names` points into it, and lookups may run while the process exits.
   static const OperatorTable* const made = [] {
     auto* table = new OperatorTable;
-    table->entries.reserve(1024);
-    table->variants.reserve(2048);
-    table->earlier.reserve(512);
-    table->names.reserve(8192);
-    std::vector<std::pair<std::string, JsonNode>> files;
+    table->entries.reserve(768);
+    table->variants.reserve(1024);
+    table->names.reserve(4096);
     for (const EmbeddedFile& file : embedded_operators()) {
-      if (file.name == "autocast.json") continue;
-      files.emplace_back(file.name, parse_located_json(file.text));
-      read_file(*table, file, files.back().second);
-    }
-    // A file may name operators of another, so all entries come first.
-    const OperatorsByName operators = by_name(*table);
-    for (const auto& [name, root] : files) {
-      const TableReader reader(name);
-      add_aliases(operators, reader, reader.required(root, "aliases"));
+      if (file.name != "autocast.json") read_file(*table, file, parse_located_json(file.text));
     }
     table->attach_earlier();
+    table->refuse_more();
     table->apply_out_rules();
     table->index();
     return table;
@@ -194,7 +208,7 @@ const OperatorTable& table() {
 }
 
 const Operator* find_name(std::string_view name) {
-  const auto found = table().names.find(std::string(name));
+  const auto found = table().names.find(name);
   return found == table().names.end() ? nullptr : found->second;
 }
 
@@ -225,6 +239,11 @@ constexpr std::array<std::string_view, 24> kPrefixes = {"torch::nn::functional::
                                                         "at::"};
 
 }  // namespace
+
+const std::vector<std::string>& SharedNames::none() {
+  static const std::vector<std::string> empty;
+  return empty;
+}
 
 const Operator* find_operator(std::string_view spelling) {
   if (spelling.starts_with("::")) spelling.remove_prefix(2);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,12 +72,31 @@ struct OperatorStep {
   std::vector<std::string> operands;
 };
 
+// A list of names that the entries of a group and their variants share.
+class SharedNames {
+ public:
+  SharedNames() = default;
+  SharedNames(std::vector<std::string> names)
+      : names_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
+  const std::vector<std::string>& all() const { return names_ ? *names_ : none(); }
+  auto begin() const { return all().begin(); }
+  auto end() const { return all().end(); }
+  std::size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const std::string& front() const { return all().front(); }
+  const std::string& operator[](std::size_t i) const { return all()[i]; }
+
+ private:
+  static const std::vector<std::string>& none();
+  std::shared_ptr<const std::vector<std::string>> names_;
+};
+
 struct Operator {
   std::string name;  // ATen base name without overload: "mul", "normalize", "scaled_dot_product_attention"
   ResultRule result = ResultRule::kLikeFirst;
   RankRule rank = RankRule::kUnknown;
-  std::vector<std::string> arguments;  // names in C++ signature order; for methods `self` is first
-  std::vector<std::string> promoting;  // names of those whose dtype takes part
+  SharedNames arguments;  // names in C++ signature order; for methods `self` is first
+  SharedNames promoting;  // names of those whose dtype takes part
   // What PyTorch throws for: `refuses` holds dtypes that the promoted type (kLikeFirst: the first input's)
   // may not be, `refuses_operand` those that no input may have. An explicit dtype= replaces the promoted
   // type.
@@ -93,14 +113,14 @@ struct Operator {
   // Dtypes that CPU kernels check and that do not decide the result. Parameters (weight, bias of a norm) have
   // one dtype, the first input's or, when that is a half type, float32. A mask is bool, or like the first
   // input, or float32.
-  std::vector<std::string> parameters;
+  SharedNames parameters;
   std::string mask;
   OutRule out = OutRule::kFits;
   bool out_calls_operator = false;  // the out= variant calls the operator, which autocast then acts on
-  DtypeSet unchecked;  // dtypes of the first argument with which a kernel takes any others (kRequireSame)
-  std::vector<std::string> quotient;  // arguments that are divided, which may not all be integers (addcdiv)
-  Dtype fixed = Dtype::kUndefined;    // kFixed; kCast with a built-in target (half, bfloat16, float)
-  bool list_result = false;           // chunk, split, unbind: a container of results with the same dtype
+  DtypeSet unchecked;    // dtypes of the first argument with which a kernel takes any others (kRequireSame)
+  SharedNames quotient;  // arguments that are divided, which may not all be integers (addcdiv)
+  Dtype fixed = Dtype::kUndefined;  // kFixed; kCast with a built-in target (half, bfloat16, float)
+  bool list_result = false;         // chunk, split, unbind: a container of results with the same dtype
   bool in_place = false;    // writes its first argument (self, or out) and returns it; its dtype stays
   std::string composed_of;  // composites: autocast acts on these inner operators ("normalize": "norm")
   std::vector<std::string>

@@ -173,9 +173,10 @@ DtypeSet TableReader::dtypes(const JsonNode& node) const {
 }
 
 Dtype TableReader::dtype(const JsonNode& node) const {
-  const auto parsed = parse_dtype(text(node));
-  if (!parsed) broken_table(file_, node, "a dtype");
-  return *parsed;
+  for (Dtype each : all_dtypes()) {
+    if (name(each) == text(node)) return each;
+  }
+  broken_table(file_, node, "a dtype");
 }
 
 // Each as ["mul", "target", "#0"].

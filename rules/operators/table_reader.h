@@ -23,11 +23,11 @@ class TableReader {
   const JsonNode& required(const JsonNode& node, std::string_view key) const;
   std::vector<std::string> strings(const JsonNode& node) const;
   const std::string& text(const JsonNode& node) const;
+  DtypeSet dtypes(const JsonNode& node) const;
   OutRule out_rule(const JsonNode& node) const;
   static bool flag(const JsonNode& node, std::string_view key);
 
  private:
-  DtypeSet dtypes(const JsonNode& node) const;
   Dtype dtype(const JsonNode& node) const;
   std::vector<OperatorStep> steps(const JsonNode& node) const;
   template <typename Words>

@@ -26,7 +26,9 @@ ROWS = (
      "special_scaled_modified_bessel_k1 special_digamma special_psi special_erf special_erfc special_erfinv special_exp2 "
      "special_expm1 special_gammaln special_log1p special_round special_sinc"),
     ("torch.special.NAME(a, 2)", "0r", "special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_hermite_polynomial_h "
-     "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p"),
+     "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p special_chebyshev_polynomial_v special_chebyshev_polynomial_w "
+     "special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v "
+     "special_shifted_chebyshev_polynomial_w"),
     ("torch.nn.functional.rrelu(a)", "0d", "rrelu"), ("n(a)", "0d", "resolve_neg"),
     ("torch.nn.functional.hardtanh(a, -1, 1)", "0r", "hardtanh"),
     ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"), ("n(a)", "0d", "cov corrcoef"),
@@ -115,6 +117,11 @@ ROWS = (
     ("a.new_tensor([b])", "0d 1I", "new_tensor"), ("torch.empty_permuted((2,), (0,))", "", "empty_permuted"), ("a.new_empty_strided((2,), (1,))", "0d", "new_empty_strided"),
     ("n(2, dtype=dt)", "", "zeros ones empty rand randn eye"), ("n(0, 1, 3, dtype=dt)", "", "linspace logspace"), ("n(a, dtype=dt)", "0d", "zeros_like ones_like empty_like rand_like randn_like"),
     ("n(4)", "", "bartlett_window kaiser_window"), ("torch.fft.NAME(4)", "", "fft_fftfreq fft_rfftfreq"),
-    # recurrent cells
+    # recurrent layers
+    ("torch.lstm(a, (b[:1], b[:1]), [c.reshape(8, 2), c.reshape(8, 2)], False, 1, 0.0, False, False, False)", "03 13 2t", "lstm"),
+    ("torch.gru(a, b[:1], [c[:3].reshape(6, 2), c[:3].reshape(6, 2)], False, 1, 0.0, False, False, False)", "03 13 2t", "gru"),
+    ("torch.NAME(a, b[:1], [c[0], c[0]], False, 1, 0.0, False, False, False)", "03 13 2t", "rnn_tanh rnn_relu"),
+    ("torch.lstm_cell(a, (b, b), c.reshape(8, 2), c.reshape(8, 2))", "0d 1d 2t", "lstm_cell"),
+    ("torch.gru_cell(a, b, c[:3].reshape(6, 2), c[:3].reshape(6, 2))", "0d 1d 2t", "gru_cell"),
     ("torch.rnn_tanh_cell(a, b, c, c)", "0d 1d 2d", "rnn_tanh_cell"), ("torch.rnn_relu_cell(a, b, c, c)", "0d 1d 2d", "rnn_relu_cell"),
 )

@@ -73,7 +73,9 @@ ROWS = (
     ("n(a, b, c)", "0d 1d 2d", "addmm"), ("n(a, b, c)", "0v 1d 2v", "addmv"), ("n(a, b, c)", "0d 1v 2v", "addr"),
     ("n(a, b, c)", "03 13 23", "baddbmm"), ("n(a, b, c)", "0d 13 23", "addbmm"),
     ("torch.nn.functional.linear(a, b)", "0d 1d", "linear"), ("torch.nn.functional.linear(a, b, c)", "0d 1d 2v", "linear"),
-    ("torch.einsum('ij,jk->ik', a, b)", "1d 1d", "einsum"), ("torch.tensordot(a, b, 1)", "0d 1d", "tensordot"),
+    ("torch.einsum('ij,jk->ik', a, b)", "1d 1d", "einsum"),
+    ("torch.einsum('ij,kl->ijkl', a, b)", "1d 1d", "einsum.mul"), ("torch.einsum('i,j->ij', a, b)", "1v 1v", "einsum.mul"),
+    ("torch.dequantize(a)", "0d", "dequantize"), ("torch.tensordot(a, b, 1)", "0d 1d", "tensordot"),
     ("torch.linalg.multi_dot([a, b])", "0d 0d", "linalg_multi_dot"),
     ("torch.nn.functional.conv1d(a, b)", "03 13", "conv1d"), ("torch.nn.functional.conv2d(a, b)", "04 14", "conv2d"),
     ("torch.cdist(a, b)", "0d 1d", "cdist"), ("torch.linalg.solve(a, b)", "0d 1d", "linalg_solve"),
@@ -130,5 +132,6 @@ SAMPLED = {
 }
 NO_ANSWER = {
     ("soft_margin_loss", "complex32"): "no CPU kernel takes it, and the meta device computes by other steps than the kernel",
+    ("lstm", "float16"): "the CPU's own recurrent kernel takes bfloat16 and float32 only, and float16 goes another way under autocast",
     ("istft", "complex32"): "the CPU transforms no complex32; what throws is the first kernel met",
 }

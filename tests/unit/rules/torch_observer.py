@@ -14,6 +14,8 @@ SHAPES = {"d": (2, 2), "w": (32, 32), "c": (3, 3), "v": (2,), "s": (), "o": (1,)
 NO_KERNEL = ("not implemented for", "not supported for", "does not support", "Unsupported", "unsupported", "only supports",
              "could not be converted", "is not supported", "not currently supported", "Could not run", "MKL", "not compiled",
              "not linked with support", "one of the following scalar types")
+# A rule of dtype, though it reads like a missing kernel.
+REFUSES_COMPLEX = re.compile(r"(not|n't) (yet )?(currently )?(supported|support|implemented) (for )?complex", re.I)
 # Reasons other than dtype: a number out of range, a shape.
 NOT_DTYPE = ("out of range", "overflow", "Dimension", "dimension", "singular", "positive-definite", "negative integer powers",
              "ZeroDivision", "size of tensor", "shape", "converge", "equal size", "inconsistent with step", "channels, but got")
@@ -80,6 +82,8 @@ class Observer:
                 return self.once(call, operands, device, dtype, out)
             if out is not None and (isinstance(error, TypeError) or "any schema" in text):
                 return "gap"
+            if REFUSES_COMPLEX.search(text):
+                return "throws"
             if isinstance(error, (NotImplementedError, AttributeError)) or any(word in text for word in NO_KERNEL):
                 return "gap"
             if device == "meta" and not isinstance(error, (RuntimeError, TypeError)):
