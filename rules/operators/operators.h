@@ -79,6 +79,7 @@ class SharedNames {
   SharedNames(std::vector<std::string> names)
       : names_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
   const std::vector<std::string>& all() const { return names_ ? *names_ : none(); }
+  operator const std::vector<std::string>&() const { return all(); }
   auto begin() const { return all().begin(); }
   auto end() const { return all().end(); }
   std::size_t size() const { return all().size(); }
