@@ -169,7 +169,8 @@ class ContractReader {
     for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
     check_references(api, operands);
     if (const JsonNode* options = node.member("options")) {
-      for (const JsonNode& item : list(*options, "at least one option")) api.options.push_back(option(api, item));
+      for (const JsonNode& item : list(*options, "at least one option"))
+        api.options.push_back(option(api, item));
     }
     if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
     if (const JsonNode* source = node.member("source")) api.source = name(*source);
