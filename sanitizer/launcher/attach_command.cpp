@@ -44,9 +44,12 @@ int attach_command(const AttachArguments& arguments) {
              mailbox.observed_copies == 1 ? "copy" : "copies",
              mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
   if (mailbox.unobserved_copies != 0)
-    fmt::print(stderr,
-               "dtype-san: {} without an observer slot cannot be watched: calls to them are bound already\n",
-               mailbox.unobserved_copies);
+    fmt::print(
+        stderr,
+        "dtype-san: {} more without an observer slot: {} bound {} watched now; not seen are calls through an "
+        "address that the program has taken before (dlsym, ctypes), those inside such a copy, and of objects "
+        "that are loaded later\n",
+        mailbox.unobserved_copies, mailbox.bound_calls, mailbox.bound_calls == 1 ? "call is" : "calls are");
   if (mailbox.journal[0] != '\0') fmt::print(stderr, "dtype-san: journal {}\n", mailbox.journal);
   return 0;
 }

@@ -44,10 +44,10 @@ void look_at_copies(const ProcessFacts& process, Diagnosis& diagnosis) {
           fmt::format("'{}' holds flash_ref with an observer slot: every call to it is seen", object));
       ++found;
     } else if (exports_flash_ref(file)) {
-      diagnosis.note(
-          fmt::format("'{}' holds flash_ref without an observer slot: seen when the library is preloaded, "
-                      "not after attaching",
-                      object));
+      diagnosis.note(fmt::format(
+          "'{}' holds flash_ref without an observer slot: after attaching, calls through an address "
+          "that was taken before (dlsym, ctypes) are not seen; preload the library to see all",
+          object));
       ++found;
     }
   }
