@@ -139,6 +139,7 @@ class LoweringConsumer : public clang::ASTConsumer {
       if (keys.insert(lowered.key).second) result_.module.functions.push_back(std::move(lowered));
     }
     result_.module.overridden = unit.overridden_keys();
+    result_.module.classes = unit.classes();
     for (const char* name : {"at", "torch"}) {
       clang::IdentifierInfo& id = context.Idents.get(name);
       if (!context.getTranslationUnitDecl()->lookup(clang::DeclarationName(&id)).empty()) {

@@ -111,7 +111,19 @@ class TextWriter {
     frames(step.backtrace);
   }
 
+  // The path ends at one operand of the call. The same edit mends these too.
+  void other_operands(const Finding& finding) {
+    std::vector<std::string> roles;
+    for (const Sink& sink : finding.sinks) {
+      if (!ends_at(finding.path, sink)) continue;
+      if (finding.path.back().note.rfind(fmt::format("reaches '{}' of", sink.role), 0) == 0) continue;
+      roles.push_back(fmt::format("'{}'", sink.role));
+    }
+    fact("also reaches", roles);
+  }
+
   void facts(const Finding& finding) {
+    other_operands(finding);
     fact("precision settings", finding.precision);
     fact("torch versions", finding.torch);
     fact("also breaks", finding.also_rules);

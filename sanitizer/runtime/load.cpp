@@ -12,6 +12,7 @@
 #include "sanitizer/sources/absent_kernels.h"
 #include "sanitizer/sources/bound_calls.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
@@ -78,7 +79,10 @@ void print_help() {
                          : nullptr);
     }
   }
-  if (mailbox != nullptr) answer(*mailbox, "");
+  if (mailbox != nullptr) {
+    cupti::start_late();  // the driver was initialised without us
+    answer(*mailbox, "");
+  }
 }
 
 // Whether this process may have something to say at its end.

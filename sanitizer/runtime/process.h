@@ -14,7 +14,10 @@
 #include "sanitizer/runtime/origins.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
+#include "sanitizer/sources/cupti/cast_times.h"
+#include "sanitizer/sources/cupti/graphs.h"
 #include "sanitizer/sources/cupti/launches.h"
+#include "sanitizer/sources/cupti/thread_launch.h"
 
 namespace dtype_guard::san {
 
@@ -29,7 +32,7 @@ struct alignas(64) CallSlot {
   // slot. Where that library only forwards it, the kernel's observer must not count it again.
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
-  std::atomic<std::uint32_t> launch_depth;  // CUDA launch entry points that this thread is inside of
+  cupti::ThreadLaunch launch;
 };
 
 // Places of wrong calls whose finding is known: a repeat is counted without unwinding.
@@ -84,6 +87,10 @@ struct Process {
   PlaceSlot places[kPlaceSlots];
   Origins origins;
   cupti::Launches launches;
+  cupti::Graphs graphs;
+  cupti::StreamCasts stream_casts;
+  cupti::CastLinks cast_links;
+  cupti::CastTimes cast_times;
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;
   std::atomic<std::uint32_t> journal_full;

@@ -182,6 +182,7 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   if (process.kernel_recorded[static_cast<std::size_t>(api)].exchange(1, std::memory_order_acq_rel) != 0)
     return;
   QuietSection quiet;
+  cupti::start_late();
   HookTime time(process);
   ScratchLease lease(process);
   Scratch* scratch = lease.get();

@@ -13,6 +13,7 @@
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
 #include "sanitizer/runtime/journal.h"
+#include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/launch_findings.h"
 #include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
@@ -66,6 +67,8 @@ class Builder {
 #define DTYPE_SAN_SOURCE(source, on, why) report_.watched->sources.push_back({source, on, why});
 #include "sanitizer/symbolize/sources.inc"
 #undef DTYPE_SAN_SOURCE
+    for (WatchedSource& source : report_.watched->sources)
+      if (source.name == "cupti" && !settings.no_cupti.empty()) source.why = settings.no_cupti;
   }
 
   // `next` is what the process became by exec, if anything.
@@ -82,7 +85,11 @@ class Builder {
     add_watched(journal, next);
     for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
     for (const auto& [number, site] : journal.sites) add_site(journal, site);
-    for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch.place);
+    for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch);
+    for (CastFinding& found : cast_findings(journal)) {
+      const std::string role = found.finding.operands.front().role;
+      add_launched(journal, found.first->place, std::move(found.finding), role);
+    }
   }
 
   Report finish() {
@@ -146,16 +153,22 @@ class Builder {
     rank_calls_.push_back(std::move(seen));
   }
 
-  void add_launch(const Journal& journal, const JournalFinding& recorded) {
-    std::optional<Finding> finding =
-        launch_finding(recorded.api, recorded.count, settings_.filter.expected_backend());
+  void add_launch(const Journal& journal, const JournalLaunch& launch) {
+    std::optional<Finding> finding = launch_finding(launch, settings_.filter.expected_backend());
     if (!finding) return;
-    finding->backtrace = without_cuda(stacks_.resolve(journal, recorded));
-    finding->location = user_location(finding->backtrace);
-    finding->sinks.push_back({finding->api, "q", finding->location});
-    finding->fingerprint = fingerprint({finding->rule, finding->location.function, "", finding->api, 0});
-    finding->occurrences.push_back(occurrence(journal, recorded));
-    merge(std::move(*finding));
+    const std::string role = finding->operands.empty() ? "q" : finding->operands.front().role;
+    add_launched(journal, launch.place, std::move(*finding), role);
+  }
+
+  void add_launched(const Journal& journal, const JournalFinding& recorded, Finding finding,
+                    const std::string& role) {
+    finding.backtrace = without_cuda(stacks_.resolve(journal, recorded));
+    finding.location = user_location(finding.backtrace);
+    finding.sinks.push_back({finding.api, role, finding.location});
+    finding.fingerprint = fingerprint({finding.rule, finding.location.function, "", finding.api, 0});
+    finding.occurrences.push_back(occurrence(journal, recorded));
+    finding.occurrences.back().count = finding.count;
+    merge(std::move(finding));
   }
 
   void add_library(const Journal& journal, const std::string& name, std::uint32_t number) {

@@ -10,6 +10,7 @@
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -43,6 +44,8 @@ constinit std::atomic<bool> changing{false};
   return first != nullptr && slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
+cupti::ThreadLaunch* launch_of(CallSlot* slot) { return slot != nullptr ? &slot->launch : nullptr; }
+
 template <ApiId id>
 [[gnu::always_inline]] inline void see_with(Process& process, CallSlot* slot, const Copy& copy,
                                             const flash_ref_call_event& event) {
@@ -50,8 +53,10 @@ template <ApiId id>
     return;
   auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
+    cupti::enter_call(launch_of(slot), static_cast<std::uint32_t>(id), event.tensors, caller);
     before_call<id>(process, slot, event.tensors, caller, copy.low);
   } else {
+    cupti::leave_call(launch_of(slot));
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
@@ -82,9 +87,13 @@ void see_own(const Copy& copy, const flash_ref_call_event& event) {
   Process* mapped = process();
   if (mapped == nullptr || event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
+  cupti::ThreadLaunch* launch = launch_of(call_slot(*mapped));
   if (event.phase == FLASH_REF_BEFORE) {
-    before_own_call(*mapped, call, copy.low);
-  } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
+    cupti::enter_call(launch, static_cast<std::uint32_t>(kApi), event.tensors, call.caller);
+    return before_own_call(*mapped, call, copy.low);
+  }
+  cupti::leave_call(launch);
+  if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
     note_outputs(*mapped, call);
   }
 }
@@ -120,6 +129,8 @@ void notify(void* context, const flash_ref_call_event* event);
 [[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
   if (!is_switched_on()) [[unlikely]]
     return is_decided() ? void() : notify_first(context, event);
+  if (cupti::given_back.load(std::memory_order_relaxed)) [[unlikely]]
+    cupti::start_late();
   const Copy& copy = *static_cast<const Copy*>(context);
   if (event->api_index < kMaxApis) [[likely]]
     copy.see[event->api_index](copy, *event);
@@ -166,7 +177,9 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   entry->high = range.high;
   for (std::size_t i = 0; i < kMaxApis; ++i)
     entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : see_nothing;
-  std::uint32_t after = settings().origins ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
+  // The end of a call is of interest to origins, and to launches, which belong to the call until then.
+  std::uint32_t after =
+      settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
                        notify, entry, nullptr};
@@ -265,6 +278,7 @@ extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
   if (!settings().enabled) return -1;
   (void)decide_watching();
   switch_watching(on != 0);
+  cupti::switched(on != 0);
   return 0;
 }
 
