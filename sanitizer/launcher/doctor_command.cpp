@@ -67,8 +67,9 @@ void look_at_python(const ProcessFacts& process, Diagnosis& diagnosis) {
 void look_at_gpu(const ProcessFacts& process, Diagnosis& diagnosis) {
   if (has_object(process, "libcuda.so") || has_object(process, "libcudart.so"))
     diagnosis.note(
-        "uses CUDA: kernel launches are not seen (no CUPTI source in this build), calls of watched libraries "
-        "are");
+        "uses CUDA: calls of watched libraries are seen, and kernel launches with 'attach --options "
+        "cupti=on' "
+        "where no profiler holds CUPTI");
 }
 
 int diagnose_process(pid_t pid, const std::string& library) {

@@ -32,7 +32,6 @@ struct alignas(64) CallSlot {
   // slot. Where that library only forwards it, the kernel's observer must not count it again.
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
-  cupti::ThreadLaunch launch;
 };
 
 // Places of wrong calls whose finding is known: a repeat is counted without unwinding.
@@ -86,6 +85,7 @@ struct Process {
 
   PlaceSlot places[kPlaceSlots];
   Origins origins;
+  cupti::ThreadLaunch thread_launches[kCallSlots];  // by the thread's call slot
   cupti::Launches launches;
   cupti::Graphs graphs;
   cupti::StreamCasts stream_casts;
@@ -132,6 +132,11 @@ inline CallSlot* call_slot(Process& process) {
   if (CallSlot* slot = likely_call_slot(process)) [[likely]]
     return slot;
   return claim_call_slot(process, reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+}
+
+// Beside the slots and not in them: the clean path does without.
+inline cupti::ThreadLaunch& thread_launch(Process& process, const CallSlot& slot) {
+  return process.thread_launches[&slot - process.calls];
 }
 
 std::uint64_t total_calls(const Process& process, ApiId api);

@@ -46,6 +46,7 @@ std::optional<Cast> understand(const Journal& journal, const JournalCast& record
     return std::nullopt;
   const auto before = dtype_of(record.x_type, kernel.dtype_of("x"));
   const auto after = dtype_of(record.out_type, kernel.dtype_of("out"));
+  if (record.x_type != 0 && !before) return std::nullopt;  // a dtype of a later PyTorch
   if (!after || before == after || !is_floating(*after) || (before && !is_floating(*before)))
     return std::nullopt;
   return Cast{&record, before, *after};

@@ -67,8 +67,6 @@ class Builder {
 #define DTYPE_SAN_SOURCE(source, on, why) report_.watched->sources.push_back({source, on, why});
 #include "sanitizer/symbolize/sources.inc"
 #undef DTYPE_SAN_SOURCE
-    for (WatchedSource& source : report_.watched->sources)
-      if (source.name == "cupti" && !settings.no_cupti.empty()) source.why = settings.no_cupti;
   }
 
   // `next` is what the process became by exec, if anything.
@@ -124,7 +122,7 @@ class Builder {
   // A source that was on in any process is on; one that was off everywhere says why.
   void add_source(const Journal& journal, const JournalSource& source) {
     for (WatchedSource& known : report_.watched->sources) {
-      if (known.name != source.name) continue;
+      if (known.name != source.name || (known.on && !source.on)) continue;
       std::string why = source.on ? describe_launches(journal.launches) : source.reason;
       if (!source.on && !journal.launches.empty())
         why += "; before that " + describe_launches(journal.launches);

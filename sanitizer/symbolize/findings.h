@@ -22,7 +22,6 @@ struct ReportSettings {
   ReportFilter filter;
   ContractSet own_contracts;   // of the user's APIs
   std::optional<Report> lint;  // a static report to be put beside the run
-  std::string no_cupti;        // why no process could start that source; empty: each says itself
 };
 
 Report build_report(const std::vector<Journal>& journals, const ReportSettings& settings);

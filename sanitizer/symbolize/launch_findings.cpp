@@ -111,22 +111,34 @@ const JournalOperand* operand_named(const JournalLaunch& launch, std::string_vie
   return nullptr;
 }
 
-// The operand of the watched call that the kernel reads as `role`. Our own kernels get what their call got.
-// For others the launch's arguments have to hold the operand's address where the kernel's parameters have the
-// role.
-const JournalOperand* operand_read_as(const JournalLaunch& launch, const KernelName& kernel,
-                                      std::size_t role) {
-  const std::string name = cupti::kInputRoles[role];
-  if (kernel.library == "flash_ref" && launch.call.starts_with("flash_ref_")) {
-    const JournalOperand* cache = operand_named(launch, name + "_cache");
-    return cache != nullptr ? cache : operand_named(launch, name);
+// A role that the kernel reads, the dtype it was built for, and the operand of the watched call that it gets.
+struct ReadOperand {
+  std::uint32_t built;
+  const JournalOperand* operand;
+};
+
+// Our own kernels get what their call got. Outputs are left out: a kernel may write what another one narrows.
+std::vector<ReadOperand> read_by_own(const JournalLaunch& launch, const KernelName& kernel) {
+  std::vector<ReadOperand> read;
+  for (std::size_t i = 0; i < kernel.role_count; ++i) {
+    const JournalOperand* operand = operand_named(launch, kernel.roles[i].role);
+    if (operand == nullptr) continue;
+    const bool is_cache = operand->role.ends_with("_cache");  // read and written
+    if (is_cache || (operand->flags & kOperandOutput) == 0) read.push_back({kernel.roles[i].dtype, operand});
   }
+  return read;
+}
+
+// For others the launch's arguments have to hold the operand's address where the kernel's parameters have q,
+// k or v.
+std::vector<ReadOperand> read_by_address(const JournalLaunch& launch, const KernelName& kernel) {
+  std::vector<ReadOperand> read;
   const cupti::KernelParameters* row = cupti::parameters(cupti::find_parameters(launch.place.api));
-  if (row == nullptr || row->is_cast) return nullptr;
-  for (const JournalLaunch::Match& match : launch.matches)
-    if (match.parameter == row->places[role].parameter && match.offset == row->places[role].offset)
-      return &launch.place.operands[match.operand];
-  return nullptr;
+  for (std::size_t i = 0; row != nullptr && !row->is_cast && i < cupti::kInputs; ++i)
+    for (const JournalLaunch::Match& match : launch.matches)
+      if (match.parameter == row->places[i].parameter && match.offset == row->places[i].offset)
+        read.push_back({kernel.dtype_of(cupti::kInputRoles[i]), &launch.place.operands[match.operand]});
+  return read;
 }
 
 void add_descriptors(Finding& finding, const std::vector<JournalOperand>& operands) {
@@ -148,10 +160,9 @@ void add_descriptors(Finding& finding, const std::vector<JournalOperand>& operan
 // A descriptor says one dtype, and the kernel that reads the operand was built for another.
 std::optional<Finding> other_dtype(const JournalLaunch& launch, const KernelName& kernel) {
   Finding finding;
-  for (std::size_t i = 0; i < cupti::kInputs; ++i) {
-    const std::uint32_t built = kernel.dtype_of(cupti::kInputRoles[i]);
-    const JournalOperand* operand = built != 0 ? operand_read_as(launch, kernel, i) : nullptr;
-    if (operand == nullptr || operand->packed == built || dtype_name(operand->packed).empty() ||
+  const bool own = kernel.library == "flash_ref" && launch.call.starts_with("flash_ref_");
+  for (const auto& [built, operand] : own ? read_by_own(launch, kernel) : read_by_address(launch, kernel)) {
+    if (built == 0 || operand->packed == built || dtype_name(operand->packed).empty() ||
         is_raw_bytes(operand->packed))
       continue;
     FindingOperand wrong;
@@ -183,6 +194,24 @@ std::optional<Finding> other_dtype(const JournalLaunch& launch, const KernelName
   return result;
 }
 
+// A watched attention call got half operands, and what it launched computes in full precision. Only an
+// attention kernel's name proves that; a GEMM may be any part of the call.
+std::optional<Finding> slower_inside_call(const JournalLaunch& launch, const KernelName& kernel) {
+  const JournalOperand* q = operand_named(launch, "q");
+  const bool attention = is_attention(kernel);
+  const std::string built = dtype_of(kernel, {attention ? "q" : "a"});
+  if (q == nullptr || !is_half(dtype_text(q->packed)) || !is_full(built) ||
+      (!attention && kernel.kind != KernelKind::kGemm))
+    return std::nullopt;
+  Finding finding = start("silent-attention-fallback", attention ? Level::kWarning : Level::kNote,
+                          attention ? Certainty::kDefinite : Certainty::kPossible, launch.place.api, kernel);
+  finding.api = launch.call;
+  finding.message = fmt::format("{} was called with q in {} and launched {} in {}", launch.call,
+                                dtype_text(q->packed), attention ? "attention" : "a matrix product", built);
+  add_descriptors(finding, launch.place.operands);
+  return finding;
+}
+
 }  // namespace
 
 std::optional<Backend> parse_backend(const std::string& word) {
@@ -196,6 +225,7 @@ std::optional<Finding> launch_finding(const JournalLaunch& launch, std::optional
   const std::string& kernel = launch.place.api;
   const KernelName read = cupti::read_kernel_name(kernel);
   std::optional<Finding> finding = other_dtype(launch, read);
+  if (!finding) finding = slower_inside_call(launch, read);
   if (!finding && is_attention(read)) {
     if (expected) finding = fallback(kernel, read, *expected);
     if (!finding) finding = mixed(kernel, read);

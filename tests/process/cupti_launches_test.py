@@ -136,6 +136,16 @@ class Calls(Job):
         _, report = self.job("leave", *FED, "other", "call", "17")
         self.assertEqual([finding["rule"] for finding in report["findings"]], [CASTS])
 
+    def test_a_call_that_ran_in_full_precision(self):
+        [finding] = self.findings("slow", "16", "fmha_cutlassF_f32_aligned_64x64_rf_sm80")
+        self.assertEqual((finding["rule"], finding["level"], finding["certainty"]),
+                         ("silent-attention-fallback", "warning", "definite"))
+        self.assertIn("flash_ref_attention_fwd was called with q in float16 and launched attention in float32", finding["message"])
+        [finding] = self.findings("slow", "17", "ampere_sgemm_128x64_tn")
+        self.assertEqual((finding["level"], finding["certainty"]), ("note", "possible"))
+        for half in ("fmha_cutlassF_f16_aligned_64x64_rf_sm80", "ampere_fp16_s16816gemm_fp16_64x64_sliced1x2_ldg8_f2f_stages_64x5_tn"):
+            self.assertEqual(self.findings("slow", "16", half), [], half)
+
     def test_a_kernel_finding_has_the_call_and_its_operands(self):
         [finding] = self.findings("foreign", "17", options="expect=cudnn", arguments=self.contract())
         self.assertEqual(finding["rule"], "silent-attention-fallback")

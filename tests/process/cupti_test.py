@@ -1,5 +1,4 @@
 """Kernel launches seen through CUPTI, which a scripted libcupti plays: no GPU is needed."""
-import pathlib
 
 from support import BUILT, Case, main, marked_line
 
@@ -88,9 +87,7 @@ class Launches(Case):
 
     def test_without_cuda_the_report_says_so(self):
         _, report = self.run_command(BUILT["kernel_calls"], "clean")
-        has_driver = pathlib.Path("/proc/driver/nvidia").exists()
-        reason = "no watched process initialised CUDA" if has_driver else "this machine has no NVIDIA driver"
-        self.assertIn(reason, self.cupti(report)["why"])
+        self.assertIn("no watched process initialised CUDA", self.cupti(report)["why"])
 
 
 if __name__ == "__main__":

@@ -115,6 +115,19 @@ class WayIn(Case):
         self.assertEqual((done.returncode, done.stdout), (0, "runtime 13\nlibcupti 0\n"))
         self.off(report, "no watched process initialised CUDA")
 
+    def test_a_runtime_without_a_driver(self):
+        file = str(self.lib / "libcudart.so.13")
+        done, report = self.run_command(sys.executable, "-c", "import ctypes, sys; ctypes.CDLL(sys.argv[1])", file)
+        self.assertEqual(done.returncode, 0)
+        self.off(report, "^CUDA's runtime is loaded, its driver .* is not: this machine has none, or CUDA was not used$")
+
+    def test_one_process_without_cuda_does_not_hide_another(self):
+        self.take("cupti/libcupti.so.13")
+        script = f"'{BUILT['other_client']}' inject launch {KERNEL}; '{BUILT['no_kernels']}'"
+        _, report = self.run_command("sh", "-c", script, options=["--options", "cupti=on"], LD_LIBRARY_PATH=str(self.lib))
+        self.assertTrue(self.cupti(report)["on"])
+        self.assertIn("1 launch of 1 kernel", self.cupti(report)["why"])
+
     def test_every_call_may_fail(self):
         self.take("cupti/libcupti.so.13")
         every = [("cuptiSubscribe_v2", 1)] + [("cuptiEnableCallback", number) for number in range(19)]

@@ -199,7 +199,7 @@ void on_launch(Process& process, const LaunchSettings& settings, std::uint32_t d
                const CallbackData& data, bool watching) {
   CallSlot* slot = call_slot(process);
   ThreadLaunch none{};  // of a thread that found no slot: counted in the driver's callback, or not at all
-  ThreadLaunch& thread = slot != nullptr ? slot->launch : none;
+  ThreadLaunch& thread = slot != nullptr ? thread_launch(process, *slot) : none;
   // Kept also while watching is off: a thread may be inside a launch when that is switched.
   const bool is_outermost = slot != nullptr
                                 ? step(thread, data.site, settings.session.load(std::memory_order_relaxed))
@@ -229,7 +229,8 @@ void on_graph(Process& process, std::uint32_t id, const void* resource) {
                                        graph->original_graph);
   process.graphs.add_node();
   CallSlot* slot = call_slot(process);
-  const std::uint32_t launch = slot != nullptr ? slot->launch.launch.load(std::memory_order_relaxed) : 0;
+  const std::uint32_t launch =
+      slot != nullptr ? thread_launch(process, *slot).launch.load(std::memory_order_relaxed) : 0;
   if (launch == 0) return;  // added by hand, or something else than a kernel
   process.launches[launch - 1].captured.fetch_add(1, std::memory_order_relaxed);
   process.graphs.captured(graph->graph, launch - 1);

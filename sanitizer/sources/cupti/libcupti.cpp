@@ -164,4 +164,15 @@ bool is_driver_initialised() {
   return count_devices != nullptr && count_devices(&devices) == 0;
 }
 
+bool has_runtime_without_driver() {
+  bool runtime = false, driver = false;
+  each_loaded_object([&](const LoadedObject& object) {
+    const char* name = file_name(object.path);
+    runtime = runtime || has_prefix(name, "libcudart.so");
+    driver = driver || has_prefix(name, "libcuda.so");
+    return true;
+  });
+  return runtime && !driver;
+}
+
 }  // namespace dtype_guard::san::cupti

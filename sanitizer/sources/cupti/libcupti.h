@@ -15,6 +15,8 @@ bool find_cupti(Functions& functions, TextSink& reason);
 Driver find_driver();
 // Whether cuInit has been called: before that, nobody may subscribe.
 bool is_driver_initialised();
+// libcudart is loaded and libcuda is not.
+bool has_runtime_without_driver();
 
 // The function of that name in the libcupti that is loaded; nullptr without one.
 void* find_in_cupti(const char* name);

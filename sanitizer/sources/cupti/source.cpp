@@ -76,7 +76,7 @@ void start() {
     launch_settings.times_casts = settings().cast_time && launch_settings.driver.has_events();
     was_watching.store(is_watching(), std::memory_order_relaxed);
     launch_settings.session.fetch_add(1, std::memory_order_relaxed);
-    if (session.start(functions, on_callback, nullptr)) sees_launches.store(true, std::memory_order_relaxed);
+    if (session.start(functions, on_callback, nullptr)) follows_calls.store(true, std::memory_order_relaxed);
   } else {
     session.refuse(reason.c_str());
   }
@@ -118,8 +118,32 @@ void switched(bool on) {
   }
 }
 
+namespace {
+
+// Why nobody started the source, where that is more than that CUDA was not used; empty otherwise.
+void why_never(TextSink& reason) {
+  if (settings().cupti == Switch::kOff) {
+    reason << "option cupti=off";
+    return;
+  }
+  const char* injected = getenv("CUDA_INJECTION64_PATH");
+  if (injected != nullptr && strstr(injected, "libdtype_san") == nullptr) {
+    reason << "CUDA_INJECTION64_PATH is '" << std::string_view(injected) << "': that tool keeps the place";
+  } else if (has_runtime_without_driver()) {
+    reason << "CUDA's runtime is loaded, its driver (libcuda.so.1) is not: this machine has none, or CUDA "
+              "was not used";
+  }
+}
+
+}  // namespace
+
 void record_end(Process& process, Scratch& scratch) {
-  if (session.state() == SessionState::kNever) return;
+  if (session.state() == SessionState::kNever) {
+    TextBuffer<512> reason;
+    why_never(reason);
+    if (reason.size() != 0) write_source(process, scratch, {"cupti", false, reason.view(), 0, 0});
+    return;
+  }
   if (launch_settings.times_casts) process.cast_times.collect(launch_settings.driver, process.cast_links);
   write_launch_counts(process, scratch);
   const auto note = [&](std::uint64_t count, const char* what) {

@@ -25,23 +25,17 @@ struct ThreadLaunch {
   std::atomic<std::uint32_t> ticket;   // of the timer that runs
 };
 
-// Whether kernel launches are seen at all: only then is a call worth noting.
-inline constinit std::atomic<bool> sees_launches{false};
+// Whether a subscription was ever held: only then is it noted which call a thread is in.
+inline constinit std::atomic<bool> follows_calls{false};
 
-[[gnu::always_inline]] inline void enter_call(ThreadLaunch* thread, std::uint32_t api,
-                                              const DLTensor* const* operands, std::uintptr_t caller) {
-  if (!sees_launches.load(std::memory_order_relaxed) || thread == nullptr) [[likely]]
-    return;
-  thread->first_operand.store(operands[0], std::memory_order_relaxed);
-  thread->caller.store(caller, std::memory_order_relaxed);
-  thread->api.store(api, std::memory_order_relaxed);
-  thread->operands.store(operands, std::memory_order_relaxed);
+inline void enter_call(ThreadLaunch& thread, std::uint32_t api, const DLTensor* const* operands,
+                       std::uintptr_t caller) {
+  thread.first_operand.store(operands[0], std::memory_order_relaxed);
+  thread.caller.store(caller, std::memory_order_relaxed);
+  thread.api.store(api, std::memory_order_relaxed);
+  thread.operands.store(operands, std::memory_order_relaxed);
 }
 
-[[gnu::always_inline]] inline void leave_call(ThreadLaunch* thread) {
-  if (!sees_launches.load(std::memory_order_relaxed) || thread == nullptr) [[likely]]
-    return;
-  thread->operands.store(nullptr, std::memory_order_relaxed);
-}
+inline void leave_call(ThreadLaunch& thread) { thread.operands.store(nullptr, std::memory_order_relaxed); }
 
 }  // namespace dtype_guard::san::cupti

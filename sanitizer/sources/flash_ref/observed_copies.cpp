@@ -30,6 +30,7 @@ struct Copy {
   std::uintptr_t low = 0, high = 0;  // of the object that it lies in
   flash_ref_observer observer = {};
   See see[kMaxApis] = {};  // by the copy's own numbers
+  ApiId api[kMaxApis] = {};
 };
 // Constant: a copy may announce itself before our constructors run.
 constinit Copy copies[kMaxCopies];
@@ -44,8 +45,6 @@ constinit std::atomic<bool> changing{false};
   return first != nullptr && slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
-cupti::ThreadLaunch* launch_of(CallSlot* slot) { return slot != nullptr ? &slot->launch : nullptr; }
-
 template <ApiId id>
 [[gnu::always_inline]] inline void see_with(Process& process, CallSlot* slot, const Copy& copy,
                                             const flash_ref_call_event& event) {
@@ -53,10 +52,8 @@ template <ApiId id>
     return;
   auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
-    cupti::enter_call(launch_of(slot), static_cast<std::uint32_t>(id), event.tensors, caller);
     before_call<id>(process, slot, event.tensors, caller, copy.low);
   } else {
-    cupti::leave_call(launch_of(slot));
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
@@ -87,13 +84,9 @@ void see_own(const Copy& copy, const flash_ref_call_event& event) {
   Process* mapped = process();
   if (mapped == nullptr || event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
-  cupti::ThreadLaunch* launch = launch_of(call_slot(*mapped));
   if (event.phase == FLASH_REF_BEFORE) {
-    cupti::enter_call(launch, static_cast<std::uint32_t>(kApi), event.tensors, call.caller);
-    return before_own_call(*mapped, call, copy.low);
-  }
-  cupti::leave_call(launch);
-  if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
+    before_own_call(*mapped, call, copy.low);
+  } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
     note_outputs(*mapped, call);
   }
 }
@@ -105,18 +98,34 @@ constexpr See kSee[] = {
 };
 
 template <std::size_t... own>
-See find_own(const char* name, std::index_sequence<own...>) {
-  See found = see_nothing;
-  ((own < own_contract_count() && std::strcmp(own_contracts[own].name, name) == 0 ? found = see_own<own>
-                                                                                  : found),
-   ...);
-  return found;
+See own_see(std::size_t index, std::index_sequence<own...>) {
+  static constexpr See kOwn[] = {see_own<own>...};
+  return kOwn[index];
 }
 
-See find_see(const char* name) {
-  for (std::size_t i = 0; i < kApiCount; ++i)
-    if (std::strcmp(kContracts[i].name, name) == 0) return kSee[i];
-  return find_own(name, std::make_index_sequence<kMaxOwnApis>());
+void find_see(const char* name, See& see, ApiId& api) {
+  see = see_nothing;
+  for (std::size_t i = 0; i < kApiCount + own_contract_count() && see == see_nothing; ++i) {
+    api = static_cast<ApiId>(i);
+    if (std::strcmp(contract_of(api).name, name) == 0)
+      see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+  }
+}
+
+// Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
+// on the stack.
+[[gnu::noinline, gnu::cold]] void notify_launches(const Copy& copy, const flash_ref_call_event& event) {
+  if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
+  Process* mapped = process();
+  if (mapped == nullptr || copy.see[event.api_index] == see_nothing) return;
+  CallSlot* slot = call_slot(*mapped);
+  if (slot != nullptr && event.phase != FLASH_REF_BEFORE) {
+    cupti::leave_call(thread_launch(*mapped, *slot));
+  } else if (slot != nullptr && event.tensor_count > 0) {
+    cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(copy.api[event.api_index]),
+                      event.tensors, reinterpret_cast<std::uintptr_t>(event.caller));
+  }
+  copy.see[event.api_index](copy, event);
 }
 
 void notify(void* context, const flash_ref_call_event* event);
@@ -129,11 +138,12 @@ void notify(void* context, const flash_ref_call_event* event);
 [[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
   if (!is_switched_on()) [[unlikely]]
     return is_decided() ? void() : notify_first(context, event);
-  if (cupti::given_back.load(std::memory_order_relaxed)) [[unlikely]]
-    cupti::start_late();
+  if (event->api_index >= kMaxApis) [[unlikely]]
+    return;
   const Copy& copy = *static_cast<const Copy*>(context);
-  if (event->api_index < kMaxApis) [[likely]]
-    copy.see[event->api_index](copy, *event);
+  if (cupti::follows_calls.load(std::memory_order_relaxed)) [[unlikely]]
+    return notify_launches(copy, *event);
+  copy.see[event->api_index](copy, *event);
 }
 
 struct Range {
@@ -175,8 +185,11 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   if (entry == nullptr) return false;
   entry->low = range.low;
   entry->high = range.high;
-  for (std::size_t i = 0; i < kMaxApis; ++i)
-    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : see_nothing;
+  for (std::size_t i = 0; i < kMaxApis; ++i) {
+    See see = see_nothing;  // a copy that is opened again may be in use already
+    if (i < slot.api_count) find_see(slot.apis[i], see, entry->api[i]);
+    entry->see[i] = see;
+  }
   // The end of a call is of interest to origins, and to launches, which belong to the call until then.
   std::uint32_t after =
       settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;

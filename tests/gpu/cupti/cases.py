@@ -178,9 +178,9 @@ def cost(bench):
 
 
 def flash_ref(bench):
-    library = bench.build / "lib" / "libflash_ref.so"
+    library = bench.build / "kernels" / "libflash_ref.so"
     if not library.exists():
-        raise Skip(f"there is no '{library}'")
+        raise Wrong(f"there is no '{library}': build the target flash_ref")
     done, report = bench.watched("flash-ref", str(library))
     source = cupti(report)
     if done["good"] != 0:

@@ -8,6 +8,7 @@
  * make E G | replay E      executable E from graph G call BITS           flash_ref_attention_fwd on operands
  * of BITS bits launches a kernel of its own built for bfloat16 foreign BITS        the same with the
  * attention above  leave  such a call that is left by longjmp switch ON           dtype_san_switch(ON) */
+#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <flash_ref/observer.h>
 #include <setjmp.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "scripted_cupti.h"
 
@@ -65,6 +67,7 @@ static void* stream;
 static void* graph;
 static enum scripted_way way = SCRIPTED_RUNTIME;
 static int as_buffer;
+static const char* slow_kernel;
 static jmp_buf out_of_call;
 
 static void* address(const char* text) { return (void*)strtoul(text, NULL, 16); }
@@ -131,8 +134,12 @@ __attribute__((noinline)) static void watched(int api, const DLTensor* const* te
       sizeof event, 0, (uint32_t)api, 5, names[api], roles, tensors, NULL, __builtin_return_address(0), 0, 0};
   tell(&event, FLASH_REF_BEFORE);
   if (leaves) longjmp(out_of_call, 1);
-  if (api == 0) {
-    void* parameters[20] = {tensors[0]->data, tensors[1]->data, tensors[2]->data};
+  if (slow_kernel != NULL) {
+    void* parameters[20] = {NULL};
+    void* arguments[] = {parameters};
+    launch(slow_kernel, &function, arguments);
+  } else if (api == 0) {
+    void* parameters[20] = {NULL, tensors[0]->data, tensors[1]->data, tensors[2]->data};
     void* arguments[] = {parameters};
     launch(OWN, &function, arguments);
   } else {
@@ -177,6 +184,15 @@ static void switch_watching(int on) {
   if (change != NULL) change(on);
 }
 
+static void wait_for(const char* file, int launches) {
+  puts("ready");
+  fflush(stdout);
+  while (access(file, F_OK) != 0) {
+    if (launches) other();
+    usleep(1000);
+  }
+}
+
 /* The words that a step takes, itself included. */
 static int step(char** words) {
   const char* word = words[0];
@@ -193,6 +209,9 @@ static int step(char** words) {
   if (IS("replay")) return scripted_graph_launch(address(words[1]), stream, &first), 2;
   if (IS("call")) return call(0, atoi(words[1]), 0), 2;
   if (IS("foreign")) return call(1, atoi(words[1]), 0), 2;
+  if (IS("slow")) return slow_kernel = words[2], call(0, atoi(words[1]), 0), slow_kernel = NULL, 3;
+  if (IS("wait")) return wait_for(words[1], 1), 2;
+  if (IS("pause")) return wait_for(words[1], 0), 2;
   if (IS("switch")) return switch_watching(atoi(words[1])), 2;
   if (IS("leave")) {
     if (setjmp(out_of_call) == 0) call(0, 17, 1);

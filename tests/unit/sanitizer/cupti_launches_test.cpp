@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/launch/problem.h"
 #include "sanitizer/sources/cupti/arguments.h"
 #include "sanitizer/sources/cupti/cast_times.h"
 #include "sanitizer/sources/cupti/graphs.h"
@@ -18,6 +19,8 @@
 namespace dtype_guard::san::cupti {
 
 namespace {
+
+using flash_ref::AttentionProblem;
 
 // As the process has them: in memory that is zero.
 template <typename T>
@@ -209,6 +212,14 @@ TEST_CASE("what a graph holds runs as often as it is launched") {
   CHECK(graphs->replays() == 9);
 }
 
+TEST_CASE("our own kernels have their operands where the row says") {
+  const KernelParameters* row = parameters(find_parameters("_ZN9flash_ref20attention_fwd_kernelIfEEvT_"));
+  REQUIRE(row != nullptr);
+  const std::size_t offsets[kInputs] = {offsetof(AttentionProblem, q), offsetof(AttentionProblem, k),
+                                        offsetof(AttentionProblem, v)};
+  for (std::size_t i = 0; i < kInputs; ++i) CHECK(row->places[i].offset == offsets[i]);
+}
+
 TEST_CASE("each row of parameters is a kernel that names prove") {
   struct Row {
     const char* name;
@@ -236,6 +247,9 @@ TEST_CASE("each row of parameters is a kernel that names prove") {
       {"_ZN5flash24flash_fwd_splitkv_kernelI23Flash_fwd_kernel_"
        "traitsILi64ELi64ELi256ELi4ELb0ELb0EN7cutlass10bfloat16_tE19Flash_kernel_"
        "traitsILi64ELi64ELi256ELi4ES3_EELb0ELb0ELb0ELb0ELb1ELb0ELb0ELb0EEEvNS_16Flash_fwd_paramsE",
+       KernelKind::kAttention},
+      {"_ZN9flash_ref20attention_fwd_kernelI13__nv_bfloat16S1_S1_S1_Li128ELNS_7MaskingE0EEEvNS_"
+       "15AttentionLaunchE",
        KernelKind::kAttention},
       {"fmha_cutlassF_f16_aligned_64x64_rf_sm80", KernelKind::kAttention},
   };
