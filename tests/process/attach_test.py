@@ -191,7 +191,15 @@ class Joining(Case):
         self.assertIn("holds flash_ref with an observer slot", said)
         said = self.tool("doctor", "--library", BUILT["library"], "--", BUILT["static"], status=1).stdout
         self.assertIn("is statically linked", said)
-        self.assertIn("can be started", self.tool("doctor", "--library", BUILT["library"], "--", BUILT["long_job"]).stdout)
+        said = self.tool("doctor", "--library", BUILT["library"], "--", BUILT["long_job"]).stdout
+        self.assertIn("can be started", said)
+        self.assertIn(f"'{BUILT['kernels']}' holds flash_ref with an observer slot: every call to it is seen", said)
+        said = self.tool("doctor", "--library", BUILT["library"], "--", BUILT["long_job_now"]).stdout
+        self.assertIn(f"'{BUILT['plain_kernel']}' holds flash_ref without an observer slot: calls inside it are not seen", said)
+        said = self.tool("doctor", "--library", BUILT["library"], "--", BUILT["static_copy"]).stdout
+        self.assertIn(f"'{BUILT['static_copy']}' holds flash_ref with an observer slot", said)
+        said = self.tool("doctor", "--library", BUILT["library"], "--", BUILT["no_kernels"]).stdout
+        self.assertIn("it is not linked with flash_ref; a copy that it opens later is seen", said)
 
 
 if __name__ == "__main__":
