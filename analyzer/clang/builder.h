@@ -35,6 +35,7 @@ class Builder {
   flow::BlockId block();
   void enter(flow::BlockId block) { current_ = block; }
   // Code after a terminator goes to a block that nothing reaches; finish() drops those.
+  flow::BlockId current() const { return current_; }
   bool open() const;
   flow::VariableId variable(const std::string& name);
   const Position& position() const { return position_; }

@@ -119,6 +119,10 @@ class FunctionLowering {
   ValueId construct(const clang::CXXConstructExpr* expr);
   ValueId construct_as(clang::QualType type, llvm::ArrayRef<const Expr*> arguments,
                        const clang::CXXConstructorDecl* constructor);
+  // The value of an expression that is copied from; whether a copy of such a thing has contents of its own.
+  ValueId copied(const Expr* source);
+  bool holds_values(const TypeFacts& type) const;
+  std::optional<ValueId> descriptor_part(const clang::MemberExpr* part, const Expr* source);
   // Whether a constructor is a holder's own, which decides what is held: it is lowered as a function that
   // gives that.
   bool makes_held(const clang::FunctionDecl* constructor) const;
@@ -194,6 +198,12 @@ class FunctionLowering {
   // In a lambda: the variable that a capture stands for, by name of its field, and whether the field is an
   // address.
   std::map<const clang::ValueDecl*, std::pair<std::string, bool>> captures_;
+  // The last constants that the fields of a DLDataType were set to, and where.
+  struct DescriptorPart {
+    flow::BlockId block = 0;
+    std::optional<std::int64_t> code, bits;
+  };
+  std::map<std::string, DescriptorPart> descriptors_;
   std::vector<std::vector<Cleanup>> scopes_;
   std::vector<JumpTarget> breaks_;
   std::vector<JumpTarget> continues_;
