@@ -162,7 +162,7 @@ class Forward {
     }
     const std::int64_t kv_heads = problem_.kv_heads;
     const std::int64_t block =
-        DecodeCut::kv_heads_of_piece(kv_heads, group_ * most_decoded_, parts_, threads_);
+        DecodeCut::kv_heads_of_piece(kv_heads, group_ * most_decoded_, problem_.dim, parts_, threads_);
     const std::int64_t blocks = kv_heads / block;
     run_pieces(problem_.batch * most_parts_ * blocks, threads_, [&](std::int64_t index, int thread) {
       const std::int64_t kv_head = index % blocks * block, part = index / blocks % most_parts_;
