@@ -175,7 +175,7 @@ class FunctionLowering {
   // Of the expression as written: the base class that a method is inherited from says less.
   TypeFacts facts(const Expr* expr) const;
   TypeFacts facts(clang::QualType type) const { return classify(type, unit_.types()); }
-  Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
+  Builder::Position position(const Expr* expr) const;
 
   TranslationUnit& unit_;
   const clang::FunctionDecl* function_;

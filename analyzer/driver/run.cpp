@@ -23,6 +23,7 @@
 #include "analyzer/flow/text.h"
 #include "rules/catalog/catalog.h"
 #include "rules/report/report.h"
+#include "rules/report/source_files.h"
 #include "rules/report/suppressions.h"
 
 namespace dtype_guard::driver {
@@ -132,7 +133,9 @@ int report_on(std::vector<FileSummary> summaries, const std::string& root, const
   report.root = root;
   const SuppressionScope scope = scope_of(options, summaries);
   report.files_analysed = files_read(summaries);
-  ProgramResult result = analyse_program(std::move(summaries), options);
+  SourceFiles sources(root);
+  ProgramResult result = analyse_program(std::move(summaries), options,
+                                         [&](const std::string& file) { return sources.text(file); });
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });

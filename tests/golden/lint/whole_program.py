@@ -110,9 +110,9 @@ class WholeProgram(project.Case):
                 self.assertIn(word, run.stderr)
 
 
-        refused("", "is not a summary", "dtype-lint summary 1")
+        refused("", "is not a summary", "dtype-lint summary 2")
         refused("int main() {}\n", "is not a summary")
-        refused(good.replace("summary 1", "summary 0", 1), "format 0", "--emit-summary")
+        refused(good.replace("summary 2", "summary 0", 1), "format 0", "--emit-summary")
         refused(good[:len(good) // 2], "damaged")
         refused(good.replace("return", "retarn", 1), "damaged", "checksum")
         refused(good + good, "damaged")
