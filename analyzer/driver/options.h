@@ -45,6 +45,8 @@ struct Options {
   std::vector<ReportTarget> reports;
   std::string baseline, write_baseline;  // files
   std::optional<Baseline> known;         // what `baseline` holds
+  bool fix = false;
+  std::string export_fixes;  // file; empty: none
   unsigned jobs = 1;
   std::vector<std::string> exclude;        // patterns of absolute paths (config.h)
   std::vector<std::string> external;       // likewise

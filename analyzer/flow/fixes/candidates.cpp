@@ -26,7 +26,8 @@ bool is_call(const PathStep& step) { return step.op == "call"; }
 bool inside(const SourceRange& inner, const SourceRange& outer) {
   const auto begin = [](const SourceRange& each) { return std::pair(each.line, each.column); };
   const auto end = [](const SourceRange& each) { return std::pair(each.end_line, each.end_column); };
-  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer) && inner != outer;
+  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer) &&
+         inner != outer;
 }
 
 void add_once(std::vector<std::string>& into, const std::string& name) {
@@ -83,8 +84,8 @@ Candidates::Candidates(const Module& module, const SourceText& text, const Findi
 }
 
 void Candidates::add(std::vector<CastEdit> edits, std::string title) {
-  const bool known = std::any_of(out_.begin(), out_.end(),
-                                 [&](const Candidate& each) { return each.edits == edits; });
+  const bool known =
+      std::any_of(out_.begin(), out_.end(), [&](const Candidate& each) { return each.edits == edits; });
   if (!known && !edits.empty()) out_.push_back({std::move(edits), std::move(title)});
 }
 

@@ -1,5 +1,6 @@
-// What could be edited to cure a finding, best first. Later casts come before earlier ones, so that as much of
-// the arithmetic as possible stays wide; where a wide value has other uses, only what the call gets is cast.
+// What could be edited to cure a finding, best first. Later casts come before earlier ones, so that as much
+// of the arithmetic as possible stays wide; where a wide value has other uses, only what the call gets is
+// cast.
 #pragma once
 
 #include <string>

@@ -61,7 +61,8 @@ std::optional<Reading> reading_of(const Function& function, const std::string& n
       } else {
         one.value = each.result;
       }
-      const bool same = found && found->value == one.value && found->load.has_value() == one.load.has_value() &&
+      const bool same = found && found->value == one.value &&
+                        found->load.has_value() == one.load.has_value() &&
                         (!one.load || found->load->place == one.load->place);
       // A parameter that can be rebound is stored in a variable first; the variable is what its name means.
       const bool rebound = found && !found->load && one.load;
@@ -84,7 +85,8 @@ void replace_uses(Function& function, ValueId from, ValueId to) {
 }
 
 // The instructions of ".to(LIKE.scalar_type())" on `value`, and the value that they give.
-std::vector<Instruction> cast_like(const Reading& like, ValueId value, ValueId next, const SourceRange& range) {
+std::vector<Instruction> cast_like(const Reading& like, ValueId value, ValueId next,
+                                   const SourceRange& range) {
   std::vector<Instruction> out;
   const auto add = [&](Op op, std::vector<Argument> arguments) -> Instruction& {
     Instruction& each = out.emplace_back();
@@ -108,14 +110,14 @@ std::vector<Instruction> cast_like(const Reading& like, ValueId value, ValueId n
 
 void insert(Function& function, const Position& where, const std::vector<Instruction>& what) {
   auto& instructions = function.blocks[where.block].instructions;
-  instructions.insert(instructions.begin() + static_cast<std::ptrdiff_t>(where.index), what.begin(), what.end());
+  instructions.insert(instructions.begin() + static_cast<std::ptrdiff_t>(where.index), what.begin(),
+                      what.end());
 }
 
 bool cast_expression(Function& function, const Position& where, const Reading& like) {
   const Instruction from = at(function, where);
   if (from.written != Written::kTensor || from.op == Op::kParam) return false;
-  const std::vector<Instruction> cast =
-      cast_like(like, from.result, last_value(function) + 1, from.range);
+  const std::vector<Instruction> cast = cast_like(like, from.result, last_value(function) + 1, from.range);
   replace_uses(function, from.result, cast.back().result);
   insert(function, {where.block, where.index + 1}, cast);
   return true;
@@ -163,7 +165,8 @@ const Instruction* expression_in(const Function& function, const SourceRange& ra
 }
 
 const Instruction* definition_in(const Function& function, ValueId id) {
-  const auto found = last_that(function, [&](const Instruction& each) { return each.result == id && id != 0; });
+  const auto found =
+      last_that(function, [&](const Instruction& each) { return each.result == id && id != 0; });
   return found ? &at(function, *found) : nullptr;
 }
 

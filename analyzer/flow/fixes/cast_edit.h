@@ -14,8 +14,8 @@ namespace dtype_guard::flow {
 struct CastEdit {
   enum class Kind : std::uint8_t {
     kExpression,  // the value of the expression `range`
-    kArgument,    // what the call `range` is given as its argument number `argument`, counted as it is written
-    kAssign,      // the dropped result of `range` is assigned to `like`
+    kArgument,  // what the call `range` is given as its argument number `argument`, counted as it is written
+    kAssign,    // the dropped result of `range` is assigned to `like`
   };
   Kind kind = Kind::kExpression;
   SourceRange range;

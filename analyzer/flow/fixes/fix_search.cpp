@@ -45,7 +45,8 @@ class Writer {
       return true;
     }
     const std::string behind = ".to(" + cast.like + ".scalar_type())";
-    const SourceLocation end = place(file, range.end_line, range.end_column, range.end_line, range.end_column);
+    const SourceLocation end =
+        place(file, range.end_line, range.end_column, range.end_line, range.end_column);
     if (!needs_parentheses(*written)) {
       out.push_back({end, behind});
     } else if (range.line == range.end_line) {

@@ -1,5 +1,5 @@
-// Whether edits cure a finding: the edited IR is evaluated in every precision setting, from the roots that may
-// run what was edited, and compared with what the same roots say without the edits.
+// Whether edits cure a finding: the edited IR is evaluated in every precision setting, from the roots that
+// may run what was edited, and compared with what the same roots say without the edits.
 #pragma once
 
 #include <map>

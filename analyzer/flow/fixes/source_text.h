@@ -22,8 +22,8 @@ std::optional<std::string_view> expression_at(std::string_view text, const Instr
 
 // Whether ".to(...)" behind it would take hold of a part only: a sum, a negation, a cast, a condition.
 bool needs_parentheses(std::string_view expression);
-// The arguments between the last parentheses of a call, as ranges of bytes of `call`; empty when that cannot be
-// told.
+// The arguments between the last parentheses of a call, as ranges of bytes of `call`; empty when that cannot
+// be told.
 struct ArgumentText {
   std::size_t begin = 0;
   std::size_t end = 0;
