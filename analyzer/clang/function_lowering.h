@@ -143,6 +143,8 @@ class FunctionLowering {
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+
+  // library functions (lower_operators.cpp)
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
                       llvm::ArrayRef<const Expr*> arguments);
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
@@ -150,6 +152,8 @@ class FunctionLowering {
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
                           std::optional<ValueId> object, llvm::ArrayRef<const Expr*> arguments);
   void options_bag(const Operator* entry, const Expr* expr, Arguments& arguments);
+
+  // known by name (lower_special.cpp)
   std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
                                           const clang::FunctionDecl* callee);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);

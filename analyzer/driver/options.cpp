@@ -97,6 +97,9 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("--emit-summary", options.emit_summary,
                  "Write what SOURCE says to FILE, for --link, instead of a report")
       ->type_name("FILE");
+  app.add_option("--depfile", options.depfile,
+                 "With --emit-summary: also write what the summary rests on, as make and ninja read it")
+      ->type_name("FILE");
   app.add_option("--link", options.link, "Report on these summaries as one program, instead of on sources")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("FILE");
@@ -171,7 +174,11 @@ void check_summaries(const Options& options) {
         "--link reports on summaries; sources, compiler flags and --emit-summary belong to "
         "another command");
   }
-  if (options.emit_summary.empty()) return;
+  if (options.emit_summary.empty()) {
+    if (options.depfile.empty()) return;
+    throw UsageError("--depfile: names what a summary rests on; give --emit-summary as well");
+  }
+  if (!options.depfile.empty()) expect_writable("--depfile", options.depfile);
   if (options.sources.size() != 1) {
     throw UsageError(fmt::format("--emit-summary: writes the summary of one source file, and {} were given",
                                  options.sources.size()));
@@ -259,6 +266,7 @@ void check(const CLI::App& app, Written& written, Options& options) {
     }
   }
   options.rules_hash = rules_hash(written.contracts);
+  options.contract_files = written.contracts;
   if (written.jobs.value_or(1) < 1)
     throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", *written.jobs));
   options.jobs =

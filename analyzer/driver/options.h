@@ -39,6 +39,7 @@ struct Options {
   std::vector<std::string> torch_versions;  // ascending; empty: as the headers say
   std::string device = "cuda";
   ContractSet contracts;
+  std::vector<std::string> contract_files;  // of the user's own
   RuleFilter rules;
   bool strict = false;
   FailOn fail_on = FailOn::kWarning;
@@ -55,6 +56,7 @@ struct Options {
   std::string cache;                       // folder; empty: none
   std::string rules_hash;                  // what summaries are written for
   std::string emit_summary;                // file; empty: a report
+  std::string depfile;                     // file; empty: none
   std::vector<std::string> link;           // summaries to report on instead of sources
   unsigned time_limit = 300;               // seconds for one file
   std::vector<std::string> extra_arguments;

@@ -13,6 +13,7 @@
 #include <sstream>
 
 #include "analyzer/driver/atomic_file.h"
+#include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/program.h"
@@ -69,6 +70,12 @@ int dump_flow(const std::vector<FileSummary>& summaries, const Options& options)
 
 // For a build system: what is wrong with the file is told here as well, since the link may be far away.
 int emit(const FileSummary& summary, const Options& options) {
+  if (!options.depfile.empty()) {
+    const std::string failed = write_atomically(options.depfile, depfile_text(summary, options));
+    if (!failed.empty()) {
+      throw UsageError(fmt::format("--depfile: writing '{}' failed: {}", options.depfile, failed));
+    }
+  }
   const std::string problem =
       write_atomically(options.emit_summary, summary_text(summary, options.rules_hash));
   if (!problem.empty()) {
