@@ -14,7 +14,8 @@ import project
 
 ROOT = project.HERE.parents[2]
 README = (ROOT / "analyzer" / "driver" / "README.md").read_text()
-WRONG = ("at::Tensor scores(at::Tensor q, const at::Tensor& k, const at::Tensor& w) {\n"
+WRONG = ('#include "attention.h"\n'
+         "at::Tensor scores(at::Tensor q, const at::Tensor& k, const at::Tensor& w) {\n"
          "  q = q * w;\n  return attend(q, k, k);\n}\n"
          "int main() {\n  scores(torch::ones({2, 2}, at::kHalf), torch::ones({2, 2}, at::kHalf),"
          " torch::ones({2, 2}, at::kFloat));\n}\n")
@@ -50,7 +51,7 @@ class Integration(project.Case):
         self.write(a__cpp=text, CMakeLists__txt=(
             "cmake_minimum_required(VERSION 3.16)\nproject(p LANGUAGES CXX)\nset(CMAKE_CXX_STANDARD 17)\n"
             "add_executable(a a.cpp)\n"
-            f"target_compile_options(a PRIVATE -include {project.TORCH} -include ${{PROJECT_SOURCE_DIR}}/attention.h)\n"))
+            f"target_compile_options(a PRIVATE -include {project.TORCH})\n"))
 
     def test_ci_snippets(self):
         found = snippets()

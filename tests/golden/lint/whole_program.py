@@ -96,7 +96,8 @@ class WholeProgram(project.Case):
         self.assertEqual(self.found("--link", "model.sum", status=0), [])
 
     def test_what_a_summary_rests_on_is_told_to_make(self):
-        self.write(contracts__json='{"schema": "dtype-guard/contracts/1", "library": "m", "apis": []}')
+        self.write(contracts__json='{"schema": "dtype-guard/contracts/1", "library": "m", "apis": [{"name": "mine", "kind": '
+                   '"attention", "spellings": ["mine"], "operands": [{"role": "q", "argument": 0, "accepts": ["half"]}]}]}')
         self.write(model__cpp=f'#include "a file #1.h"\n{ROTATE}')
         (self.folder / "a file #1.h").write_text("#pragma once\n")
         self.compiled("model.cpp")
