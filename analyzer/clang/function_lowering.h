@@ -53,7 +53,8 @@ class FunctionLowering {
   void give_held(const clang::CXXConstructorDecl* constructor);
   void member_initialisers(const clang::CXXConstructorDecl* constructor);
   void member_destructors(const clang::CXXDestructorDecl* destructor);
-  flow::Parameter describe(const clang::ParmVarDecl* decl) const;
+  flow::Parameter describe(const clang::ValueDecl* decl) const;
+  void note_class(const clang::CXXRecordDecl* record) const;
   ValueId this_value();
 
   // statements (lower_statements.cpp)
@@ -156,6 +157,8 @@ class FunctionLowering {
   // known by name (lower_special.cpp)
   std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
                                           const clang::FunctionDecl* callee);
+  std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
+  std::optional<ValueId> device_memory(llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;
 
@@ -171,6 +174,7 @@ class FunctionLowering {
   std::optional<ValueId> container_member(const std::string& name, const Expr* object,
                                           llvm::ArrayRef<const Expr*> arguments);
   bool casts_tensor(const Expr* expr) const;
+  bool grows_in_loop(const Expr* container) const;
   std::optional<ValueId> module_member(const std::string& name, const Expr* object,
                                        llvm::ArrayRef<const Expr*> arguments);
   ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);
@@ -197,6 +201,7 @@ class FunctionLowering {
   std::vector<std::vector<Cleanup>> scopes_;
   std::vector<JumpTarget> breaks_;
   std::vector<JumpTarget> continues_;
+  std::unordered_map<const clang::ValueDecl*, std::size_t> loop_of_;  // breaks_.size() at the declaration
   std::unordered_map<const clang::SwitchCase*, flow::BlockId> cases_;
   std::unordered_map<const clang::LabelDecl*, flow::BlockId> labels_;
   ValueId pending_restore_ = 0;  // saved state of the guard object that is being constructed

@@ -130,6 +130,10 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       }
       return pack(arguments);
     case TypeKind::kBuffer: {
+      if (made.record && made.record->getName().ends_with("_ptr")) {  // what it is given, or nothing
+        const bool holds = !arguments.empty() && facts(arguments[0]).kind == TypeKind::kBuffer;
+        return holds ? value(arguments[0]) : builder_.none();
+      }
       const ValueId first = arguments.size() == 1 ? value(arguments[0]) : 0;
       if (copies && first) return builder_.value(Op::kCopy, first);
       const ValueId made_buffer =
@@ -183,6 +187,7 @@ flow::ValueId FunctionLowering::object(const clang::CXXRecordDecl* record,
                                        llvm::ArrayRef<const Expr*> arguments,
                                        const clang::CXXConstructorDecl* constructor) {
   const ValueId made = builder_.value(Op::kObject, plain_name(*record), {});
+  if (record->getDefinition() && record->getDefinition()->isPolymorphic()) note_class(record);
   if (!constructor) constructor = constructor_for(record, arguments.size());
   const clang::FunctionDecl* callee = unit_.user_definition(constructor);
   if (callee && !(constructor->isTrivial() && constructor->isDefaulted())) {

@@ -105,6 +105,7 @@ void lower_parsed(clang::ASTContext& context, clang::Preprocessor& preprocessor,
     if (keys.insert(lowered.key).second) result.module.functions.push_back(std::move(lowered));
   }
   result.module.overridden = unit.overridden_keys();
+  result.module.classes = unit.classes();
   for (const char* name : {"at", "torch"}) {
     clang::IdentifierInfo& id = context.Idents.get(name);
     if (!context.getTranslationUnitDecl()->lookup(clang::DeclarationName(&id)).empty()) {

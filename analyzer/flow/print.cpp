@@ -58,7 +58,7 @@ class Printer {
     if (function.is_main) out += " main";
     if (function.foreign) out += " foreign";
     out += position(function.range, {}, true) + "\n";
-    for (const Parameter& parameter : function.parameters) out += parameter_line(parameter);
+    for (const Parameter& parameter : function.parameters) out += parameter_line(parameter, "parameter");
     if (!function.variables.empty()) {
       out += "  variables ";
       for (std::size_t i = 0; i < function.variables.size(); ++i) {
@@ -71,6 +71,14 @@ class Printer {
       for (const Instruction& instruction : function.blocks[i].instructions)
         out += instruction_line(instruction);
     }
+    return out;
+  }
+
+  static std::string class_facts(const ClassFacts& facts) {
+    std::string out = "class " + word(facts.name);
+    for (std::size_t i = 0; i < facts.bases.size(); ++i) out += (i ? ", " : " : ") + word(facts.bases[i]);
+    out += "\n";
+    for (const Parameter& each : facts.fields) out += parameter_line(each, "field");
     return out;
   }
 
@@ -93,8 +101,8 @@ class Printer {
   }
 
  private:
-  static std::string parameter_line(const Parameter& parameter) {
-    std::string out = fmt::format("  parameter {}: {}", word(parameter.name),
+  static std::string parameter_line(const Parameter& parameter, std::string_view what) {
+    std::string out = fmt::format("  {} {}: {}", what, word(parameter.name),
                                   kParameterKinds[static_cast<std::size_t>(parameter.kind)]);
     if (!parameter.type.empty()) out += " " + quoted(parameter.type);
     return out + (parameter.by_reference ? " &\n" : "\n");
@@ -120,6 +128,9 @@ class Printer {
           break;
         case Place::Step::Kind::kAnyCell:
           out += "[*]";
+          break;
+        case Place::Step::Kind::kNextCell:
+          out += "[+]";
           break;
       }
     }
@@ -179,6 +190,7 @@ std::string print(const Module& module) {
                        printer.position(each.range, {}, true));
   }
   for (const std::string& key : module.overridden) out += "overridden " + word(key) + "\n";
+  for (const ClassFacts& each : module.classes) out += Printer::class_facts(each);
   for (const Function& function : module.functions) {
     if (!out.empty()) out += "\n";
     out += printer.function(function);

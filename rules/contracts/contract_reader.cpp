@@ -166,7 +166,7 @@ class ContractReader {
     for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
     check_references(api, operands);
     if (const JsonNode* options = node.member("options")) {
-      for (const JsonNode& item : list(*options, "at least one option")) api.options.push_back(option(item));
+      for (const JsonNode& item : list(*options, "at least one option")) api.options.push_back(option(api, item));
     }
     if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
     if (const JsonNode* source = node.member("source")) api.source = name(*source);
@@ -272,13 +272,14 @@ class ContractReader {
   }
 
   // A tensor among the members of an options argument: it has no position of its own.
-  Operand option(const JsonNode& node) const {
-    check_members(node, {"role", "accepts", "optional"}, {"role", "accepts"});
+  Operand option(const Api& api, const JsonNode& node) const {
+    check_members(node, {"role", "accepts", "same_as", "optional"}, {"role", "accepts"});
     Operand operand;
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
     if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
     operand.accepts = dtypes(*node.member("accepts"));
+    if (const JsonNode* same_as = node.member("same_as")) operand.same_as = known_role(api, *same_as);
     if (const JsonNode* optional = node.member("optional")) operand.optional = flag(*optional);
     return operand;
   }

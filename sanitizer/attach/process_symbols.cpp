@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -149,6 +150,8 @@ bool is_hazardous(const std::string& function) {
 }
 
 ProcessSymbols::ProcessSymbols(pid_t process) : process_(process), dwfl_(dwfl_begin(&kCallbacks)) {
+  // libdw would ask debuginfod servers for what it misses, and the target would wait.
+  unsetenv("DEBUGINFOD_URLS");
   if (dwfl_ == nullptr || dwfl_linux_proc_report(dwfl_, process) != 0 ||
       dwfl_report_end(dwfl_, nullptr, nullptr) != 0 || dwfl_linux_proc_attach(dwfl_, process, true) != 0) {
     const std::string reason = dwfl_errmsg(-1) != nullptr ? dwfl_errmsg(-1) : "unknown";

@@ -41,7 +41,9 @@ class Run {
         options_(combine_options(arguments.options)),
         outputs_(parse_outputs(arguments.formats)),
         settings_(report_settings(options_.values, report_root(arguments.root),
-                                  read_own_contracts(arguments.contracts))) {}
+                                  read_own_contracts(arguments.contracts))) {
+    settings_.no_cupti = why_no_cupti();
+  }
 
   int go() {
     fs::path library = find_library(arguments_.library);
@@ -106,6 +108,19 @@ class Run {
     if (wanted.empty()) fs::permissions(journal_, fs::perms::owner_all, error);
   }
 
+  // The CUDA driver loads one library, which this variable names: a profiler that is there already keeps the
+  // place. Without a driver it would only be seen by the program.
+  std::string why_no_cupti() const {
+    const Switch wanted = options_.values.cupti;
+    if (wanted == Switch::kOff) return "option cupti=off";
+    const char* present = std::getenv("CUDA_INJECTION64_PATH");
+    if (present != nullptr)
+      return fmt::format("CUDA_INJECTION64_PATH is '{}': that tool keeps the place", present);
+    if (wanted == Switch::kAuto && !fs::exists("/proc/driver/nvidia"))
+      return "this machine has no NVIDIA driver (/proc/driver/nvidia)";
+    return "";
+  }
+
   std::string log_file(int pid) const {
     TextBuffer<4096> path;
     char host[256] = "";
@@ -136,12 +151,7 @@ class Run {
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
     std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", preload},
                                                                   {"DTYPE_SAN_OPTIONS", options}};
-    // The CUDA driver loads one such library: a profiler that is there already keeps the place. Without a
-    // driver the variable would only be seen by the program.
-    const bool wanted = options_.values.cupti == Switch::kOn ||
-                        (options_.values.cupti == Switch::kAuto && fs::exists("/proc/driver/nvidia"));
-    if (wanted && std::getenv("CUDA_INJECTION64_PATH") == nullptr)
-      variables.emplace_back("CUDA_INJECTION64_PATH", library.string());
+    if (settings_.no_cupti.empty()) variables.emplace_back("CUDA_INJECTION64_PATH", library.string());
     return variables;
   }
 

@@ -11,6 +11,7 @@
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/absent_kernels.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
@@ -82,7 +83,10 @@ void print_help() {
   if (is_of_interest && is_switched_on()) {
     if (Process* mapped = process()) record_process(*mapped);
   }
-  if (mailbox != nullptr) answer(*mailbox, "");
+  if (mailbox != nullptr) {
+    cupti::start_late();  // the driver was initialised without us
+    answer(*mailbox, "");
+  }
 }
 
 // Whether this process may have something to say at its end.

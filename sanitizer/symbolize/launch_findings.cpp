@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "sanitizer/runtime/dtype_names.h"
+#include "sanitizer/runtime/journal.h"
+#include "sanitizer/runtime/watched_call.h"
+#include "sanitizer/sources/cupti/parameters.h"
+#include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
 
@@ -100,6 +105,84 @@ std::optional<Finding> in_full_precision(const std::string& kernel, const Kernel
   return finding;
 }
 
+const JournalOperand* operand_named(const JournalLaunch& launch, std::string_view role) {
+  for (const JournalOperand& operand : launch.place.operands)
+    if (operand.role == role && (operand.flags & kOperandPresent) != 0) return &operand;
+  return nullptr;
+}
+
+// The operand of the watched call that the kernel reads as `role`. Our own kernels get what their call got.
+// For others the launch's arguments have to hold the operand's address where the kernel's parameters have the
+// role.
+const JournalOperand* operand_read_as(const JournalLaunch& launch, const KernelName& kernel,
+                                      std::size_t role) {
+  const std::string name = cupti::kInputRoles[role];
+  if (kernel.library == "flash_ref" && launch.call.starts_with("flash_ref_")) {
+    const JournalOperand* cache = operand_named(launch, name + "_cache");
+    return cache != nullptr ? cache : operand_named(launch, name);
+  }
+  const cupti::KernelParameters* row = cupti::parameters(cupti::find_parameters(launch.place.api));
+  if (row == nullptr || row->is_cast) return nullptr;
+  for (const JournalLaunch::Match& match : launch.matches)
+    if (match.parameter == row->places[role].parameter && match.offset == row->places[role].offset)
+      return &launch.place.operands[match.operand];
+  return nullptr;
+}
+
+void add_descriptors(Finding& finding, const std::vector<JournalOperand>& operands) {
+  for (const JournalOperand& described : operands) {
+    if ((described.flags & kOperandPresent) == 0) continue;
+    auto known = std::find_if(finding.operands.begin(), finding.operands.end(),
+                              [&](const FindingOperand& one) { return one.role == described.role; });
+    if (known == finding.operands.end()) {
+      finding.operands.emplace_back();
+      known = finding.operands.end() - 1;
+      known->role = described.role;
+      known->dtypes = {dtype_text(described.packed)};
+      known->device = "cuda";
+    }
+    known->shape = described.shape;
+  }
+}
+
+// A descriptor says one dtype, and the kernel that reads the operand was built for another.
+std::optional<Finding> other_dtype(const JournalLaunch& launch, const KernelName& kernel) {
+  Finding finding;
+  for (std::size_t i = 0; i < cupti::kInputs; ++i) {
+    const std::uint32_t built = kernel.dtype_of(cupti::kInputRoles[i]);
+    const JournalOperand* operand = built != 0 ? operand_read_as(launch, kernel, i) : nullptr;
+    if (operand == nullptr || operand->packed == built || dtype_name(operand->packed).empty() ||
+        is_raw_bytes(operand->packed))
+      continue;
+    FindingOperand wrong;
+    wrong.role = operand->role;
+    wrong.dtypes = {std::string(dtype_name(operand->packed))};
+    wrong.accepts = {std::string(dtype_name(built))};
+    wrong.device = "cuda";
+    finding.operands.push_back(std::move(wrong));
+  }
+  if (finding.operands.empty()) return std::nullopt;
+  Finding result =
+      start("dlpack-dtype-mismatch", Level::kError, Certainty::kDefinite, launch.place.api, kernel);
+  result.api = launch.call;
+  result.operands = std::move(finding.operands);
+  // "q and k are described as float16 and read as bfloat16, v is ..."
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;
+  for (const FindingOperand& wrong : result.operands) {
+    const std::string how =
+        fmt::format("described as {} and read as {}", wrong.dtypes.front(), wrong.accepts.front());
+    if (groups.empty() || groups.back().first != how) groups.push_back({how, {}});
+    groups.back().second.push_back(wrong.role);
+  }
+  for (const auto& [how, roles] : groups)
+    result.message += fmt::format("{}{} {} {}", result.message.empty() ? "" : ", ", in_words(roles),
+                                  roles.size() == 1 ? "is" : "are", how);
+  result.message +=
+      fmt::format(" by the {} that {} launched", short_name(launch.place.api, kernel), launch.call);
+  add_descriptors(result, launch.place.operands);
+  return result;
+}
+
 }  // namespace
 
 std::optional<Backend> parse_backend(const std::string& word) {
@@ -109,15 +192,17 @@ std::optional<Backend> parse_backend(const std::string& word) {
   return std::nullopt;
 }
 
-std::optional<Finding> launch_finding(const std::string& kernel, std::uint64_t count,
-                                      std::optional<Backend> expected) {
+std::optional<Finding> launch_finding(const JournalLaunch& launch, std::optional<Backend> expected) {
+  const std::string& kernel = launch.place.api;
   const KernelName read = cupti::read_kernel_name(kernel);
-  if (!is_attention(read)) return std::nullopt;
-  std::optional<Finding> finding;
-  if (expected) finding = fallback(kernel, read, *expected);
-  if (!finding) finding = mixed(kernel, read);
-  if (!finding && !expected) finding = in_full_precision(kernel, read);
-  if (finding) finding->count = count;
+  std::optional<Finding> finding = other_dtype(launch, read);
+  if (!finding && is_attention(read)) {
+    if (expected) finding = fallback(kernel, read, *expected);
+    if (!finding) finding = mixed(kernel, read);
+    if (!finding && !expected) finding = in_full_precision(kernel, read);
+    if (finding) add_descriptors(*finding, launch.place.operands);
+  }
+  if (finding) finding->count = std::max<std::uint64_t>(1, launch.runs());
   return finding;
 }
 
@@ -132,14 +217,25 @@ std::vector<StackFrame> without_cuda(std::vector<StackFrame> stack) {
   return stack;
 }
 
+std::string in_words(const std::vector<std::string>& roles) {
+  std::string text;
+  for (std::size_t i = 0; i < roles.size(); ++i)
+    text += (i == 0 ? "" : i + 1 == roles.size() ? " and " : ", ") + roles[i];
+  return text;
+}
+
 std::string describe_launches(const std::vector<JournalLaunch>& launches) {
   std::uint64_t total = 0;
-  for (const JournalLaunch& launch : launches) total += launch.place.count;
-  const auto attention = std::count_if(launches.begin(), launches.end(), [](const JournalLaunch& launch) {
-    return is_attention(cupti::read_kernel_name(launch.place.api));
+  std::map<std::string, std::uint64_t> kernels;  // a kernel stands once for each watched call that it is in
+  for (const JournalLaunch& launch : launches) {
+    total += launch.place.count;
+    kernels[launch.place.api] += launch.place.count;
+  }
+  const auto attention = std::count_if(kernels.begin(), kernels.end(), [](const auto& kernel) {
+    return is_attention(cupti::read_kernel_name(kernel.first));
   });
   return fmt::format("{} {} of {} {}, {} of them attention", total, total == 1 ? "launch" : "launches",
-                     launches.size(), launches.size() == 1 ? "kernel" : "kernels", attention);
+                     kernels.size(), kernels.size() == 1 ? "kernel" : "kernels", attention);
 }
 
 }  // namespace dtype_guard::san

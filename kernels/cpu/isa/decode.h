@@ -4,7 +4,7 @@
 // nearly in the order in which it lies.
 #pragma once
 
-#include "kernels/cpu/isa/score.h"
+#include "kernels/cpu/isa/scores.h"
 #include "kernels/cpu/isa/stream.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
@@ -77,7 +77,7 @@ class DecodeSolver {
   }
 
   void load_rows() {
-    factor_ = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
+    factor_ = product_factor(piece_);
     for (std::int64_t r = 0; r < group_ * piece_.kv_heads; ++r) {
       const std::int64_t query = r % group_ / piece_.heads;
       const std::int64_t head = r / group_ * piece_.heads + r % piece_.heads;
@@ -189,13 +189,12 @@ class DecodeSolver {
   void soften(std::int64_t r, std::int64_t key, std::int64_t count) {
     const std::int64_t columns = round_up(count, kLanes);
     float* scores = memory_.scores + r * kDecodeTile;
-    if (piece_.softcap != 0 || piece_.slopes != nullptr) {
-      const std::int64_t head = r / group_ * piece_.heads + r % piece_.heads;
-      const std::int64_t position = piece_.first_position + r % group_ / piece_.heads;
-      const float slope =
-          piece_.slopes == nullptr ? 0.0F : piece_.slopes[head * piece_.slope_stride] * kLog2E;
+    if (!scores_are_products(piece_)) {
+      const RowOfScores<T> rule(piece_, r % group_ / piece_.heads,
+                                r / group_ * piece_.heads + r % piece_.heads);
+      Vec derivative;
       for (std::int64_t j = 0; j < columns; j += kLanes) {
-        store(scores + j, adjusted(load(scores + j), piece_.softcap, slope, position - key - j));
+        store(scores + j, rule.at(load(scores + j), key + j, derivative));
       }
     }
     SoftmaxRow& row = memory_.rows[r];

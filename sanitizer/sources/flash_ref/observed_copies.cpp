@@ -10,14 +10,20 @@
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 
 namespace dtype_guard::san {
 namespace {
 
 constexpr std::size_t kMaxApis = 64;  // of one copy
 
-// What is done with an event; nullptr for a function that has no contract here.
-using See = void (*)(Process&, const flash_ref_call_event&, std::uintptr_t kernel);
+struct Copy;
+
+// What is done with an event.
+using See = void (*)(const Copy&, const flash_ref_call_event&);
+
+// Of a function that has no contract here.
+void see_nothing(const Copy&, const flash_ref_call_event&) {}
 
 struct Copy {
   std::atomic<const flash_ref_observer_slot*> slot{nullptr};
@@ -31,35 +37,64 @@ constinit std::atomic<bool> changing{false};
 
 // An interceptor has seen this very call already.
 [[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
-  const void* first = slot != nullptr ? slot->forwarded[0].load(std::memory_order_relaxed) : nullptr;
-  return first != nullptr && first == event.tensors[0] &&
-         slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
+  if (slot == nullptr) return false;
+  const void* first = slot->forwarded[0].load(std::memory_order_relaxed);
+  if (first != event.tensors[0]) [[likely]]
+    return false;
+  return first != nullptr && slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
+cupti::ThreadLaunch* launch_of(CallSlot* slot) { return slot != nullptr ? &slot->launch : nullptr; }
+
 template <ApiId id>
-void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
-  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
-    return;
-  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
-  CallSlot* slot = call_slot(process);
+[[gnu::always_inline]] inline void see_with(Process& process, CallSlot* slot, const Copy& copy,
+                                            const flash_ref_call_event& event) {
   if (is_forwarded(slot, event)) [[unlikely]]
     return;
+  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
-    before_call<id>(process, slot, event.tensors, caller, kernel);
+    cupti::enter_call(launch_of(slot), static_cast<std::uint32_t>(id), event.tensors, caller);
+    before_call<id>(process, slot, event.tensors, caller, copy.low);
   } else {
+    cupti::leave_call(launch_of(slot));
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
 
+// With tables and counters that are still to be had, or that do not lie where most lie.
+template <ApiId id>
+[[gnu::noinline]] void see_elsewhere(const Copy& copy, const flash_ref_call_event& event) {
+  if (Process* mapped = process()) see_with<id>(*mapped, call_slot(*mapped), copy, event);
+}
+
+// What is rare is jumped to, here and below it, so that the clean path saves no registers.
+template <ApiId id>
+[[gnu::aligned(64)]] void see(const Copy& copy, const flash_ref_call_event& event) {
+  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
+    return;
+  Process* mapped = process_mapping.load(std::memory_order_acquire);
+  if (mapped == nullptr) [[unlikely]]
+    return see_elsewhere<id>(copy, event);
+  CallSlot* slot = likely_call_slot(*mapped);
+  if (slot == nullptr) [[unlikely]]
+    return see_elsewhere<id>(copy, event);
+  see_with<id>(*mapped, slot, copy, event);
+}
+
 template <std::size_t own>
-void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
+void see_own(const Copy& copy, const flash_ref_call_event& event) {
   constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
-  if (event.tensor_count != contract_of(kApi).operand_count) return;
+  Process* mapped = process();
+  if (mapped == nullptr || event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
+  cupti::ThreadLaunch* launch = launch_of(call_slot(*mapped));
   if (event.phase == FLASH_REF_BEFORE) {
-    before_own_call(process, call, kernel);
-  } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
-    note_outputs(process, call);
+    cupti::enter_call(launch, static_cast<std::uint32_t>(kApi), event.tensors, call.caller);
+    return before_own_call(*mapped, call, copy.low);
+  }
+  cupti::leave_call(launch);
+  if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
+    note_outputs(*mapped, call);
   }
 }
 
@@ -71,7 +106,7 @@ constexpr See kSee[] = {
 
 template <std::size_t... own>
 See find_own(const char* name, std::index_sequence<own...>) {
-  See found = nullptr;
+  See found = see_nothing;
   ((own < own_contract_count() && std::strcmp(own_contracts[own].name, name) == 0 ? found = see_own<own>
                                                                                   : found),
    ...);
@@ -84,15 +119,21 @@ See find_see(const char* name) {
   return find_own(name, std::make_index_sequence<kMaxOwnApis>());
 }
 
-void notify(void* context, const flash_ref_call_event* event) {
-  if (!is_watching()) [[unlikely]]
-    return;
+void notify(void* context, const flash_ref_call_event* event);
+
+[[gnu::noinline, gnu::cold]] void notify_first(void* context, const flash_ref_call_event* event) {
+  (void)decide_watching();
+  notify(context, event);
+}
+
+[[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
+  if (!is_switched_on()) [[unlikely]]
+    return is_decided() ? void() : notify_first(context, event);
+  if (cupti::given_back.load(std::memory_order_relaxed)) [[unlikely]]
+    cupti::start_late();
   const Copy& copy = *static_cast<const Copy*>(context);
-  See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
-  if (function == nullptr) [[unlikely]]
-    return;
-  if (Process* mapped = process(); mapped != nullptr) [[likely]]
-    function(*mapped, *event, copy.low);
+  if (event->api_index < kMaxApis) [[likely]]
+    copy.see[event->api_index](copy, *event);
 }
 
 struct Range {
@@ -135,8 +176,10 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   entry->low = range.low;
   entry->high = range.high;
   for (std::size_t i = 0; i < kMaxApis; ++i)
-    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : nullptr;
-  std::uint32_t after = settings().origins ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
+    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : see_nothing;
+  // The end of a call is of interest to origins, and to launches, which belong to the call until then.
+  std::uint32_t after =
+      settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
                        notify, entry, nullptr};
@@ -235,6 +278,7 @@ extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
   if (!settings().enabled) return -1;
   (void)decide_watching();
   switch_watching(on != 0);
+  cupti::switched(on != 0);
   return 0;
 }
 
