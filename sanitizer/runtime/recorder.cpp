@@ -246,10 +246,16 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
   return 0;
 }
 
-void record_process(Process& process) {
+void record_process(Process& process, const char* remark) {
   QuietSection quiet;
   ScratchLease lease(process);
-  if (lease.get() != nullptr && open_journal(process, *lease.get())) release_journal(process);
+  if (lease.get() == nullptr || !open_journal(process, *lease.get())) return;
+  if (remark != nullptr) {
+    FrameBuilder note(lease.get()->frame, FrameType::kNote);
+    note.text(remark);
+    (void)append_frame(process, note, *lease.get());
+  }
+  release_journal(process);
 }
 
 std::uint64_t record_end(Process& process) {

@@ -117,7 +117,6 @@ void find_see(const char* name, See& see, ApiId& api) {
 // Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
 // on the stack.
 [[gnu::noinline, gnu::cold]] void notify_launches(const Copy& copy, const flash_ref_call_event& event) {
-  if (event.api_index >= kMaxApis) return;
   if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
   const ApiId api = copy.api[event.api_index];
   const bool is_watched = copy.see[event.api_index] != see_nothing && event.tensor_count > 0 &&
@@ -143,11 +142,12 @@ void notify(void* context, const flash_ref_call_event* event);
 [[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
   if (!is_switched_on()) [[unlikely]]
     return is_decided() ? void() : notify_first(context, event);
+  if (event->api_index >= kMaxApis) [[unlikely]]
+    return;
   const Copy& copy = *static_cast<const Copy*>(context);
   if (cupti::follows_calls.load(std::memory_order_relaxed)) [[unlikely]]
     return notify_launches(copy, *event);
-  if (event->api_index < kMaxApis) [[likely]]
-    copy.see[event->api_index](copy, *event);
+  copy.see[event->api_index](copy, *event);
 }
 
 struct Range {
@@ -190,11 +190,9 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   entry->low = range.low;
   entry->high = range.high;
   for (std::size_t i = 0; i < kMaxApis; ++i) {
-    if (i < slot.api_count) {
-      find_see(slot.apis[i], entry->see[i], entry->api[i]);
-    } else {
-      entry->see[i] = see_nothing;
-    }
+    See see = see_nothing;  // a copy that is opened again may be in use already
+    if (i < slot.api_count) find_see(slot.apis[i], see, entry->api[i]);
+    entry->see[i] = see;
   }
   // The end of a call is of interest to origins, and to launches, which belong to the call until then.
   std::uint32_t after =
