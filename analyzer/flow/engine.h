@@ -134,6 +134,10 @@ class Engine {
   // objects.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);
   Value pack(const Activation& activation, const Instruction& instruction, State& state);
+  Value copy_of(const Activation& activation, const Instruction& instruction, State& state);
+  Alternative cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                     State& state, int depth);
+  void overwrite_object(const Instruction& instruction, State& state);
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);

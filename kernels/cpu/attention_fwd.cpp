@@ -121,14 +121,16 @@ class Forward {
   }
 
   void prefill_piece(const Cut& cut, std::int64_t index, void* scratch) const {
-    // The last queries first: under a causal mask they see the most keys.
-    const std::int64_t query = (cut.query_pieces - 1 - index % cut.query_pieces) * cut.queries;
-    index /= cut.query_pieces;
+    // The last queries of all heads first: under a causal mask they see the most keys. The first queries come
+    // last, and their pieces may be short: no thread has a long one left when the others are done.
+    const std::int64_t of_queries = cut.pieces / cut.query_pieces;
+    const std::int64_t end = most_queries_ - index / of_queries * cut.queries;
+    const std::int64_t query = std::max<std::int64_t>(end - cut.queries, 0);
+    index %= of_queries;
     const std::int64_t head_in_group = index % cut.head_pieces * cut.heads;
     index /= cut.head_pieces;
     const std::int64_t kv_head = index % problem_.kv_heads, batch = index / problem_.kv_heads;
-    const std::int64_t seq_q = sequence_of(problem_, batch).seq_q,
-                       queries = std::min(cut.queries, seq_q - query);
+    const std::int64_t seq_q = sequence_of(problem_, batch).seq_q, queries = std::min(end, seq_q) - query;
     if (queries <= 0 || DecodeCut::decodes(group_, seq_q)) return;
     selected_isa()->table->attention(piece_of(problem_, batch, kv_head, kv_head * group_ + head_in_group,
                                               std::min(cut.heads, group_ - head_in_group), query, queries),
@@ -162,7 +164,7 @@ class Forward {
     }
     const std::int64_t kv_heads = problem_.kv_heads;
     const std::int64_t block =
-        DecodeCut::kv_heads_of_piece(kv_heads, group_ * most_decoded_, parts_, threads_);
+        DecodeCut::kv_heads_of_piece(kv_heads, group_ * most_decoded_, problem_.dim, parts_, threads_);
     const std::int64_t blocks = kv_heads / block;
     run_pieces(problem_.batch * most_parts_ * blocks, threads_, [&](std::int64_t index, int thread) {
       const std::int64_t kv_head = index % blocks * block, part = index / blocks % most_parts_;

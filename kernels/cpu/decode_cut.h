@@ -15,6 +15,8 @@ struct DecodeCut {
   static constexpr std::int64_t kTile = 256;
   static constexpr std::int64_t kMostParts = 64;
   static constexpr std::int64_t kPieceRows = 128;  // of all kv heads of a piece
+  static constexpr std::int64_t kPieceColumns =
+      512;  // likewise: a tile of K and one of V in a cache of 1 MiB
 
   std::int64_t splits = 0;  // ranges asked for; 0: as many as pay off
 
@@ -37,11 +39,11 @@ struct DecodeCut {
   }
 
   // kv heads of a piece: all of them, whose keys lie side by side, unless threads would idle or the rows,
-  // `rows` for a kv head, would outgrow the cache. There are `ranges` of keys.
-  static std::int64_t kv_heads_of_piece(std::int64_t kv_heads, std::int64_t rows, std::int64_t ranges,
-                                        int threads) {
+  // `rows` for a kv head, or the keys would outgrow the cache. There are `ranges` of keys.
+  static std::int64_t kv_heads_of_piece(std::int64_t kv_heads, std::int64_t rows, std::int64_t dim,
+                                        std::int64_t ranges, int threads) {
     for (std::int64_t count = kv_heads; count > 1; --count) {
-      if (kv_heads % count != 0 || count * rows > kPieceRows) continue;
+      if (kv_heads % count != 0 || count * rows > kPieceRows || count * dim > kPieceColumns) continue;
       if (threads == 1 || ranges * (kv_heads / count) >= 4 * threads) return count;
     }
     return 1;

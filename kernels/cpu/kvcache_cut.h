@@ -27,7 +27,7 @@ struct KvCacheCut : DecodeCut {
 
   std::int64_t kv_heads_for(const AttentionProblem& attention, int threads) const {
     return kv_heads_of_piece(attention.kv_heads, attention.heads / attention.kv_heads * attention.seq_q,
-                             attention.batch * parts, threads);
+                             attention.dim, attention.batch * parts, threads);
   }
 
   std::int64_t prefill_pieces(const AttentionProblem& attention) const {

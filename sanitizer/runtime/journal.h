@@ -21,18 +21,17 @@
 //   calls    text api, u64 calls so far
 //   note     text
 //   close    u64 findings, u64 findings that were not recorded, u64 ns spent in records
-//   site     u32 index, then as a finding up to its python frames: the first call of a place with such
+//   site     u32 index, then as a finding up to its python frames: the first call of a place with these
 //            dtypes
 //   library  text name, u32 module, u64 address, u32 how its calls are seen (1: by its observer slot)
 //   launch   as a finding up to its origins, which are none, the kernel's name in the API's place, the
 //            operands those of the watched call that it was launched in: the first launch of a kernel. Then
 //            text API of that call, u32 whether arguments were read, u32 matches, (u32 operand,
 //            u32 parameter, u32 offset)...
-//   launches u32 index of a launch, u64 launches so far, u64 of them captured into graphs, u64 replayed by
-//            graphs
+//   launches u32 index of a launch, u64 launches so far, u64 of them captured into graphs, u64 replayed
 //   cast     as a launch up to its origins, of an attention kernel: the first time that a cast wrote its
 //            input. Then u32 launch of the cast, u32 launch of the attention kernel, u32 role, u64 elements,
-//            u32 bytes of one, u32 at::ScalarType + 1 before and u32 after the cast (0: as the name says)
+//            u32 bytes of one, u32 at::ScalarType + 1 before and u32 after the cast (0: as its name says)
 //   casts    u32 index of a cast, u64 so far, u64 of them timed, u64 ns that these took
 //   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches
 #pragma once

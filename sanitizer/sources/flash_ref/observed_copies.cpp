@@ -103,12 +103,14 @@ See own_see(std::size_t index, std::index_sequence<own...>) {
   return kOwn[index];
 }
 
+// What is done with a function of this name, and the contract's number.
 void find_see(const char* name, See& see, ApiId& api) {
   see = see_nothing;
-  for (std::size_t i = 0; i < kApiCount + own_contract_count() && see == see_nothing; ++i) {
+  for (std::size_t i = 0; i < kApiCount + own_contract_count(); ++i) {
+    if (std::strcmp(contract_of(static_cast<ApiId>(i)).name, name) != 0) continue;
     api = static_cast<ApiId>(i);
-    if (std::strcmp(contract_of(api).name, name) == 0)
-      see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+    see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+    return;
   }
 }
 
@@ -116,14 +118,16 @@ void find_see(const char* name, See& see, ApiId& api) {
 // on the stack.
 [[gnu::noinline, gnu::cold]] void notify_launches(const Copy& copy, const flash_ref_call_event& event) {
   if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
+  const ApiId api = copy.api[event.api_index];
+  const bool is_watched = copy.see[event.api_index] != see_nothing && event.tensor_count > 0 &&
+                          event.tensor_count == contract_of(api).operand_count;
   Process* mapped = process();
-  if (mapped == nullptr || copy.see[event.api_index] == see_nothing) return;
-  CallSlot* slot = call_slot(*mapped);
+  CallSlot* slot = mapped != nullptr ? call_slot(*mapped) : nullptr;
   if (slot != nullptr && event.phase != FLASH_REF_BEFORE) {
     cupti::leave_call(thread_launch(*mapped, *slot));
-  } else if (slot != nullptr && event.tensor_count > 0) {
-    cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(copy.api[event.api_index]),
-                      event.tensors, reinterpret_cast<std::uintptr_t>(event.caller));
+  } else if (slot != nullptr && is_watched) {
+    cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(api), event.tensors,
+                      reinterpret_cast<std::uintptr_t>(event.caller));
   }
   copy.see[event.api_index](copy, event);
 }

@@ -1,6 +1,6 @@
-// Prints the kernels that watched processes launched, one a line, as tests/unit/sanitizer/kernel_names.tsv has
-// them, with the time of the first launch (ns since 1970), how often each ran, and the watched call that it
-// was launched in before that.
+// Prints the kernels that watched processes launched, one a line, as tests/unit/sanitizer/kernel_names.tsv
+// has them, with the time of the first launch (ns since 1970), how often each ran, and the watched call that
+// it was launched in before that.
 //   gpu_kernel_names JOURNAL...
 #include <cstdio>
 #include <string>

@@ -150,9 +150,13 @@ __attribute__((noinline)) static void watched(int api, const DLTensor* const* te
 
 static void call(int api, int bits, int leaves) {
   static int64_t shape[] = {1, 8, 64, 128};
-  DLTensor operands[4];
+  /* They outlive the call, as a job's do, but not one that is left. */
+  static DLTensor operands[4];
+  static const DLTensor* kept[5];
+  const DLTensor* on_stack[5] = {&operands[0], &operands[1], &operands[2], &operands[3], NULL};
+  const DLTensor* const* tensors = leaves ? on_stack : kept;
+  memcpy(kept, on_stack, sizeof kept);
   memset(operands, 0, sizeof operands);
-  const DLTensor* tensors[] = {&operands[0], &operands[1], &operands[2], &operands[3], NULL};
   for (size_t i = 0; i < 4; ++i) {
     operands[i].data = (char*)0x10000000 + i * 0x100000;
     operands[i].device.device_type = kDLCUDA;
