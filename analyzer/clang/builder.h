@@ -15,6 +15,7 @@ class Builder {
   struct Position {
     flow::SourceRange range;
     std::string text;
+    flow::Written written = flow::Written::kOther;
   };
   // While alive, instructions carry this position.
   class At {

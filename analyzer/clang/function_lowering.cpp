@@ -107,6 +107,13 @@ flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
   return parameter;
 }
 
+Builder::Position FunctionLowering::position(const Expr* expr) const {
+  Builder::Position out = unit_.position(expr->getSourceRange());
+  const bool tensor = expr->getType()->isRecordType() && facts(expr->getType()).kind == TypeKind::kTensor;
+  if (tensor && out.written == flow::Written::kOther) out.written = flow::Written::kTensor;
+  return out;
+}
+
 // What the engine looks up in the class that the object turns out to be; the key is the function's own body.
 std::string FunctionLowering::virtual_key(const clang::FunctionDecl* callee) const {
   return std::string(flow::kVirtualCall) + callee->getNameAsString() + "::" + unit_.key(callee);
@@ -192,9 +199,12 @@ void FunctionLowering::prologue() {
 }
 
 void FunctionLowering::parameter(const clang::ParmVarDecl* decl, int index) {
-  Builder::At here(builder_, unit_.position(clang::SourceRange(decl->getLocation())));
-  const ValueId argument = builder_.parameter(index);
   const clang::QualType type = decl->getType();
+  Builder::Position at = unit_.position(clang::SourceRange(decl->getLocation()));
+  const bool tensor = facts(type.getNonReferenceType()).kind == TypeKind::kTensor;
+  if (tensor && at.written == flow::Written::kOther) at.written = flow::Written::kTensor;
+  Builder::At here(builder_, std::move(at));
+  const ValueId argument = builder_.parameter(index);
   if (is_rebindable_reference(type)) {
     addresses_[decl] = argument;
   } else if (type->isLValueReferenceType() || type.isConstQualified()) {

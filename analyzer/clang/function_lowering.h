@@ -148,6 +148,8 @@ class FunctionLowering {
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+
+  // library functions (lower_operators.cpp)
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
                       llvm::ArrayRef<const Expr*> arguments);
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
@@ -155,6 +157,8 @@ class FunctionLowering {
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
                           std::optional<ValueId> object, llvm::ArrayRef<const Expr*> arguments);
   void options_bag(const Operator* entry, const Expr* expr, Arguments& arguments);
+
+  // known by name (lower_special.cpp)
   std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
                                           const clang::FunctionDecl* callee);
   std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
@@ -183,7 +187,7 @@ class FunctionLowering {
   // Of the expression as written: the base class that a method is inherited from says less.
   TypeFacts facts(const Expr* expr) const;
   TypeFacts facts(clang::QualType type) const { return classify(type, unit_.types()); }
-  Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
+  Builder::Position position(const Expr* expr) const;
 
   TranslationUnit& unit_;
   const clang::FunctionDecl* function_;

@@ -93,7 +93,8 @@ Builder::Position TranslationUnit::position(clang::SourceRange written) const {
   if (written.isInvalid()) return {};
   const llvm::StringRef source =
       clang::Lexer::getSourceText(as_written(written), sources, context.getLangOpts());
-  return {range(written), folded(source)};
+  const bool macro = written.getBegin().isMacroID() || written.getEnd().isMacroID();
+  return {range(written), folded(source), macro ? flow::Written::kMacro : flow::Written::kOther};
 }
 
 bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLocation location) {

@@ -65,6 +65,13 @@ struct Unknown {
 };
 using Constant = std::variant<Unknown, None, bool, std::int64_t, double, std::string, Dtype>;
 
+// How the expression of an instruction stands in the file; printed as "tensor" or "macro" after its position.
+enum class Written : std::uint8_t {
+  kOther,
+  kTensor,  // the value of a C++ expression of a tensor type, as written: it can be cast where it stands
+  kMacro,   // an expansion has a part in it: nothing can be edited there
+};
+
 enum class Op : std::uint8_t {
   kConst,     // %r = const C
   kParam,     // %r = param N: the argument; `this` is parameter 0 of a method
@@ -118,6 +125,7 @@ struct Instruction {
   std::vector<BlockId> targets;   // kJump, kBranch
   SourceRange range;
   std::string text;  // the expression as written, white space folded, at most 120 bytes; for paths
+  Written written = Written::kOther;
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 

@@ -38,7 +38,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (instruction.name == "parameters" || instruction.name == "buffers") {
     return registered_tensors(activation, instruction, state);
   }
-  const Operator* op = find_operator(instruction.name);
+  const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
   if (op->in_place) return argument(state, instruction, 0);
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);

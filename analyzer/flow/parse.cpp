@@ -145,7 +145,7 @@ class Parser {
     if (row == kMnemonics.end()) at_word.expected("an instruction");
     out.op = static_cast<Op>(row - kMnemonics.begin());
     operands(line, *row, out);
-    position(line, out.range, out.text);
+    position(line, out.range, out.text, &out.written);
     if (!line.at_end()) line.expected("';' or the end of the line");
     function_->blocks.back().instructions.push_back(std::move(out));
   }
@@ -264,9 +264,12 @@ class Parser {
     throw TextError(line.number(), fmt::format("'{}' is not a number", digits));
   }
 
-  void position(TextCursor& line, SourceRange& range, std::string& text) {
+  void position(TextCursor& line, SourceRange& range, std::string& text, Written* written = nullptr) {
     if (!line.take(";")) return;
     if (!line.next_is('"') || line_has_position(line)) source_range(line, range);
+    for (const Written each : {Written::kTensor, Written::kMacro}) {
+      if (written && line.take(spelling(each))) *written = each;
+    }
     if (line.next_is('"')) text = line.quoted("the source text");
   }
 

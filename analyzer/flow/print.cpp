@@ -82,7 +82,8 @@ class Printer {
     return out;
   }
 
-  std::string position(const SourceRange& range, std::string_view text, bool with_file) const {
+  std::string position(const SourceRange& range, std::string_view text, bool with_file,
+                       Written written = Written::kOther) const {
     std::string out;
     if (range != SourceRange{}) {
       if (with_file) {
@@ -94,6 +95,7 @@ class Printer {
       }
       out += fmt::format("{}:{}-{}:{}", range.line, range.column, range.end_line, range.end_column);
     }
+    if (!out.empty() && written != Written::kOther) out += " " + std::string(spelling(written));
     if (!text.empty()) out += (out.empty() ? "" : " ") + quoted(text);
     return out.empty() ? out : " ; " + out;
   }
@@ -164,7 +166,8 @@ class Printer {
       out += fmt::format(" ? b{} : b{}", instruction.targets.at(0), instruction.targets.at(1));
     }
     return out +
-           position(instruction.range, instruction.text, instruction.range.file != function_->range.file) +
+           position(instruction.range, instruction.text, instruction.range.file != function_->range.file,
+                    instruction.written) +
            "\n";
   }
 
