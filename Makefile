@@ -10,7 +10,8 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san install clean
+.PHONY: help packages configure build demo test test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+        bench-cupti install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -22,6 +23,7 @@ help:
 	@echo 'make bench-lint  speed of dtype-lint beside the compiler and clang-tidy'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
+	@echo 'make bench-cupti  what a kernel launch costs with its CUPTI source, beside an empty callback'
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make clean    remove the build directories'
@@ -61,6 +63,8 @@ bench-kernels: configure
 	cmake --build --preset $(PRESET) --target bench_kernels
 	$(BUILD)/tests/bench/kernels/bench_kernels $(ARGS)
 
+bench-cupti: configure
+	cmake --build --preset $(PRESET) --target bench-cupti
 bench-san: configure
 	cmake --build --preset $(PRESET) --target bench-san
 
