@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cuda/backend.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/options.h"
 #include "kernels/launch/scratch.h"
@@ -98,14 +99,16 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
   problem.slope_strides[1] = settings.slopes.strides[settings.slopes.rank - 1];
 }
 
-int solve_attention_on_cpu(const Call& call, const AttentionProblem& problem,
-                           const flash_ref_attention_options& options) {
+int solve_attention(const Call& call, const AttentionProblem& problem,
+                    const flash_ref_attention_options& options) {
+  if (call.on_cuda()) return cuda::attention_fwd(call, problem, place_of(call, options));
   return with_scratch(call, options, cpu::attention_shared_bytes(problem),
                       cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem),
                       [&](void* memory, int threads) { cpu::attention_fwd(problem, memory, threads); });
 }
 
-std::size_t attention_workspace(const AttentionProblem& problem) {
+std::size_t attention_workspace(const Call& call, const AttentionProblem& problem) {
+  if (call.on_cuda()) return 0;
   return workspace_for(cpu::attention_shared_bytes(problem), cpu::attention_scratch_bytes(problem),
                        cpu::attention_threads(problem));
 }

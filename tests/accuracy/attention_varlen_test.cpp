@@ -86,7 +86,7 @@ TEST_CASE("each sequence gets the bits that it gets alone") {
   }
 }
 
-TEST_CASE("wrong offsets are refused before anything is written") {
+TEST_CASE("wrong offsets are refused before anything is written", "[cpu]") {
   VarlenCall call{2, 2, 16, {3, 4}, {5, 6}, kFloat16};
   std::mt19937 random(48);
   call.fill(random);

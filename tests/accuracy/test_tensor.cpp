@@ -6,6 +6,10 @@
 #include <numeric>
 #include <sstream>
 
+#ifdef FLASH_REF_EMULATED
+#include "tests/emulated/block.h"
+#endif
+
 namespace flash_ref_test {
 namespace {
 
@@ -54,11 +58,22 @@ TestTensor::TestTensor(std::vector<std::int64_t> shape, TestDtype dtype, Layout 
   const std::int64_t skipped = layout == Layout::kCompact ? 0 : start / 2 * bytes;
   tensor_.data = count == 0 ? nullptr : memory_.data() + (start * bytes - skipped);
   tensor_.byte_offset = static_cast<std::uint64_t>(skipped);
-  tensor_.device = {static_cast<DLDeviceType>(1), 0};
+  tensor_.device = {static_cast<DLDeviceType>(kDevice), 0};
   tensor_.ndim = static_cast<int>(shape_.size());
   tensor_.dtype = dtype.dlpack;
   tensor_.shape = shape_.data();
   tensor_.strides = layout == Layout::kCompact ? nullptr : strides_.data();
+#ifdef FLASH_REF_EMULATED
+  flash_ref_emulated::allow_memory(memory_.data() + (start + lowest) * bytes,
+                                   static_cast<std::size_t>(count == 0 ? 0 : (highest - lowest + 1) * bytes));
+  element_ = memory_.data() + (start + lowest) * bytes;
+#endif
+}
+
+TestTensor::~TestTensor() {
+#ifdef FLASH_REF_EMULATED
+  flash_ref_emulated::forbid_memory(element_);
+#endif
 }
 
 void TestTensor::set_bits(std::size_t index, std::uint32_t bits) {

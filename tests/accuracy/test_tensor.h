@@ -11,6 +11,13 @@
 
 namespace flash_ref_test {
 
+// Where tensors lie, in DLPack's numbers. The whole suite is also compiled for emulated CUDA devices.
+#ifdef FLASH_REF_EMULATED
+inline constexpr int kDevice = 2;
+#else
+inline constexpr int kDevice = 1;
+#endif
+
 struct TestDtype {
   const char* name;
   DLDataType dlpack;
@@ -54,6 +61,7 @@ class TestTensor {
   const DLTensor* descriptor() const { return &tensor_; }
   DLTensor tensor() const { return tensor_; }
 
+  ~TestTensor();
   TestTensor(const TestTensor&) = delete;
   TestTensor& operator=(const TestTensor&) = delete;
 
@@ -63,6 +71,7 @@ class TestTensor {
   std::vector<std::size_t> offsets_;  // of each element, in bytes from the start of memory_
   std::vector<std::uint8_t> memory_;
   DLTensor tensor_{};
+  const std::uint8_t* element_ = nullptr;  // the first one in memory
 };
 
 // Normally distributed numbers, rounded to `dtype`.
