@@ -21,4 +21,14 @@ struct Place {
 // All return a status. With offsets, seq_q and seq_k of a problem are the rows of all sequences.
 int attention_fwd(const Call& call, const AttentionProblem& problem, const Place& place);
 
+int rotary(const Call& call, const RotaryProblem& problem, const Place& place);
+int rwkv7_fwd(const Call& call, const Rwkv7Problem& problem, const Place& place);
+
+int attention_bwd(const Call& call, const AttentionBackward& problem, const Place& place);
+int attention_kvcache(const Call& call, const KvCacheProblem& problem, const Place& place);
+
+// What the workspace has to have.
+std::size_t attention_bwd_workspace(const AttentionBackward& problem);
+std::size_t attention_kvcache_workspace(const KvCacheProblem& problem);
+
 }  // namespace flash_ref::cuda

@@ -14,4 +14,13 @@ bool built() { return false; }
 
 int attention_fwd(const Call& call, const AttentionProblem&, const Place&) { return refuse(call); }
 
+int rotary(const Call& call, const RotaryProblem&, const Place&) { return refuse(call); }
+int rwkv7_fwd(const Call& call, const Rwkv7Problem&, const Place&) { return refuse(call); }
+
+int attention_kvcache(const Call& call, const KvCacheProblem&, const Place&) { return refuse(call); }
+std::size_t attention_kvcache_workspace(const KvCacheProblem&) { return 0; }
+
+int attention_bwd(const Call& call, const AttentionBackward&, const Place&) { return refuse(call); }
+std::size_t attention_bwd_workspace(const AttentionBackward&) { return 0; }
+
 }  // namespace flash_ref::cuda

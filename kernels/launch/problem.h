@@ -84,6 +84,7 @@ struct RotaryProblem {
   Strides2 cos_strides, sin_strides;
   std::int64_t batch, seq, heads, dim;
   std::int64_t pairs;  // rotary_dim / 2
+  std::int64_t table_rows;
   bool interleaved;
   bool conjugate;
   // Row i of sequence b takes row i + offset of the tables.

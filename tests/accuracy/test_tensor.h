@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
@@ -73,6 +74,19 @@ class TestTensor {
   DLTensor tensor_{};
   const std::uint8_t* element_ = nullptr;  // the first one in memory
 };
+
+// For a call on a device, which allocates nothing: gives `options` the workspace that ask(&bytes) says, to be
+// kept during the call. On CPU the library allocates.
+template <class Options, class Ask>
+std::unique_ptr<TestTensor> device_workspace(Options& options, const Ask& ask) {
+  if (kDevice == 1 || options.workspace != nullptr) return nullptr;
+  std::size_t bytes = 0;
+  if (ask(&bytes) != FLASH_REF_OK || bytes == 0) return nullptr;
+  auto memory = std::make_unique<TestTensor>(std::vector{static_cast<std::int64_t>(bytes)}, kBool);
+  options.workspace = memory->tensor().data;
+  options.workspace_bytes = bytes;
+  return memory;
+}
 
 // Normally distributed numbers, rounded to `dtype`.
 std::vector<double> random_values(std::mt19937& random, std::size_t count, TestDtype dtype,

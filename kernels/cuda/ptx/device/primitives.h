@@ -150,6 +150,7 @@ FLASH_REF_DEVICE float exp2_fast(float x) {
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
+FLASH_REF_DEVICE float fused(float a, float b, float c) { return fmaf(a, b, c); }
 FLASH_REF_DEVICE float larger(float a, float b) { return fmaxf(a, b); }  // a number wins over a NaN
 FLASH_REF_DEVICE float natural_log(float x) { return logf(x); }
 FLASH_REF_DEVICE float hyperbolic_tangent(float x) { return tanhf(x); }
