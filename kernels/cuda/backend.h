@@ -26,9 +26,11 @@ int rwkv7_fwd(const Call& call, const Rwkv7Problem& problem, const Place& place)
 
 int attention_bwd(const Call& call, const AttentionBackward& problem, const Place& place);
 int attention_kvcache(const Call& call, const KvCacheProblem& problem, const Place& place);
+int rwkv7_bwd(const Call& call, const Rwkv7Backward& problem, const Place& place);
 
 // What the workspace has to have.
 std::size_t attention_bwd_workspace(const AttentionBackward& problem);
+std::size_t rwkv7_bwd_workspace(const Rwkv7Backward& problem);
 std::size_t attention_kvcache_workspace(const KvCacheProblem& problem);
 
 }  // namespace flash_ref::cuda

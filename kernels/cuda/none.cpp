@@ -23,4 +23,7 @@ std::size_t attention_kvcache_workspace(const KvCacheProblem&) { return 0; }
 int attention_bwd(const Call& call, const AttentionBackward&, const Place&) { return refuse(call); }
 std::size_t attention_bwd_workspace(const AttentionBackward&) { return 0; }
 
+int rwkv7_bwd(const Call& call, const Rwkv7Backward&, const Place&) { return refuse(call); }
+std::size_t rwkv7_bwd_workspace(const Rwkv7Backward&) { return 0; }
+
 }  // namespace flash_ref::cuda

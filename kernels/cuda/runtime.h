@@ -19,6 +19,9 @@ class CurrentDevice {
   int previous_ = -1, status_ = 0;
 };
 
+// Whether the RWKV-7 kernels can do it, as a status.
+int check_rwkv7(const Call& call, const Rwkv7Problem& problem);
+
 // The status for what a launch returned.
 int status_of(const Call& call, int error);
 
