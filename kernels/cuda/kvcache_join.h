@@ -18,7 +18,7 @@ FLASH_REF_KERNEL(kJoinThreads, 4) kvcache_join_kernel(FLASH_REF_PARAMETER KvCach
   const std::int64_t batch = number / rows / attention.kv_heads;
   if (batch >= attention.batch) return;
   const CachedSequence sequence(launch.problem, batch);
-  constexpr int kKeys = kvcache_tiling(kDim).keys;
+  constexpr int kKeys = CachedAttention<Out, Out, Out, Out, kDim>::kKeys;
   const KeyCut cut(launch, sequence.length, kKeys);
   if (cut.ranges == 1) return;
   const std::int64_t first = (batch * attention.kv_heads + kv_head) * launch.ranges * rows + row;

@@ -71,16 +71,19 @@ TestTensor::TestTensor(std::vector<std::int64_t> shape, TestDtype dtype, Layout 
 }
 
 TestTensor::~TestTensor() {
+  wait_for_device();
 #ifdef FLASH_REF_EMULATED
   flash_ref_emulated::forbid_memory(element_);
 #endif
 }
 
 void TestTensor::set_bits(std::size_t index, std::uint32_t bits) {
+  wait_for_device();
   std::memcpy(&memory_[offsets_[index]], &bits, dtype_.dlpack.bits / 8);  // little-endian
 }
 
 std::uint32_t TestTensor::bits(std::size_t index) const {
+  wait_for_device();
   std::uint32_t bits = 0;
   std::memcpy(&bits, &memory_[offsets_[index]], dtype_.dlpack.bits / 8);
   return bits;
@@ -103,7 +106,7 @@ std::vector<std::uint32_t> TestTensor::all_bits() const {
 }
 
 bool TestTensor::guards_intact() const {
-  std::vector<std::uint8_t> rest = memory_;
+  std::vector<std::uint8_t> rest(memory().begin(), memory().end());
   for (std::size_t offset : offsets_) std::memset(&rest[offset], kGuard, dtype_.dlpack.bits / 8);
   return std::all_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte == kGuard; });
 }

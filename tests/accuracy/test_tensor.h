@@ -9,14 +9,24 @@
 
 #include "flash_ref/flash_ref.h"
 #include "kernels/reference/number_format.h"
+#ifdef FLASH_REF_GPU
+#include "tests/gpu/managed_memory.h"
+#endif
 
 namespace flash_ref_test {
 
-// Where tensors lie, in DLPack's numbers. The whole suite is also compiled for emulated CUDA devices.
-#ifdef FLASH_REF_EMULATED
+// Where tensors lie, in DLPack's numbers. The whole suite is also compiled for emulated CUDA devices, and for
+// real ones with memory that both sides see.
+#if defined(FLASH_REF_EMULATED) || defined(FLASH_REF_GPU)
 inline constexpr int kDevice = 2;
 #else
 inline constexpr int kDevice = 1;
+#endif
+#ifdef FLASH_REF_GPU
+using TensorMemory = std::vector<std::uint8_t, ManagedAllocator<std::uint8_t>>;
+#else
+using TensorMemory = std::vector<std::uint8_t>;
+inline void wait_for_device() {}
 #endif
 
 struct TestDtype {
@@ -56,7 +66,10 @@ class TestTensor {
   std::size_t size() const { return offsets_.size(); }
   bool guards_intact() const;
   // The whole memory, guards included: to see that nothing was written.
-  const std::vector<std::uint8_t>& memory() const { return memory_; }
+  const TensorMemory& memory() const {
+    wait_for_device();
+    return memory_;
+  }
 
   DLTensor* operator&() { return &tensor_; }
   const DLTensor* descriptor() const { return &tensor_; }
@@ -70,7 +83,7 @@ class TestTensor {
   TestDtype dtype_;
   std::vector<std::int64_t> shape_, strides_;
   std::vector<std::size_t> offsets_;  // of each element, in bytes from the start of memory_
-  std::vector<std::uint8_t> memory_;
+  TensorMemory memory_;
   DLTensor tensor_{};
   const std::uint8_t* element_ = nullptr;  // the first one in memory
 };
