@@ -1,6 +1,6 @@
 // A problem is a call whose arguments have been checked: plain pointers, sizes and element strides, with no
-// DLPack and nothing left that could be wrong. launch/ makes problems out of tensors; each backend (cpu/, and
-// later cuda/) solves them.
+// DLPack and nothing left that could be wrong. launch/ makes problems out of tensors; each backend (cpu/ and
+// cuda/) solves them.
 #pragma once
 
 #include <cstddef>

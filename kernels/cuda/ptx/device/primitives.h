@@ -172,7 +172,7 @@ FLASH_REF_DEVICE void store16(void* to, const Quad& q) {
 }
 FLASH_REF_DEVICE void add_to(float* to, float value) { atomicAdd(to, value); }
 
-// Returns what cudaGetLastError has to say.
+// Returns a cudaError_t, as a number.
 template <class Parameter>
 inline int launch(void (*kernel)(Parameter), unsigned blocks, int threads, std::size_t shared_bytes,
                   void* stream, const Parameter& parameter) {
