@@ -1,6 +1,5 @@
 // Attention, backward: deltas first, then the gradients of queries and those of keys and values.
 #include "kernels/cuda/attention_bwd_launch.h"
-
 #include "kernels/cuda/attention_layout.h"
 #include "kernels/cuda/element.h"
 #include "kernels/cuda/runtime.h"
@@ -45,7 +44,8 @@ Launches instances(int dim) {
 
 Launches instances(const AttentionProblem& forward) {
   const int dim = padded_dim(forward.dim);
-  const bool options = forward.softcap != 0 || forward.slopes != nullptr || forward.mask_kind != MaskKind::kNone;
+  const bool options =
+      forward.softcap != 0 || forward.slopes != nullptr || forward.mask_kind != MaskKind::kNone;
   if (forward.element == Element::kFloat16)
     return options ? instances<__half, true>(dim) : instances<__half, false>(dim);
   return options ? instances<__nv_bfloat16, true>(dim) : instances<__nv_bfloat16, false>(dim);

@@ -74,7 +74,8 @@ class AttentionBackwardPass {
   }
 
   FLASH_REF_DEVICE KeyRange keys_of(int query) const {
-    const KeyRange seen = keys_seen<Masking::kGeneral>(forward_, query + shift(), query + shift(), rows_.seq_k);
+    const KeyRange seen =
+        keys_seen<Masking::kGeneral>(forward_, query + shift(), query + shift(), rows_.seq_k);
     return query < rows_.seq_q ? seen : KeyRange{0, 0};
   }
   // The queries that see keys from `first` to `last`, at least one of them.
@@ -89,7 +90,9 @@ class AttentionBackwardPass {
     queries.last = larger_of(queries.last, queries.first);
     return first < rows_.seq_k ? queries : KeyRange{0, 0};
   }
-  FLASH_REF_DEVICE KeyRange seen_by(int row) const { return kQueriesStay ? keys_of(row) : queries_of(row, row); }
+  FLASH_REF_DEVICE KeyRange seen_by(int row) const {
+    return kQueriesStay ? keys_of(row) : queries_of(row, row);
+  }
 
   FLASH_REF_DEVICE bool find_work() {
     const auto tiles = static_cast<unsigned>(kQueriesStay ? launch_.query_tiles : launch_.key_tiles);
@@ -134,7 +137,8 @@ class AttentionBackwardPass {
   }
 
   template <int kRows>
-  FLASH_REF_DEVICE void start_queries(std::uint32_t q, std::uint32_t dout, std::int64_t head, int first) const {
+  FLASH_REF_DEVICE void start_queries(std::uint32_t q, std::uint32_t dout, std::int64_t head,
+                                      int first) const {
     start_tile<kDim, kRows, kAttentionThreads>(q, matrix(forward_.q, forward_.q_strides, head, true), first,
                                                dim(), launch_.q_in_chunks);
     start_tile<kDim, kRows, kAttentionThreads>(dout, matrix(problem_.dout, problem_.dout_strides, head, true),
@@ -172,10 +176,11 @@ class AttentionBackwardPass {
   };
   FLASH_REF_DEVICE Statistics statistics_of(std::int64_t head, int query) const {
     if (query >= rows_.seq_q) return {0, 0};
-    const float lse = device::load(forward_.lse + batch_ * forward_.lse_strides[0] +
-                                   head * forward_.lse_strides[1] +
-                                   (rows_.first_q + query) * forward_.lse_strides[2]);
-    const std::int64_t row = rows_.first_q + query + (forward_.q_offsets == nullptr ? batch_ * rows_.seq_q : 0);
+    const float lse =
+        device::load(forward_.lse + batch_ * forward_.lse_strides[0] + head * forward_.lse_strides[1] +
+                     (rows_.first_q + query) * forward_.lse_strides[2]);
+    const std::int64_t row =
+        rows_.first_q + query + (forward_.q_offsets == nullptr ? batch_ * rows_.seq_q : 0);
     return {lse == Rows::kNothing ? 0.0F : lse * kLog2E,
             device::load(launch_.deltas + head * launch_.rows + row)};
   }
@@ -203,8 +208,9 @@ class AttentionBackwardPass {
     if constexpr (kNeedsDs) sums_.multiply_by_keys(slopes, staying(1), passing(step, 1));
     differentiate(scores, slopes, step);
     const int first = tile_of(step) * kPassing;
-    const bool holes = any_hidden(first) && device::barrier_any((kNeedsDs && Rows::have_holes(passing(step, 0))) ||
-                                                                (kNeedsP && Rows::have_holes(passing(step, 1))));
+    const bool holes =
+        any_hidden(first) && device::barrier_any((kNeedsDs && Rows::have_holes(passing(step, 0))) ||
+                                                 (kNeedsP && Rows::have_holes(passing(step, 1))));
     typename Rows::Weights weights;
     if constexpr (kNeedsDs) {
       Rows::round_weights(slopes, weights);
@@ -233,7 +239,8 @@ class AttentionBackwardPass {
   }
 
   // From products to P in `scores` and dS in `slopes`.
-  FLASH_REF_DEVICE void differentiate(typename Rows::Scores& scores, typename Rows::Scores& slopes, int step) {
+  FLASH_REF_DEVICE void differentiate(typename Rows::Scores& scores, typename Rows::Scores& slopes,
+                                      int step) {
     const ScoreOptions options(forward_, batch_, head_of(step));
     const int first = tile_of(step) * kPassing;
 #pragma unroll

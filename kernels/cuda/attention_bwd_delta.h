@@ -8,7 +8,8 @@
 namespace flash_ref {
 
 template <class Out, class DOut>
-FLASH_REF_KERNEL(kDeltaThreads, 8) attention_bwd_delta_kernel(FLASH_REF_PARAMETER AttentionBackwardLaunch launch) {
+FLASH_REF_KERNEL(kDeltaThreads, 8)
+attention_bwd_delta_kernel(FLASH_REF_PARAMETER AttentionBackwardLaunch launch) {
   const AttentionProblem& forward = launch.problem.forward;
   const std::int64_t number = std::int64_t{device::block()} * (kDeltaThreads / 32) + device::thread() / 32;
   const std::int64_t row = number / forward.heads, head = number % forward.heads;

@@ -5,14 +5,14 @@
 
 namespace flash_ref {
 
-// Whose gradients a kernel makes: its rows stay, the others go by. Of head dim 256 registers hold one sum of a
-// row, so dk and dv are made apart.
+// Whose gradients a kernel makes: its rows stay, the others go by. Of head dim 256 registers hold one sum of
+// a row, so dk and dv are made apart.
 enum class BackwardOf : std::uint8_t { kQueries, kKeysAndValues, kKeys, kValues };
 
 struct AttentionBackwardLaunch {
   AttentionBackward problem;
   std::int64_t total_q, total_k;
-  std::int64_t rows;         // of a head in `deltas`
+  std::int64_t rows;                    // of a head in `deltas`
   std::int32_t query_tiles, key_tiles;  // of rows that stay, over all sequences of varlen
   bool q_in_chunks, k_in_chunks, v_in_chunks, dout_in_chunks, dq_in_chunks, dk_in_chunks, dv_in_chunks;
   float* deltas;  // (head, row): the sum of dout times out

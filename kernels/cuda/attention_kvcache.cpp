@@ -34,7 +34,9 @@ std::int64_t ranges_of(const KvCacheProblem& problem) {
 
 std::int64_t waiting_rows(const KvCacheProblem& problem) {
   const std::int64_t ranges = ranges_of(problem);
-  return ranges == 1 ? 0 : problem.attention.batch * problem.attention.kv_heads * ranges * rows_of(problem.attention);
+  return ranges == 1
+             ? 0
+             : problem.attention.batch * problem.attention.kv_heads * ranges * rows_of(problem.attention);
 }
 
 std::size_t bytes_of_waiting(const KvCacheProblem& problem) {
@@ -49,8 +51,10 @@ struct Launches {
 
 template <class T>
 Launches instances(int dim) {
-  if (dim == 64) return {launch_kvcache_append<T>, launch_attention_kvcache<T, 64>, launch_kvcache_join<T, 64>};
-  if (dim == 96) return {launch_kvcache_append<T>, launch_attention_kvcache<T, 96>, launch_kvcache_join<T, 96>};
+  if (dim == 64)
+    return {launch_kvcache_append<T>, launch_attention_kvcache<T, 64>, launch_kvcache_join<T, 64>};
+  if (dim == 96)
+    return {launch_kvcache_append<T>, launch_attention_kvcache<T, 96>, launch_kvcache_join<T, 96>};
   if (dim == 128)
     return {launch_kvcache_append<T>, launch_attention_kvcache<T, 128>, launch_kvcache_join<T, 128>};
   return {launch_kvcache_append<T>, launch_attention_kvcache<T, 256>, launch_kvcache_join<T, 256>};
@@ -94,7 +98,8 @@ int attention_kvcache(const Call& call, const KvCacheProblem& problem, const Pla
   const Launches run =
       attention.element == Element::kFloat16 ? instances<__half>(dim) : instances<__nv_bfloat16>(dim);
   int error = 0;
-  if (appended * attention.kv_heads > 0) error = run.append(launch, static_cast<unsigned>(appended), place.stream);
+  if (appended * attention.kv_heads > 0)
+    error = run.append(launch, static_cast<unsigned>(appended), place.stream);
   if (error == 0 && blocks > 0) error = run.attend(launch, static_cast<unsigned>(blocks), place.stream);
   if (error == 0 && launch.ranges > 1 && blocks > 0) {
     const std::int64_t joined = pieces_of(attention.batch * attention.kv_heads * rows, kJoinRows);

@@ -108,8 +108,8 @@ class CachedAttention {
       const int query = number / group_;
       const std::int64_t head = kv_head_ * group_ + number % group_;
       const bool present = number < queries_ * group_;
-      const auto* from = static_cast<const std::uint16_t*>(attention_.q) + batch_ * s[0] + query * s[1] +
-                         head * s[2];
+      const auto* from =
+          static_cast<const std::uint16_t*>(attention_.q) + batch_ * s[0] + query * s[1] + head * s[2];
       device::Quad q;
       if (present && problem_.cos != nullptr) {
         const RotatedRow<Q> rotated(problem_, sequence_.cached + (problem_.queries_advance ? query : 0));
@@ -231,7 +231,8 @@ class CachedAttention {
 };
 
 template <class Q, class K, class V, class Out, int kDim>
-FLASH_REF_KERNEL(kAttentionThreads, 2) attention_kvcache_kernel(FLASH_REF_PARAMETER KvCacheLaunch launch) {
+FLASH_REF_KERNEL(kAttentionThreads, 2)
+attention_kvcache_kernel(FLASH_REF_PARAMETER KvCacheLaunch launch) {
   CachedAttention<Q, K, V, Out, kDim>(launch).run();
 }
 

@@ -78,7 +78,9 @@ inline AttentionLaunch make_launch(const AttentionProblem& problem, std::int64_t
 inline constexpr std::size_t kWorkspaceAlignment = 16;
 
 // What a workspace of unknown alignment needs for as many bytes.
-inline std::size_t with_alignment(std::size_t bytes) { return bytes == 0 ? 0 : bytes + kWorkspaceAlignment - 1; }
+inline std::size_t with_alignment(std::size_t bytes) {
+  return bytes == 0 ? 0 : bytes + kWorkspaceAlignment - 1;
+}
 
 // The caller's workspace, aligned, or a status where there is too little of it: on a device nothing is
 // allocated.
@@ -86,8 +88,10 @@ inline int take_workspace(const Call& call, const Place& place, std::size_t need
   aligned = place.workspace;
   std::size_t bytes = place.workspace_bytes;
   if (needed == 0) return FLASH_REF_OK;
-  if (aligned != nullptr && std::align(kWorkspaceAlignment, needed, aligned, bytes) != nullptr) return FLASH_REF_OK;
-  return call.fail(FLASH_REF_BAD_WORKSPACE, "options.workspace_bytes is %zu; on a CUDA device, expected at least %zu",
+  if (aligned != nullptr && std::align(kWorkspaceAlignment, needed, aligned, bytes) != nullptr)
+    return FLASH_REF_OK;
+  return call.fail(FLASH_REF_BAD_WORKSPACE,
+                   "options.workspace_bytes is %zu; on a CUDA device, expected at least %zu",
                    place.workspace_bytes, with_alignment(needed));
 }
 

@@ -17,7 +17,7 @@ struct AttentionRows {
   using Weights = std::uint32_t[kRowBlocks][kKeyBlocks / 2][4];
 
   float out_[kRowBlocks][kDimBlocks][4] = {};
-  float maximum_[kRowBlocks][2];  // of scores
+  float maximum_[kRowBlocks][2];   // of scores
   float sum_[kRowBlocks][2] = {};  // this lane's part
 
   FLASH_REF_DEVICE AttentionRows() {
@@ -31,8 +31,7 @@ struct AttentionRows {
   // The key of number i of a row's scores, counted from the tile's first.
   FLASH_REF_DEVICE static int key_of(int i) { return i / 2 * 8 + lane() % 4 * 2 + i % 2; }
 
-  FLASH_REF_DEVICE void multiply_by_keys(Scores& scores, std::uint32_t q_tile,
-                                         std::uint32_t k_tile) {
+  FLASH_REF_DEVICE void multiply_by_keys(Scores& scores, std::uint32_t q_tile, std::uint32_t k_tile) {
 #pragma unroll
     for (int chunk = 0; chunk < kDim / 8; chunk += 2) {
       std::uint32_t q[kRowBlocks][4];
@@ -130,8 +129,8 @@ struct AttentionRows {
   // such numbers. seen(m, half) are the keys of a row, counted from the tile's first. The weights of 16 rows
   // at a time lie in `scratch`.
   template <class Seen>
-  FLASH_REF_DEVICE void multiply_one_by_one(const Weights& weights, std::uint32_t v_tile, std::uint32_t scratch,
-                                            const Seen& seen) {
+  FLASH_REF_DEVICE void multiply_one_by_one(const Weights& weights, std::uint32_t v_tile,
+                                            std::uint32_t scratch, const Seen& seen) {
     const std::uint32_t mine =
         scratch + static_cast<std::uint32_t>((device::thread() / 32 * 16 + lane() / 4) * kKeys * 2);
 #pragma unroll

@@ -7,7 +7,8 @@
 namespace flash_ref {
 
 template <class K, class V, class KCache, class VCache>
-FLASH_REF_KERNEL(kAppendThreads, 4) kvcache_append_kernel(FLASH_REF_PARAMETER KvCacheLaunch launch) {
+FLASH_REF_KERNEL(kAppendThreads, 4)
+kvcache_append_kernel(FLASH_REF_PARAMETER KvCacheLaunch launch) {
   const KvCacheProblem& problem = launch.problem;
   const AttentionProblem& attention = problem.attention;
   const std::int64_t batch = device::block() / problem.seq_new, position = device::block() % problem.seq_new;

@@ -9,11 +9,11 @@ namespace flash_ref {
 constexpr int kJoinThreads = 128;
 
 template <class Out, int kDim>
-FLASH_REF_KERNEL(kJoinThreads, 4) kvcache_join_kernel(FLASH_REF_PARAMETER KvCacheLaunch launch) {
+FLASH_REF_KERNEL(kJoinThreads, 4)
+kvcache_join_kernel(FLASH_REF_PARAMETER KvCacheLaunch launch) {
   const AttentionProblem& attention = launch.problem.attention;
   const std::int64_t group = attention.heads / attention.kv_heads, rows = attention.seq_q * group;
-  const std::int64_t number =
-      std::int64_t{device::block()} * (kJoinThreads / 32) + device::thread() / 32;
+  const std::int64_t number = std::int64_t{device::block()} * (kJoinThreads / 32) + device::thread() / 32;
   const std::int64_t row = number % rows, kv_head = number / rows % attention.kv_heads;
   const std::int64_t batch = number / rows / attention.kv_heads;
   if (batch >= attention.batch) return;

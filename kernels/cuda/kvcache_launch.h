@@ -13,17 +13,13 @@ constexpr int kLeastRange = 512;
 constexpr int kMostRanges = 64;
 constexpr int kAppendThreads = 128;
 
-constexpr AttentionTiling kvcache_tiling(int dim) {
-  return {kDecodeRows, attention_tiling(dim).keys, 1};
-}
-constexpr int kvcache_shared_bytes(int dim) {
-  return (kDecodeRows + 3 * kvcache_tiling(dim).keys) * dim * 2;
-}
+constexpr AttentionTiling kvcache_tiling(int dim) { return {kDecodeRows, attention_tiling(dim).keys, 1}; }
+constexpr int kvcache_shared_bytes(int dim) { return (kDecodeRows + 3 * kvcache_tiling(dim).keys) * dim * 2; }
 
 struct KvCacheLaunch {
   KvCacheProblem problem;
-  std::int32_t ranges;      // of a sequence at most
-  std::int32_t row_tiles;   // of a kv head
+  std::int32_t ranges;     // of a sequence at most
+  std::int32_t row_tiles;  // of a kv head
   std::int32_t least_range;
   bool q_in_chunks, k_in_chunks, v_in_chunks;
   float *sums, *maxima;  // of (batch, kv head, range, row): dim sums; the maximum, then the sum

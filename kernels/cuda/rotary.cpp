@@ -29,7 +29,8 @@ RotaryLaunch make_launch(const RotaryProblem& problem) {
   launch.rotating_units = static_cast<std::int32_t>(rotating);
   launch.copying_units = static_cast<std::int32_t>(copying);
   const std::int64_t wanted = kRotaryThreads * kUnitsOfThread;
-  const std::int64_t positions = pieces_of(wanted, std::max<std::int64_t>(problem.heads * (rotating + copying), 1));
+  const std::int64_t positions =
+      pieces_of(wanted, std::max<std::int64_t>(problem.heads * (rotating + copying), 1));
   launch.positions = static_cast<std::int32_t>(std::min(positions, problem.seq));
   launch.blocks_of_sequence = static_cast<std::int32_t>(pieces_of(problem.seq, launch.positions));
   const bool whole = problem.interleaved ? rotated % 8 == 0 : problem.pairs % 8 == 0;
@@ -37,8 +38,8 @@ RotaryLaunch make_launch(const RotaryProblem& problem) {
   launch.x_in_chunks = whole && x;
   launch.out_in_chunks = whole && out;
   launch.tail_in_chunks = x && out && rotated % 8 == 0 && problem.dim % 8 == 0;
-  launch.tables_in_chunks = whole && aligned(problem.cos, problem.cos_strides, 2) &&
-                            aligned(problem.sin, problem.sin_strides, 2);
+  launch.tables_in_chunks =
+      whole && aligned(problem.cos, problem.cos_strides, 2) && aligned(problem.sin, problem.sin_strides, 2);
   return launch;
 }
 
@@ -47,7 +48,8 @@ RotaryLaunch make_launch(const RotaryProblem& problem) {
 int rotary(const Call& call, const RotaryProblem& problem, const Place& place) {
   if (problem.batch * problem.seq * problem.heads * problem.dim == 0) return FLASH_REF_OK;
   if (problem.heads * problem.dim > kMostRows || problem.seq > kMostRows) {
-    return call.fail(FLASH_REF_BAD_SHAPE, "x has %lld positions of %lld elements; expected %lld of each at most on a CUDA device",
+    return call.fail(FLASH_REF_BAD_SHAPE,
+                     "x has %lld positions of %lld elements; expected %lld of each at most on a CUDA device",
                      static_cast<long long>(problem.seq), static_cast<long long>(problem.heads * problem.dim),
                      static_cast<long long>(kMostRows));
   }

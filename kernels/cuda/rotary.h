@@ -11,7 +11,8 @@ namespace flash_ref {
 template <class X, class Table, class Out>
 class Rotation {
  public:
-  FLASH_REF_DEVICE explicit Rotation(const RotaryLaunch& launch) : launch_(launch), problem_(launch.problem) {}
+  FLASH_REF_DEVICE explicit Rotation(const RotaryLaunch& launch)
+      : launch_(launch), problem_(launch.problem) {}
 
   FLASH_REF_DEVICE void run() {
     const auto per_sequence = static_cast<unsigned>(launch_.blocks_of_sequence);
@@ -85,8 +86,7 @@ class Rotation {
     for (int i = 0; i < 4; ++i) {
       if (2 * i >= count) break;
       const int pair = first / 2 + i;
-      rotate(y[2 * i], y[2 * i + 1],
-             Number<Table>::widen(device::load(cos + pair * problem_.cos_strides[1])),
+      rotate(y[2 * i], y[2 * i + 1], Number<Table>::widen(device::load(cos + pair * problem_.cos_strides[1])),
              Number<Table>::widen(device::load(sin + pair * problem_.sin_strides[1])));
     }
     store_eight<Out>(out + first * to, y, to, count, launch_.out_in_chunks);
@@ -115,7 +115,8 @@ class Rotation {
 };
 
 template <class X, class Table, class Out>
-FLASH_REF_KERNEL(kRotaryThreads, 4) rotary_kernel(FLASH_REF_PARAMETER RotaryLaunch launch) {
+FLASH_REF_KERNEL(kRotaryThreads, 4)
+rotary_kernel(FLASH_REF_PARAMETER RotaryLaunch launch) {
   Rotation<X, Table, Out>(launch).run();
 }
 

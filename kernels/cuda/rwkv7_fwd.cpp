@@ -26,11 +26,11 @@ int rwkv7_fwd(const Call& call, const Rwkv7Problem& problem, const Place& place)
   if (current.status() != 0 || blocks == 0 || problem.dim == 0) return current.status();
   const bool small = problem.dim <= kRwkv7Dims[0];
   const auto of = [&](auto narrow, auto wide) { return small ? narrow : wide; };
-  const auto launch =
-      problem.element == Element::kFloat16    ? of(launch_rwkv7_fwd<__half, 64>, launch_rwkv7_fwd<__half, 128>)
-      : problem.element == Element::kBFloat16 ? of(launch_rwkv7_fwd<__nv_bfloat16, 64>,
-                                                   launch_rwkv7_fwd<__nv_bfloat16, 128>)
-                                              : of(launch_rwkv7_fwd<float, 64>, launch_rwkv7_fwd<float, 128>);
+  const auto launch = problem.element == Element::kFloat16
+                          ? of(launch_rwkv7_fwd<__half, 64>, launch_rwkv7_fwd<__half, 128>)
+                      : problem.element == Element::kBFloat16
+                          ? of(launch_rwkv7_fwd<__nv_bfloat16, 64>, launch_rwkv7_fwd<__nv_bfloat16, 128>)
+                          : of(launch_rwkv7_fwd<float, 64>, launch_rwkv7_fwd<float, 128>);
   return status_of(call, launch({problem}, static_cast<unsigned>(blocks), place.stream));
 }
 

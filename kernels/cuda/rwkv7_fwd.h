@@ -10,12 +10,14 @@ template <class Out>
 FLASH_REF_DEVICE void store_value(const Rwkv7Problem& problem, std::int64_t batch, std::int64_t position,
                                   std::int64_t head, int row, float value) {
   const Strides4& s = problem.out_strides;
-  device::store(static_cast<Storage<Out>*>(problem.out) + batch * s[0] + position * s[1] + head * s[2] + row * s[3],
-                Number<Out>::narrow(value * problem.scale));
+  device::store(
+      static_cast<Storage<Out>*>(problem.out) + batch * s[0] + position * s[1] + head * s[2] + row * s[3],
+      Number<Out>::narrow(value * problem.scale));
 }
 
 template <class R, class W, class K, class V, class A, class B, class Out, int kDim>
-FLASH_REF_KERNEL(rwkv7_threads(kDim), 1) rwkv7_fwd_kernel(FLASH_REF_PARAMETER Rwkv7Launch launch) {
+FLASH_REF_KERNEL(rwkv7_threads(kDim), 1)
+rwkv7_fwd_kernel(FLASH_REF_PARAMETER Rwkv7Launch launch) {
   using Part = StatePart<kDim>;
   using Vectors = StepVectors<R, kDim>;
   const Rwkv7Problem& problem = launch.problem;
@@ -45,7 +47,8 @@ FLASH_REF_KERNEL(rwkv7_threads(kDim), 1) rwkv7_fwd_kernel(FLASH_REF_PARAMETER Rw
       Part::advance(state, u, Part::read_one(Vectors::at(kV, step)), Vectors::at(kDecay, step),
                     Vectors::at(kK, step), Vectors::at(kB, step));
       const float out = Part::times(state, Vectors::at(kR, step));
-      if (Part::part() == 0 && Part::row() < dim) store_value<Out>(problem, batch, first + step, head, Part::row(), out);
+      if (Part::part() == 0 && Part::row() < dim)
+        store_value<Out>(problem, batch, first + step, head, Part::row(), out);
     }
   }
   Part::store(problem.final_state, state, problem.final_strides, state_at(problem.final_strides), dim);

@@ -89,7 +89,8 @@ int attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache, c
   if (int status = read_kvcache_outputs(call, tensors, operands)) return status;
   if (int status = read_kvcache_options(call, options, operands, true, settings)) return status;
   KvCacheProblem problem = make_problem(operands, element_of(q->dtype), settings);
-  if (call.on_cuda()) return cuda::attention_kvcache(call, problem, place_of(call, settings.attention.options));
+  if (call.on_cuda())
+    return cuda::attention_kvcache(call, problem, place_of(call, settings.attention.options));
   if (int status = check_places(call, operands, problem)) return status;
   return with_scratch(call, settings.attention.options, cpu::kvcache_shared_bytes(problem),
                       cpu::kvcache_scratch_bytes(problem), cpu::kvcache_threads(problem),

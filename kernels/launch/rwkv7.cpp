@@ -92,6 +92,7 @@ int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DL
   if (int status = read_rwkv7_inputs(call, tensors, false, operands)) return status;
   if (int status = read_rwkv7_options(call, options, settings)) return status;
   const Rwkv7Problem problem = make_rwkv7_problem(operands, element_of(r->dtype), settings);
-  *bytes = call.on_cuda() ? 0 : workspace_for(0, cpu::rwkv7_scratch_bytes(problem), cpu::rwkv7_threads(problem));
+  *bytes =
+      call.on_cuda() ? 0 : workspace_for(0, cpu::rwkv7_scratch_bytes(problem), cpu::rwkv7_threads(problem));
   return FLASH_REF_OK;
 }
