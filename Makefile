@@ -1,5 +1,5 @@
 # Thin wrappers: each target sets up what it needs (packages, configure, build) and calls a CMake preset.
-#   PRESET=release|debug|asan|ci   OPTIONS="-DDTYPE_GUARD_TORCH=off ..."   TESTS=REGEX   PREFIX=DIR   DESTDIR=DIR
+#   PRESET=release|debug|asan|tsan|ci   OPTIONS="-DDTYPE_GUARD_TORCH=off ..."   TESTS=REGEX   PREFIX=DIR   DESTDIR=DIR
 PRESET ?= release
 PREFIX ?= /usr/local
 OPTIONS ?=
@@ -10,17 +10,20 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test torch-venv bench-kernels bench-lint bench-rules bench-san install clean
+.PHONY: help packages configure build demo test test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+        bench-cupti install clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them); sets up a PyTorch to'
 	@echo '              compare with where a package index can be reached (TORCH_VENV=off leaves it out)'
+	@echo 'make test-asan, make test-tsan  tests of the kernels with AddressSanitizer and UBSan, with ThreadSanitizer'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make bench-lint  speed of dtype-lint beside the compiler and clang-tidy'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
+	@echo 'make bench-cupti  what a kernel launch costs with its CUPTI source, beside an empty callback'
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make clean    remove the build directories'
@@ -44,6 +47,12 @@ torch-venv: packages
 test: build torch-venv
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
 
+# Only what the kernels' tests need is built. torch and aarch64 load or build something else than this library.
+test-asan test-tsan: test-%: packages
+	cmake --preset $* $(OPTIONS)
+	cmake --build --preset $* --target test_kernels test_accuracy
+	ctest --preset $* -R '^(kernels|accuracy)/$(TESTS)' -E '^accuracy/(torch|aarch64)'
+
 bench-rules: configure
 	cmake --build --preset $(PRESET) --target bench-rules
 
@@ -54,6 +63,8 @@ bench-kernels: configure
 	cmake --build --preset $(PRESET) --target bench_kernels
 	$(BUILD)/tests/bench/kernels/bench_kernels $(ARGS)
 
+bench-cupti: configure
+	cmake --build --preset $(PRESET) --target bench-cupti
 bench-san: configure
 	cmake --build --preset $(PRESET) --target bench-san
 
@@ -61,4 +72,4 @@ install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'
 
 clean:
-	rm -rf build build-debug build-asan build-ci
+	rm -rf build build-debug build-asan build-tsan build-ci

@@ -5,6 +5,9 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dtype_guard")
 set(data_dir "${CMAKE_INSTALL_DATADIR}/dtype_guard")
 
 add_library(dtype_guard::flash_ref ALIAS flash_ref)  # the spelling that find_package gives, for add_subdirectory too
+if(TARGET dtype-lint)
+  add_executable(dtype_guard::dtype-lint ALIAS dtype-lint)
+endif()
 
 install(EXPORT dtype_guard-targets NAMESPACE dtype_guard:: DESTINATION "${package_dir}" COMPONENT development)
 configure_package_config_file(cmake/dtype_guardConfig.cmake.in "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake"
@@ -12,7 +15,8 @@ configure_package_config_file(cmake/dtype_guardConfig.cmake.in "${PROJECT_BINARY
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/dtype_guardConfigVersion.cmake"
   COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake" "${PROJECT_BINARY_DIR}/dtype_guardConfigVersion.cmake"
-  DESTINATION "${package_dir}" COMPONENT development)
+  cmake/dtype_guardLint.cmake DESTINATION "${package_dir}" COMPONENT development)
+include(cmake/dtype_guardLint.cmake)  # for add_subdirectory too
 
 # The data that reports and --contracts files are written against: contracts and schemas.
 install(DIRECTORY rules/contracts rules/report DESTINATION "${data_dir}" COMPONENT runtime

@@ -30,6 +30,7 @@ Instruction Builder::make(Op op) const {
   instruction.op = op;
   instruction.range = position_.range;
   instruction.text = position_.text;
+  instruction.written = position_.written;
   return instruction;
 }
 

@@ -15,6 +15,7 @@ class Builder {
   struct Position {
     flow::SourceRange range;
     std::string text;
+    flow::Written written = flow::Written::kOther;
   };
   // While alive, instructions carry this position.
   class At {
@@ -35,6 +36,7 @@ class Builder {
   flow::BlockId block();
   void enter(flow::BlockId block) { current_ = block; }
   // Code after a terminator goes to a block that nothing reaches; finish() drops those.
+  flow::BlockId current() const { return current_; }
   bool open() const;
   flow::VariableId variable(const std::string& name);
   const Position& position() const { return position_; }

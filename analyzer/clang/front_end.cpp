@@ -2,12 +2,9 @@
 #include "analyzer/clang/front_end.h"
 
 #include <clang/AST/ASTConsumer.h>
-#include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/FileManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
-#include <clang/Lex/HeaderSearch.h>
-#include <clang/Lex/Preprocessor.h>
 #include <clang/Tooling/Tooling.h>
 #include <llvm/Support/CrashRecoveryContext.h>
 #include <llvm/Support/ErrorHandling.h>
@@ -16,94 +13,17 @@
 
 #include <filesystem>
 #include <mutex>
-#include <regex>
 
-#include "analyzer/clang/function_lowering.h"
 #include "analyzer/clang/nvcc.h"
+#include "analyzer/clang/parsed_unit.h"
 #include "analyzer/clang/recording_file_system.h"
+#include "analyzer/clang/translation_unit.h"
 
 namespace dtype_guard::clang_front_end {
 
 namespace {
 
 constexpr std::size_t kErrorsKept = 5;
-
-// Every function with a body to lower, in source order: instantiations and lambdas included, patterns left
-// out.
-class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
- public:
-  explicit FunctionCollector(TranslationUnit& unit) : unit_(unit) {}
-  bool shouldVisitTemplateInstantiations() const { return true; }
-  bool shouldVisitImplicitCode() const { return true; }
-
-  bool VisitFunctionDecl(clang::FunctionDecl* function) {
-    if (const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function)) unit_.note_override(method);
-    add(function);
-    return true;
-  }
-  bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
-    add(lambda->getCallOperator());
-    if (const auto* generic = lambda->getCallOperator()->getDescribedFunctionTemplate()) {
-      for (clang::FunctionDecl* each : generic->specializations()) add(each);
-    }
-    return true;
-  }
-  // Outside user code nothing has a body worth visiting, and walking libtorch's declarations costs time.
-  bool TraverseDecl(clang::Decl* decl) {
-    const bool at_top = decl && llvm::isa_and_nonnull<clang::TranslationUnitDecl>(decl->getDeclContext());
-    if (at_top && decl->getLocation().isValid() && !unit_.is_analysed(decl->getLocation())) return true;
-    return RecursiveASTVisitor::TraverseDecl(decl);
-  }
-
-  const std::vector<const clang::FunctionDecl*>& functions() const { return functions_; }
-
- private:
-  void add(const clang::FunctionDecl* function) {
-    if (!function->doesThisDeclarationHaveABody() || function->isDependentContext()) return;
-    if (!function->getBody() || !unit_.is_analysed(function->getLocation())) return;
-    if (function->isInvalidDecl() || function->isDefaulted()) {
-      const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function);
-      if (function->isInvalidDecl() || !constructor || constructor->isCopyOrMoveConstructor()) return;
-    }
-    if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function)) {
-      if (constructor->isInheritingConstructor()) return;
-    }
-    if (seen_.insert(function).second) functions_.push_back(function);
-  }
-
-  TranslationUnit& unit_;
-  std::vector<const clang::FunctionDecl*> functions_;
-  std::set<const clang::FunctionDecl*> seen_;
-};
-
-std::string macro_text(clang::Preprocessor& preprocessor, llvm::StringRef name) {
-  const clang::MacroInfo* macro = preprocessor.getMacroInfo(preprocessor.getIdentifierInfo(name));
-  if (!macro || macro->getNumTokens() != 1) return {};
-  return preprocessor.getSpelling(*macro->tokens_begin());
-}
-
-std::string torch_version(clang::CompilerInstance& compiler) {
-  clang::Preprocessor& preprocessor = compiler.getPreprocessor();
-  const std::string major = macro_text(preprocessor, "TORCH_VERSION_MAJOR");
-  const std::string minor = macro_text(preprocessor, "TORCH_VERSION_MINOR");
-  if (!major.empty() && !minor.empty()) return major + "." + minor;
-  // Files that include ATen only do not see torch/version.h, but it stands on the same include path.
-  static const std::regex kVersion(
-      R"(define\s+TORCH_VERSION_MAJOR\s+(\d+)[\s\S]*define\s+TORCH_VERSION_MINOR\s+(\d+))");
-  const clang::HeaderSearch& headers = preprocessor.getHeaderSearchInfo();
-  for (auto folder = headers.search_dir_begin(); folder != headers.search_dir_end(); ++folder) {
-    if (!folder->isNormalDir()) continue;
-    // 2.13 and later keep the numbers in headeronly.
-    for (const char* below :
-         {"/torch/headeronly/version.h", "/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
-      auto text = compiler.getFileManager().getBufferForFile((folder->getName() + below).str());
-      std::smatch match;
-      const std::string content = text ? (*text)->getBuffer().str() : "";
-      if (std::regex_search(content, match, kVersion)) return match[1].str() + "." + match[2].str();
-    }
-  }
-  return {};
-}
 
 class LoweringConsumer : public clang::ASTConsumer {
  public:
@@ -129,23 +49,7 @@ class LoweringConsumer : public clang::ASTConsumer {
   }
 
   void HandleTranslationUnit(clang::ASTContext& context) override {
-    const ContractSet& contracts = options_.contracts ? *options_.contracts : builtin_contracts();
-    TranslationUnit unit(context, options_.user_code, contracts, result_.module);
-    FunctionCollector collector(unit);
-    collector.TraverseDecl(context.getTranslationUnitDecl());
-    std::set<std::string> keys;
-    for (const clang::FunctionDecl* each : collector.functions()) {
-      flow::Function lowered = FunctionLowering(unit, each).run();
-      if (keys.insert(lowered.key).second) result_.module.functions.push_back(std::move(lowered));
-    }
-    result_.module.overridden = unit.overridden_keys();
-    for (const char* name : {"at", "torch"}) {
-      clang::IdentifierInfo& id = context.Idents.get(name);
-      if (!context.getTranslationUnitDecl()->lookup(clang::DeclarationName(&id)).empty()) {
-        result_.torch_version = torch_version(compiler_);
-        break;
-      }
-    }
+    lower_parsed(context, compiler_.getPreprocessor(), options_, result_);
   }
 
  private:

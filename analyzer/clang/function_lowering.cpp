@@ -1,5 +1,7 @@
 #include "analyzer/clang/function_lowering.h"
 
+#include <algorithm>
+
 namespace dtype_guard::clang_front_end {
 
 using namespace flow;
@@ -56,7 +58,34 @@ TypeFacts FunctionLowering::facts(const clang::Expr* expr) const {
   return classify(stripped(expr)->getType(), unit_.types());
 }
 
-flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const {
+// What the engine needs to know of a class besides its methods. Fields matter where no constructor of the
+// project's sets them.
+void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
+  const clang::CXXRecordDecl* definition = record ? record->getDefinition() : nullptr;
+  if (!definition || definition->isLambda() || definition->isDependentContext()) return;
+  if (!unit_.is_user_code(definition->getLocation())) return;
+  flow::ClassFacts* facts = unit_.note_class(plain_name(*definition));
+  if (!facts) return;
+  for (const clang::CXXBaseSpecifier& base : definition->bases()) {
+    const clang::CXXRecordDecl* parent = base.getType()->getAsCXXRecordDecl();
+    if (!parent || !unit_.is_user_code(parent->getLocation())) continue;
+    facts->bases.push_back(plain_name(*parent));
+    note_class(parent);
+  }
+  const bool constructed = std::any_of(
+      definition->ctor_begin(), definition->ctor_end(),
+      [](const auto* each) { return each->isUserProvided() && !each->isCopyOrMoveConstructor(); });
+  if (constructed || derives_from(*definition, "torch::nn::Module")) return;
+  for (const clang::FieldDecl* member : definition->fields()) {
+    const flow::Parameter field = describe(member);
+    const bool tensor = field.kind == ParameterKind::kTensor || field.kind == ParameterKind::kTensorList ||
+                        field.kind == ParameterKind::kOptionalTensor;
+    const bool object = field.kind == ParameterKind::kObject && unit_.notes_class(field.type);
+    if (field.type.empty() ? tensor : object) facts->fields.push_back(field);
+  }
+}
+
+flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
   TypeFacts type = facts(decl->getType());
   flow::Parameter parameter;
   parameter.name = decl->getNameAsString();
@@ -71,8 +100,18 @@ flow::Parameter FunctionLowering::describe(const clang::ParmVarDecl* decl) const
   // Numbers are told apart by category, in C++'s words.
   if (type.element == Dtype::kFloat32 && parameter.kind == ParameterKind::kNumber) parameter.type = "float";
   if (type.element == Dtype::kFloat64 && parameter.kind == ParameterKind::kNumber) parameter.type = "double";
-  if (parameter.kind == ParameterKind::kObject && type.record) parameter.type = plain_name(*type.record);
+  if (parameter.kind == ParameterKind::kObject && type.record) {
+    parameter.type = plain_name(*type.record);
+    note_class(type.record);
+  }
   return parameter;
+}
+
+Builder::Position FunctionLowering::position(const Expr* expr) const {
+  Builder::Position out = unit_.position(expr->getSourceRange());
+  const bool tensor = expr->getType()->isRecordType() && facts(expr->getType()).kind == TypeKind::kTensor;
+  if (tensor && out.written == flow::Written::kOther) out.written = flow::Written::kTensor;
+  return out;
 }
 
 // What the engine looks up in the class that the object turns out to be; the key is the function's own body.
@@ -149,6 +188,7 @@ void FunctionLowering::prologue() {
       }
     } else {
       result_.class_name = plain_name(*parent);
+      if (parent->isPolymorphic()) note_class(parent);
       result_.of_module = derives_from(*parent, "torch::nn::Module");
     }
   }
@@ -159,9 +199,12 @@ void FunctionLowering::prologue() {
 }
 
 void FunctionLowering::parameter(const clang::ParmVarDecl* decl, int index) {
-  Builder::At here(builder_, unit_.position(clang::SourceRange(decl->getLocation())));
-  const ValueId argument = builder_.parameter(index);
   const clang::QualType type = decl->getType();
+  Builder::Position at = unit_.position(clang::SourceRange(decl->getLocation()));
+  const bool tensor = facts(type.getNonReferenceType()).kind == TypeKind::kTensor;
+  if (tensor && at.written == flow::Written::kOther) at.written = flow::Written::kTensor;
+  Builder::At here(builder_, std::move(at));
+  const ValueId argument = builder_.parameter(index);
   if (is_rebindable_reference(type)) {
     addresses_[decl] = argument;
   } else if (type->isLValueReferenceType() || type.isConstQualified()) {

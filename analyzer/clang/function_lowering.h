@@ -53,7 +53,8 @@ class FunctionLowering {
   void give_held(const clang::CXXConstructorDecl* constructor);
   void member_initialisers(const clang::CXXConstructorDecl* constructor);
   void member_destructors(const clang::CXXDestructorDecl* destructor);
-  flow::Parameter describe(const clang::ParmVarDecl* decl) const;
+  flow::Parameter describe(const clang::ValueDecl* decl) const;
+  void note_class(const clang::CXXRecordDecl* record) const;
   ValueId this_value();
 
   // statements (lower_statements.cpp)
@@ -118,6 +119,10 @@ class FunctionLowering {
   ValueId construct(const clang::CXXConstructExpr* expr);
   ValueId construct_as(clang::QualType type, llvm::ArrayRef<const Expr*> arguments,
                        const clang::CXXConstructorDecl* constructor);
+  // The value of an expression that is copied from; whether a copy of such a thing has contents of its own.
+  ValueId copied(const Expr* source);
+  bool holds_values(const TypeFacts& type) const;
+  std::optional<ValueId> descriptor_part(const clang::MemberExpr* part, const Expr* source);
   // Whether a constructor is a holder's own, which decides what is held: it is lowered as a function that
   // gives that.
   bool makes_held(const clang::FunctionDecl* constructor) const;
@@ -143,6 +148,8 @@ class FunctionLowering {
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+
+  // library functions (lower_operators.cpp)
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
                       llvm::ArrayRef<const Expr*> arguments);
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
@@ -150,8 +157,12 @@ class FunctionLowering {
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
                           std::optional<ValueId> object, llvm::ArrayRef<const Expr*> arguments);
   void options_bag(const Operator* entry, const Expr* expr, Arguments& arguments);
+
+  // known by name (lower_special.cpp)
   std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
                                           const clang::FunctionDecl* callee);
+  std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
+  std::optional<ValueId> device_memory(llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;
 
@@ -167,6 +178,7 @@ class FunctionLowering {
   std::optional<ValueId> container_member(const std::string& name, const Expr* object,
                                           llvm::ArrayRef<const Expr*> arguments);
   bool casts_tensor(const Expr* expr) const;
+  bool grows_in_loop(const Expr* container) const;
   std::optional<ValueId> module_member(const std::string& name, const Expr* object,
                                        llvm::ArrayRef<const Expr*> arguments);
   ValueId forward(const clang::CXXRecordDecl* module, ValueId object, llvm::ArrayRef<const Expr*> arguments);
@@ -175,7 +187,7 @@ class FunctionLowering {
   // Of the expression as written: the base class that a method is inherited from says less.
   TypeFacts facts(const Expr* expr) const;
   TypeFacts facts(clang::QualType type) const { return classify(type, unit_.types()); }
-  Builder::Position position(const Expr* expr) const { return unit_.position(expr->getSourceRange()); }
+  Builder::Position position(const Expr* expr) const;
 
   TranslationUnit& unit_;
   const clang::FunctionDecl* function_;
@@ -190,9 +202,16 @@ class FunctionLowering {
   // In a lambda: the variable that a capture stands for, by name of its field, and whether the field is an
   // address.
   std::map<const clang::ValueDecl*, std::pair<std::string, bool>> captures_;
+  // The last constants that the fields of a DLDataType were set to, and where.
+  struct DescriptorPart {
+    flow::BlockId block = 0;
+    std::optional<std::int64_t> code, bits;
+  };
+  std::map<std::string, DescriptorPart> descriptors_;
   std::vector<std::vector<Cleanup>> scopes_;
   std::vector<JumpTarget> breaks_;
   std::vector<JumpTarget> continues_;
+  std::unordered_map<const clang::ValueDecl*, std::size_t> loop_of_;  // breaks_.size() at the declaration
   std::unordered_map<const clang::SwitchCase*, flow::BlockId> cases_;
   std::unordered_map<const clang::LabelDecl*, flow::BlockId> labels_;
   ValueId pending_restore_ = 0;  // saved state of the guard object that is being constructed

@@ -1,5 +1,5 @@
-// Calls: user functions, contract APIs, operators of the table, and library functions whose meaning is known
-// by name.
+// Calls: user functions, contract APIs, overloaded operators, and library functions whose meaning is known by
+// name.
 #include <clang/AST/DeclTemplate.h>
 #include <clang/Basic/SourceManager.h>
 
@@ -57,20 +57,6 @@ const char* operator_name(clang::OverloadedOperatorKind kind, unsigned operands)
   return nullptr;
 }
 
-// The table's first argument that no parameter of the callee has the name of: functional::embedding takes
-// (input, weight) where the table has (weight, indices).
-std::string unclaimed(const Operator& entry, const clang::FunctionDecl* callee,
-                      const std::vector<flow::Argument>& given) {
-  for (const std::string& each : entry.arguments) {
-    const bool taken =
-        std::any_of(given.begin(), given.end(), [&](const flow::Argument& one) { return one.name == each; });
-    const bool claimed = callee && std::any_of(callee->param_begin(), callee->param_end(),
-                                               [&](const auto* one) { return one->getName() == each; });
-    if (!taken && !claimed) return each;
-  }
-  return {};
-}
-
 // A function in a header that is not read, external or of another repository, may be the wrapper around a
 // call: that nothing is said of it is said. Installed libraries and templates are not meant.
 void note_unread(TranslationUnit& unit, const std::string& caller, const clang::FunctionDecl* callee,
@@ -96,8 +82,6 @@ void note_unread(TranslationUnit& unit, const std::string& caller, const clang::
       std::any_of(known.begin(), known.end(), [&](const NotLowered& each) { return each.reason == reason; });
   if (!said) unit.not_lowered(caller, reason, arguments.front()->getSourceRange());
 }
-
-bool carries_dtype(TypeKind kind) { return kind == TypeKind::kDtype || kind == TypeKind::kOptions; }
 
 }  // namespace
 
@@ -197,107 +181,6 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
   note_unread(unit_, result_.name, callee, arguments);
   if (unit_.is_user_function(callee) && !is_operator) return user_call(callee, std::nullopt, arguments);
   return external_call(callee, std::nullopt, arguments);
-}
-
-// Behaves as an operator: by position, since its parameters have names of their own. A number has the type
-// that the function declares, whatever it was made of.
-flow::ValueId FunctionLowering::helper_call(const std::string& name, const clang::FunctionDecl* callee,
-                                            llvm::ArrayRef<const Expr*> arguments) {
-  const Operator* entry = find_operator(name);
-  Arguments given;
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    if (llvm::isa<clang::CXXDefaultArgExpr>(arguments[i])) continue;
-    const bool listed = entry && i < entry->arguments.size();
-    given.push_back({listed ? entry->arguments[i] : "", value(arguments[i])});
-  }
-  const TypeFacts result = facts(callee->getReturnType());
-  return result.kind == TypeKind::kNumber ? number(result.element) : builder_.op(name, std::move(given));
-}
-
-flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
-                                              std::optional<ValueId> object,
-                                              llvm::ArrayRef<const Expr*> arguments) {
-  const std::string name = plain_name(*callee);
-  const Operator* entry = find_operator(name);
-  const bool of_torch = name.starts_with("at::") || name.starts_with("torch::") || name.starts_with("c10::");
-  if (!entry && of_torch && callee->getIdentifier()) entry = find_operator(callee->getName().str());
-  if (entry && !of_torch) {
-    // std::exp and its kin work on numbers of their own type.
-    for (const Expr* each : arguments) value(each);
-    const TypeFacts result = facts(callee->getReturnType());
-    return result.kind == TypeKind::kNumber ? number(result.element) : builder_.unknown();
-  }
-  if (entry) return tensor_operator(entry, callee->getName().str(), callee, object, arguments);
-  const TypeFacts result = facts(callee->getReturnType());
-  if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch) {
-    for (const Expr* each : arguments) value(each);
-    return number(result.element);
-  }
-  return tensor_operator(nullptr, name, callee, object, arguments);
-}
-
-flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std::string& name,
-                                                const clang::FunctionDecl* callee,
-                                                std::optional<ValueId> object,
-                                                llvm::ArrayRef<const Expr*> arguments) {
-  Arguments given;
-  std::size_t position_in_table = 0;
-  const auto listed = [&](const std::string& argument) {
-    return entry &&
-           std::find(entry->arguments.begin(), entry->arguments.end(), argument) != entry->arguments.end();
-  };
-  // at:: and torch:: functions name their parameters as the operators' schemas do; torch::nn::functional does
-  // not.
-  const bool names_as_schema = callee && plain_name(*callee).find("::functional::") == std::string::npos;
-  if (object) {
-    given.push_back({"self", *object});
-    ++position_in_table;
-  }
-  for (std::size_t i = 0; i < arguments.size(); ++i, ++position_in_table) {
-    if (llvm::isa<clang::CXXDefaultArgExpr>(arguments[i])) continue;
-    const auto index = static_cast<unsigned>(i);
-    const bool known = callee && index < callee->getNumParams();
-    const std::string written = known ? callee->getParamDecl(index)->getNameAsString() : "";
-    TypeFacts type = facts(known ? callee->getParamDecl(index)->getType() : arguments[i]->getType());
-    if (type.kind == TypeKind::kOptional && !type.inner.isNull()) type = facts(type.inner);
-    if (type.kind == TypeKind::kOptionsBag) {
-      options_bag(entry, arguments[i], given);
-      continue;
-    }
-    std::string argument;
-    if (carries_dtype(type.kind)) {
-      argument = "dtype";
-    } else if (!written.empty() && (listed(written) || names_as_schema)) {
-      argument = written;
-    } else if (entry && position_in_table < entry->arguments.size()) {
-      argument = names_as_schema ? entry->arguments[position_in_table] : unclaimed(*entry, callee, given);
-      if (argument.empty()) argument = entry->arguments[position_in_table];
-    } else {
-      argument = written;
-    }
-    given.push_back({argument, value(arguments[i])});
-  }
-  return builder_.op(name, std::move(given));
-}
-
-// torch::nn::functional takes its options as a chain: NormalizeFuncOptions().dim(-1).
-void FunctionLowering::options_bag(const Operator* entry, const Expr* expr, Arguments& arguments) {
-  expr = stripped(expr);
-  if (const auto* copied = llvm::dyn_cast<clang::CXXConstructExpr>(expr)) {
-    if (copied->getNumArgs() == 1 && facts(copied->getArg(0)).kind == TypeKind::kOptionsBag) {
-      options_bag(entry, copied->getArg(0), arguments);
-    }
-    return;
-  }
-  const auto* link = llvm::dyn_cast<clang::CXXMemberCallExpr>(expr);
-  if (!link || !link->getMethodDecl() || !link->getMethodDecl()->getIdentifier()) return;
-  options_bag(entry, link->getImplicitObjectArgument(), arguments);
-  const std::string option = link->getMethodDecl()->getName().str();
-  const bool listed =
-      entry && std::find(entry->arguments.begin(), entry->arguments.end(), option) != entry->arguments.end();
-  if (link->getNumArgs() == 1 && (listed || option == "dtype")) {
-    arguments.push_back({option, value(link->getArg(0))});
-  }
 }
 
 flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* expr) {

@@ -2,6 +2,9 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
+#include <array>
+
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -121,7 +124,8 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         const TypeKind from = facts(arguments[0]).kind;
         const bool list = from == TypeKind::kList || from == TypeKind::kOptional ||
                           llvm::isa<clang::InitListExpr>(stripped(arguments[0]));
-        if (copies || list) return value(arguments[0]);
+        if (copies) return copied(arguments[0]);
+        if (list) return value(arguments[0]);
       }
       if (made.record && plain_name(*made.record) == "std::vector" && !arguments.empty() &&
           facts(arguments[0]).kind == TypeKind::kNumber) {  // vector(count, element)
@@ -130,6 +134,10 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       }
       return pack(arguments);
     case TypeKind::kBuffer: {
+      if (made.record && made.record->getName().ends_with("_ptr")) {  // what it is given, or nothing
+        const bool holds = !arguments.empty() && facts(arguments[0]).kind == TypeKind::kBuffer;
+        return holds ? value(arguments[0]) : builder_.none();
+      }
       const ValueId first = arguments.size() == 1 ? value(arguments[0]) : 0;
       if (copies && first) return builder_.value(Op::kCopy, first);
       const ValueId made_buffer =
@@ -166,7 +174,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       if (plain_name(*made.record) == "c10::impl::ExcludeDispatchKeyGuard")
         return guard(made.record, arguments);
       if (copies && (!constructor || constructor->isImplicit() || constructor->isDefaulted())) {
-        return value(arguments[0]);
+        return copied(arguments[0]);
       }
       if (is_text(*made.record) && !arguments.empty() &&
           llvm::isa<clang::StringLiteral>(stripped(arguments[0]))) {
@@ -179,10 +187,54 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
   }
 }
 
+bool FunctionLowering::holds_values(const TypeFacts& type) const {
+  if (!type.record) return false;
+  if (type.kind == TypeKind::kList) {
+    static constexpr std::array kContainers = {"std::vector", "std::array", "std::deque",      "std::list",
+                                               "std::tuple",  "std::pair",  "c10::SmallVector"};
+    return std::find(kContainers.begin(), kContainers.end(), plain_name(*type.record)) != kContainers.end();
+  }
+  const clang::CXXRecordDecl* definition = type.record->getDefinition();
+  if (type.kind != TypeKind::kObject || !definition || derives_from(*definition, "torch::nn::Module"))
+    return false;
+  return definition->isAggregate() || unit_.is_user_code(definition->getLocation());
+}
+
+flow::ValueId FunctionLowering::copied(const Expr* source) {
+  const ValueId original = value(source);
+  const Expr* plain = stripped(source);
+  if (!plain->isLValue() || !holds_values(facts(plain))) return original;  // nobody sees a temporary again
+  return builder_.op("copy_of", {{"self", original}});
+}
+
+// dtype.code = kDLFloat and dtype.bits = 16, one after the other, say together which dtype it is.
+std::optional<flow::ValueId> FunctionLowering::descriptor_part(const clang::MemberExpr* part,
+                                                               const Expr* source) {
+  const clang::CXXRecordDecl* owner = part->getBase()->getType()->getAsCXXRecordDecl();
+  if (part->isArrow()) owner = part->getBase()->getType()->getPointeeCXXRecordDecl();
+  if (!owner || plain_name(*owner) != "DLDataType") return std::nullopt;
+  const std::string field = part->getMemberDecl()->getNameAsString();
+  const auto constant = integer(source);
+  const ValueId assigned = value(source);
+  if (field != "code" && field != "bits") return assigned;
+  const Lvalue whole =
+      part->isArrow() ? Lvalue{{0, value(part->getBase()), {}}, false, false} : lvalue(part->getBase());
+  DescriptorPart& known = descriptors_[position(part->getBase()).text];
+  if (known.block != builder_.current()) known = {builder_.current(), std::nullopt, std::nullopt};
+  (field == "code" ? known.code : known.bits) = constant;
+  std::optional<Dtype> dtype;
+  if (known.code && known.bits) {
+    dtype = from_dlpack({static_cast<std::uint8_t>(*known.code), static_cast<std::uint8_t>(*known.bits), 1});
+  }
+  assign(whole, dtype ? dtype_constant(*dtype) : builder_.unknown());
+  return assigned;
+}
+
 flow::ValueId FunctionLowering::object(const clang::CXXRecordDecl* record,
                                        llvm::ArrayRef<const Expr*> arguments,
                                        const clang::CXXConstructorDecl* constructor) {
   const ValueId made = builder_.value(Op::kObject, plain_name(*record), {});
+  if (record->getDefinition() && record->getDefinition()->isPolymorphic()) note_class(record);
   if (!constructor) constructor = constructor_for(record, arguments.size());
   const clang::FunctionDecl* callee = unit_.user_definition(constructor);
   if (callee && !(constructor->isTrivial() && constructor->isDefaulted())) {

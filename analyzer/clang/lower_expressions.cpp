@@ -208,8 +208,11 @@ flow::ValueId FunctionLowering::lambda(const clang::LambdaExpr* expr) {
 }
 
 flow::ValueId FunctionLowering::assignment(const clang::Expr* target, const clang::Expr* source) {
-  const ValueId assigned = value(source);
   target = stripped(target);
+  if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(target)) {
+    if (const auto described = descriptor_part(part, source)) return *described;
+  }
+  const ValueId assigned = copied(source);
   const auto* call = llvm::dyn_cast<clang::CallExpr>(target);
   const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
   if (callee && plain_name(*callee) == "std::tie") {
@@ -226,7 +229,11 @@ flow::ValueId FunctionLowering::assignment(const clang::Expr* target, const clan
     builder_.effect(Op::kWrite, "", {{"", value(target)}, {"", assigned}});
     return assigned;
   }
-  assign(lvalue(target), assigned);
+  const Lvalue place = lvalue(target);
+  if (place.is_value && facts(target).kind == TypeKind::kObject && holds_values(facts(target))) {
+    builder_.op("assign_object", {{"self", place.place.base}, {"other", assigned}});
+  }
+  assign(place, assigned);
   return assigned;
 }
 

@@ -165,15 +165,43 @@ std::optional<flow::ValueId> FunctionLowering::options_member(const std::string&
   return builder_.unknown();
 }
 
+// Whether the statement adds more than one element to that container.
+bool FunctionLowering::grows_in_loop(const Expr* container) const {
+  const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(stripped(container));
+  if (reference && reference->refersToEnclosingVariableOrCapture()) return true;
+  const auto made = reference ? loop_of_.find(reference->getDecl()) : loop_of_.end();
+  return breaks_.size() > (made == loop_of_.end() ? 0 : made->second);
+}
+
 std::optional<flow::ValueId> FunctionLowering::container_member(const std::string& name, const Expr* object,
                                                                 llvm::ArrayRef<const Expr*> arguments) {
   if (name == "push_back" || name == "emplace_back" || name == "push_front") {
     if (arguments.size() != 1) return std::nullopt;
     const ValueId added = value(arguments[0]);
-    assign(cell(lvalue(object), std::nullopt, object->getType()), added);
+    Lvalue place = cell(lvalue(object), std::nullopt, object->getType());
+    if (name != "push_front" && !place.is_element && !grows_in_loop(object)) {
+      place.place.path.back().kind = Place::Step::Kind::kNextCell;
+    }
+    assign(place, added);
     return ValueId{0};
   }
-  if (name == "data" || name == "begin" || name == "cbegin") return load(lvalue(object));
+  if (name == "clear") {
+    const Lvalue place = lvalue(object);
+    if (facts(object).kind == TypeKind::kList && !place.is_value) {
+      builder_.store(place.place, builder_.value(Op::kPack, "", {}));
+    }
+    return ValueId{0};
+  }
+  static const std::unordered_set<std::string> kReorders = {
+      "pop_back", "pop_front", "erase", "insert", "emplace", "assign", "swap", "merge", "splice"};
+  if (kReorders.count(name) && facts(object).kind == TypeKind::kList) {
+    for (const Expr* each : arguments) value(each);
+    assign(cell(lvalue(object), std::nullopt, object->getType()), builder_.unknown());
+    return builder_.unknown();
+  }
+  if (name == "data" || name == "begin" || name == "cbegin" || name == "get" || name == "release") {
+    return load(lvalue(object));  // the buffer of a smart pointer too
+  }
   if (name == "at" || name == "front" || name == "back") {
     return load(cell_of(object, arguments.empty() ? nullptr : arguments[0]));
   }

@@ -237,6 +237,7 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
             type.kind == TypeKind::kHolder) {
           return lvalue(object);
         }
+        if (container && operation->getOperator() == clang::OO_Star) return cell_of(object, nullptr);
         break;
       default:
         break;
@@ -250,7 +251,7 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
       if (kind == TypeKind::kList || kind == TypeKind::kBuffer) {
         if (name == "at") return cell_of(object, method->getArg(0));
         if (is_one_of(name, {"front", "back"})) return cell_of(object, nullptr);
-        if (is_one_of(name, {"data", "begin", "cbegin"})) return lvalue(object);
+        if (is_one_of(name, {"data", "begin", "cbegin", "get"})) return lvalue(object);
       }
       if (kind == TypeKind::kOptional && name == "value") return lvalue(object);
       if ((kind == TypeKind::kPointer || kind == TypeKind::kHolder) && is_one_of(name, {"get", "ptr"})) {

@@ -21,6 +21,9 @@ enum class Meaning : std::uint8_t {
   kDtypeOptions,  // options with the dtype given, or with the template argument
   kOtherOptions,  // options without a dtype
   kDefaultDtype,
+  kGivenDefaultDtype,
+  kTensorOf,      // torch::tensor(braces)
+  kDeviceMemory,  // cudaMalloc(&pointer, ...)
   kToDlpack,
   kCachedCast,
 };
@@ -66,6 +69,17 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"c10::set_default_dtype", Meaning::kDefaultDtype},
       {"at::set_default_dtype", Meaning::kDefaultDtype},
       {"torch::set_default_dtype", Meaning::kDefaultDtype},
+      {"c10::get_default_dtype", Meaning::kGivenDefaultDtype},
+      {"c10::get_default_dtype_as_scalartype", Meaning::kGivenDefaultDtype},
+      {"at::get_default_dtype", Meaning::kGivenDefaultDtype},
+      {"torch::get_default_dtype", Meaning::kGivenDefaultDtype},
+      {"torch::tensor", Meaning::kTensorOf},
+      {"cudaMalloc", Meaning::kDeviceMemory},
+      {"cudaMallocAsync", Meaning::kDeviceMemory},
+      {"cudaMallocManaged", Meaning::kDeviceMemory},
+      {"cudaMallocHost", Meaning::kDeviceMemory},
+      {"cudaHostAlloc", Meaning::kDeviceMemory},
+      {"hipMalloc", Meaning::kDeviceMemory},
       {"at::toDLPack", Meaning::kToDlpack},
       {"at::autocast::cached_cast", Meaning::kCachedCast},
   };
@@ -153,6 +167,50 @@ std::optional<flow::ValueId> FunctionLowering::autocast_function(const std::stri
   return ValueId{0};
 }
 
+// torch::tensor({{1, 2}, {3, 4}}): a number for each brace that opens, from the first one inside.
+std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* expr) {
+  if (expr->getNumArgs() == 0) return std::nullopt;
+  std::size_t dimensions = 0;
+  const Expr* data = stripped(expr->getArg(0));
+  while (true) {
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(data);
+    const auto* list = llvm::dyn_cast<clang::InitListExpr>(data);
+    const bool container = made && made->getNumArgs() == 1 && made->getType()->getAsCXXRecordDecl() &&
+                           made->getType()->getAsCXXRecordDecl()->getName() == "TensorDataContainer";
+    if (list) ++dimensions;
+    const Expr* inner = container                         ? made->getArg(0)
+                        : list && list->getNumInits() > 0 ? list->getInit(0)
+                                                          : nullptr;
+    if (!inner) break;
+    data = stripped(inner);
+  }
+  const TypeFacts leaf = facts(data);
+  const bool numbers = leaf.kind == TypeKind::kBuffer || leaf.kind == TypeKind::kList;
+  if (!numbers && leaf.kind != TypeKind::kNumber) return std::nullopt;
+  if (numbers && !llvm::isa<clang::InitListExpr>(data)) ++dimensions;
+  const TypeFacts element = leaf.kind == TypeKind::kList && !leaf.inner.isNull() ? facts(leaf.inner) : leaf;
+  if (element.element == Dtype::kUndefined) return std::nullopt;
+  const ValueId first = numbers ? number(element.element) : value(data);
+  Arguments shape;
+  for (std::size_t i = 0; i < dimensions; ++i) shape.push_back({"", number(Dtype::kInt64)});
+  Arguments given = {{"size", builder_.value(Op::kPack, "", std::move(shape))}, {"fill_value", first}};
+  if (expr->getNumArgs() > 1 && !llvm::isa<clang::CXXDefaultArgExpr>(expr->getArg(1))) {
+    given.push_back({"dtype", value(expr->getArg(1))});
+  }
+  return builder_.op("full", std::move(given));
+}
+
+// cudaMalloc(&pointer, size), with or without a cast to void**.
+std::optional<flow::ValueId> FunctionLowering::device_memory(llvm::ArrayRef<const Expr*> arguments) {
+  const auto* address = llvm::dyn_cast<clang::UnaryOperator>(stripped(arguments[0])->IgnoreParenCasts());
+  if (!address || address->getOpcode() != clang::UO_AddrOf) return std::nullopt;
+  const TypeFacts pointer = facts(address->getSubExpr());
+  if (pointer.kind != TypeKind::kBuffer) return std::nullopt;
+  for (const Expr* each : arguments.drop_front()) value(each);
+  assign(lvalue(address->getSubExpr()), allocate("memory", pointer.element));
+  return builder_.unknown();
+}
+
 std::optional<flow::ValueId> FunctionLowering::special_function(const std::string& name,
                                                                 const clang::CallExpr* expr,
                                                                 const clang::FunctionDecl* callee) {
@@ -199,6 +257,12 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     case Meaning::kDefaultDtype:
       builder_.effect(Op::kSetDefaultDtype, "", {{"", value(arguments[0])}});
       return ValueId{0};
+    case Meaning::kGivenDefaultDtype:
+      return builder_.op("default_dtype", {});
+    case Meaning::kTensorOf:
+      return tensor_of(expr);
+    case Meaning::kDeviceMemory:
+      return arguments.empty() ? std::nullopt : device_memory(arguments);
     case Meaning::kToDlpack:
       return builder_.op("toDLPack", {{"self", value(arguments[0])}});
     case Meaning::kCachedCast: {

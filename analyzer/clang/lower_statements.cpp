@@ -182,6 +182,7 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
   } else {
     const VariableId variable = builder_.variable(variable_name(decl));
     variables_[decl] = variable;
+    loop_of_[decl] = breaks_.size();
     builder_.store({variable, 0, {}}, initial);
   }
 }

@@ -143,6 +143,15 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, con
   TypeFacts facts;
   if (const auto known = known_classes().find(name); known != known_classes().end()) {
     facts = of_elements(known->second, first_type_argument(record), scope);
+    if (name == "std::unique_ptr" || name == "std::shared_ptr") {
+      const QualType held = first_type_argument(record);
+      const auto* array = held.isNull() ? nullptr : scope.ast.getAsArrayType(held);
+      const TypeFacts owned = classify(array ? array->getElementType() : held, scope);
+      if (owned.kind == TypeKind::kNumber && is_floating(owned.element)) {
+        facts.kind = TypeKind::kBuffer;
+        facts.element = owned.element;
+      }
+    }
     if (name == "std::tuple" || name == "std::pair")
       facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
   } else if (name == "__gnu_cxx::__normal_iterator" || name == "std::__wrap_iter") {

@@ -59,10 +59,21 @@ std::uint32_t TranslationUnit::file_id(clang::FileID file) const {
   return files_[file] = id;
 }
 
+// Where the code stands in its file: within the argument of a macro there, else the whole expansion.
+clang::CharSourceRange TranslationUnit::as_written(clang::SourceRange range) const {
+  const clang::SourceManager& sources = context.getSourceManager();
+  if (range.getBegin().isMacroID() && range.getEnd().isMacroID()) {
+    const clang::CharSourceRange own = clang::Lexer::makeFileCharRange(
+        clang::CharSourceRange::getTokenRange(range), sources, context.getLangOpts());
+    if (own.isValid()) return own;
+  }
+  return sources.getExpansionRange(range);
+}
+
 flow::SourceRange TranslationUnit::range(clang::SourceRange written) const {
   const clang::SourceManager& sources = context.getSourceManager();
   if (written.isInvalid()) return {};
-  clang::CharSourceRange expanded = sources.getExpansionRange(written);
+  clang::CharSourceRange expanded = as_written(written);
   const auto [file, begin] = sources.getDecomposedLoc(expanded.getBegin());
   auto [end_file, end] = sources.getDecomposedLoc(expanded.getEnd());
   if (file.isInvalid() || absolute_path(file).empty()) return {};
@@ -81,8 +92,9 @@ Builder::Position TranslationUnit::position(clang::SourceRange written) const {
   const clang::SourceManager& sources = context.getSourceManager();
   if (written.isInvalid()) return {};
   const llvm::StringRef source =
-      clang::Lexer::getSourceText(sources.getExpansionRange(written), sources, context.getLangOpts());
-  return {range(written), folded(source)};
+      clang::Lexer::getSourceText(as_written(written), sources, context.getLangOpts());
+  const bool macro = written.getBegin().isMacroID() || written.getEnd().isMacroID();
+  return {range(written), folded(source), macro ? flow::Written::kMacro : flow::Written::kOther};
 }
 
 bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLocation location) {
@@ -173,6 +185,19 @@ std::vector<std::string> TranslationUnit::overridden_keys() const {
   }
   std::sort(keys.begin(), keys.end());
   return keys;
+}
+
+flow::ClassFacts* TranslationUnit::note_class(const std::string& name) {
+  const auto [at, fresh] = classes_.try_emplace(name);
+  if (!fresh) return nullptr;
+  at->second.name = name;
+  return &at->second;
+}
+
+std::vector<flow::ClassFacts> TranslationUnit::classes() const {
+  std::vector<flow::ClassFacts> out;
+  for (const auto& [name, facts] : classes_) out.push_back(facts);
+  return out;
 }
 
 void TranslationUnit::not_lowered(const std::string& function, std::string reason, clang::SourceRange where) {

@@ -31,7 +31,8 @@ class TranslationUnit {
   flow::Module& module;
   TypeScope types() const { return {context, contracts.types}; }
 
-  // Positions are those of the macro expansion, the text is as written, white space folded.
+  // Positions are those in the file, of the macro where the code is not one of its arguments; the text is as
+  // written, white space folded.
   Builder::Position position(clang::SourceRange range) const;
   flow::SourceRange range(clang::SourceRange range) const;
 
@@ -49,15 +50,21 @@ class TranslationUnit {
   void note_override(const clang::CXXMethodDecl* method);
   // Keys of the user's virtual functions that were noted as overridden, sorted.
   std::vector<std::string> overridden_keys() const;
+  // The entry for a class that is noted for the first time, else nullptr. Valid until the unit ends.
+  flow::ClassFacts* note_class(const std::string& name);
+  bool notes_class(const std::string& name) const { return classes_.count(name) != 0; }
+  std::vector<flow::ClassFacts> classes() const;  // by name
   void not_lowered(const std::string& function, std::string reason, clang::SourceRange range);
 
  private:
+  clang::CharSourceRange as_written(clang::SourceRange range) const;
   std::uint32_t file_id(clang::FileID file) const;
   std::string absolute_path(clang::FileID file) const;
 
   const UserCode& user_code_;
   std::unique_ptr<clang::ASTNameGenerator> names_;
   std::set<const clang::CXXMethodDecl*> overridden_;
+  std::map<std::string, flow::ClassFacts> classes_;
   mutable std::map<clang::FileID, std::uint32_t> files_;
   mutable std::map<clang::FileID, bool> is_user_;
   mutable std::map<clang::FileID, bool> is_neighbour_;

@@ -27,7 +27,7 @@ void check_baselines(Options& options) {
 }
 
 void use_baselines(Report& report, const Options& options, const std::vector<std::string>& files) {
-  const bool whole_project = options.sources.empty();
+  const bool whole_project = options.sources.empty() && options.link.empty();
   const AnalysedFile analysed = [&](const std::string& file) {
     return whole_project || std::find(files.begin(), files.end(), file) != files.end();
   };

@@ -152,6 +152,7 @@ std::optional<FileSummary> Cache::find(const std::string& key) {
   }
   try {
     FileSummary summary = parse_summary(found->summary, path, rules_);
+    for (const ReadFile& each : found->dependencies.files) summary.files_read.push_back(each.path);
     ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used: prune() keeps it
     return summary;
   } catch (const SummaryError& error) {

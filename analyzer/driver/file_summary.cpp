@@ -19,7 +19,7 @@ namespace dtype_guard::driver {
 namespace {
 
 constexpr std::string_view kMagic = "dtype-lint summary ";
-constexpr std::string_view kFormat = "1";
+constexpr std::string_view kFormat = "2";
 constexpr std::string_view kEnd = "// end ";
 constexpr std::array<std::string_view, 3> kOutcomes = {"read", "crashed", "timed-out"};
 constexpr const char* kAgain = "write it again with --emit-summary";

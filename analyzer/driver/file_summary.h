@@ -23,6 +23,7 @@ struct FileSummary {
   Outcome outcome = Outcome::kRead;
   std::vector<clang_front_end::SourceError> errors;
   flow::Module module;
+  std::vector<std::string> files_read;  // where dependencies were recorded; not part of the text
 
   // Nothing can be said of the file, or only of a part: exit status 3.
   bool failed() const { return outcome != Outcome::kRead || !errors.empty(); }

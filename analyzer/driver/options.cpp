@@ -8,18 +8,16 @@
 #include <array>
 #include <filesystem>
 #include <iostream>
-#include <regex>
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/clang/response_file.h"
-#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/cache.h"
 #include "analyzer/driver/config.h"
+#include "analyzer/driver/option_values.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
-#include "rules/operators/version.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
@@ -44,16 +42,6 @@ struct Written {
   bool list_rules = false, version = false, no_cache = false;
   std::optional<int> jobs;
 };
-
-std::string listed(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-void expect_one_of(const char* option, const std::string& given, const std::vector<std::string>& known) {
-  if (std::find(known.begin(), known.end(), given) != known.end()) return;
-  throw UsageError(
-      fmt::format("{}: '{}' is none of {}{}", option, given, listed(known), did_you_mean(given, known)));
-}
 
 void declare(CLI::App& app, Options& options, Written& written) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
@@ -92,6 +80,10 @@ void declare(CLI::App& app, Options& options, Written& written) {
   list(app.add_option("--format", written.formats,
                       format_names() + ", into FILE or to standard output; may be repeated"))
       ->type_name("FORMAT[=FILE]");
+  app.add_flag("--fix", options.fix, "Apply the fixes that are offered, then report what is left");
+  app.add_option("--export-fixes", options.export_fixes,
+                 "Write findings and fixes to FILE, as clang-apply-replacements reads them")
+      ->type_name("FILE");
   app.add_option("--baseline", options.baseline, "Known findings: only new ones count, fixed ones are named")
       ->type_name("FILE");
   app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
@@ -104,6 +96,9 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_flag("--no-cache", written.no_cache, "Read every file anew and keep nothing");
   app.add_option("--emit-summary", options.emit_summary,
                  "Write what SOURCE says to FILE, for --link, instead of a report")
+      ->type_name("FILE");
+  app.add_option("--depfile", options.depfile,
+                 "With --emit-summary: also write what the summary rests on, as make and ninja read it")
       ->type_name("FILE");
   app.add_option("--link", options.link, "Report on these summaries as one program, instead of on sources")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
@@ -158,88 +153,6 @@ int list_rules() {
   return 0;
 }
 
-void check_precision(const std::vector<std::string>& names, const std::vector<flow::PrecisionSetting>& more,
-                     Options& options) {
-  std::vector<std::string> known;
-  std::vector<flow::PrecisionSetting> rows = flow::precision_settings();
-  rows.insert(rows.end(), more.begin(), more.end());
-  for (const flow::PrecisionSetting& each : rows) known.push_back(each.name);
-  for (const std::string& name : names) expect_one_of("--precision", name, known);
-  options.settings_named = !names.empty();
-  for (const flow::PrecisionSetting& each : rows) {
-    const bool named = std::find(names.begin(), names.end(), each.name) != names.end();
-    if (names.empty() ? each.by_default : named) options.settings.push_back(each);
-  }
-}
-
-void expect_writable(const char* option, const std::string& file) {
-  const std::string problem = why_not_writable(file);
-  if (problem.empty()) return;
-  throw UsageError(
-      fmt::format("{}: cannot write '{}': {}; name a file in a folder that exists and is writable", option,
-                  file, problem));
-}
-
-std::size_t release(const std::string& text, const std::string& written) {
-  static const std::regex kVersion(R"((\d{1,4})\.(\d{1,4})(\.\d{1,4})?)");
-  const std::string whole = text == written ? "" : fmt::format(" in '{}'", written);
-  if (!std::regex_match(text, kVersion)) {
-    throw UsageError(fmt::format(
-        "--torch: '{}'{} is not a version such as 2.4; a range is written A..B, as 2.4..2.13", text, whole));
-  }
-  const auto found = std::find_if(kTorchReleases.begin(), kTorchReleases.end(), [&](std::string_view each) {
-    return parse_torch_version(each) == parse_torch_version(text);
-  });
-  if (found == kTorchReleases.end()) {
-    throw UsageError(fmt::format("--torch: nothing is known of version '{}'{}; the rules cover {}", text,
-                                 whole, fmt::join(kTorchReleases, ", ")));
-  }
-  return static_cast<std::size_t>(found - kTorchReleases.begin());
-}
-
-// "2.4", or "2.4..2.13": every release from one to the other.
-std::vector<std::string> read_torch_versions(const std::string& written) {
-  if (written.empty()) return {};
-  const std::size_t dots = written.find("..");
-  const std::size_t first = release(written.substr(0, dots), written);
-  const std::size_t last = dots == std::string::npos ? first : release(written.substr(dots + 2), written);
-  if (last < first) {
-    throw UsageError(fmt::format("--torch: '{}' ends before it begins; write {}..{}", written,
-                                 kTorchReleases[last], kTorchReleases[first]));
-  }
-  return {kTorchReleases.begin() + static_cast<std::ptrdiff_t>(first),
-          kTorchReleases.begin() + static_cast<std::ptrdiff_t>(last) + 1};
-}
-
-void check_formats(const std::vector<std::string>& formats, Options& options) {
-  bool on_terminal = false;
-  for (const std::string& each : formats) {
-    const std::size_t equals = each.find('=');
-    const std::string format = each.substr(0, equals);
-    ReportTarget target;
-    target.format = find_format(format);
-    if (target.format == nullptr) {
-      const std::string near = nearest_format(format);
-      throw UsageError(fmt::format("--format: '{}' is none of {}{}", format, format_names(),
-                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
-    }
-    if (equals != std::string::npos) target.file = each.substr(equals + 1);
-    if (equals != std::string::npos && target.file.empty()) {
-      throw UsageError(fmt::format("--format: '{}' names no file after '='", each));
-    }
-    if (target.file.empty() && std::exchange(on_terminal, true)) {
-      throw UsageError(
-          "--format: only one format can go to standard output; give the others a file, FORMAT=FILE");
-    }
-    options.reports.push_back(std::move(target));
-  }
-  if (!on_terminal) options.reports.insert(options.reports.begin(), ReportTarget{});
-  for (const ReportTarget& target : options.reports) {
-    if (target.file.empty()) continue;
-    expect_writable("--format", target.file);
-  }
-}
-
 void check_cache(const Written& written, Options& options) {
   if (written.no_cache && !written.cache.empty()) {
     throw UsageError("--cache and --no-cache contradict each other; give one of them");
@@ -261,12 +174,34 @@ void check_summaries(const Options& options) {
         "--link reports on summaries; sources, compiler flags and --emit-summary belong to "
         "another command");
   }
-  if (options.emit_summary.empty()) return;
+  if (options.emit_summary.empty()) {
+    if (options.depfile.empty()) return;
+    throw UsageError("--depfile: names what a summary rests on; give --emit-summary as well");
+  }
+  if (!options.depfile.empty()) expect_writable("--depfile", options.depfile);
   if (options.sources.size() != 1) {
     throw UsageError(fmt::format("--emit-summary: writes the summary of one source file, and {} were given",
                                  options.sources.size()));
   }
   expect_writable("--emit-summary", options.emit_summary);
+}
+
+// A fix is applied to files that are at hand, and checked by reading them again.
+void check_fixes(const Options& options) {
+  const std::string fixes = options.fix ? "--fix" : options.export_fixes.empty() ? "" : "--export-fixes";
+  if (fixes.empty()) return;
+  const char* other = !options.link.empty()           ? "--link"
+                      : !options.emit_summary.empty() ? "--emit-summary"
+                      : !options.stdin_file.empty()   ? "--stdin-filename"
+                      : options.dump_flow             ? "--dump-flow"
+                                                      : nullptr;
+  if (other) {
+    throw UsageError(
+        fmt::format("{} changes source files and reads them again, which {} leaves no way for; name "
+                    "the sources in a run of its own",
+                    fixes, other));
+  }
+  if (!options.export_fixes.empty()) expect_writable("--export-fixes", options.export_fixes);
 }
 
 // The folder whose configuration holds.
@@ -331,12 +266,14 @@ void check(const CLI::App& app, Written& written, Options& options) {
     }
   }
   options.rules_hash = rules_hash(written.contracts);
+  options.contract_files = written.contracts;
   if (written.jobs.value_or(1) < 1)
     throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", *written.jobs));
   options.jobs =
       static_cast<unsigned>(written.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
   check_cache(written, options);
   check_summaries(options);
+  check_fixes(options);
   check_formats(written.formats, options);
   check_baselines(options);
 }

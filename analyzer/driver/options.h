@@ -39,12 +39,15 @@ struct Options {
   std::vector<std::string> torch_versions;  // ascending; empty: as the headers say
   std::string device = "cuda";
   ContractSet contracts;
+  std::vector<std::string> contract_files;  // of the user's own
   RuleFilter rules;
   bool strict = false;
   FailOn fail_on = FailOn::kWarning;
   std::vector<ReportTarget> reports;
   std::string baseline, write_baseline;  // files
   std::optional<Baseline> known;         // what `baseline` holds
+  bool fix = false;
+  std::string export_fixes;  // file; empty: none
   unsigned jobs = 1;
   std::vector<std::string> exclude;        // patterns of absolute paths (config.h)
   std::vector<std::string> external;       // likewise
@@ -53,6 +56,7 @@ struct Options {
   std::string cache;                       // folder; empty: none
   std::string rules_hash;                  // what summaries are written for
   std::string emit_summary;                // file; empty: a report
+  std::string depfile;                     // file; empty: none
   std::vector<std::string> link;           // summaries to report on instead of sources
   unsigned time_limit = 300;               // seconds for one file
   std::vector<std::string> extra_arguments;

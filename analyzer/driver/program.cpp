@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyzer/flow/analysis.h"
+#include "analyzer/flow/fixes/fix_search.h"
 #include "analyzer/flow/link.h"
 
 namespace dtype_guard::driver {
@@ -63,7 +64,8 @@ bool older(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options) {
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
+                              const flow::SourceText& text) {
   ProgramResult result;
   flow::AnalysisOptions analysis;
   analysis.settings = options.settings;
@@ -80,9 +82,10 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   }
   if (!torch_version.empty()) analysis.torch_versions = {torch_version};
   if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
-  const flow::Module module = flow::link(std::move(modules));
+  flow::Module module = flow::link(std::move(modules));
   flow::AnalysisResult analysed = flow::analyse(module, analysis);
   result.findings = std::move(analysed.findings);
+  if (text) flow::offer_fixes(module, analysis, text, result.findings);
   for (const flow::NotLowered& each : analysed.not_analysed) {
     result.not_analysed.push_back(
         {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});

@@ -6,6 +6,7 @@
 
 #include "analyzer/driver/file_summary.h"
 #include "analyzer/driver/options.h"
+#include "analyzer/flow/fixes/source_text.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard::driver {
@@ -16,6 +17,8 @@ struct ProgramResult {
 };
 
 // What went wrong with single files stands first, in their order.
-ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options);
+// With the text of the sources, fixes are looked for as well.
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
+                              const flow::SourceText& text = {});
 
 }  // namespace dtype_guard::driver

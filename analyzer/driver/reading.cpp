@@ -35,7 +35,7 @@ FileSummary read_source(const CompileCommand& command, const Options& options, c
   lowering.files = sources.texts;
   // What stands in no file has no time to be recognised by.
   const bool cached = !options.cache.empty() && sources.texts.empty();
-  lowering.record_dependencies = cached;
+  lowering.record_dependencies = cached || !options.depfile.empty();
   std::string key;
   if (cached) {
     key = key_of(command, lowering, cache);
@@ -54,6 +54,7 @@ FileSummary read_source(const CompileCommand& command, const Options& options, c
   summary.torch_version = std::move(lowered->torch_version);
   summary.errors = std::move(lowered->errors);
   summary.module = std::move(lowered->module);
+  for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
   if (cached && !lowered->crashed) cache.store(key, lowered->dependencies, summary);
   return summary;
 }

@@ -10,20 +10,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
-#include <map>
 #include <sstream>
 
 #include "analyzer/driver/atomic_file.h"
-#include "analyzer/driver/baselines.h"
+#include "analyzer/driver/depfile.h"
+#include "analyzer/driver/fixing.h"
 #include "analyzer/driver/limited_lowering.h"
-#include "analyzer/driver/merge.h"
 #include "analyzer/driver/program.h"
 #include "analyzer/driver/reading.h"
-#include "analyzer/driver/version.h"
+#include "analyzer/driver/reporting.h"
 #include "analyzer/flow/text.h"
-#include "rules/catalog/catalog.h"
 #include "rules/report/report.h"
-#include "rules/report/suppressions.h"
 
 namespace dtype_guard::driver {
 
@@ -32,17 +29,6 @@ namespace {
 bool any_failed(const std::vector<FileSummary>& summaries) {
   return std::any_of(summaries.begin(), summaries.end(),
                      [](const FileSummary& each) { return each.failed(); });
-}
-
-// Files, not compile commands.
-std::uint64_t files_read(const std::vector<FileSummary>& summaries) {
-  std::map<std::string, bool> read;
-  for (const FileSummary& each : summaries) {
-    bool& whole = read.try_emplace(each.source, true).first->second;
-    whole = whole && !each.failed();
-  }
-  return static_cast<std::uint64_t>(
-      std::count_if(read.begin(), read.end(), [](const auto& each) { return each.second; }));
 }
 
 bool wants_color(const Options& options) {
@@ -66,18 +52,6 @@ void write_reports(const Report& report, const Options& options) {
   }
 }
 
-// Comments for rules that were not asked for are not called stale.
-SuppressionScope scope_of(const Options& options, const std::vector<FileSummary>& summaries) {
-  SuppressionScope scope;
-  for (const FileSummary& each : summaries) {
-    if (scope.files.empty() || scope.files.back() != each.source) scope.files.push_back(each.source);
-  }
-  for (const Rule& rule : catalog()) {
-    if (options.rules.enabled(rule.id)) scope.rules.push_back(rule.id);
-  }
-  return scope;
-}
-
 bool fails(const Report& report, FailOn level) {
   const Summary summary = summarise(report);
   if (level == FailOn::kNever) return false;
@@ -96,6 +70,12 @@ int dump_flow(const std::vector<FileSummary>& summaries, const Options& options)
 
 // For a build system: what is wrong with the file is told here as well, since the link may be far away.
 int emit(const FileSummary& summary, const Options& options) {
+  if (!options.depfile.empty()) {
+    const std::string failed = write_atomically(options.depfile, depfile_text(summary, options));
+    if (!failed.empty()) {
+      throw UsageError(fmt::format("--depfile: writing '{}' failed: {}", options.depfile, failed));
+    }
+  }
   const std::string problem =
       write_atomically(options.emit_summary, summary_text(summary, options.rules_hash));
   if (!problem.empty()) {
@@ -110,40 +90,27 @@ int emit(const FileSummary& summary, const Options& options) {
   return summary.failed() ? 3 : 0;
 }
 
-// Of a file that a header was analysed through, only what concerns the header was asked for.
-void keep_those_of(const std::vector<std::string>& headers, std::vector<Finding>& findings) {
-  const auto of_header = [&](const SourceLocation& location) {
-    return std::find(headers.begin(), headers.end(), location.file) != headers.end();
-  };
-  if (headers.empty()) return;
-  std::erase_if(findings, [&](const Finding& each) {
-    return !of_header(each.location) &&
-           std::none_of(each.sinks.begin(), each.sinks.end(),
-                        [&](const Sink& sink) { return of_header(sink.location); });
-  });
-}
-
-int report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
-              const std::vector<std::string>& headers = {}) {
-  const bool failed = any_failed(summaries);
-  Report report;
-  report.tool = "dtype-lint";
-  report.tool_version = kVersion;
-  report.root = root;
-  const SuppressionScope scope = scope_of(options, summaries);
-  report.files_analysed = files_read(summaries);
-  ProgramResult result = analyse_program(std::move(summaries), options);
-  report.findings = std::move(result.findings);
-  report.not_analysed = std::move(result.not_analysed);
-  std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
-  keep_those_of(headers, report.findings);
-  merge_equal(report.findings);
-  apply_suppressions(report, source_reader(report), scope);
-  std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
-  use_baselines(report, options, headers.empty() ? scope.files : headers);
+// Writes the report; the exit status that it means.
+int finish(const Report& report, bool failed, const Options& options) {
   write_reports(report, options);
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;
+}
+
+// With --fix, of what is left.
+int report_on_sources(std::vector<FileSummary> summaries, const Options& options, const SourceList& sources,
+                      Cache& cache) {
+  const std::string& root = sources.user_code.root();
+  ReportScope scope;
+  scope.headers = sources.headers;
+  for (const auto& [path, text] : sources.texts) scope.texts[sources.user_code.report_name(path)] = text;
+  const bool fixing = options.fix || !options.export_fixes.empty();
+  if (!fixing) {
+    const bool failed = any_failed(summaries);
+    return finish(report_on(std::move(summaries), root, options, scope), failed, options);
+  }
+  FixedSources fixed = fix_sources(std::move(summaries), options, sources, cache);
+  return finish(fixed.report, any_failed(fixed.summaries), options);
 }
 
 }  // namespace
@@ -163,7 +130,7 @@ int run(const Options& options, const SourceList& sources) {
     }
     status = emit(summaries.front(), options);
   } else {
-    status = report_on(std::move(summaries), sources.user_code.root(), options, sources.headers);
+    status = report_on_sources(std::move(summaries), options, sources, cache);
   }
   leave_process(status);
   return status;
@@ -195,7 +162,9 @@ int run_linked(const Options& options) {
   }
   if (!options.root.empty()) root = std::filesystem::absolute(root).lexically_normal().string();
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
-  return options.dump_flow ? dump_flow(summaries, options) : report_on(std::move(summaries), root, options);
+  if (options.dump_flow) return dump_flow(summaries, options);
+  const bool failed = any_failed(summaries);
+  return finish(report_on(std::move(summaries), root, options), failed, options);
 }
 
 }  // namespace dtype_guard::driver

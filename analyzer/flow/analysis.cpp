@@ -53,7 +53,8 @@ AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
   AnalysisResult out;
   const FunctionIndex index(module);
   FindingCollector collector(module, options);
-  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
+  std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
+  if (!options.through.empty()) roots = roots_that_run(index, roots, options.through);
   std::vector<bool> given_up(module.functions.size());
   for (const PrecisionSetting& setting : options.settings) {
     for (const std::string& torch_version : options.torch_versions) {

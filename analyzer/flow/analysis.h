@@ -32,6 +32,7 @@ struct AnalysisOptions {
   std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
+  std::vector<std::uint32_t> through;  // functions: only roots that may run one of them; empty: all roots
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
 };

@@ -16,9 +16,10 @@ std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, cons
   for (const Alternative& each : argument(state, instruction, 0)) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || object->type.empty()) return {};
-    const std::string own = object->type + "::" + std::string(call.method);
-    std::vector<std::uint32_t> found = index_.methods(own, instruction.args.size() - 1, unit_);
-    if (found.empty()) found = index_.find(call.key);
+    std::vector<std::uint32_t> found =
+        index_.inherited(object->type, call.method, instruction.args.size() - 1, unit_);
+    // A class whose bases nobody noted has none that has its own.
+    if (found.empty() && !index_.class_facts(object->type)) found = index_.find(call.key);
     if (found.size() != 1) return {};
     if (std::find(out.begin(), out.end(), found[0]) == out.end()) out.push_back(found[0]);
   }

@@ -17,18 +17,21 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+enum class Einsum { kUnknown, kSums, kMultiplies };
+
 // Whether an einsum sums over anything: a letter of its inputs is missing from its output.
-bool sums(const Instruction& instruction, const FunctionInfo& info) {
-  if (instruction.args.empty()) return false;
+Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
+  if (instruction.args.empty()) return Einsum::kUnknown;
   const Instruction* first = info.definition(instruction.args.front().value);
   const auto* equation = first ? std::get_if<std::string>(&first->constant) : nullptr;
   const std::size_t arrow = equation ? equation->find("->") : std::string::npos;
-  if (arrow == std::string::npos) return false;  // not known: no claim
-  return std::any_of(
+  if (arrow == std::string::npos) return Einsum::kUnknown;
+  const bool sums = std::any_of(
       equation->begin(), equation->begin() + static_cast<std::ptrdiff_t>(arrow), [&](char letter) {
         const bool index = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
         return index && equation->find(letter, arrow) == std::string::npos;
       });
+  return sums ? Einsum::kSums : Einsum::kMultiplies;
 }
 
 Api product_api(std::string_view op) {
@@ -47,6 +50,12 @@ Api product_api(std::string_view op) {
 }
 
 }  // namespace
+
+const Operator* operator_of(const Instruction& instruction, const FunctionInfo& info) {
+  const Operator* op = find_operator(instruction.name);
+  const bool multiplies = op && op->name == "einsum" && einsum_kind(instruction, info) == Einsum::kMultiplies;
+  return multiplies ? find_operator("einsum.mul") : op;
+}
 
 bool is_contraction(std::string_view op) { return is_one_of(kContractions, op); }
 
@@ -72,7 +81,7 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
 const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
                              std::uint8_t left, std::uint8_t right) {
   if (!is_contraction(op) || !((left | right) & (kRotated | kScores))) return nullptr;
-  if (op == "einsum" && !sums(instruction, info)) return nullptr;
+  if (op == "einsum" && einsum_kind(instruction, info) != Einsum::kSums) return nullptr;
   static const std::map<std::string_view, Api> kApis = [] {
     std::map<std::string_view, Api> made;
     for (const std::string_view each : kContractions) made.emplace(each, product_api(each));

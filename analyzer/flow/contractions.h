@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/ir.h"
 #include "rules/contracts/contract.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 
@@ -19,6 +20,10 @@ inline constexpr std::uint8_t kTable = 1;    // of a cosine or sine
 inline constexpr std::uint8_t kRotated = 2;  // a tensor times such a table
 inline constexpr std::uint8_t kProduct = 4;  // of a product of matrices
 inline constexpr std::uint8_t kScores = 8;   // a softmax of one
+
+// The entry of what an instruction calls; null: none. An einsum that sums over nothing multiplies element by
+// element and promotes, so it has an entry of its own.
+const Operator* operator_of(const Instruction& instruction, const FunctionInfo& info);
 
 // Whether the operator is a product of matrices.
 bool is_contraction(std::string_view op);

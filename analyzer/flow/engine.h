@@ -134,6 +134,10 @@ class Engine {
   // objects.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);
   Value pack(const Activation& activation, const Instruction& instruction, State& state);
+  Value copy_of(const Activation& activation, const Instruction& instruction, State& state);
+  Alternative cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                     State& state, int depth);
+  void overwrite_object(const Instruction& instruction, State& state);
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
@@ -209,6 +213,7 @@ class Engine {
   // roots.cpp
   Value input(const Parameter& parameter, ContextId context, int position, State& state);
   Value make_object(const std::string& class_name, ContextId context, int position, State& state);
+  void give_fields(const std::string& class_name, HeapId id, ContextId root, State& state);
   bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 

@@ -53,8 +53,8 @@ std::string library_says(const Defect& defect) {
   if (defect.unsupported && !defect.operand->error.empty()) return defect.operand->error;
   for (const SinkOperand* other : defect.differs_from) {
     const Operand& theirs = *defect.record->api->find(other->role);
-    if (defect.operand->same_as == theirs.role && !defect.operand->error.empty())
-      return defect.operand->error;
+    const bool compared = defect.operand->same_as == theirs.role || defect.operand->same_as == theirs.same_as;
+    if (compared && !defect.operand->error.empty()) return defect.operand->error;
     if (theirs.same_as == defect.operand->role && !theirs.error.empty()) return theirs.error;
   }
   return "";

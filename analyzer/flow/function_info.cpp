@@ -4,6 +4,7 @@
 
 namespace dtype_guard::flow {
 namespace {
+constexpr int kMaxBases = 16;  // one above the other
 
 const std::vector<BlockId>& targets(const Function& function, BlockId block) {
   static const std::vector<BlockId> none;
@@ -73,6 +74,7 @@ std::optional<VirtualCall> virtual_call(std::string_view name) {
 }
 
 FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(module.functions.size()) {
+  for (const ClassFacts& each : module.classes) classes_[each.name] = &each;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const Function& function = module.functions[i];
     const auto id = static_cast<std::uint32_t>(i);
@@ -126,6 +128,29 @@ std::vector<std::uint32_t> FunctionIndex::methods(std::string_view name, std::si
     if (is_seen_by(function(each), unit)) here.push_back(each);
   }
   return here.empty() ? all : here;
+}
+
+const ClassFacts* FunctionIndex::class_facts(std::string_view name) const {
+  const auto found = classes_.find(name);
+  return found == classes_.end() ? nullptr : found->second;
+}
+
+std::vector<std::uint32_t> FunctionIndex::inherited(std::string_view class_name, std::string_view method,
+                                                    std::size_t parameters, std::uint32_t unit) const {
+  std::vector<std::string_view> level = {class_name};
+  for (int depth = 0; depth < kMaxBases && !level.empty(); ++depth) {
+    std::vector<std::uint32_t> out;
+    std::vector<std::string_view> above;
+    for (const std::string_view each : level) {
+      const auto own = methods(std::string(each) + "::" + std::string(method), parameters, unit);
+      out.insert(out.end(), own.begin(), own.end());
+      const ClassFacts* facts = class_facts(each);
+      if (facts) above.insert(above.end(), facts->bases.begin(), facts->bases.end());
+    }
+    if (!out.empty()) return out;
+    level = std::move(above);
+  }
+  return {};
 }
 
 std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction) const {

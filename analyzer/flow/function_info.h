@@ -54,6 +54,10 @@ class FunctionIndex {
   std::vector<std::uint32_t> methods(std::string_view name, std::size_t parameters, std::uint32_t unit) const;
   // What a call or the making of a lambda may run; of a virtual call, every method of that name.
   std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
+  const ClassFacts* class_facts(std::string_view name) const;
+  // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
+  std::vector<std::uint32_t> inherited(std::string_view class_name, std::string_view method,
+                                       std::size_t parameters, std::uint32_t unit) const;
   // Those that source file `unit` sees; else those of the one class of that name that other files have.
   std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
 
@@ -64,6 +68,7 @@ class FunctionIndex {
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_;  // by qualified name
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_of_any_class_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> constructors_;
+  std::map<std::string_view, const ClassFacts*> classes_;
 };
 
 }  // namespace dtype_guard::flow

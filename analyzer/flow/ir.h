@@ -29,7 +29,7 @@ using BlockId = std::uint32_t;  // index into Function::blocks; block 0 is the e
 using VariableId = std::uint32_t;
 
 // Lines and columns count from 1, ends exclusive, columns in UTF-8 bytes; file is an index into
-// Module::files. Macro expansions carry the expansion location.
+// Module::files. What a macro writes carries the location of its expansion, its arguments their own.
 struct SourceRange {
   std::uint32_t file = 0;
   int line = 0;
@@ -40,12 +40,12 @@ struct SourceRange {
 };
 
 // Storage: a variable of this function, or whatever `base` refers to, followed by a path of fields and cells.
-// `x`, `this.mat_qkv.weight`, `parts[0]`, `parts[*]` (index not constant).
+// `x`, `this.mat_qkv.weight`, `parts[0]`, `parts[*]` (index not constant), `parts[+]` (one more at the end).
 struct Place {
   VariableId variable = 0;  // used when base is 0; printed by name, index into Function::variables
   ValueId base = 0;         // an object, reference, pointer or container value
   struct Step {
-    enum class Kind : std::uint8_t { kField, kCell, kAnyCell };
+    enum class Kind : std::uint8_t { kField, kCell, kAnyCell, kNextCell };
     Kind kind = Kind::kField;
     std::string field;
     std::int64_t cell = 0;
@@ -64,6 +64,13 @@ struct Unknown {
   friend bool operator==(Unknown, Unknown) = default;
 };
 using Constant = std::variant<Unknown, None, bool, std::int64_t, double, std::string, Dtype>;
+
+// How the expression of an instruction stands in the file; printed as "tensor" or "macro" after its position.
+enum class Written : std::uint8_t {
+  kOther,
+  kTensor,  // the value of a C++ expression of a tensor type, as written: it can be cast where it stands
+  kMacro,   // an expansion has a part in it: nothing can be edited there
+};
 
 enum class Op : std::uint8_t {
   kConst,     // %r = const C
@@ -118,6 +125,7 @@ struct Instruction {
   std::vector<BlockId> targets;   // kJump, kBranch
   SourceRange range;
   std::string text;  // the expression as written, white space folded, at most 120 bytes; for paths
+  Written written = Written::kOther;
   friend bool operator==(const Instruction&, const Instruction&) = default;
 };
 
@@ -164,6 +172,18 @@ struct Function {
   friend bool operator==(const Function&, const Function&) = default;
 };
 
+// The base of a class that is not known.
+inline constexpr std::string_view kUnknownClass = "?";
+
+// A class of the project: which other methods an object of it has, and what one that comes from elsewhere
+// holds.
+struct ClassFacts {
+  std::string name;
+  std::vector<std::string> bases;
+  std::vector<Parameter> fields;  // none where constructors decide
+  friend bool operator==(const ClassFacts&, const ClassFacts&) = default;
+};
+
 struct NotLowered {
   std::string function;
   std::string reason;
@@ -178,6 +198,7 @@ struct Module {
   std::vector<NotLowered> not_lowered;
   // Keys of virtual functions that a class here overrides: a call of them by another file is unknown.
   std::vector<std::string> overridden;
+  std::vector<ClassFacts> classes;  // by name
 };
 
 }  // namespace dtype_guard::flow

@@ -79,8 +79,20 @@ class Linker {
         out_.not_lowered.push_back(each);
       }
     }
+    for (ClassFacts& each : module.classes) adopt_class(std::move(each));
     overridden_.insert(module.overridden.begin(), module.overridden.end());
     out_.overridden.assign(overridden_.begin(), overridden_.end());
+  }
+
+  // A name that two classes have says nothing of either.
+  void adopt_class(ClassFacts facts) {
+    const auto at = std::lower_bound(out_.classes.begin(), out_.classes.end(), facts,
+                                     [](const auto& a, const auto& b) { return a.name < b.name; });
+    if (at == out_.classes.end() || at->name != facts.name) {
+      out_.classes.insert(at, std::move(facts));
+    } else if (!(*at == facts)) {
+      *at = {at->name, {std::string(kUnknownClass)}, {}};
+    }
   }
 
   void collect() {

@@ -65,6 +65,10 @@ inline constexpr std::array<std::string_view, 5> kFunctionKinds = {"function", "
 inline constexpr std::array<std::string_view, 8> kParameterKinds = {
     "tensor", "optional_tensor", "tensor_list", "dtype", "options", "number", "object", "other"};
 
+constexpr std::string_view spelling(Written written) {
+  return written == Written::kTensor ? "tensor" : written == Written::kMacro ? "macro" : "";
+}
+
 // Letters, digits, '_' and '$', with "::" between parts; everything else is printed in quotes.
 constexpr bool is_word_start(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '$';

@@ -7,6 +7,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+constexpr int kMaxNesting = 3;  // containers of containers that are copied with what they hold
 
 void put(State& state, HeapId id, HeapObject object) {
   state.heap[id] = std::make_shared<HeapObject>(std::move(object));
@@ -52,6 +53,51 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
   }
   put(state, id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
+}
+
+// A copy of a container or of a plain object: what is done to the one is not done to the other.
+Value Engine::copy_of(const Activation& activation, const Instruction& instruction, State& state) {
+  Value out;
+  int sub = 0;
+  const Value original = argument(state, instruction, 0);
+  for (const Alternative& each : original) {
+    out = join(out, Value(cloned(each, activation.context, &instruction, sub, state, 0)), symbols_);
+  }
+  return out.is_bottom() ? original : out;
+}
+
+Alternative Engine::cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                           State& state, int depth) {
+  const HeapObject* object = original.kind == Kind::kObject ? state.find(original.object) : nullptr;
+  const bool container = object && object->kind == HeapObject::Kind::kContainer;
+  if (!container && !(object && object->kind == HeapObject::Kind::kInstance && depth == 0)) return original;
+  if (depth > kMaxNesting) return original;
+  HeapObject fresh = *object;
+  for (auto& [key, cell] : fresh.cells) {
+    Value inner;
+    const Value held = cell;
+    for (const Alternative& each : held) {
+      inner = join(inner, Value(cloned(each, context, site, sub, state, depth + 1)), symbols_);
+    }
+    if (!inner.is_bottom() && !(inner == held)) cell = inner;
+  }
+  Alternative out = original;
+  out.object = heap_id(context, site, ++sub);
+  put(state, out.object, std::move(fresh));
+  return out;
+}
+
+// The object keeps its identity and holds what the other one holds.
+void Engine::overwrite_object(const Instruction& instruction, State& state) {
+  const Alternative* target = argument(state, instruction, 0).single();
+  const Alternative* source = argument(state, instruction, 1).single();
+  const HeapObject* to = target && target->kind == Kind::kObject ? state.find(target->object) : nullptr;
+  const HeapObject* from = source && source->kind == Kind::kObject ? state.find(source->object) : nullptr;
+  if (!to || !from) return havoc(state, argument(state, instruction, 0));
+  HeapObject replaced = *to;
+  replaced.cells = from->cells;
+  replaced.rest = from->rest;
+  put(state, target->object, std::move(replaced));
 }
 
 Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {

@@ -24,6 +24,11 @@ bool states_dtype(const Alternative& each) {
 
 Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
   if (instruction.name == "pointer_cast") return typed_pointer(activation, instruction, state);
+  if (instruction.name == "copy_of") return copy_of(activation, instruction, state);
+  if (instruction.name == "assign_object") {
+    overwrite_object(instruction, state);
+    return argument(state, instruction, 0);
+  }
   if (auto scalar = scalar_operation(activation, instruction, state)) return *scalar;
   if (instruction.name.ends_with("::forward")) {
     if (const ModuleType* type = find_module_type(instruction.name)) {
@@ -33,7 +38,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (instruction.name == "parameters" || instruction.name == "buffers") {
     return registered_tensors(activation, instruction, state);
   }
-  const Operator* op = find_operator(instruction.name);
+  const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
   if (op->in_place) return argument(state, instruction, 0);
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);

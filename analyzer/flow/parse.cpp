@@ -43,8 +43,12 @@ class Parser {
       module_.not_lowered.push_back(std::move(each));
     } else if (!function_ && line.take("overridden")) {
       module_.overridden.push_back(line.word("a function key"));
+    } else if (!function_ && line.take("class")) {
+      class_header(line);
+    } else if (!function_ && !module_.classes.empty() && line.take("field")) {
+      module_.classes.back().fields.push_back(parameter(line));
     } else if (function_ && function_->blocks.empty() && line.take("parameter")) {
-      parameter(line);
+      function_->parameters.push_back(parameter(line));
     } else if (function_ && function_->blocks.empty() && line.take("variables")) {
       do {
         function_->variables.push_back(line.word("a variable name"));
@@ -54,7 +58,7 @@ class Parser {
     } else if (function_) {
       return instruction(line);
     } else {
-      line.expected("'file', 'not_lowered', 'overridden' or a function");
+      line.expected("'file', 'not_lowered', 'overridden', 'class' or a function");
     }
     if (!line.at_end()) line.expected("the end of the line");
   }
@@ -83,7 +87,16 @@ class Parser {
       line.expected("'key', 'of', 'module', 'internal', 'main', 'foreign', ';' or the end of the line");
   }
 
-  void parameter(TextCursor& line) {
+  void class_header(TextCursor& line) {
+    ClassFacts& facts = module_.classes.emplace_back();
+    facts.name = line.word("a class name");
+    if (!line.take(":")) return;
+    do {
+      facts.bases.push_back(line.word("a class name"));
+    } while (line.take(","));
+  }
+
+  static Parameter parameter(TextCursor& line) {
     Parameter parameter;
     parameter.name = line.word("a parameter name");
     line.need(":");
@@ -94,7 +107,7 @@ class Parser {
     parameter.kind = static_cast<ParameterKind>(kind - kParameterKinds.begin());
     if (line.next_is('"')) parameter.type = line.quoted("a type in quotes");
     parameter.by_reference = line.take("&");
-    function_->parameters.push_back(std::move(parameter));
+    return parameter;
   }
 
   void block_label(TextCursor& line) {
@@ -132,7 +145,7 @@ class Parser {
     if (row == kMnemonics.end()) at_word.expected("an instruction");
     out.op = static_cast<Op>(row - kMnemonics.begin());
     operands(line, *row, out);
-    position(line, out.range, out.text);
+    position(line, out.range, out.text, &out.written);
     if (!line.at_end()) line.expected("';' or the end of the line");
     function_->blocks.back().instructions.push_back(std::move(out));
   }
@@ -197,9 +210,11 @@ class Parser {
       if (line.take(".")) {
         step.field = line.word("a field name");
       } else if (line.take("[")) {
-        step.kind = line.take("*") ? Place::Step::Kind::kAnyCell : Place::Step::Kind::kCell;
+        step.kind = line.take("*")   ? Place::Step::Kind::kAnyCell
+                    : line.take("+") ? Place::Step::Kind::kNextCell
+                                     : Place::Step::Kind::kCell;
         if (step.kind == Place::Step::Kind::kCell)
-          step.cell = line.need_number<std::int64_t>("an index or '*'");
+          step.cell = line.need_number<std::int64_t>("an index, '*' or '+'");
         line.need("]");
       } else {
         return out;
@@ -249,9 +264,12 @@ class Parser {
     throw TextError(line.number(), fmt::format("'{}' is not a number", digits));
   }
 
-  void position(TextCursor& line, SourceRange& range, std::string& text) {
+  void position(TextCursor& line, SourceRange& range, std::string& text, Written* written = nullptr) {
     if (!line.take(";")) return;
     if (!line.next_is('"') || line_has_position(line)) source_range(line, range);
+    for (const Written each : {Written::kTensor, Written::kMacro}) {
+      if (written && line.take(spelling(each))) *written = each;
+    }
     if (line.next_is('"')) text = line.quoted("the source text");
   }
 

@@ -6,7 +6,8 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr int kMaxPointers = 8;  // followed in a row
+constexpr int kMaxPointers = 8;          // followed in a row
+constexpr std::int64_t kMaxListed = 16;  // elements of a container that are told apart as they are added
 }  // namespace
 
 Engine::Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
@@ -37,9 +38,10 @@ void Engine::follow(const State& state, const Alternative& from, const Place::St
   switch (from.kind) {
     case Kind::kObject:
     case Kind::kClosure: {
-      const Key key = is_field                                   ? field(step.field)
-                      : step.kind == Place::Step::Kind::kAnyCell ? Key{Key::Kind::kAny, 0}
-                                                                 : Key{Key::Kind::kIndex, step.cell};
+      const Key key = is_field                                    ? field(step.field)
+                      : step.kind == Place::Step::Kind::kAnyCell  ? Key{Key::Kind::kAny, 0}
+                      : step.kind == Place::Step::Kind::kNextCell ? Key{Key::Kind::kNext, 0}
+                                                                  : Key{Key::Kind::kIndex, step.cell};
       out.locations.push_back({from.object, key});
       return;
     }
@@ -100,16 +102,30 @@ Value Engine::read(const State& state, const Target& target) {
   return out;
 }
 
+namespace {
+// Where one more element goes: behind the last, as long as it is known how many there are.
+Key next_cell(const HeapObject& object, bool strong) {
+  const auto count = static_cast<std::int64_t>(object.cells.size());
+  const bool listed =
+      object.cells.empty() || object.cells.rbegin()->first == Key{Key::Kind::kIndex, count - 1};
+  const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() &&
+                       object.kind == HeapObject::Kind::kContainer;
+  return counted ? Key{Key::Kind::kIndex, count} : Key{Key::Kind::kAny, 0};
+}
+}  // namespace
+
 void Engine::write(State& state, const Location& location, const Value& value, bool strong) {
   HeapObject& object = state.change(location.object);
-  if (location.key.kind == Key::Kind::kAny) {
-    for (auto& [key, cell] : object.cells) {
-      if (key.kind == Key::Kind::kIndex) cell = weak_update(cell, value, symbols_);
+  Key key = location.key;
+  if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
+  if (key.kind == Key::Kind::kAny) {
+    for (auto& [each, cell] : object.cells) {
+      if (each.kind == Key::Kind::kIndex) cell = weak_update(cell, value, symbols_);
     }
     object.rest = weak_update(object.rest, value, symbols_);
     return;
   }
-  Value& cell = object.cells[location.key];
+  Value& cell = object.cells[key];
   cell = strong ? value : weak_update(cell, value, symbols_);
 }
 

@@ -58,7 +58,7 @@ class Printer {
     if (function.is_main) out += " main";
     if (function.foreign) out += " foreign";
     out += position(function.range, {}, true) + "\n";
-    for (const Parameter& parameter : function.parameters) out += parameter_line(parameter);
+    for (const Parameter& parameter : function.parameters) out += parameter_line(parameter, "parameter");
     if (!function.variables.empty()) {
       out += "  variables ";
       for (std::size_t i = 0; i < function.variables.size(); ++i) {
@@ -74,7 +74,16 @@ class Printer {
     return out;
   }
 
-  std::string position(const SourceRange& range, std::string_view text, bool with_file) const {
+  static std::string class_facts(const ClassFacts& facts) {
+    std::string out = "class " + word(facts.name);
+    for (std::size_t i = 0; i < facts.bases.size(); ++i) out += (i ? ", " : " : ") + word(facts.bases[i]);
+    out += "\n";
+    for (const Parameter& each : facts.fields) out += parameter_line(each, "field");
+    return out;
+  }
+
+  std::string position(const SourceRange& range, std::string_view text, bool with_file,
+                       Written written = Written::kOther) const {
     std::string out;
     if (range != SourceRange{}) {
       if (with_file) {
@@ -86,13 +95,14 @@ class Printer {
       }
       out += fmt::format("{}:{}-{}:{}", range.line, range.column, range.end_line, range.end_column);
     }
+    if (!out.empty() && written != Written::kOther) out += " " + std::string(spelling(written));
     if (!text.empty()) out += (out.empty() ? "" : " ") + quoted(text);
     return out.empty() ? out : " ; " + out;
   }
 
  private:
-  static std::string parameter_line(const Parameter& parameter) {
-    std::string out = fmt::format("  parameter {}: {}", word(parameter.name),
+  static std::string parameter_line(const Parameter& parameter, std::string_view what) {
+    std::string out = fmt::format("  {} {}: {}", what, word(parameter.name),
                                   kParameterKinds[static_cast<std::size_t>(parameter.kind)]);
     if (!parameter.type.empty()) out += " " + quoted(parameter.type);
     return out + (parameter.by_reference ? " &\n" : "\n");
@@ -118,6 +128,9 @@ class Printer {
           break;
         case Place::Step::Kind::kAnyCell:
           out += "[*]";
+          break;
+        case Place::Step::Kind::kNextCell:
+          out += "[+]";
           break;
       }
     }
@@ -153,7 +166,8 @@ class Printer {
       out += fmt::format(" ? b{} : b{}", instruction.targets.at(0), instruction.targets.at(1));
     }
     return out +
-           position(instruction.range, instruction.text, instruction.range.file != function_->range.file) +
+           position(instruction.range, instruction.text, instruction.range.file != function_->range.file,
+                    instruction.written) +
            "\n";
   }
 
@@ -176,6 +190,7 @@ std::string print(const Module& module) {
                        printer.position(each.range, {}, true));
   }
   for (const std::string& key : module.overridden) out += "overridden " + word(key) + "\n";
+  for (const ClassFacts& each : module.classes) out += Printer::class_facts(each);
   for (const Function& function : module.functions) {
     if (!out.empty()) out += "\n";
     out += printer.function(function);

@@ -1,7 +1,6 @@
 #include "analyzer/flow/reach.h"
 
 #include <algorithm>
-#include <functional>
 #include <iterator>
 
 #include "analyzer/flow/contractions.h"
@@ -12,9 +11,13 @@ namespace {
 
 class Reach {
  public:
-  explicit Reach(const FunctionIndex& index)
+  // Of the functions that hold a sink, or of `goals` when they are given.
+  explicit Reach(const FunctionIndex& index, const std::vector<std::uint32_t>* goals = nullptr)
       : index_(index), callers_(index.module().functions.size()), reaches_(callers_.size()) {
-    for (std::uint32_t i = 0; i < callers_.size(); ++i) note(i);
+    for (std::uint32_t i = 0; i < callers_.size(); ++i) {
+      if (note(i) && !goals) mark(i);
+    }
+    if (goals) std::for_each(goals->begin(), goals->end(), [&](std::uint32_t each) { mark(each); });
     while (!work_.empty()) {
       const std::uint32_t callee = work_.back();
       work_.pop_back();
@@ -30,12 +33,14 @@ class Reach {
     work_.push_back(function);
   }
 
-  void note(std::uint32_t id) {
+  // Who its callees are called by; true when it holds a sink.
+  bool note(std::uint32_t id) {
     const Function& function = index_.function(id);
+    bool sink = false;
     for (const Block& block : function.blocks) {
       for (const Instruction& each : block.instructions) {
         const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
-        if (each.op == Op::kSink || (op && is_contraction(op->name))) mark(id);
+        sink = sink || each.op == Op::kSink || (op && is_contraction(op->name));
         for (const std::uint32_t callee : index_.may_run(each)) callers_[callee].push_back(id);
       }
     }
@@ -49,6 +54,7 @@ class Reach {
     for (const Parameter& each : function.parameters) {
       if (each.kind == ParameterKind::kObject) made(each.type);
     }
+    return sink;
   }
 
   const FunctionIndex& index_;
@@ -61,9 +67,15 @@ class Reach {
 
 std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
                                                   const std::vector<std::uint32_t>& roots) {
-  const Reach reaches(index);
   std::vector<std::uint32_t> out;
-  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), std::cref(reaches));
+  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index));
+  return out;
+}
+
+std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                                          const std::vector<std::uint32_t>& functions) {
+  std::vector<std::uint32_t> out;
+  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index, &functions));
   return out;
 }
 

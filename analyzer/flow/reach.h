@@ -15,4 +15,8 @@ namespace dtype_guard::flow {
 std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
                                                   const std::vector<std::uint32_t>& roots);
 
+// Of `roots`, those that may run one of `functions`, along the same ways.
+std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                                          const std::vector<std::uint32_t>& functions);
+
 }  // namespace dtype_guard::flow

@@ -267,11 +267,23 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
       made = std::move(one);
     }
   }
-  --objects_being_made_;
   if (made) state = std::move(*made);
+  if (position >= 0) give_fields(class_name, id, root, state);
+  --objects_being_made_;
   std::vector<HeapId> seen;
   apply_setting(state, object, seen, false);
   return object;
+}
+
+// An object that a caller hands in holds what the setting says that callers hand in.
+void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, State& state) {
+  const ClassFacts* facts = index_.class_facts(class_name);
+  if (!facts) return;
+  const ContextId inner = context(root, facts);
+  for (std::size_t i = 0; i < facts->fields.size(); ++i) {
+    const Value given = input(facts->fields[i], inner, static_cast<int>(i), state);
+    state.change(id).cells[field(facts->fields[i].name)] = given;
+  }
 }
 
 void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {

@@ -84,6 +84,7 @@ std::optional<Value> Engine::autocast_question(const Instruction& instruction, c
 std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
                                               State& state) {
   if (instruction.args.empty()) {
+    if (instruction.name == "default_dtype") return Value(Alternative::a_dtype(state.default_dtype));
     if (auto answer = autocast_question(instruction, state)) return answer;
   }
   const std::size_t qualified = instruction.name.rfind("::");

@@ -37,9 +37,9 @@ struct Rank {
 };
 Rank join(Rank a, Rank b);
 
-// A cell of a heap object: variable number, field (interned name) or index.
+// A cell of a heap object: variable number, field (interned name) or index; any index, or the next one.
 struct Key {
-  enum class Kind : std::uint8_t { kVariable, kField, kIndex, kAny };
+  enum class Kind : std::uint8_t { kVariable, kField, kIndex, kAny, kNext };
   Kind kind = Kind::kVariable;
   std::int64_t id = 0;
   friend auto operator<=>(const Key&, const Key&) = default;

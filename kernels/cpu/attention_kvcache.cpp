@@ -143,34 +143,30 @@ AttentionPiece make_piece(const KvCacheProblem& problem, const AttentionProblem&
 // First each range of keys, then the rows of each kv head joined.
 void decode(const KvCacheProblem& problem, const AttentionProblem& attention, const KvCacheCut& cut,
             float* unfinished, char* scratch, std::size_t scratch_bytes, int threads) {
-  const IsaTable& table = *selected_isa()->table;
   const std::int64_t group = attention.heads / attention.kv_heads;
-  const std::int64_t head_floats = group * attention.seq_q * (attention.dim + 2);
+  const std::int64_t head_floats = group * attention.seq_q * unfinished_floats(attention.dim);
   const std::int64_t part_floats = head_floats * attention.kv_heads;
   const auto rows_of = [&](std::int64_t sequence) { return unfinished + sequence * cut.parts * part_floats; };
+  const auto piece_of_head = [&](std::int64_t sequence, std::int64_t kv_head) {
+    AttentionPiece piece = make_piece(problem, attention, sequence, kv_head, 0, 0);
+    piece.heads = group;
+    piece.queries = attention.seq_q;
+    return piece;
+  };
   const std::int64_t heads = cut.kv_heads_for(attention, threads), blocks = attention.kv_heads / heads;
   run_pieces(attention.batch * cut.parts * blocks, threads, [&](std::int64_t index, int thread) {
     const std::int64_t block = index % blocks, part = index / blocks % cut.parts;
     const std::int64_t sequence = index / blocks / cut.parts;
-    const std::int64_t length = problem.length_of(sequence), keys = cut.keys_of_part(length);
-    if (part > 0 && part * keys >= length) return;
-    AttentionPiece piece = make_piece(problem, attention, sequence, block * heads, 0, 0);
-    piece.kv_heads = heads;
-    piece.heads = group;
-    piece.queries = attention.seq_q;
-    piece.first_key = part * keys;
-    piece.last_key = std::min(piece.first_key + keys, length);
-    piece.unfinished = rows_of(sequence) + part * part_floats + block * heads * head_floats;
-    table.decode(piece, scratch + static_cast<std::size_t>(thread) * scratch_bytes);
+    decode_part(cut, piece_of_head(sequence, block * heads), part, heads,
+                rows_of(sequence) + part * part_floats + block * heads * head_floats,
+                scratch + static_cast<std::size_t>(thread) * scratch_bytes);
   });
   run_pieces(attention.batch * attention.kv_heads, threads, [&](std::int64_t index, int thread) {
     const std::int64_t kv_head = index % attention.kv_heads, sequence = index / attention.kv_heads;
-    AttentionPiece piece = make_piece(problem, attention, sequence, kv_head, 0, 0);
-    piece.heads = group;
-    piece.queries = attention.seq_q;
-    table.join_decoded(piece, rows_of(sequence) + kv_head * head_floats,
-                       cut.parts_of(problem.length_of(sequence)), part_floats,
-                       scratch + static_cast<std::size_t>(thread) * scratch_bytes);
+    selected_isa()->table->join_decoded(piece_of_head(sequence, kv_head),
+                                        rows_of(sequence) + kv_head * head_floats,
+                                        cut.parts_of(problem.length_of(sequence)), part_floats,
+                                        scratch + static_cast<std::size_t>(thread) * scratch_bytes);
   });
 }
 
@@ -226,7 +222,7 @@ std::size_t kvcache_shared_bytes(const KvCacheProblem& problem) {
   std::size_t bytes = rotated_bytes(problem);
   if (!cut.decodes) return bytes;
   return bytes + padded(static_cast<std::size_t>(attention.batch * cut.parts * attention.heads *
-                                                 attention.seq_q * (attention.dim + 2)) *
+                                                 attention.seq_q * unfinished_floats(attention.dim)) *
                         sizeof(float));
 }
 

@@ -28,12 +28,10 @@ struct IsaTable {
   // Scratch in bytes for a piece of `rows` rows, queries times heads.
   std::size_t (*attention_scratch)(std::int64_t dim, std::int64_t rows);
   void (*attention)(const AttentionPiece& piece, void* scratch);
-  // Finishes rows that pieces with `unfinished` set have left, `stride` floats apart from part to part.
-  void (*join)(const AttentionPiece& piece, const float* unfinished, std::int64_t parts, std::int64_t stride,
-               void* scratch);
   AttentionBwdSteps attention_bwd;
   // For pieces with few queries of the heads of all its kv heads, which are left unfinished. Scratch in bytes
-  // for `rows` rows; join_decoded takes one kv head, with the scratch of one row.
+  // for `rows` rows; join_decoded finishes the rows of one kv head, which lie `stride` floats apart from part
+  // to part, with the scratch of one row.
   std::size_t (*decode_scratch)(std::int64_t dim, std::int64_t rows);
   void (*decode)(const AttentionPiece& piece, void* scratch);
   void (*join_decoded)(const AttentionPiece& piece, const float* unfinished, std::int64_t parts,

@@ -45,7 +45,7 @@ struct AttentionPiece {
   const void* mask;  // of the first query, first head and first key of the sequence; null: none
   MaskKind mask_kind;
   RowStrides mask_strides;  // dim: of keys
-  // Not null: instead of out and lse, the unfinished rows are stored: dim sums, maximum and sum of each row.
+  // Of a piece that is decoded, instead of out and lse: dim sums, maximum and sum of each row.
   float* unfinished;
 };
 

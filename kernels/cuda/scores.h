@@ -94,6 +94,9 @@ class ScoreOptions {
  private:
   template <class Q>
   FLASH_REF_DEVICE float mask_number(int query, int key) const {
+    const bool beyond =
+        (problem_.mask_sizes[0] != 1 && query >= problem_.mask_sizes[0]) || key >= problem_.mask_sizes[1];
+    if (beyond) return device::as_float(0xff800000U);
     const std::int64_t at = mask_at_ + query * problem_.mask_strides[2] + key * problem_.mask_strides[3];
     if (problem_.mask_kind == MaskKind::kBool) {
       const bool seen = device::load(static_cast<const std::uint8_t*>(problem_.mask) + at) != 0;

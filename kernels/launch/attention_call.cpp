@@ -91,8 +91,10 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
   problem.window = options.window;
   problem.mask = settings.mask.data;
   problem.mask_kind = settings.mask_kind;
-  if (settings.mask.role != nullptr)
+  if (settings.mask.role != nullptr) {
     std::copy_n(settings.mask.strides, settings.mask.rank, problem.mask_strides + 4 - settings.mask.rank);
+    std::copy_n(settings.mask.sizes + settings.mask.rank - 2, 2, problem.mask_sizes);
+  }
   if (settings.slopes.role == nullptr) return;
   problem.slopes = reinterpret_cast<const float*>(settings.slopes.data);
   problem.slope_strides[0] = settings.slopes.rank == 2 ? settings.slopes.strides[0] : 0;

@@ -41,28 +41,53 @@ int read_offsets(const Call& call, const char* role, const DLTensor& given, std:
                    static_cast<long long>(total));
 }
 
-// Sizes of 1 serve all batches, heads and queries: their strides are 0.
+// For a dtype that the contract accepts: bool, float32 or that of q.
+MaskKind mask_kind_of(DLDataType dtype) {
+  constexpr unsigned kDlpackBool = 6;
+  if (dtype.code == kDlpackBool) return MaskKind::kBool;
+  return dtype.bits == 32 ? MaskKind::kFloat32 : MaskKind::kLikeQ;
+}
+
+struct MaskShape {
+  Shape two, four;
+  const char *of_two, *of_four;  // where the sizes come from
+};
+
+constexpr MaskShape kMaskOfBatches = {{2, "(seq_q or 1, seq_k), with 2 or 4 dimensions"},
+                                      {4, "(batch or 1, heads or 1, seq_q or 1, seq_k)"},
+                                      "(seq_q of q, perhaps 1, and seq_k of k)",
+                                      "(batch, heads and seq_q of q, each perhaps 1, and seq_k of k)"};
+constexpr MaskShape kMaskOfSequences = {{2, "(longest_q or 1, longest_k), with 2 or 4 dimensions"},
+                                        {4, "(batch or 1, heads or 1, longest_q or 1, longest_k)"},
+                                        "(the longest sequence of q, perhaps 1, and of k, each or more)",
+                                        "(batch, heads of q, the longest sequence of q, each perhaps 1, and "
+                                        "the longest of k; lengths may be more)"};
+
+// Sizes of 1 serve all batches, heads and queries: their strides are 0. Sequences of different lengths each
+// look at the beginning of their part, so there may be more than the longest one needs.
 int read_mask(const Call& call, const DLTensor& given, const AttentionOperands& operands, bool needs_data,
               AttentionSettings& settings) {
   constexpr const char* kRole = "options.mask";
   Tensor& mask = settings.mask;
-  if (int status = check_option_dtype(call, operands.api, kRole, given.dtype)) return status;
-  if (int status = check_mask_dtype(call, kRole, given.dtype, operands.element, settings.mask_kind))
+  if (int status = check_option_dtype(call, operands.api, kRole, given.dtype, dtype_of(operands.element)))
     return status;
+  settings.mask_kind = mask_kind_of(given.dtype);
+  const MaskShape& shape = operands.varlen ? kMaskOfSequences : kMaskOfBatches;
   const bool per_head = given.ndim == 4;
-  const Shape shape = per_head ? Shape{4, "(batch or 1, heads or 1, seq_q or 1, seq_k)"}
-                               : Shape{2, "(seq_q or 1, seq_k), with 2 or 4 dimensions"};
-  if (int status = read_tensor(call, kRole, given, shape, needs_data, mask)) return status;
-  const std::int64_t full[] = {operands.q.sizes[0], operands.q.sizes[2], operands.q.sizes[1],
-                               operands.k.sizes[1]};
+  if (int status = read_tensor(call, kRole, given, per_head ? shape.four : shape.two, needs_data, mask))
+    return status;
+  const std::int64_t full[] = {operands.batch(), operands.heads(), operands.seq_q(), operands.seq_k()};
   std::int64_t expected[4];
   for (int i = 0; i < mask.rank; ++i) {
-    expected[i] = full[4 - mask.rank + i];
-    if (mask.sizes[i] == 1 && i + 1 < mask.rank) expected[i] = 1;
+    const int dimension = 4 - mask.rank + i;
+    const bool is_length = dimension >= 2, is_last = dimension == 3;
+    expected[i] = full[dimension];
+    if (mask.sizes[i] == 1 && !is_last) expected[i] = 1;
+    // On a device lengths are out of the host's sight; what lies beyond the mask is hidden.
+    if (operands.varlen && is_length)
+      expected[i] = call.on_cuda() ? mask.sizes[i] : std::max(expected[i], mask.sizes[i]);
   }
-  return check_sizes(call, mask, expected,
-                     per_head ? "(batch, heads and seq_q of q, each perhaps 1, and seq_k of k)"
-                              : "(seq_q of q, perhaps 1, and seq_k of k)");
+  return check_sizes(call, mask, expected, per_head ? shape.of_four : shape.of_two);
 }
 
 }  // namespace
@@ -120,11 +145,6 @@ int read_settings(const Call& call, const flash_ref_attention_options* given,
                                           needs_data, settings))
     return status;
   if (settings.options.mask == nullptr) return FLASH_REF_OK;
-  if (operands.varlen) {
-    return call.fail(FLASH_REF_BAD_OPTIONS,
-                     "options.mask is set; expected NULL, since sequences of different lengths have no "
-                     "common mask");
-  }
   return read_mask(call, *settings.options.mask, operands, needs_data, settings);
 }
 
@@ -147,15 +167,13 @@ AttentionProblem make_attention_problem(const AttentionOperands& operands,
   set_strides(operands.v, problem.v_strides);
   set_strides(operands.out, problem.out_strides);
   std::copy_n(operands.lse.strides, operands.lse.rank, problem.lse_strides + 3 - operands.lse.rank);
-  const std::int64_t *q = operands.q.sizes, *k = operands.k.sizes;
-  const bool varlen = operands.varlen;
   problem.batch = operands.batch();
-  problem.seq_q = varlen ? operands.q_offsets.longest : q[1];
-  problem.seq_k = varlen ? operands.k_offsets.longest : k[1];
+  problem.seq_q = operands.seq_q();
+  problem.seq_k = operands.seq_k();
   problem.heads = operands.heads();
-  problem.kv_heads = k[operands.k.rank - 2];
-  problem.dim = q[operands.q.rank - 1];
-  if (varlen) {
+  problem.kv_heads = operands.k.sizes[operands.k.rank - 2];
+  problem.dim = operands.q.sizes[operands.q.rank - 1];
+  if (operands.varlen) {
     problem.q_offsets = operands.q_offsets.data();
     problem.k_offsets = operands.k_offsets.data();
     problem.q_offsets_stride = operands.q_offsets.tensor.strides[0];

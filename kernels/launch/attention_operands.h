@@ -26,6 +26,9 @@ struct AttentionOperands {
 
   std::int64_t batch() const { return varlen ? q_offsets.tensor.sizes[0] - 1 : q.sizes[0]; }
   std::int64_t heads() const { return q.sizes[q.rank - 2]; }
+  // With varlen those of the longest sequence.
+  std::int64_t seq_q() const { return varlen ? q_offsets.longest : q.sizes[1]; }
+  std::int64_t seq_k() const { return varlen ? k_offsets.longest : k.sizes[1]; }
 };
 
 // q, k, v and, with varlen, cu_seqlens_q and cu_seqlens_k.
@@ -41,7 +44,7 @@ int read_lse(const Call& call, const DLTensor& given, AttentionOperands& operand
 int read_attention_outputs(const Call& call, const DLTensor& out, const DLTensor* lse,
                            AttentionOperands& operands);
 
-// The options, with the tensors in them checked against the operands. A mask is refused with varlen.
+// The options, with the tensors in them checked against the operands.
 int read_settings(const Call& call, const flash_ref_attention_options* given,
                   const AttentionOperands& operands, bool needs_data, AttentionSettings& settings);
 

@@ -65,35 +65,42 @@ int check_dtypes(const Call& call, const ApiRule& api, const DLTensor* const* op
   return FLASH_REF_OK;
 }
 
-int check_option_dtype(const Call& call, const ApiRule& api, const char* member, DLDataType dtype) {
+int check_option_dtype(const Call& call, const ApiRule& api, const char* member, DLDataType dtype,
+                       DLDataType leading) {
   const std::string_view name = std::string_view(member).substr(std::string_view("options.").size());
   for (int i = 0; i < api.option_count; ++i) {
     const OperandRule& rule = api.options[i];
     if (name != rule.role) continue;
     if (in_set(dtype, rule.accepts)) return FLASH_REF_OK;
-    return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: %s", member, DtypeText(dtype).text,
-                     rule.accepted_names);
+    if (rule.same_as < 0) {
+      return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: %s", member, DtypeText(dtype).text,
+                       rule.accepted_names);
+    }
+    if (equal(dtype, leading)) return FLASH_REF_OK;
+    return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: %s, or %s (the dtype of %s)", member,
+                     DtypeText(dtype).text, rule.accepted_names, DtypeText(leading).text,
+                     api.operands[rule.same_as].role);
   }
   return call.fail(FLASH_REF_BAD_DTYPE, "%s is given, and the contract of %s lists no such option", member,
                    api.name);
-}
-
-int check_mask_dtype(const Call& call, const char* member, DLDataType dtype, Element q, MaskKind& kind) {
-  constexpr DLDataType kBool{6, 8, 1}, kFloat32{2, 32, 1}, kFloat16{2, 16, 1}, kBFloat16{4, 16, 1};
-  const DLDataType like_q = q == Element::kBFloat16 ? kBFloat16 : kFloat16;
-  kind = equal(dtype, kBool)      ? MaskKind::kBool
-         : equal(dtype, kFloat32) ? MaskKind::kFloat32
-         : equal(dtype, like_q)   ? MaskKind::kLikeQ
-                                  : MaskKind::kNone;
-  if (kind != MaskKind::kNone) return FLASH_REF_OK;
-  return call.fail(FLASH_REF_BAD_DTYPE, "%s has dtype %s; accepted: bool, float32 or %s (the dtype of q)",
-                   member, DtypeText(dtype).text, DtypeText(like_q).text);
 }
 
 Element element_of(DLDataType dtype) {
   constexpr unsigned kDlpackBfloat = 4;
   if (dtype.code == kDlpackBfloat) return Element::kBFloat16;
   return dtype.bits == 32 ? Element::kFloat32 : Element::kFloat16;
+}
+
+DLDataType dtype_of(Element element) {
+  switch (element) {
+    case Element::kFloat16:
+      return {2, 16, 1};
+    case Element::kBFloat16:
+      return {4, 16, 1};
+    case Element::kFloat32:
+      break;
+  }
+  return {2, 32, 1};
 }
 
 }  // namespace flash_ref

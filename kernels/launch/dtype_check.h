@@ -13,12 +13,12 @@ namespace flash_ref {
 int check_dtypes(const Call& call, const ApiRule& api, const DLTensor* const* operands, int count);
 
 // For a tensor that is a member of the options, by the rule that the contract lists under that name; `member`
-// is "options.NAME".
-int check_option_dtype(const Call& call, const ApiRule& api, const char* member, DLDataType dtype);
-
-int check_mask_dtype(const Call& call, const char* member, DLDataType dtype, Element q, MaskKind& kind);
+// is "options.NAME", `leading` the dtype of the first operand, for a rule that takes that too.
+int check_option_dtype(const Call& call, const ApiRule& api, const char* member, DLDataType dtype,
+                       DLDataType leading = {});
 
 // The kernels' name for a dtype that has passed check_dtypes.
 Element element_of(DLDataType dtype);
+DLDataType dtype_of(Element element);
 
 }  // namespace flash_ref

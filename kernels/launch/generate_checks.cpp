@@ -109,7 +109,11 @@ void write_api(std::ostream& out, const Api& api, std::size_t index, const std::
   if (!api.options.empty()) {
     options = constant + "Options";
     out << "inline constexpr OperandRule " << options << "[] = {\n";
-    for (const Operand& option : api.options) write_rule(out, api, option, rows);
+    for (const Operand& option : api.options) {
+      if (!option.same_as.empty() && index_of_role(api, option.same_as) != 0)
+        throw std::runtime_error(api.name + ": " + option.role + " can be like the first operand only");
+      write_rule(out, api, option, rows);
+    }
     out << "};\n";
   }
   out << "inline constexpr const char* " << constant << "Roles[] = {";

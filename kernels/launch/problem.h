@@ -41,6 +41,7 @@ struct AttentionProblem {
   const void* mask;        // null: none
   MaskKind mask_kind;
   Strides4 mask_strides;  // (batch, head, query, key)
+  Strides2 mask_sizes;    // queries and keys; 1 query serves all
 };
 
 // The gradients of q, k and v from that of out, for a problem whose out and lse are known.

@@ -109,17 +109,19 @@ const ContractSet& builtin_contracts() {
   return contracts;
 }
 
-void merge_contracts(ContractSet& into, const ContractSet& more) {
-  std::vector<Api> merged = more.apis;
+void merge_contracts(ContractSet& into, ContractSet more) {
+  std::vector<Api>& merged = more.apis;
+  const std::size_t added = merged.size();
   const auto replaced = [&](const Api& known) {
-    return std::any_of(more.apis.begin(), more.apis.end(),
-                       [&](const Api& added) { return added.name == known.name; });
+    return std::any_of(merged.begin(), merged.begin() + static_cast<std::ptrdiff_t>(added),
+                       [&](const Api& each) { return each.name == known.name; });
   };
-  std::remove_copy_if(std::make_move_iterator(into.apis.begin()), std::make_move_iterator(into.apis.end()),
-                      std::back_inserter(merged), replaced);
+  for (Api& known : into.apis) {
+    if (!replaced(known)) merged.push_back(std::move(known));
+  }
   into.apis = std::move(merged);
-  for (const auto& [name, dtype] : more.types) into.types.insert_or_assign(name, dtype);
-  for (const auto& [name, op] : more.helpers) into.helpers.insert_or_assign(name, op);
+  for (auto& [name, dtype] : more.types) into.types.insert_or_assign(name, dtype);
+  for (auto& [name, op] : more.helpers) into.helpers.insert_or_assign(name, std::move(op));
 }
 
 }  // namespace dtype_guard

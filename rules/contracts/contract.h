@@ -95,6 +95,6 @@ ContractSet load_contracts(const std::filesystem::path& file);
 // The contracts this build ships, compiled in from rules/contracts/*.json.
 const ContractSet& builtin_contracts();
 // An API of `more` replaces those of its name, and its spellings come before those that were there.
-void merge_contracts(ContractSet& into, const ContractSet& more);
+void merge_contracts(ContractSet& into, ContractSet more);
 
 }  // namespace dtype_guard

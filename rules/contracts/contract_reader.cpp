@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "rules/contracts/contract.h"
 #include "rules/contracts/roles.h"
@@ -19,6 +20,7 @@ constexpr std::string_view kSchema = "dtype-guard/contracts/1";
 constexpr int kLargestArgument = 255;
 
 using Names = std::vector<std::string>;
+using Words = std::initializer_list<std::string_view>;  // names that are known here, of which no copy is made
 
 struct DtypeGroup {
   const char* name;
@@ -29,9 +31,10 @@ const DtypeGroup kDtypeGroups[] = {
     {"floating", {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32, Dtype::kFloat64}},
 };
 
-std::string quoted(const Names& names) {
+template <typename Range>
+std::string quoted(const Range& names) {
   Names quoted_names;
-  for (const std::string& name : names) quoted_names.push_back('"' + name + '"');
+  for (const std::string_view name : names) quoted_names.push_back(fmt::format("\"{}\"", name));
   return fmt::format("{}", fmt::join(quoted_names, ", "));
 }
 
@@ -71,15 +74,15 @@ class ContractReader {
     wrong(node, fmt::format("{} ({}){}", what, quoted(known), did_you_mean(text(node), known)));
   }
 
-  void check_members(const JsonNode& node, const Names& known, const Names& required) const {
+  void check_members(const JsonNode& node, Words known, Words required) const {
     if (node.members() == nullptr) wrong(node, fmt::format("an object with {}", quoted(required)));
     for (const auto& [key, value] : *node.members()) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;
       throw ContractError(file_, value.line, value.pointer(),
                           fmt::format("found the unknown member \"{}\", expected one of {}{}", key,
-                                      quoted(known), did_you_mean(key, known)));
+                                      quoted(known), did_you_mean(key, Names(known.begin(), known.end()))));
     }
-    for (const std::string& key : required) {
+    for (const std::string_view key : required) {
       if (node.member(key) != nullptr) continue;
       throw ContractError(file_, node.line, node.pointer(),
                           fmt::format("found {} without \"{}\", expected that member", node.describe(), key));
@@ -104,13 +107,13 @@ class ContractReader {
   }
 
   template <typename Value>
-  Value choice(const JsonNode& node, const std::vector<std::pair<std::string, Value>>& values,
+  Value choice(const JsonNode& node, std::initializer_list<std::pair<std::string_view, Value>> values,
                const std::string& what) const {
     Names known;
     for (const auto& [key, value] : values) {
       if (text(node) == key) return value;
-      known.push_back(key);
     }
+    for (const auto& [key, value] : values) known.emplace_back(key);
     unknown(node, what, known);
   }
 
@@ -166,7 +169,8 @@ class ContractReader {
     for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
     check_references(api, operands);
     if (const JsonNode* options = node.member("options")) {
-      for (const JsonNode& item : list(*options, "at least one option")) api.options.push_back(option(item));
+      for (const JsonNode& item : list(*options, "at least one option"))
+        api.options.push_back(option(api, item));
     }
     if (const JsonNode* autocast = node.member("autocast")) api.autocast = devices(*autocast);
     if (const JsonNode* source = node.member("source")) api.source = name(*source);
@@ -272,13 +276,14 @@ class ContractReader {
   }
 
   // A tensor among the members of an options argument: it has no position of its own.
-  Operand option(const JsonNode& node) const {
-    check_members(node, {"role", "accepts", "optional"}, {"role", "accepts"});
+  Operand option(const Api& api, const JsonNode& node) const {
+    check_members(node, {"role", "accepts", "same_as", "optional"}, {"role", "accepts"});
     Operand operand;
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
     if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
     operand.accepts = dtypes(*node.member("accepts"));
+    if (const JsonNode* same_as = node.member("same_as")) operand.same_as = known_role(api, *same_as);
     if (const JsonNode* optional = node.member("optional")) operand.optional = flag(*optional);
     return operand;
   }
@@ -307,15 +312,15 @@ class ContractReader {
 
   DtypeSet dtype_or_group(const JsonNode& node) const {
     const std::string& written = text(node);
-    Names known;
-    for (Dtype dtype : all_dtypes()) {
-      if (dtype_guard::name(dtype) == written) return {dtype};
-      known.emplace_back(dtype_guard::name(dtype));
-    }
     for (const DtypeGroup& group : kDtypeGroups) {
       if (group.name == written) return group.dtypes;
-      known.emplace_back(group.name);
     }
+    for (Dtype dtype : all_dtypes()) {
+      if (dtype_guard::name(dtype) == written) return {dtype};
+    }
+    Names known;
+    for (Dtype dtype : all_dtypes()) known.emplace_back(dtype_guard::name(dtype));
+    for (const DtypeGroup& group : kDtypeGroups) known.emplace_back(group.name);
     std::string hint = did_you_mean(written, known);
     // "fp16" and "at::kHalf" are dtypes too, only not as this file writes them.
     if (const auto parsed = parse_dtype(written)) {
@@ -325,8 +330,7 @@ class ContractReader {
   }
 
   std::map<std::string, AutocastBehaviour> devices(const JsonNode& node) const {
-    const Names known = {"cuda", "cpu", "mps", "xpu"};
-    check_members(node, known, {});
+    check_members(node, {"cuda", "cpu", "mps", "xpu"}, {});
     std::map<std::string, AutocastBehaviour> behaviours;
     for (const auto& [device, value] : *node.members()) {
       behaviours[device] = choice<AutocastBehaviour>(
@@ -336,13 +340,11 @@ class ContractReader {
     return behaviours;
   }
 
-  std::string known_role(const Api& api, const JsonNode& node) const {
+  const std::string& known_role(const Api& api, const JsonNode& node) const {
+    if (api.find(text(node)) != nullptr) return text(node);
     Names roles;
     for (const Operand& operand : api.operands) roles.push_back(operand.role);
-    if (std::find(roles.begin(), roles.end(), text(node)) == roles.end()) {
-      unknown(node, "a role of this API", roles);
-    }
-    return text(node);
+    unknown(node, "a role of this API", roles);
   }
 
   void check_references(const Api& api, const JsonNode& operands) const {

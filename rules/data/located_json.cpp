@@ -3,168 +3,11 @@
 #include <fmt/format.h>
 
 #include <cstddef>
-#include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "rules/data/json_parser.h"
+
 namespace dtype_guard {
-namespace {
-
-// Where the lexer stands. nlohmann/json keeps positions to itself, so the iterator that feeds it counts
-// lines.
-struct Progress {
-  int line = 1;
-  char last = 0;
-};
-
-class CountingIterator {
- public:
-  using iterator_category = std::input_iterator_tag;
-  using value_type = char;
-  using difference_type = std::ptrdiff_t;
-  using pointer = const char*;
-  using reference = const char&;
-
-  CountingIterator(const char* at, Progress* progress) : at_(at), progress_(progress) {}
-  reference operator*() const { return *at_; }
-  CountingIterator& operator++() {
-    progress_->last = *at_;
-    if (*at_ == '\n') ++progress_->line;
-    ++at_;
-    return *this;
-  }
-  CountingIterator operator++(int) {
-    CountingIterator before = *this;
-    ++*this;
-    return before;
-  }
-  friend bool operator==(const CountingIterator& a, const CountingIterator& b) { return a.at_ == b.at_; }
-
- private:
-  const char* at_;
-  Progress* progress_;
-};
-
-// "[json.exception.parse_error.101] parse error at line 3, column 7: syntax error while parsing value - ..."
-// without what the caller says better.
-std::string grammar_problem(std::string_view message) {
-  const std::size_t column = message.find(", column ");
-  const std::size_t colon = column == std::string_view::npos ? column : message.find(": ", column);
-  if (colon == std::string_view::npos) {
-    const std::size_t id = message.find("] ");
-    return "found malformed JSON: " + std::string(message.substr(id == std::string_view::npos ? 0 : id + 2));
-  }
-  std::string text = "found malformed JSON at " + std::string(message.substr(column + 2, colon - column - 2));
-  return text + ": " + std::string(message.substr(colon + 2));
-}
-
-}  // namespace
-
-class JsonTreeBuilder {
- public:
-  using number_integer_t = nlohmann::json::number_integer_t;
-  using number_unsigned_t = nlohmann::json::number_unsigned_t;
-  using number_float_t = nlohmann::json::number_float_t;
-  using string_t = nlohmann::json::string_t;
-  using binary_t = nlohmann::json::binary_t;
-
-  JsonTreeBuilder(JsonNode& root, const Progress& progress, std::size_t text_size)
-      : root_(root), progress_(progress) {
-    constexpr std::size_t kTypicalValue = 16;  // bytes of text
-    places_->all.reserve(text_size / kTypicalValue + 1);
-    places_->all.push_back({0, JsonPlaces::kMember, {}});
-    root_.places_ = places_;
-  }
-
-  bool null() { return place(JsonNode::Null{}, progress_.line); }
-  bool boolean(bool value) { return place(value, progress_.line); }
-  bool number_integer(number_integer_t value) { return place(std::int64_t{value}, line_of_number()); }
-  bool number_unsigned(number_unsigned_t value) {
-    if (value <= static_cast<number_unsigned_t>(INT64_MAX)) {
-      return place(static_cast<std::int64_t>(value), line_of_number());
-    }
-    return place(std::uint64_t{value}, line_of_number());
-  }
-  bool number_float(number_float_t value, const string_t&) { return place(value, line_of_number()); }
-  bool string(string_t& value) { return place(std::move(value), progress_.line); }
-  bool binary(binary_t&) { return false; }
-  bool start_object(std::size_t) { return open(JsonNode::Members{}); }
-  bool start_array(std::size_t) { return open(JsonNode::Items{}); }
-  bool end_object() { return close(); }
-  bool end_array() { return close(); }
-
-  bool key(string_t& name) {
-    JsonNode& object = *open_.back();
-    if (object.member(name) != nullptr) {
-      throw JsonError(progress_.line, pointer_to(object.pointer(), name),
-                      fmt::format("found the key \"{}\" twice, expected each key once", name));
-    }
-    key_ = std::move(name);
-    return true;
-  }
-
-  bool parse_error(std::size_t, const std::string&, const nlohmann::json::exception& error) {
-    throw JsonError(progress_.line, open_.empty() ? std::string() : open_.back()->pointer(),
-                    grammar_problem(error.what()));
-  }
-
- private:
-  // A number ends only at the character after it, which the lexer has then already taken.
-  int line_of_number() const { return progress_.last == '\n' ? progress_.line - 1 : progress_.line; }
-
-  template <typename Value>
-  bool place(Value value, int line) {
-    JsonNode& node = next();
-    node.line = line;
-    node.value = std::move(value);
-    return true;
-  }
-
-  template <typename Container>
-  bool open(Container container) {
-    if (open_.size() >= static_cast<std::size_t>(JsonNode::kMaxDepth)) {
-      throw JsonError(progress_.line, open_.back()->pointer(),
-                      fmt::format("found nesting deeper than {}, expected less", JsonNode::kMaxDepth));
-    }
-    JsonNode& node = next();
-    node.line = progress_.line;
-    node.value = std::move(container);
-    open_.push_back(&node);
-    return true;
-  }
-
-  bool close() {
-    open_.pop_back();
-    return true;
-  }
-
-  // Pointers into the containers stay valid: only the innermost open one grows.
-  JsonNode& next() {
-    if (open_.empty()) return root_;
-    JsonNode& parent = *open_.back();
-    if (auto* items = std::get_if<JsonNode::Items>(&parent.value)) {
-      JsonNode& node = items->emplace_back();
-      return placed(node, parent, items->size() - 1, {});
-    }
-    auto& members = std::get<JsonNode::Members>(parent.value);
-    members.push_back({key_, JsonNode()});
-    return placed(members.back().node, parent, JsonPlaces::kMember, std::move(key_));
-  }
-
-  JsonNode& placed(JsonNode& node, const JsonNode& parent, std::size_t index, std::string key) {
-    node.places_ = places_;
-    node.place_ = static_cast<std::uint32_t>(places_->all.size());
-    places_->all.push_back({parent.place_, index, std::move(key)});
-    return node;
-  }
-
-  JsonNode& root_;
-  const std::shared_ptr<JsonPlaces> places_ = std::make_shared<JsonPlaces>();
-  const Progress& progress_;
-  std::vector<JsonNode*> open_;
-  std::string key_;
-};
-
 JsonError::JsonError(int at_line, std::string at_pointer, std::string what_is_wrong)
     : std::runtime_error(fmt::format("line {}: {}", at_line, what_is_wrong)),
       line(at_line),
@@ -184,8 +27,8 @@ std::string JsonNode::pointer() const {
   for (std::uint32_t at = place_; at != 0; at = places_->all[at].parent) steps.push_back(&places_->all[at]);
   std::string text;
   for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
-    const bool is_member = (*step)->index == JsonPlaces::kMember;
-    text = is_member ? pointer_to(text, (*step)->key) : pointer_to(text, (*step)->index);
+    text = (*step)->is_member ? pointer_to(text, json_string_at(places_->text, (*step)->at))
+                              : pointer_to(text, (*step)->at);
   }
   return text;
 }
@@ -251,11 +94,7 @@ std::string pointer_to(const std::string& pointer, std::size_t index) {
 
 JsonNode parse_located_json(std::string_view text) {
   JsonNode root;
-  Progress progress;
-  JsonTreeBuilder builder(root, progress, text.size());
-  const CountingIterator begin(text.data(), &progress);
-  const CountingIterator end(text.data() + text.size(), &progress);
-  nlohmann::json::sax_parse(begin, end, &builder);
+  JsonParser(root, text).parse();
   return root;
 }
 

@@ -15,15 +15,14 @@ namespace dtype_guard {
 
 struct JsonMember;
 
-// Where each value of a text stands: member `key` or item `index` of the value at `parent`. The root is the
-// first.
+// Where each value of a text stands, for messages. The root is the first.
 struct JsonPlaces {
-  static constexpr std::size_t kMember = static_cast<std::size_t>(-1);
   struct Place {
-    std::uint32_t parent;
-    std::size_t index;  // kMember: `key` says which
-    std::string key;
+    std::uint32_t parent = 0;
+    bool is_member = false;
+    std::size_t at = 0;  // of a member: where its key stands in the text; else its index
   };
+  std::string text;
   std::vector<Place> all;
 };
 
@@ -58,7 +57,7 @@ class JsonNode {
   std::string describe() const;
 
  private:
-  friend class JsonTreeBuilder;
+  friend class JsonParser;
   std::shared_ptr<const JsonPlaces> places_;  // of the whole text
   std::uint32_t place_ = 0;
 };

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <span>
+
 #include "rules/dtype/dtype.h"
 #include "rules/dtype/promotion.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard {
 
@@ -45,8 +48,48 @@ inline bool can_store(Dtype computed, Dtype target) {
   return computed == Dtype::kBool || target != Dtype::kBool;
 }
 
+// Whether a tensor of dtype `out` is taken as out= where `computed` is the result's and `input` the first
+// input's.
+inline bool fits(OutRule rule, Dtype computed, Dtype input, Dtype out) {
+  switch (rule) {
+    case OutRule::kExact:
+      return computed == out;
+    case OutRule::kAny:
+      return true;
+    case OutRule::kFitsKind:
+      return is_complex(computed) == is_complex(out) && can_store(computed, out);
+    case OutRule::kFloating:
+      return is_floating(out) || is_complex(out);
+    case OutRule::kMagnitude:
+      return is_complex(input) ? is_floating(out) || out == input : computed == out;
+    case OutRule::kExactOfReal:
+      return is_complex(input) ? can_store(computed, out) : computed == out;
+    case OutRule::kFits:
+      break;
+  }
+  return can_store(computed, out);
+}
+
 inline Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }
 inline Dtype to_bool(Dtype) { return Dtype::kBool; }
+
+// What numbers make a tensor of: integers stay int64 and bools bool (int64 where `bool_counts`); one floating
+// number makes it the default dtype.
+inline PromotionResult dtype_of_values(std::span<const OperatorInput> values, bool bool_counts,
+                                       Dtype default_dtype) {
+  Dtype found = Dtype::kUndefined;
+  for (const OperatorInput& value : values) {
+    if (is_complex(value.dtype)) return complex_of(default_dtype);
+    if (is_floating(value.dtype) || is_floating(found)) {
+      found = default_dtype;
+    } else if (bool_counts) {
+      found = Dtype::kInt64;
+    } else if (value.dtype != Dtype::kBool || found == Dtype::kUndefined) {
+      found = value.dtype == Dtype::kBool ? Dtype::kBool : Dtype::kInt64;
+    }
+  }
+  return found == Dtype::kUndefined ? default_dtype : found;
+}
 
 inline bool widens(const PromotionResult& with, const PromotionResult& without) {
   const Dtype* after = std::get_if<Dtype>(&with);

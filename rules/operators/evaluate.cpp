@@ -6,6 +6,7 @@
 
 #include "rules/operators/dtype_kinds.h"
 #include "rules/operators/operators.h"
+#include "rules/operators/steps.h"
 
 namespace dtype_guard {
 namespace {
@@ -37,6 +38,7 @@ class Evaluation {
   Outcome autocast() {
     std::string_view listed = op_.name;
     if (op_.out_calls_operator) listed.remove_suffix(std::string_view("_out").size());
+    listed = listed.substr(0, listed.find('.'));  // "einsum.mul" is a kind of einsum
     switch (autocast_policy(listed, context_.device, context_.torch_version)) {
       case AutocastPolicy::kNone:
         return composite();
@@ -76,6 +78,10 @@ class Evaluation {
   // An operator that autocast does not list decomposes, and an inner operator that it lists casts all the
   // same.
   Outcome composite() {
+    if (!op_.steps.empty()) {
+      stepping_under_autocast_ = true;
+      return result();
+    }
     AutocastPolicy policy = AutocastPolicy::kNone;
     const Operator* inner = &op_;
     while (policy == AutocastPolicy::kNone && !inner->composed_of.empty()) {
@@ -89,12 +95,11 @@ class Evaluation {
       return std::holds_alternative<Dtype>(checked) ? promote_list() : checked;
     }
     if (policy == AutocastPolicy::kLowerPrecision) {
-      if (op_.checks_first && !is_out()) {
-        const Outcome checked = result();
-        const bool cast =
-            std::holds_alternative<Dtype>(checked) && first() != nullptr && is_eligible(*first());
-        return cast ? Outcome(context_.autocast) : checked;
-      }
+      Outcome checked = Dtype::kUndefined;
+      if (op_.checks_first) checked = is_out() ? computed_dtype() : result();
+      if (!std::holds_alternative<Dtype>(checked)) return checked;
+      const bool cast = first() != nullptr && is_eligible(*first());
+      if (op_.checks_first && !is_out()) return cast ? Outcome(context_.autocast) : checked;
       cast_eligible(context_.autocast);
       return result();
     }
@@ -114,6 +119,10 @@ class Evaluation {
   Outcome result() {
     for (const OperatorInput& input : considered()) {
       if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
+    }
+    for (const auto& [argument, dtypes] : op_.refuses_argument) {
+      const OperatorInput* input = named(argument);
+      if (input != nullptr && dtypes.contains(input->dtype)) return refusal(input->dtype);
     }
     if (quotient_of_integers()) return PromotionError{fmt::format("{} does not divide integers", op_.name)};
     if (const OperatorInput* refused = refused_parameter()) {
@@ -165,13 +174,19 @@ class Evaluation {
   bool is_out() const { return op_.arguments.front() == "out"; }
 
   bool fits_out(Dtype computed, Dtype out) const {
-    if (op_.exact_target || op_.out == OutRule::kExact) return computed == out;
-    if (op_.out == OutRule::kAny) return true;
-    const bool kind = op_.out == OutRule::kFits || is_complex(computed) == is_complex(out);
-    return kind && can_store(computed, out);
+    const OutRule rule = op_.exact_target ? OutRule::kExact : op_.out;
+    return fits(rule, computed, first() != nullptr ? first()->dtype : computed, out);
+  }
+
+  // Without autocast inside, unless composite() found the operator in no list.
+  Outcome stepped() const {
+    OperatorContext inside = context_;
+    if (!stepping_under_autocast_) inside.autocast = Dtype::kUndefined;
+    return evaluate_steps(op_.steps, inputs_, inside);
   }
 
   Outcome computed_dtype() {
+    if (!op_.steps.empty()) return stepped();
     switch (op_.result) {
       case ResultRule::kPromote:
         return promoted();
@@ -212,7 +227,7 @@ class Evaluation {
       case ResultRule::kFactory:
         return dtype_.value_or(context_.default_dtype);
       case ResultRule::kFactoryFromValue:
-        return from_value();
+        return dtype_ ? *dtype_ : dtype_of_values(promoting(), op_.bool_counts, context_.default_dtype);
       case ResultRule::kFixed: {
         const Outcome like =
             op_.refuses.empty() || first() == nullptr ? unless_refused(op_.fixed) : like_first();
@@ -326,23 +341,6 @@ class Evaluation {
     return like_first();
   }
 
-  // Integers stay int64 and bools bool; one floating number makes it the default dtype.
-  Outcome from_value() {
-    if (dtype_) return *dtype_;
-    Dtype found = Dtype::kUndefined;
-    for (const OperatorInput& input : promoting()) {
-      if (is_complex(input.dtype)) return complex_of(context_.default_dtype);
-      if (is_floating(input.dtype) || is_floating(found)) {
-        found = context_.default_dtype;
-      } else if (op_.bool_counts) {
-        found = Dtype::kInt64;
-      } else if (input.dtype != Dtype::kBool || found == Dtype::kUndefined) {
-        found = input.dtype == Dtype::kBool ? Dtype::kBool : Dtype::kInt64;
-      }
-    }
-    return found == Dtype::kUndefined ? context_.default_dtype : found;
-  }
-
   Outcome like_first() {
     if (const OperatorInput* input = first()) return unless_refused(input->dtype);
     return PromotionError{fmt::format("{} was given no tensor", op_.name)};
@@ -372,6 +370,7 @@ class Evaluation {
   Inputs inputs_;
   std::optional<Dtype> dtype_;
   const OperatorContext& context_;
+  bool stepping_under_autocast_ = false;
 };
 
 }  // namespace

@@ -10,162 +10,26 @@
 #include "rules/data/embedded.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
+#include "rules/operators/table_reader.h"
 #include "rules/operators/version.h"
 
 namespace dtype_guard {
 namespace {
 
-template <typename Value>
-using Words = std::vector<std::pair<std::string_view, Value>>;
-
-const Words<ResultRule> kResultWords = {{"promote", ResultRule::kPromote},
-                                        {"promote_int_to_float", ResultRule::kPromoteIntToFloat},
-                                        {"promote_to_real", ResultRule::kPromoteToReal},
-                                        {"to_real", ResultRule::kToReal},
-                                        {"to_complex", ResultRule::kToComplex},
-                                        {"promote_bool_to_long", ResultRule::kPromoteBoolToLong},
-                                        {"bool", ResultRule::kBool},
-                                        {"bool_or_byte", ResultRule::kBoolOrByte},
-                                        {"like_first", ResultRule::kLikeFirst},
-                                        {"require_same", ResultRule::kRequireSame},
-                                        {"sum_like", ResultRule::kSumLike},
-                                        {"cast", ResultRule::kCast},
-                                        {"factory", ResultRule::kFactory},
-                                        {"factory_from_value", ResultRule::kFactoryFromValue},
-                                        {"factory_like", ResultRule::kFactoryLike},
-                                        {"fixed", ResultRule::kFixed},
-                                        {"promote_to_real_float", ResultRule::kPromoteToRealFloat},
-                                        {"promote_to_double", ResultRule::kPromoteToDouble},
-                                        {"promote_to_complex", ResultRule::kPromoteToComplex},
-                                        {"descriptor", ResultRule::kDescriptor}};
-
-const Words<RankRule> kRankWords = {{"broadcast", RankRule::kBroadcast},
-                                    {"like_first", RankRule::kLikeFirst},
-                                    {"reduce", RankRule::kReduce},
-                                    {"plus_one", RankRule::kPlusOne},
-                                    {"at_least_one", RankRule::kAtLeastOne},
-                                    {"minus_one", RankRule::kMinusOne},
-                                    {"zero", RankRule::kZero},
-                                    {"from_shape", RankRule::kFromShape},
-                                    {"unknown", RankRule::kUnknown}};
-
-const Words<OutRule> kOutWords = {{"fits", OutRule::kFits},
-                                  {"fits_kind", OutRule::kFitsKind},
-                                  {"exact", OutRule::kExact},
-                                  {"any", OutRule::kAny}};
-
-// The tables are ours and compiled in: a mistake in one is a defect of the build, found by the first test
-// that runs.
-[[noreturn]] void broken(std::string_view file, const JsonNode& node, std::string_view expected) {
-  throw std::logic_error(fmt::format("rules/operators/{}:{}: {}: found {}, expected {}", file, node.line,
-                                     node.pointer(), node.describe(), expected));
-}
-
-class TableReader {
- public:
-  explicit TableReader(std::string_view file) : file_(file) {}
-
-  std::vector<Operator> group(const JsonNode& node) const {
-    Operator shared;
-    shared.result = word(required(node, "result"), kResultWords);
-    shared.rank = word(required(node, "rank"), kRankWords);
-    shared.arguments = strings(required(node, "arguments"));
-    if (const JsonNode* promoting = node.member("promoting")) shared.promoting = strings(*promoting);
-    if (const JsonNode* fixed = node.member("fixed")) shared.fixed = dtype(*fixed);
-    if (const JsonNode* inner = node.member("composed_of")) shared.composed_of = text(*inner);
-    if (const JsonNode* refuses = node.member("refuses")) shared.refuses = dtypes(*refuses);
-    if (const JsonNode* operand = node.member("refuses_operand")) shared.refuses_operand = dtypes(*operand);
-    if (const JsonNode* before = node.member("before")) shared.before = text(*before);
-    if (const JsonNode* quotient = node.member("quotient")) shared.quotient = strings(*quotient);
-    if (const JsonNode* parameters = node.member("parameters")) shared.parameters = strings(*parameters);
-    if (const JsonNode* mask = node.member("mask")) shared.mask = text(*mask);
-    if (const JsonNode* unchecked = node.member("unchecked")) shared.unchecked = dtypes(*unchecked);
-    shared.dtype_widens = flag(node, "dtype_widens");
-    shared.bool_counts = flag(node, "bool_counts");
-    shared.exact_target = flag(node, "exact_target");
-    shared.numbers_pass = flag(node, "numbers_pass");
-    shared.requires_same = flag(node, "requires_same");
-    shared.checks_first = flag(node, "checks_first");
-    shared.list_result = flag(node, "list_result");
-    shared.in_place = flag(node, "in_place_only");
-    std::vector<Operator> made;
-    for (const std::string& name : strings(required(node, "names"))) {
-      made.push_back(shared);
-      made.back().name = name;
-    }
-    return made;
-  }
-
-  static bool flag(const JsonNode& node, std::string_view key) {
-    const JsonNode* member = node.member(key);
-    return member != nullptr && member->boolean() != nullptr && *member->boolean();
-  }
-
-  const JsonNode& required(const JsonNode& node, std::string_view key) const {
-    const JsonNode* member = node.member(key);
-    if (member == nullptr) broken(file_, node, fmt::format("a member \"{}\"", key));
-    return *member;
-  }
-
-  std::vector<std::string> strings(const JsonNode& node) const {
-    if (node.items() == nullptr) broken(file_, node, "an array of strings");
-    std::vector<std::string> made;
-    for (const JsonNode& item : *node.items()) made.push_back(text(item));
-    return made;
-  }
-
-  std::string text(const JsonNode& node) const {
-    if (node.string() == nullptr) broken(file_, node, "a string");
-    return *node.string();
-  }
-
-  OutRule out_rule(const JsonNode& node) const { return word(required(node, "rule"), kOutWords); }
-
- private:
-  // Dtypes by name or category: "integral" (bool does not count), "bool", "floating", "half", "complex".
-  DtypeSet dtypes(const JsonNode& node) const {
-    DtypeSet set;
-    for (const JsonNode& item : *node.items()) {
-      const std::string word = text(item);
-      for (Dtype each : all_dtypes()) {
-        const bool in_category = (word == "integral" && is_integral(each)) ||
-                                 (word == "half" && is_half(each)) ||
-                                 (word == "complex" && is_complex(each)) ||
-                                 (word == "floating" && category(each) == DtypeCategory::kFloating);
-        if (in_category || name(each) == word) set.insert(each);
-      }
-    }
-    if (set.empty()) broken(file_, node, "dtypes or categories of dtypes");
-    return set;
-  }
-
-  Dtype dtype(const JsonNode& node) const {
-    const auto parsed = parse_dtype(text(node));
-    if (!parsed) broken(file_, node, "a dtype");
-    return *parsed;
-  }
-
-  template <typename Value>
-  Value word(const JsonNode& node, const Words<Value>& words) const {
-    for (const auto& [written, value] : words) {
-      if (text(node) == written) return value;
-    }
-    broken(file_, node, "a rule that operators.h lists");
-  }
-
-  std::string_view file_;
-};
-
 struct OperatorTable {
   std::vector<Operator> entries;
-  std::vector<Operator> variants;                          // in-place and out=
-  std::unordered_map<std::string, const Operator*> names;  // canonical names, variants and aliases
+  std::vector<Operator> variants;  // in-place and out=
+  // Canonical names, variants and aliases, as the entries hold them.
+  std::unordered_map<std::string_view, Operator*> names;
 
-  std::vector<Operator>
-      earlier;  // rows of older releases, until attach_earlier() puts them where they belong
+  // Until they are put where they belong:
+  std::vector<Operator> earlier;  // rows of older releases
+  std::vector<std::pair<std::string, std::vector<std::string>>> aliases;
+  std::unordered_map<std::string, DtypeSet> also_refused;
 
-  void add_variants(const Operator& entry, bool in_place);
+  void add_variants(const Operator& entry, bool in_place, const SharedNames& out_arguments);
   void attach_earlier();
+  void refuse_more();
   void index();
 
   struct OutRow {
@@ -178,19 +42,17 @@ struct OperatorTable {
   void apply_out_rules(Operator& variant);
 };
 
-void OperatorTable::add_variants(const Operator& entry, bool in_place) {
+void OperatorTable::add_variants(const Operator& entry, bool in_place, const SharedNames& out_arguments) {
   if (in_place) {
     Operator& variant = variants.emplace_back(entry);
     variant.name += '_';
     variant.in_place = true;
-    variant.aliases.clear();
   }
   if (!entry.in_place && entry.result != ResultRule::kDescriptor && !entry.list_result) {
     Operator& variant = variants.emplace_back(entry);
     variant.name += "_out";
     variant.in_place = true;
-    variant.arguments.insert(variant.arguments.begin(), "out");
-    variant.aliases.clear();
+    variant.arguments = out_arguments;
   }
 }
 
@@ -219,6 +81,26 @@ void OperatorTable::attach_earlier() {
   earlier.clear();
 }
 
+// "also_refuses" names operators of any file, the generated one included, and holds for their variants and
+// older releases.
+void OperatorTable::refuse_more() {
+  const auto add = [](Operator& op, DtypeSet more) {
+    op.refuses = DtypeSet::from_bits(op.refuses.bits() | more.bits());
+  };
+  for (std::vector<Operator>* list : {&entries, &variants}) {
+    for (Operator& entry : *list) {
+      std::string name = entry.name;
+      if (entry.in_place && name.ends_with("_out")) name.resize(name.size() - 4);
+      if (entry.in_place && name.ends_with("_")) name.pop_back();
+      const auto found = also_refused.find(name);
+      if (found == also_refused.end()) continue;
+      add(entry, found->second);
+      for (Operator& old : entry.earlier) add(old, found->second);
+    }
+  }
+  also_refused.clear();
+}
+
 // After attach_earlier(): a rule of an older release needs a row of its own.
 void OperatorTable::apply_out_rules() {
   for (std::vector<Operator>* list : {&entries, &variants}) {
@@ -230,6 +112,7 @@ void OperatorTable::apply_out_rules() {
 
 void OperatorTable::apply_out_rules(Operator& variant) {
   variant.out_calls_operator = out_calls_operator.count(variant.name) > 0;
+  for (Operator& old : variant.earlier) old.out_calls_operator = variant.out_calls_operator;
   const auto found = out_rules.find(variant.name);
   if (found == out_rules.end()) return;
   for (const OutRow& row : found->second) {
@@ -251,43 +134,45 @@ void OperatorTable::apply_out_rules(Operator& variant) {
   }
 }
 
+// A file may name operators of another, so all entries come first.
 void OperatorTable::index() {
-  for (const std::vector<Operator>* list : {&entries, &variants}) {
-    for (const Operator& entry : *list) {
-      names.emplace(entry.name, &entry);
-      for (const std::string& alias : entry.aliases) names.emplace(alias, &entry);
-    }
+  for (std::vector<Operator>* list : {&entries, &variants}) {
+    for (Operator& entry : *list) names.emplace(entry.name, &entry);
   }
-}
-
-using OperatorsByName = std::unordered_map<std::string_view, std::vector<Operator*>>;
-
-OperatorsByName by_name(OperatorTable& table) {
-  OperatorsByName operators;
-  for (std::vector<Operator>* list : {&table.entries, &table.variants}) {
-    for (Operator& entry : *list) operators[entry.name].push_back(&entry);
+  for (auto& [name, spellings] : aliases) {
+    const auto found = names.find(name);
+    if (found == names.end())
+      throw std::logic_error("rules/operators: aliases of " + name + ", which no entry describes");
+    std::vector<std::string>& own = found->second->aliases;
+    own = std::move(spellings);
+    for (const std::string& alias : own) names.emplace(alias, found->second);
   }
-  return operators;
-}
-
-void add_aliases(const OperatorsByName& operators, const TableReader& reader, const JsonNode& aliases) {
-  for (const auto& [name, spellings] : *aliases.members()) {
-    const auto found = operators.find(name);
-    if (found == operators.end()) broken("operators", spellings, fmt::format("an operator named {}", name));
-    for (Operator* entry : found->second) entry->aliases = reader.strings(spellings);
-  }
+  aliases.clear();
 }
 
 void read_file(OperatorTable& table, const EmbeddedFile& file, const JsonNode& root) {
   const TableReader reader(file.name);
   for (const JsonNode& node : *reader.required(root, "operators").items()) {
-    for (Operator& entry : reader.group(node)) {
+    std::vector<Operator> group = reader.group(node);
+    std::vector<std::string> out_arguments = {"out"};
+    for (const std::string& argument : group.front().arguments) out_arguments.push_back(argument);
+    const SharedNames shared(std::move(out_arguments));
+    for (Operator& entry : group) {
       if (!entry.before.empty()) {
         table.earlier.push_back(std::move(entry));
         continue;
       }
-      table.add_variants(entry, TableReader::flag(node, "in_place"));
+      table.add_variants(entry, TableReader::flag(node, "in_place"), shared);
       table.entries.push_back(std::move(entry));
+    }
+  }
+  for (const auto& [name, spellings] : *reader.required(root, "aliases").members())
+    table.aliases.emplace_back(name, reader.strings(spellings));
+  if (const JsonNode* more = root.member("also_refuses")) {
+    for (const JsonNode& node : *more->items()) {
+      const DtypeSet dtypes = reader.dtypes(reader.required(node, "dtypes"));
+      for (const std::string& name : reader.strings(reader.required(node, "names")))
+        table.also_refused[name] = dtypes;
     }
   }
   const JsonNode* out = root.member("out");
@@ -307,23 +192,14 @@ const OperatorTable& table() {
   // On the heap and never freed: `names` points into it, and lookups may run while the process exits.
   static const OperatorTable* const made = [] {
     auto* table = new OperatorTable;
-    table->entries.reserve(1024);
-    table->variants.reserve(2048);
-    table->earlier.reserve(512);
-    table->names.reserve(8192);
-    std::vector<std::pair<std::string, JsonNode>> files;
+    table->entries.reserve(768);
+    table->variants.reserve(1024);
+    table->names.reserve(4096);
     for (const EmbeddedFile& file : embedded_operators()) {
-      if (file.name == "autocast.json") continue;
-      files.emplace_back(file.name, parse_located_json(file.text));
-      read_file(*table, file, files.back().second);
-    }
-    // A file may name operators of another, so all entries come first.
-    const OperatorsByName operators = by_name(*table);
-    for (const auto& [name, root] : files) {
-      const TableReader reader(name);
-      add_aliases(operators, reader, reader.required(root, "aliases"));
+      if (file.name != "autocast.json") read_file(*table, file, parse_located_json(file.text));
     }
     table->attach_earlier();
+    table->refuse_more();
     table->apply_out_rules();
     table->index();
     return table;
@@ -332,7 +208,7 @@ const OperatorTable& table() {
 }
 
 const Operator* find_name(std::string_view name) {
-  const auto found = table().names.find(std::string(name));
+  const auto found = table().names.find(name);
   return found == table().names.end() ? nullptr : found->second;
 }
 
@@ -363,6 +239,11 @@ constexpr std::array<std::string_view, 24> kPrefixes = {"torch::nn::functional::
                                                         "at::"};
 
 }  // namespace
+
+const std::vector<std::string>& SharedNames::none() {
+  static const std::vector<std::string> empty;
+  return empty;
+}
 
 const Operator* find_operator(std::string_view spelling) {
   if (spelling.starts_with("::")) spelling.remove_prefix(2);

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rules/dtype/dtype.h"
@@ -54,23 +56,54 @@ enum class RankRule : std::uint8_t {
 
 // What a tensor given as out= must be; it is what the call returns. PyTorch decides it per operator.
 enum class OutRule : std::uint8_t {
-  kFits,      // able to hold the result: a float result does not go into an integer tensor
-  kFitsKind,  // the same, and complex only when the result is
-  kExact,     // of the result's dtype
-  kAny,       // anything: the result is converted
+  kFits,         // able to hold the result: a float result does not go into an integer tensor
+  kFitsKind,     // the same, and complex only when the result is
+  kExact,        // of the result's dtype
+  kAny,          // anything: the result is converted
+  kFloating,     // floating or complex, whatever the result (logsumexp)
+  kMagnitude,    // exact for a real input; of a complex one any floating dtype, or the input's (abs)
+  kExactOfReal,  // exact for a real input, kFits for a complex one (ifft)
+};
+
+// One call inside a composite: `operands` are arguments of the composite, "#0" for the result of the first
+// step, or numbers ("1", "1.0"), by position.
+struct OperatorStep {
+  std::string name;
+  std::vector<std::string> operands;
+};
+
+// A list of names that the entries of a group and their variants share.
+class SharedNames {
+ public:
+  SharedNames() = default;
+  SharedNames(std::vector<std::string> names)
+      : names_(std::make_shared<const std::vector<std::string>>(std::move(names))) {}
+  const std::vector<std::string>& all() const { return names_ ? *names_ : none(); }
+  operator const std::vector<std::string>&() const { return all(); }
+  auto begin() const { return all().begin(); }
+  auto end() const { return all().end(); }
+  std::size_t size() const { return all().size(); }
+  bool empty() const { return all().empty(); }
+  const std::string& front() const { return all().front(); }
+  const std::string& operator[](std::size_t i) const { return all()[i]; }
+
+ private:
+  static const std::vector<std::string>& none();
+  std::shared_ptr<const std::vector<std::string>> names_;
 };
 
 struct Operator {
   std::string name;  // ATen base name without overload: "mul", "normalize", "scaled_dot_product_attention"
   ResultRule result = ResultRule::kLikeFirst;
   RankRule rank = RankRule::kUnknown;
-  std::vector<std::string> arguments;  // names in C++ signature order; for methods `self` is first
-  std::vector<std::string> promoting;  // names of those whose dtype takes part
+  SharedNames arguments;  // names in C++ signature order; for methods `self` is first
+  SharedNames promoting;  // names of those whose dtype takes part
   // What PyTorch throws for: `refuses` holds dtypes that the promoted type (kLikeFirst: the first input's)
   // may not be, `refuses_operand` those that no input may have. An explicit dtype= replaces the promoted
   // type.
   DtypeSet refuses;
   DtypeSet refuses_operand;
+  std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument only
   bool numbers_pass = false;   // `refuses` holds between tensors only: bool tensor - True is allowed
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
@@ -81,18 +114,22 @@ struct Operator {
   // Dtypes that CPU kernels check and that do not decide the result. Parameters (weight, bias of a norm) have
   // one dtype, the first input's or, when that is a half type, float32. A mask is bool, or like the first
   // input, or float32.
-  std::vector<std::string> parameters;
+  SharedNames parameters;
   std::string mask;
   OutRule out = OutRule::kFits;
   bool out_calls_operator = false;  // the out= variant calls the operator, which autocast then acts on
-  DtypeSet unchecked;  // dtypes of the first argument with which a kernel takes any others (kRequireSame)
-  std::vector<std::string> quotient;  // arguments that are divided, which may not all be integers (addcdiv)
-  Dtype fixed = Dtype::kUndefined;    // kFixed; kCast with a built-in target (half, bfloat16, float)
-  bool list_result = false;           // chunk, split, unbind: a container of results with the same dtype
+  DtypeSet unchecked;    // dtypes of the first argument with which a kernel takes any others (kRequireSame)
+  SharedNames quotient;  // arguments that are divided, which may not all be integers (addcdiv)
+  Dtype fixed = Dtype::kUndefined;  // kFixed; kCast with a built-in target (half, bfloat16, float)
+  bool list_result = false;         // chunk, split, unbind: a container of results with the same dtype
   bool in_place = false;    // writes its first argument (self, or out) and returns it; its dtype stays
   std::string composed_of;  // composites: autocast acts on these inner operators ("normalize": "norm")
   std::vector<std::string>
       aliases;  // further spellings, with qualification: "torch::nn::functional::normalize"
+  // Composites whose dtype no single rule tells (losses): the last step's dtype is the result's, and a step
+  // that throws makes the operator throw. Each step is autocast by itself, unless autocast lists the
+  // composite.
+  std::vector<OperatorStep> steps;
   // How older releases differed: each entry holds for versions before its `before` ("2.0"), oldest first.
   std::string before;
   std::vector<Operator> earlier;

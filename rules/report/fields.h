@@ -148,6 +148,7 @@ void each_field(IsA<WatchedProcess> auto& process, Visit& visit) {
   visit("host", process.host);
   visit("complete", process.complete);
   visit("hook_us", process.hook_us);
+  visit("replaced_by", process.replaced_by);
 }
 
 template <typename Visit>

@@ -38,6 +38,11 @@ void write_gitlab(std::ostream& out, const Report& report) {
       json.member("check_name", finding.rule);
       json.member("fingerprint", finding.fingerprint);
       json.member("severity", severity(finding));
+      if (!finding.fixes.empty()) {
+        json.key("content").begin_object();
+        json.member("body", "fix: " + finding.fixes.front().title);
+        json.end_object();
+      }
       json.key("location").begin_object();
       json.member("path", finding.location.file);
       json.key("lines").begin_object();

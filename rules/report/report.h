@@ -28,8 +28,9 @@ struct WatchedProcess {
   std::int64_t pid = 0;
   std::string command;
   std::string host;
-  bool complete = true;       // the process wrote its closing frame
-  std::uint64_t hook_us = 0;  // spent in records, where the process was complete
+  bool complete = true;          // the process wrote its closing frame
+  std::uint64_t hook_us = 0;     // spent in records, where the process was complete
+  std::string replaced_by = {};  // the command that it became by exec
 };
 struct WatchedLibrary {
   std::string name;

@@ -111,7 +111,19 @@ class TextWriter {
     frames(step.backtrace);
   }
 
+  // The path ends at one operand of the call. The same edit mends these too.
+  void other_operands(const Finding& finding) {
+    std::vector<std::string> roles;
+    for (const Sink& sink : finding.sinks) {
+      if (!ends_at(finding.path, sink)) continue;
+      if (finding.path.back().note.rfind(fmt::format("reaches '{}' of", sink.role), 0) == 0) continue;
+      roles.push_back(fmt::format("'{}'", sink.role));
+    }
+    fact("also reaches", roles);
+  }
+
   void facts(const Finding& finding) {
+    other_operands(finding);
     fact("precision settings", finding.precision);
     fact("torch versions", finding.torch);
     fact("also breaks", finding.also_rules);
@@ -169,10 +181,19 @@ class TextWriter {
     }
   }
 
+  // A job of a thousand ranks is not listed line by line; the JSON report has all.
+  static constexpr std::size_t kNamed = 8;
+
   void occurrences(const Finding& finding) {
     if (finding.count > 1) fmt::print(out_, "  seen {} times\n", finding.count);
-    if (finding.occurrences.size() < 2) return;
+    if (finding.occurrences.empty()) return;
+    if (finding.occurrences.size() == 1 && !finding.occurrences.front().rank) return;
+    std::size_t left = kNamed;
     for (const Occurrence& occurrence : finding.occurrences) {
+      if (left-- == 0) {
+        fmt::print(out_, "    and in {} more processes\n", finding.occurrences.size() - kNamed);
+        break;
+      }
       const std::string rank = occurrence.rank ? fmt::format("rank {}, ", *occurrence.rank) : "";
       fmt::print(out_, "    {}pid {} on {}: {}\n", rank, occurrence.pid, occurrence.host,
                  plural(occurrence.count, "time"));
@@ -191,20 +212,25 @@ class TextWriter {
     fmt::print(out_, "{}{}: not analysed: {}{}\n", entry.file, function, entry.reason, detail);
   }
 
+  static std::string end(const WatchedProcess& process) {
+    if (process.complete) return "";
+    if (process.replaced_by.empty()) return " (ended without its closing record: counts may be low)";
+    return fmt::format(" (became '{}' by exec: counts may be low)", process.replaced_by);
+  }
+
   void watched(const Watched& watched) {
-    constexpr std::size_t kNamed =
-        8;  // a job of a thousand ranks is not listed line by line; the JSON report has all
     std::size_t left = kNamed;
     for (const WatchedProcess& process : watched.processes) {
       if (left-- == 0) {
-        const auto incomplete = std::count_if(watched.processes.begin() + kNamed, watched.processes.end(),
-                                              [](const WatchedProcess& one) { return !one.complete; });
+        const auto incomplete =
+            std::count_if(watched.processes.begin() + kNamed, watched.processes.end(),
+                          [](const WatchedProcess& one) { return !one.complete && one.replaced_by.empty(); });
         fmt::print(out_, "watched: {} more processes{}\n", watched.processes.size() - kNamed,
                    incomplete == 0 ? "" : fmt::format(", {} ended without their closing record", incomplete));
         break;
       }
       fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, process.host, process.command,
-                 process.complete ? "" : " (ended without its closing record: counts may be low)");
+                 end(process));
     }
     for (const WatchedLibrary& library : watched.libraries) {
       fmt::print(out_, "library: {} {}\n", library.name, library.path);

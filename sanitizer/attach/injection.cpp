@@ -127,13 +127,18 @@ struct Started {
 };
 
 std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, ProcessSymbols& symbols,
-                                  Entries& entries, std::string& problem) {
+                                  Entries& entries, std::string& problem,
+                                  std::chrono::nanoseconds& paused_before) {
   symbols.warm_up(id);
   const auto begin = Clock::now();
   auto thread = StoppedThread::stop(process.pid, id, problem);
   if (!thread) return std::nullopt;
   problem = symbols.hazard(id);
-  if (!problem.empty()) return std::nullopt;
+  if (!problem.empty()) {
+    thread.reset();
+    paused_before += Clock::now() - begin;
+    return std::nullopt;
+  }
   Started started;
   started.mailbox_at = start_helper(process.pid, *thread, entries);
   thread.reset();
@@ -147,13 +152,15 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
 
 Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbols, Entries& entries) {
   std::string problem = "it has no thread that runs or sleeps";
+  std::chrono::nanoseconds paused_before{0};
   int attempts = 0;
   while (attempts < kAttempts) {
     const std::vector<pid_t> threads = candidates(process.pid);
     for (const pid_t thread : threads) {
       ++attempts;
-      if (auto started = try_thread(process, thread, symbols, entries, problem)) {
+      if (auto started = try_thread(process, thread, symbols, entries, problem, paused_before)) {
         started->injection.attempts = attempts;
+        started->injection.paused_before = paused_before;
         return *started;
       }
       if (problem == strerror(EPERM))

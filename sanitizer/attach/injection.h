@@ -16,7 +16,8 @@ struct Injection {
   Mailbox mailbox;
   pid_t thread = 0;  // that was stopped
   std::chrono::nanoseconds paused{0};
-  int attempts = 0;  // stops, the last one included
+  std::chrono::nanoseconds paused_before{0};  // all threads that were stopped and could not be used, together
+  int attempts = 0;                           // stops, the last one included
 };
 
 // Throws AttachError when it cannot be done; the process then runs as before.

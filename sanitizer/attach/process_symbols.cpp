@@ -2,9 +2,11 @@
 
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
+#include <sys/uio.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <fstream>
 #include <string_view>
 
@@ -149,6 +151,8 @@ bool is_hazardous(const std::string& function) {
 }
 
 ProcessSymbols::ProcessSymbols(pid_t process) : process_(process), dwfl_(dwfl_begin(&kCallbacks)) {
+  // libdw would ask debuginfod servers for what it misses, and the target would wait.
+  unsetenv("DEBUGINFOD_URLS");
   if (dwfl_ == nullptr || dwfl_linux_proc_report(dwfl_, process) != 0 ||
       dwfl_report_end(dwfl_, nullptr, nullptr) != 0 || dwfl_linux_proc_attach(dwfl_, process, true) != 0) {
     const std::string reason = dwfl_errmsg(-1) != nullptr ? dwfl_errmsg(-1) : "unknown";
@@ -167,17 +171,39 @@ std::optional<std::uint64_t> ProcessSymbols::libc_function(const std::string& na
 }
 
 void ProcessSymbols::warm_up(pid_t thread) {
-  // The kernel says where a thread in a system call is: "NUMBER ARGUMENTS... SP PC".
+  // The kernel says where a thread in a system call is: "NUMBER ARGUMENTS... SP PC". One that runs is
+  // "running".
   std::ifstream in(fmt::format("/proc/{}/task/{}/syscall", process_, thread));
-  std::string word, last;
-  while (in >> word) last = word;
-  const Dwarf_Addr pc = last.starts_with("0x") ? std::stoull(last, nullptr, 16) : 0;
-  Dwarf_Addr bias = 0;
-  for (const Dwarf_Addr address : {pc, libc_function("pthread_create").value_or(0)}) {
-    Dwfl_Module* module = dwfl_addrmodule(dwfl_, address);
-    if (module == nullptr) continue;
+  std::vector<std::uint64_t> numbers;
+  for (std::string word; in >> word;)
+    if (word.starts_with("0x")) numbers.push_back(std::stoull(word, nullptr, 16));
+  std::set<Dwfl_Module*> modules = {dwfl_addrmodule(dwfl_, libc_function("pthread_create").value_or(0))};
+  if (numbers.size() >= 2) {
+    modules.insert(dwfl_addrmodule(dwfl_, numbers.back()));
+    add_modules_on_stack(numbers[numbers.size() - 2], modules);
+  }
+  for (Dwfl_Module* module : modules) {
+    Dwarf_Addr bias = 0, start = 0;
+    if (module == nullptr || !warm_.insert(module).second) continue;
+    (void)dwfl_module_info(module, nullptr, &start, nullptr, nullptr, nullptr, nullptr, nullptr);
     (void)dwfl_module_eh_cfi(module, &bias);
-    (void)dwfl_module_addrname(module, address);
+    (void)dwfl_module_addrname(module, start);
+  }
+}
+
+// Each word that could be a return address names a module that the walk may come through.
+void ProcessSymbols::add_modules_on_stack(std::uint64_t stack_pointer,
+                                          std::set<Dwfl_Module*>& modules) const {
+  constexpr std::size_t kPiece = 512;  // of words
+  std::uint64_t words[kPiece];
+  for (int piece = 0; piece < 16; ++piece) {
+    iovec local = {words, sizeof words};
+    iovec remote = {reinterpret_cast<void*>(stack_pointer + static_cast<std::uint64_t>(piece) * sizeof words),
+                    sizeof words};
+    const ssize_t count = process_vm_readv(process_, &local, 1, &remote, 1, 0);
+    for (ssize_t i = 0; i < count / static_cast<ssize_t>(sizeof words[0]); ++i)
+      modules.insert(dwfl_addrmodule(dwfl_, words[i]));
+    if (count < static_cast<ssize_t>(sizeof words)) return;
   }
 }
 

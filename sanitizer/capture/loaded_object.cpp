@@ -173,13 +173,14 @@ void LoadedObject::relocated_read_only(std::uintptr_t& low, std::uintptr_t& high
   }
 }
 
-void LoadedObject::each_bound_address(void (*visit)(void* context, std::uintptr_t* place),
-                                      void* context) const {
+void LoadedObject::each_binding(void (*visit)(void* context, const Binding& binding), void* context) const {
 #if defined(__x86_64__)
-  constexpr std::uint32_t kBindings[] = {R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT, R_X86_64_64};
+  constexpr std::uint32_t kTable = R_X86_64_GLOB_DAT, kCall = R_X86_64_JUMP_SLOT, kData = R_X86_64_64;
 #else
-  constexpr std::uint32_t kBindings[] = {R_AARCH64_GLOB_DAT, R_AARCH64_JUMP_SLOT, R_AARCH64_ABS64};
+  constexpr std::uint32_t kTable = R_AARCH64_GLOB_DAT, kCall = R_AARCH64_JUMP_SLOT, kData = R_AARCH64_ABS64;
 #endif
+  DynamicTable names = dynamic_table(*this);
+  if (names.symbols == nullptr || names.strings == nullptr) return;
   struct Table {
     std::uintptr_t start = 0;
     std::size_t bytes = 0;
@@ -196,10 +197,13 @@ void LoadedObject::each_bound_address(void (*visit)(void* context, std::uintptr_
   for (const Table& table : tables) {
     const auto* relocations = reinterpret_cast<const ElfW(Rela)*>(table.start);
     std::size_t count = table.start != 0 ? table.bytes / sizeof *relocations : 0;
-    for (std::size_t i = &table == tables ? relative : 0; i < count; ++i)
-      for (std::uint32_t type : kBindings)
-        if (ELF64_R_TYPE(relocations[i].r_info) == type)
-          visit(context, reinterpret_cast<std::uintptr_t*>(bias + relocations[i].r_offset));
+    for (std::size_t i = &table == tables ? relative : 0; i < count; ++i) {
+      std::uint32_t type = ELF64_R_TYPE(relocations[i].r_info);
+      if (type != kTable && type != kCall && type != kData) continue;
+      const ElfW(Sym)& symbol = names.symbols[ELF64_R_SYM(relocations[i].r_info)];
+      visit(context, {reinterpret_cast<std::uintptr_t*>(bias + relocations[i].r_offset),
+                      names.strings + symbol.st_name, type == kCall, type == kTable});
+    }
   }
 }
 

@@ -11,6 +11,14 @@
 
 namespace dtype_guard::san {
 
+// A word that holds a symbol's address.
+struct Binding {
+  std::uintptr_t* place;
+  const char* symbol;
+  bool is_call;   // of the procedure linkage table: bound at the first call, perhaps
+  bool is_table;  // of the global offset table, not of the program's own data
+};
+
 struct LoadedObject {
   const char* path;  // as the loader knows it; empty for the program itself
   std::uintptr_t bias;
@@ -32,12 +40,12 @@ struct LoadedObject {
   const char* soname() const;  // "" without one
   // The part that the loader made read-only after relocating it; empty range without one.
   void relocated_read_only(std::uintptr_t& low, std::uintptr_t& high) const;
-  // Calls visit(context, place) for each word that the loader sets to a symbol's address.
-  void each_bound_address(void (*visit)(void* context, std::uintptr_t* place), void* context) const;
+  // Calls visit(context, binding) for each word that the loader sets to a symbol's address.
+  void each_binding(void (*visit)(void* context, const Binding& binding), void* context) const;
   template <typename Visitor>
-  void each_bound_address(Visitor&& visitor) const {
-    each_bound_address([](void* context, std::uintptr_t* place) { (*static_cast<Visitor*>(context))(place); },
-                       const_cast<void*>(static_cast<const void*>(&visitor)));
+  void each_binding(Visitor&& visitor) const {
+    each_binding([](void* context, const Binding& binding) { (*static_cast<Visitor*>(context))(binding); },
+                 const_cast<void*>(static_cast<const void*>(&visitor)));
   }
 };
 

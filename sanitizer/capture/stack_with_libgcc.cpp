@@ -7,6 +7,7 @@
 #include <unwind.h>
 
 #include <atomic>
+#include <utility>
 
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
@@ -16,8 +17,10 @@ namespace {
 
 struct Capture {
   std::uintptr_t* frames;
+  std::uintptr_t* words;
   std::size_t capacity;
   std::size_t count;
+  std::uintptr_t stack_pointer;
 };
 
 _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
@@ -25,15 +28,18 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* data) {
   int interrupted = 0;
   std::uintptr_t address = _Unwind_GetIPInfo(context, &interrupted);
   if (address == 0) return _URC_END_OF_STACK;
+  std::uintptr_t inner = std::exchange(capture->stack_pointer, _Unwind_GetCFA(context));
   if (capture->count == 0 && is_own_code(address)) return _URC_NO_REASON;
+  // Behind a signal lies another stack, perhaps.
+  capture->words[capture->count] = interrupted != 0 ? 0 : return_word(inner, capture->stack_pointer, address);
   capture->frames[capture->count++] = address + (interrupted != 0 ? 1 : 0);
   return capture->count < capture->capacity ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
 }  // namespace
 
-std::size_t capture_stack(std::uintptr_t* frames, std::size_t capacity) {
-  Capture capture{frames, capacity, 0};
+std::size_t capture_stack(std::uintptr_t* frames, std::uintptr_t* words, std::size_t capacity) {
+  Capture capture{frames, words, capacity, 0, 0};
   _Unwind_Backtrace(add_frame, &capture);
   return capture.count;
 }

@@ -37,16 +37,24 @@ int attach_command(const AttachArguments& arguments) {
   if (mailbox.problem[0] != '\0')
     throw AttachError{
         fmt::format("process {} has the library, but watches nothing: {}", process.pid, mailbox.problem)};
-  fmt::print(stderr, "dtype-san: attached to process {} ({}); thread {} was paused for {:.1f} ms\n",
-             process.pid, process.command, injection.thread,
-             static_cast<double>(injection.paused.count()) / 1e6);
+  const auto ms = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; };
+  fmt::print(
+      stderr, "dtype-san: attached to process {} ({}); thread {} was paused for {:.1f} ms{}\n", process.pid,
+      process.command, injection.thread, ms(injection.paused),
+      injection.attempts == 1 || injection.paused_before.count() == 0
+          ? ""
+          : fmt::format(", others before it, at places where they cannot be borrowed, for {:.1f} ms together",
+                        ms(injection.paused_before)));
   fmt::print(stderr, "dtype-san: {} {} of flash_ref watched{}\n", mailbox.observed_copies,
              mailbox.observed_copies == 1 ? "copy" : "copies",
              mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
   if (mailbox.unobserved_copies != 0)
-    fmt::print(stderr,
-               "dtype-san: {} without an observer slot cannot be watched: calls to them are bound already\n",
-               mailbox.unobserved_copies);
+    fmt::print(
+        stderr,
+        "dtype-san: {} more without an observer slot: {} bound {} watched now; not seen are calls through an "
+        "address that the program has taken before (dlsym, ctypes), those inside such a copy, and of objects "
+        "that are loaded later\n",
+        mailbox.unobserved_copies, mailbox.bound_calls, mailbox.bound_calls == 1 ? "call is" : "calls are");
   if (mailbox.journal[0] != '\0') fmt::print(stderr, "dtype-san: journal {}\n", mailbox.journal);
   return 0;
 }

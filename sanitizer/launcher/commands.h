@@ -29,7 +29,8 @@ int run_command(const RunArguments& arguments);
 
 struct ReportArguments {
   std::vector<std::string> journals;
-  std::string with;  // a report of dtype-lint, JSON
+  std::string with;     // a report of dtype-lint, JSON
+  std::string sysroot;  // where the files of another machine are looked for
   std::vector<std::string> contracts;
   std::string root;
   std::vector<std::string> formats;
@@ -74,6 +75,9 @@ CombinedOptions combine_options(const std::vector<std::string>& given);
 // The folder that files are shown relative to: --root, else the current one. Throws UsageError when it is
 // none.
 std::string report_root(const std::string& wanted);
+
+// The canonical path of a folder that an option names; "" for none. Throws UsageError when it is no folder.
+std::string existing_folder(const char* option, const std::string& wanted);
 
 // What the options say about the report. Throws UsageError for rules, suppressions or APIs that cannot be
 // used.

@@ -9,6 +9,7 @@
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/executable.h"
 #include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/needed_libraries.h"
 #include "sanitizer/launcher/output.h"
 
 namespace dtype_guard::san {
@@ -34,32 +35,42 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 bool is_own_library(const std::string& path) { return base_name(path).starts_with("libdtype_san.so"); }
 
-void look_at_copies(const ProcessFacts& process, Diagnosis& diagnosis) {
+// The files that are mapped with a program, as its user knows them and as they can be opened here.
+struct Object {
+  std::string name;
+  std::string file;
+};
+enum class When : std::uint8_t { kRunning, kNotStarted };
+
+void look_at_copies(const std::vector<Object>& objects, When when, Diagnosis& diagnosis) {
   int found = 0;
-  for (const std::string& object : process.objects) {
-    if (is_own_library(object)) continue;
-    const std::string file = reachable(process, object);
+  for (const auto& [name, file] : objects) {
+    if (is_own_library(name)) continue;
     if (has_observer_note(file)) {
       diagnosis.good(
-          fmt::format("'{}' holds flash_ref with an observer slot: every call to it is seen", object));
+          fmt::format("'{}' holds flash_ref with an observer slot: every call to it is seen", name));
       ++found;
     } else if (exports_flash_ref(file)) {
-      diagnosis.note(
-          fmt::format("'{}' holds flash_ref without an observer slot: seen when the library is preloaded, "
-                      "not after attaching",
-                      object));
+      diagnosis.note(fmt::format("'{}' holds flash_ref without an observer slot: {}", name,
+                                 when == When::kRunning ? "after attaching, calls through an address that "
+                                                          "was taken before (dlsym, ctypes) are not seen; "
+                                                          "preload the library to see all"
+                                                        : "calls inside it are not seen, others are"));
       ++found;
     }
   }
-  if (found == 0) diagnosis.note("no copy of flash_ref is loaded yet; one that is loaded later is seen");
+  if (found == 0)
+    diagnosis.note(when == When::kRunning
+                       ? "no copy of flash_ref is loaded yet; one that is loaded later is seen"
+                       : "it is not linked with flash_ref; a copy that it opens later is seen");
 }
 
-void look_at_python(const ProcessFacts& process, Diagnosis& diagnosis) {
-  for (const std::string& object : process.objects) {
-    const std::string name = base_name(object);
+void look_at_python(const std::vector<Object>& objects, Diagnosis& diagnosis) {
+  for (const Object& object : objects) {
+    const std::string name = base_name(object.name);
     if (!name.starts_with("libpython3") && !name.starts_with("python3")) continue;
-    diagnosis.note(fmt::format(
-        "a Python process ({}): stacks have its frames where the layout of that version is known", name));
+    diagnosis.note(
+        fmt::format("Python ({}): stacks have its frames where the layout of that version is known", name));
     return;
   }
 }
@@ -67,8 +78,9 @@ void look_at_python(const ProcessFacts& process, Diagnosis& diagnosis) {
 void look_at_gpu(const ProcessFacts& process, Diagnosis& diagnosis) {
   if (has_object(process, "libcuda.so") || has_object(process, "libcudart.so"))
     diagnosis.note(
-        "uses CUDA: kernel launches are not seen (no CUPTI source in this build), calls of watched libraries "
-        "are");
+        "uses CUDA: calls of watched libraries are seen, and kernel launches with 'attach --options "
+        "cupti=on' "
+        "where no profiler holds CUPTI");
 }
 
 int diagnose_process(pid_t pid, const std::string& library) {
@@ -88,8 +100,10 @@ int diagnose_process(pid_t pid, const std::string& library) {
   } else {
     diagnosis.good(fmt::format("can be attached to with {}", library));
   }
-  look_at_copies(process, diagnosis);
-  look_at_python(process, diagnosis);
+  std::vector<Object> objects;
+  for (const std::string& object : process.objects) objects.push_back({object, reachable(process, object)});
+  look_at_copies(objects, When::kRunning, diagnosis);
+  look_at_python(objects, diagnosis);
   look_at_gpu(process, diagnosis);
   return diagnosis.status();
 }
@@ -102,8 +116,18 @@ int diagnose_command(const std::string& command, const std::string& library) {
     return diagnosis.status();
   }
   diagnosis.good(fmt::format("'{}' can be started with {}", check.path, library));
-  if (has_observer_note(check.path))
-    diagnosis.good("it holds flash_ref itself, with an observer slot: every call to it is seen");
+  std::string problem;
+  const auto program = read_elf(check.path, problem);
+  if (!program) {
+    diagnosis.note(
+        "it is a script: what its interpreter loads is not looked at; see 'dtype-san doctor -- INTERPRETER'");
+    return diagnosis.status();
+  }
+  std::vector<Object> objects = {{check.path, check.path}};
+  for (const std::string& file : linked_files(check.path, program->interpreter))
+    objects.push_back({file, file});
+  look_at_copies(objects, When::kNotStarted, diagnosis);
+  look_at_python(objects, diagnosis);
   return diagnosis.status();
 }
 

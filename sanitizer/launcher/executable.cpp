@@ -37,6 +37,7 @@ void read_headers(const std::string& path, const std::string& bytes, ElfIdentity
     identity.interpreter.resize(segment.p_filesz - 1);
     in.seekg(static_cast<std::streamoff>(segment.p_offset));
     in.read(identity.interpreter.data(), static_cast<std::streamsize>(identity.interpreter.size()));
+    identity.interpreter.resize(std::strlen(identity.interpreter.c_str()));  // it may be padded
     return;
   }
 }

@@ -79,6 +79,11 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
       ->add_option("--with", arguments.with,
                    "say of each finding in this JSON report of dtype-lint whether the run confirms it")
       ->type_name("FILE");
+  report
+      ->add_option(
+          "--sysroot", arguments.sysroot,
+          "look for programs and libraries below this folder first: a run on another machine, a container")
+      ->type_name("DIR");
   report->add_flag("--require-calls", arguments.require_calls, kRequireHelp);
   report->add_option("--contracts", arguments.contracts, kContractsHelp)
       ->type_name("FILE")

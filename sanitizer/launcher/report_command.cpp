@@ -35,13 +35,18 @@ CombinedOptions combine_options(const std::vector<std::string>& given) {
   return combined;
 }
 
-std::string report_root(const std::string& wanted) {
+std::string existing_folder(const char* option, const std::string& wanted) {
   namespace fs = std::filesystem;
-  if (wanted.empty()) return fs::current_path().string();
+  if (wanted.empty()) return "";
   std::error_code error;
-  fs::path root = fs::canonical(wanted, error);
-  if (error || !fs::is_directory(root)) throw UsageError{fmt::format("--root: '{}' is no directory", wanted)};
-  return root.string();
+  fs::path folder = fs::canonical(wanted, error);
+  if (error || !fs::is_directory(folder))
+    throw UsageError{fmt::format("{}: '{}' is no directory", option, wanted)};
+  return folder.string();
+}
+
+std::string report_root(const std::string& wanted) {
+  return wanted.empty() ? std::filesystem::current_path().string() : existing_folder("--root", wanted);
 }
 
 bool wants_color(Choice choice, int descriptor) {
@@ -144,6 +149,7 @@ int report_command(const ReportArguments& arguments) {
   ReportSettings settings =
       report_settings(options.values, report_root(arguments.root), read_own_contracts(arguments.contracts));
   settings.lint = std::move(lint);
+  settings.sysroot = existing_folder("--sysroot", arguments.sysroot);
   Report report = build_report(journals, settings);
   baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);

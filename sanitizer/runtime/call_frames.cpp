@@ -58,6 +58,15 @@ void put_operand(FrameBuilder& frame, const OperandContract& contract, const DLT
     frame.u64(static_cast<std::uint64_t>(shapes.size(at, i)));
 }
 
+void put_operands(FrameBuilder& frame, const WatchedCall& call) {
+  const std::size_t count = call.operands != nullptr ? contract_of(call.api).operand_count : 0;
+  frame.u32(static_cast<std::uint32_t>(count));
+  if (count == 0) return;
+  const Shapes shapes(call.operands, count);
+  for (std::size_t i = 0; i < count; ++i)
+    put_operand(frame, contract_of(call.api).operands[i], call.operands[i], shapes, i);
+}
+
 void put_python(FrameBuilder& frame, const CapturedStack& stack) {
   frame.u32(static_cast<std::uint32_t>(stack.python_depth));
   for (std::size_t i = 0; i < stack.python_depth; ++i) {
@@ -96,14 +105,16 @@ std::uint64_t CapturedStack::hash(std::uint64_t seed) const {
 }
 
 CapturedStack capture_call(Scratch& scratch, const WatchedCall& call) {
-  CapturedStack stack{&scratch, capture_stack_from(call.caller, scratch.stack, settings().stack_depth), 0};
+  CapturedStack stack{
+      &scratch, capture_stack_from(call.caller, scratch.stack, scratch.stack_words, settings().stack_depth),
+      0};
   if (settings().python != Switch::kOff)
     stack.python_depth = capture_python(scratch.python, sizeof scratch.python / sizeof scratch.python[0]);
   return stack;
 }
 
 CapturedStack capture_here(Scratch& scratch) {
-  CapturedStack stack{&scratch, capture_stack(scratch.stack, settings().stack_depth), 0};
+  CapturedStack stack{&scratch, capture_stack(scratch.stack, scratch.stack_words, settings().stack_depth), 0};
   if (settings().python != Switch::kOff)
     stack.python_depth = capture_python(scratch.python, sizeof scratch.python / sizeof scratch.python[0]);
   return stack;
@@ -128,23 +139,24 @@ bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_
                 const WatchedCall& call, const CapturedStack& stack, const FindingDetail* detail) {
   const ApiContract& contract = contract_of(call.api);
   record_modules(process, scratch, scratch.stack, scratch.modules, stack.depth);
-  Shapes shapes(call.operands, contract.operand_count);
   FrameBuilder frame(scratch.frame, type);
   frame.u32(index).text(contract.name).u64(thread_id()).u64(now_ns());
-  frame.u32(static_cast<std::uint32_t>(contract.operand_count));
-  for (std::size_t i = 0; i < contract.operand_count; ++i)
-    put_operand(frame, contract.operands[i], call.operands[i], shapes, i);
+  put_operands(frame, call);
   put_stack(frame, stack);
   if (detail != nullptr) put_detail(frame, *detail);
   return append_frame(process, frame, scratch);
 }
 
-bool write_launch(Process& process, Scratch& scratch, std::uint32_t index, std::string_view kernel,
-                  const CapturedStack& stack) {
+bool write_launch(Process& process, Scratch& scratch, FrameType type, std::uint32_t index,
+                  std::string_view kernel, const WatchedCall& call, const CapturedStack& stack,
+                  void (*tail)(FrameBuilder& frame, const void* context), const void* context) {
   record_modules(process, scratch, scratch.stack, scratch.modules, stack.depth);
-  FrameBuilder frame(scratch.frame, FrameType::kLaunch);
-  frame.u32(index).text(kernel).u64(thread_id()).u64(now_ns()).u32(0);
+  FrameBuilder frame(scratch.frame, type);
+  frame.u32(index).text(kernel).u64(thread_id()).u64(now_ns());
+  put_operands(frame, call);
   put_stack(frame, stack);
+  put_detail(frame, {});
+  tail(frame, context);
   return append_frame(process, frame, scratch);
 }
 

@@ -40,8 +40,10 @@ void find_origins(Process& process, const WatchedCall& call, FindingDetail& deta
 bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_t index,
                 const WatchedCall& call, const CapturedStack& stack, const FindingDetail* detail);
 
-// kLaunch.
-bool write_launch(Process& process, Scratch& scratch, std::uint32_t index, std::string_view kernel,
-                  const CapturedStack& stack);
+// kLaunch and kCast: a kernel's name in the API's place, the operands of the watched call that it was
+// launched in, if any, and behind the stack what `tail` adds.
+bool write_launch(Process& process, Scratch& scratch, FrameType type, std::uint32_t index,
+                  std::string_view kernel, const WatchedCall& call, const CapturedStack& stack,
+                  void (*tail)(FrameBuilder& frame, const void* context), const void* context);
 
 }  // namespace dtype_guard::san

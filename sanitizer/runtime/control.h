@@ -10,7 +10,9 @@
 
 namespace dtype_guard::san {
 
-inline constinit std::atomic<std::uint32_t> own_switch{1};
+// Off until the options have been read (call_check.h), so that a call which is watched looks at this one
+// word.
+inline constinit std::atomic<std::uint32_t> own_switch{0};
 inline constinit std::atomic<std::atomic<std::uint32_t>*> switch_word{&own_switch};
 
 inline bool is_switched_on() {

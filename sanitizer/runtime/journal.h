@@ -6,7 +6,8 @@
 // All numbers are little-endian. A payload is a sequence of u32, u64 and texts (u32 length, bytes). Readers
 // ignore what follows the members that they know, and frame types that they do not know.
 //   process  u32 pid, u32 parent, u64 opened (ns since 1970), u32 rank (kNoRank: none), text host,
-//            text executable, text command, text version
+//            text executable, text command, text version, u64 start of the process (clock ticks since boot,
+//            0: unknown; the same before and after an exec)
 //   module   u32 id, u64 bias (address in memory - address in the file), u64 low, u64 high,
 //            text build-id (bytes), u64 size, u64 modified (s since 1970), text path
 //   kernel   text api, u32 module, u64 address: the first call of this API in the process
@@ -21,9 +22,17 @@
 //   note     text
 //   close    u64 findings, u64 findings that were not recorded, u64 ns spent in records
 //   site     u32 index, then as a finding up to its python frames: the first call of a place with these
-//   dtypes library  text name, u32 module, u64 address, u32 how its calls are seen (1: by its observer slot)
-//   launch   as a site, the kernel's name in the API's place, without operands: the first launch of a kernel
-//   launches u32 index of a launch, u64 launches so far
+//            dtypes
+//   library  text name, u32 module, u64 address, u32 how its calls are seen (1: by its observer slot)
+//   launch   as a finding up to its origins, which are none, the kernel's name in the API's place, the
+//            operands those of the watched call that it was launched in: the first launch of a kernel. Then
+//            text API of that call, u32 whether arguments were read, u32 matches, (u32 operand,
+//            u32 parameter, u32 offset)...
+//   launches u32 index of a launch, u64 launches so far, u64 of them captured into graphs, u64 replayed
+//   cast     as a launch up to its origins, of an attention kernel: the first time that a cast wrote its
+//            input. Then u32 launch of the cast, u32 launch of the attention kernel, u32 role, u64 elements,
+//            u32 bytes of one, u32 at::ScalarType + 1 before and u32 after the cast (0: as its name says)
+//   casts    u32 index of a cast, u64 so far, u64 of them timed, u64 ns that these took
 //   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches
 #pragma once
 
@@ -58,6 +67,8 @@ enum class FrameType : std::uint16_t {
   kLaunch = 11,
   kLaunches = 12,
   kSource = 13,
+  kCast = 14,
+  kCasts = 15,
 };
 
 enum OperandFlag : std::uint32_t {

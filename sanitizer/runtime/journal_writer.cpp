@@ -62,6 +62,19 @@ std::string_view read_small_file(const char* path, char* buffer, std::size_t siz
   return {buffer, count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
+// Field 22 of /proc/self/stat; the name before it is in brackets and may hold anything.
+std::uint64_t start_of_process(char* buffer, std::size_t size) {
+  std::string_view text = read_small_file("/proc/self/stat", buffer, size);
+  text.remove_prefix(text.rfind(')') + 1);  // all of it stays where there is none
+  std::size_t field = 2;
+  std::uint64_t start = 0;
+  for (char c : text) {
+    if (c == ' ') ++field;
+    if (field == 22 && c >= '0' && c <= '9') start = start * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return start;
+}
+
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
   ssize_t length = readlink("/proc/self/exe", scratch.path, sizeof scratch.path);
@@ -78,7 +91,8 @@ void write_process_frame(Process& process, Scratch& scratch) {
   frame.u32(rank).text(host_name());
   frame.text({scratch.path, length > 0 ? static_cast<std::size_t>(length) : 0})
       .text(line)
-      .text(DTYPE_SAN_VERSION);
+      .text(DTYPE_SAN_VERSION)
+      .u64(start_of_process(scratch.text, sizeof scratch.text));
   (void)append_frame(process, frame, scratch);
 }
 

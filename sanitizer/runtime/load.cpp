@@ -10,7 +10,9 @@
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/absent_kernels.h"
+#include "sanitizer/sources/bound_calls.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
@@ -28,27 +30,9 @@ bool has_watched_kernel() {
   return found;
 }
 
-// Copies of watched kernels that are reached by interposition alone: too late for calls that are bound
-// already.
-std::uint32_t unobserved_copies() {
-  std::uint32_t count = 0;
-  each_loaded_object([&](const LoadedObject& object) {
-    if (is_own_code(object.bias)) return true;
-    for (const ApiContract& contract : kContracts) {
-      const void* kernel = object.find_function(contract.name);
-      if (kernel == nullptr) continue;
-      if (!is_observed(reinterpret_cast<std::uintptr_t>(kernel))) ++count;
-      break;
-    }
-    return true;
-  });
-  return count;
-}
-
 // Tells `dtype-san attach` what it has achieved.
 void answer(Mailbox& mailbox, const char* problem) {
   mailbox.observed_copies = observed_copy_count();
-  mailbox.unobserved_copies = unobserved_copies();
   if (const Process* mapped = process_mapping.load(std::memory_order_acquire))
     memcpy(mailbox.journal, mapped->journal_path, sizeof mailbox.journal - 1);
   strncpy(mailbox.problem, problem, sizeof mailbox.problem - 1);
@@ -72,7 +56,13 @@ void print_help() {
   }
   find_python();
   observe_loaded_copies();
-  forget_absent_kernels();
+  if (mailbox == nullptr) {
+    forget_absent_kernels();
+  } else {
+    const BoundCalls bound = watch_bound_calls();
+    mailbox->unobserved_copies = bound.copies;
+    mailbox->bound_calls = bound.calls;
+  }
   (void)decide_watching();
   bool linked = observes_any_copy() || has_watched_kernel();
   if (options.verbosity >= 1 && is_switched_on())
@@ -80,9 +70,19 @@ void print_help() {
   if (linked || mailbox != nullptr || options.start == Start::kDormant) open_control();
   bool is_of_interest = linked || is_launched_command() || mailbox != nullptr;
   if (is_of_interest && is_switched_on()) {
-    if (Process* mapped = process()) record_process(*mapped);
+    if (Process* mapped = process()) {
+      record_process(*mapped,
+                     mailbox != nullptr && mailbox->unobserved_copies != 0
+                         ? "joined while it ran: calls of a copy without an observer slot are seen where an "
+                           "object was bound to it; not those through an address that was taken before "
+                           "(dlsym, ctypes), those inside the copy, nor of objects that were loaded later"
+                         : nullptr);
+    }
   }
-  if (mailbox != nullptr) answer(*mailbox, "");
+  if (mailbox != nullptr) {
+    cupti::start_late();  // the driver was initialised without us
+    answer(*mailbox, "");
+  }
 }
 
 // Whether this process may have something to say at its end.

@@ -42,18 +42,20 @@ std::uintptr_t address_of(const DLTensor& tensor) {
 }
 
 // Of a call that has run, so the descriptor is good.
-Range range_of(const DLTensor& tensor) {
+[[gnu::always_inline]] inline Range range_of(const DLTensor& tensor) {
   if (tensor.ndim > kMaxRank || tensor.device.device_type != kDLCPU) return {};
   return range_of(tensor.shape, tensor.strides, tensor);
 }
 
 // Of a call that did not run.
 Range checked_range(const DLTensor& tensor) {
-  std::int64_t sizes[kMaxRank], strides[kMaxRank];
+  std::int64_t sizes[2 * kMaxRank];
   if (tensor.ndim < 0 || tensor.ndim > kMaxRank || tensor.device.device_type != kDLCPU) return {};
+  const std::int64_t* strides = sizes + tensor.ndim;
   auto count = static_cast<std::size_t>(tensor.ndim) * sizeof sizes[0];
-  if (!read_memory(tensor.shape, sizes, count)) return {};
-  if (tensor.strides != nullptr && !read_memory(tensor.strides, strides, count)) return {};
+  MemoryPiece pieces[2] = {{tensor.shape, count}, {tensor.strides, count}};
+  std::size_t lists = tensor.strides != nullptr ? 2 : 1;
+  if (count != 0 && read_pieces(pieces, lists, sizes) != lists * count) return {};
   std::uint64_t product = 1;
   for (int i = 0; i < tensor.ndim; ++i) {
     bool absurd =
@@ -68,9 +70,13 @@ Range checked_range(const DLTensor& tensor) {
 
 unsigned class_of(std::uint64_t bytes) { return 64U - static_cast<unsigned>(__builtin_clzll(bytes - 1)); }
 
-OriginCell& cell_at(Origins& origins, std::uintptr_t address, unsigned size_class) {
+// Of the stretch of 2^size_class bytes that the address lies in. The one before has a hash smaller by kMix.
+[[gnu::always_inline]] inline std::uint64_t cell_hash(std::uintptr_t address, unsigned size_class) {
+  return ((address >> size_class) + size_class * 0xd6e8feb8U) * kMix;
+}
+[[gnu::always_inline]] inline OriginCell& cell_at(Origins& origins, std::uint64_t hash) {
   static_assert(Origins::kCells == 1U << 12);
-  return origins.cells[((address >> size_class) + size_class * 0xd6e8feb8U) * kMix >> 52];
+  return origins.cells[hash >> 52];
 }
 
 std::uint64_t sample_step(std::uint64_t bytes) {
@@ -78,10 +84,13 @@ std::uint64_t sample_step(std::uint64_t bytes) {
 }
 
 [[gnu::always_inline]] inline std::uint64_t check_of(const OriginEntry& entry) {
+  // A sample is added to a number that has nothing to do with it: half the multiplications.
   constexpr std::uint64_t kStep = 0x5851f42d4c957f2eU;
-  std::uint64_t sum = entry.start * kMix + entry.bytes * (kMix + kStep) + entry.dtype() * (kMix + 2 * kStep) +
-                      entry.chain.near * (kMix + 3 * kStep) + entry.chain.far * (kMix + 4 * kStep);
-  for (std::size_t i = 0; i < kSamples / 2; ++i) sum += entry.samples[i] * (kMix + (5 + i) * kStep);
+  static_assert(kSamples == 6);
+  std::uint64_t sum = (entry.start + entry.samples[0]) * kMix +
+                      (entry.bytes + entry.samples[1]) * (kMix + kStep) +
+                      (entry.chain.near + entry.samples[2]) * (kMix + 2 * kStep) +
+                      entry.chain.far * (kMix + 3 * kStep) + entry.dtype() * (kMix + 4 * kStep);
   return sum & ~std::uint64_t{0xffffffff};
 }
 
@@ -114,9 +123,10 @@ struct Entry : OriginEntry {
   for (std::uint64_t classes = origins.classes.load(std::memory_order_relaxed); classes != 0;
        classes &= classes - 1) {
     auto size_class = static_cast<unsigned>(__builtin_ctzll(classes));
-    OriginCell& at = cell_at(origins, address, size_class);
+    std::uint64_t hash = cell_hash(address, size_class);
+    OriginCell& at = cell_at(origins, hash);
     if (holds(at, address)) return &at;
-    OriginCell& before = cell_at(origins, address - (std::uintptr_t{1} << size_class), size_class);
+    OriginCell& before = cell_at(origins, hash - kMix);
     if (holds(before, address)) return &before;
   }
   return nullptr;
@@ -139,37 +149,54 @@ void drop(const Entry& entry) { write(*entry.cell, OriginEntry()); }
 
 enum class Proof : std::uint8_t { kHolds, kWeak, kBroken };
 
-// Compares the samples that lie in `range`. `fetch(address, word)` reads one; false when it cannot.
+// Compares the samples that lie in `range`. `fetch(addresses, count, words)` reads them; false when it
+// cannot.
 template <typename Fetch>
-Proof prove(const Entry& entry, const Range& range, Fetch fetch) {
-  std::size_t compared = 0;
-  bool varied = false;
-  std::uint32_t first = 0;
+[[gnu::always_inline]] inline Proof prove(const Entry& entry, const Range& range, Fetch fetch) {
+  std::uintptr_t places[kSamples];
+  std::uint32_t wanted[kSamples], found[kSamples];
+  std::size_t count = 0;
   for (std::size_t i = 0; i < kSamples; ++i) {
     std::uintptr_t place = entry.start + sample_step(entry.bytes) * i;
     if (!covers(range, place) || !covers(range, place + 3)) continue;
-    std::uint32_t word = 0;
-    if (!fetch(place, word) || word != entry.sample(i)) return Proof::kBroken;
-    if (compared++ == 0) first = word;
-    varied = varied || word != first;
+    places[count] = place;
+    wanted[count++] = entry.sample(i);
   }
-  return compared >= 3 && varied ? Proof::kHolds : Proof::kWeak;
+  if (!fetch(places, count, found)) return Proof::kBroken;
+  bool varied = false;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (found[i] != wanted[i]) return Proof::kBroken;
+    varied = varied || found[i] != found[0];
+  }
+  return count >= 3 && varied ? Proof::kHolds : Proof::kWeak;
 }
 
-bool fetch_good(std::uintptr_t address, std::uint32_t& word) {
+std::uint32_t word_at(std::uintptr_t address) {
+  std::uint32_t word = 0;
   std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word);
+  return word;
+}
+bool fetch_good(const std::uintptr_t* places, std::size_t count, std::uint32_t* words) {
+  for (std::size_t i = 0; i < count; ++i) words[i] = word_at(places[i]);
   return true;
 }
-bool fetch_checked(std::uintptr_t address, std::uint32_t& word) {
-  return read_memory(reinterpret_cast<const void*>(address), &word, sizeof word);
+bool fetch_checked(const std::uintptr_t* places, std::size_t count, std::uint32_t* words) {
+  MemoryPiece pieces[kSamples];
+  for (std::size_t i = 0; i < count; ++i)
+    pieces[i] = {reinterpret_cast<const void*>(places[i]), sizeof(std::uint32_t)};
+  return count == 0 || read_pieces(pieces, count, words) == count * sizeof(std::uint32_t);
+}
+
+[[gnu::noinline, gnu::cold]] std::uint32_t new_site(Process& process, ApiId api,
+                                                    const DLTensor* const* operands, std::uintptr_t caller) {
+  return record_site(process, {api, operands, caller});
 }
 
 [[gnu::always_inline]] inline std::uint32_t site_of(Process& process, const WatchedCall& call,
                                                     std::size_t count) {
   std::uint64_t place = 0;
   if (known_place(process.places, call, count, place)) [[likely]] {
-    constexpr std::size_t kProbes = 4;
-    for (std::size_t i = 0; i < kProbes; ++i) {
+    for (std::size_t i = 0; i < Origins::kSiteProbes; ++i) {
       std::size_t index = (place + i) % Origins::kSites;
       const SiteSlot& slot = process.origins.sites[index];
       std::uint64_t key = slot.key.load(std::memory_order_relaxed);
@@ -180,7 +207,8 @@ bool fetch_checked(std::uintptr_t address, std::uint32_t& word) {
       break;
     }
   }
-  return record_site(process, call);
+  if (process.origins.full.load(std::memory_order_relaxed) != 0) return 0;
+  return new_site(process, call.api, call.operands, call.caller);
 }
 
 std::uint32_t packed_from_word(std::uint32_t word) { return packed(__builtin_bit_cast(DLDataType, word)); }
@@ -197,45 +225,44 @@ std::uint32_t packed_from_word(std::uint32_t word) { return packed(__builtin_bit
 }
 
 // Follows what the call read: the chain of the first operand that has a proved one, after this call's own
-// site.
-[[gnu::noinline]] void follow_input(Process& process, const WatchedCall& call, std::size_t at,
-                                    OriginCell& cell, OriginChain& chain) {
-  const DLTensor& tensor = *call.operands[at];
+// site. Values go in and out in registers, as everywhere off the clean path: what is passed by address would
+// have to lie in memory there too.
+[[gnu::noinline]] OriginChain follow_input(Process& process, std::uint32_t api_and_operand,
+                                           const DLTensor* const* operands, std::uintptr_t caller,
+                                           OriginCell& cell, OriginChain chain) {
+  std::size_t at = api_and_operand & 0xffU;
+  const DLTensor& tensor = *operands[at];
   Entry entry;
-  if (!read(cell, address_of(tensor), entry)) return;
+  if (!read(cell, address_of(tensor), entry)) return chain;
   Range range = range_of(tensor);
-  if (range.bytes == 0) return;
-  if (entry.dtype() != dtype_word(tensor)) [[unlikely]]
-    return check_reinterpretation(process, call, at, entry, range);
-  if (chain.near >> 32 != 0) return;
+  if (range.bytes == 0) return chain;
+  if (entry.dtype() != dtype_word(tensor)) [[unlikely]] {
+    check_reinterpretation(process, {static_cast<ApiId>(api_and_operand >> 8), operands, caller}, at, entry,
+                           range);
+    return chain;
+  }
+  if (chain.near >> 32 != 0) return chain;
   Proof proof = prove(entry, range, fetch_good);
   if (proof == Proof::kBroken) drop(entry);
-  if (proof != Proof::kHolds) return;
-  chain = entry.chain.after(chain.site(0));
+  return proof == Proof::kHolds ? entry.chain.after(chain.site(0)) : chain;
 }
 
-[[gnu::always_inline]] inline void look_at_input(Process& process, const WatchedCall& call, std::size_t at,
-                                                 OriginChain& chain) {
-  if (OriginCell* cell = look_up(process.origins, address_of(*call.operands[at]))) [[unlikely]]
-    follow_input(process, call, at, *cell, chain);
-}
-
-void note_output(Origins& origins, const DLTensor& tensor, const OriginChain& chain) {
+[[gnu::always_inline]] inline void note_output(Origins& origins, const DLTensor& tensor,
+                                               const OriginChain& chain) {
   Range range = range_of(tensor);
   if (range.bytes < kSmallest || range.bytes > kLargest) return;
   OriginEntry entry = {range.start, range.bytes, dtype_word(tensor), chain, {}};
   std::uint64_t step = sample_step(range.bytes);
+#pragma GCC unroll 3
   for (std::size_t i = 0; i < kSamples; i += 2) {
-    std::uint32_t low = 0, high = 0;
-    fetch_good(range.start + step * i, low);
-    fetch_good(range.start + step * (i + 1), high);
-    entry.samples[i / 2] = low | std::uint64_t{high} << 32;
+    std::uint64_t high = word_at(range.start + step * (i + 1));
+    entry.samples[i / 2] = word_at(range.start + step * i) | high << 32;
   }
   unsigned size_class = class_of(range.bytes);
   std::uint64_t bit = std::uint64_t{1} << size_class;
   if ((origins.classes.load(std::memory_order_relaxed) & bit) == 0)
     origins.classes.fetch_or(bit, std::memory_order_relaxed);
-  write(cell_at(origins, range.start, size_class), entry);
+  write(cell_at(origins, cell_hash(range.start, size_class)), entry);
 }
 
 }  // namespace
@@ -246,10 +273,12 @@ namespace {
 [[gnu::always_inline]] inline void note(Process& process, const WatchedCall& call,
                                         const ApiContract& contract) {
   OriginChain chain = {site_of(process, call, contract.operand_count), 0};
-  if (process.origins.classes.load(std::memory_order_relaxed) != 0) {
 #pragma GCC unroll 12
-    for (std::size_t i = 0; i < contract.operand_count; ++i)
-      if (contract.operands[i].input && call.operands[i] != nullptr) look_at_input(process, call, i, chain);
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    if (!contract.operands[i].input || call.operands[i] == nullptr) continue;
+    if (OriginCell* cell = look_up(process.origins, address_of(*call.operands[i]))) [[unlikely]]
+      chain = follow_input(process, static_cast<std::uint32_t>(call.api) << 8 | static_cast<std::uint32_t>(i),
+                           call.operands, call.caller, *cell, chain);
   }
   if (chain.near == 0) return;
 #pragma GCC unroll 12

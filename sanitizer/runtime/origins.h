@@ -60,9 +60,11 @@ struct SiteSlot {
 struct Origins {
   static constexpr std::size_t kCells = 4096;
   static constexpr std::size_t kSites = 4096;
+  static constexpr std::size_t kSiteProbes = 16;
   OriginCell cells[kCells];
   SiteSlot sites[kSites];
   std::atomic<std::uint64_t> classes;  // bit n: ranges of 2^(n-1) < bytes <= 2^n are in the map
+  std::atomic<std::uint32_t> full;     // no room for more sites: calls of others are not noted
 };
 
 // After a call that succeeded: notes what it wrote, and reports operands that it read as another dtype than

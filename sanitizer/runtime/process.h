@@ -14,7 +14,10 @@
 #include "sanitizer/runtime/origins.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
+#include "sanitizer/sources/cupti/cast_times.h"
+#include "sanitizer/sources/cupti/graphs.h"
 #include "sanitizer/sources/cupti/launches.h"
+#include "sanitizer/sources/cupti/thread_launch.h"
 
 namespace dtype_guard::san {
 
@@ -29,7 +32,6 @@ struct alignas(64) CallSlot {
   // slot. Where that library only forwards it, the kernel's observer must not count it again.
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
-  std::atomic<std::uint32_t> launch_depth;  // CUDA launch entry points that this thread is inside of
 };
 
 // Places of wrong calls whose finding is known: a repeat is counted without unwinding.
@@ -56,6 +58,7 @@ struct Scratch {
   std::atomic<std::uint32_t> taken;
   alignas(8) char frame[kLargestFrame];
   std::uintptr_t stack[160];
+  std::uintptr_t stack_words[160];  // where each lies
   std::uint32_t modules[160];
   PythonFrame python[32];
   char path[4096];  // text is built here and not on the stack, which may be a small one
@@ -82,7 +85,12 @@ struct Process {
 
   PlaceSlot places[kPlaceSlots];
   Origins origins;
+  cupti::ThreadLaunch thread_launches[kCallSlots];  // by the thread's call slot
   cupti::Launches launches;
+  cupti::Graphs graphs;
+  cupti::StreamCasts stream_casts;
+  cupti::CastLinks cast_links;
+  cupti::CastTimes cast_times;
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;
   std::atomic<std::uint32_t> journal_full;
@@ -110,15 +118,25 @@ inline Process* process() {
 // This thread's slot, claimed if need be; nullptr when all are taken.
 CallSlot* claim_call_slot(Process& process, std::uintptr_t thread);
 
-inline CallSlot* call_slot(Process& process) {
+// The same where it lies in its first place; nullptr else.
+[[gnu::always_inline]] inline CallSlot* likely_call_slot(Process& process) {
   auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   // Thread control blocks are far apart and aligned, so multiply and keep the high bits.
   std::size_t at = (thread * 0x9e3779b97f4a7c15U) >> 54;
   static_assert(Process::kCallSlots == 1U << (64 - 54));
   CallSlot& slot = process.calls[at];
-  if (slot.thread.load(std::memory_order_relaxed) == thread) [[likely]]
-    return &slot;
-  return claim_call_slot(process, thread);
+  return slot.thread.load(std::memory_order_relaxed) == thread ? &slot : nullptr;
+}
+
+inline CallSlot* call_slot(Process& process) {
+  if (CallSlot* slot = likely_call_slot(process)) [[likely]]
+    return slot;
+  return claim_call_slot(process, reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+}
+
+// Beside the slots and not in them: the clean path does without.
+inline cupti::ThreadLaunch& thread_launch(Process& process, const CallSlot& slot) {
+  return process.thread_launches[&slot - process.calls];
 }
 
 std::uint64_t total_calls(const Process& process, ApiId api);

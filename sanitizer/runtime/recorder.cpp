@@ -160,7 +160,7 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
     write_count(process, scratch, *slot);
     write_calls(process, scratch, call.api);
   }
-  remember(process, place + kind, *slot);
+  if (place != 0) remember(process, place + kind, *slot);
 }
 
 void record_finding(Process& process, const WatchedCall& call, std::uint64_t kind,
@@ -182,6 +182,7 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   if (process.kernel_recorded[static_cast<std::size_t>(api)].exchange(1, std::memory_order_acq_rel) != 0)
     return;
   QuietSection quiet;
+  cupti::start_late();
   HookTime time(process);
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
@@ -225,8 +226,7 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
   if (scratch == nullptr || !open_journal(process, *scratch)) return 0;
   CapturedStack stack = capture_call(*scratch, call);
   std::uint64_t place = learn_place(process, call, *scratch, stack.depth);
-  constexpr std::size_t kProbes = 16;
-  for (std::size_t i = 0; i < kProbes; ++i) {
+  for (std::size_t i = 0; place != 0 && i < Origins::kSiteProbes; ++i) {
     auto index = static_cast<std::uint32_t>((place + i) % Origins::kSites);
     SiteSlot& slot = process.origins.sites[index];
     std::uint64_t seen = 0;
@@ -238,13 +238,24 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
     }
     if (seen == place) return slot.recorded.load(std::memory_order_acquire) == 1 ? index + 1 : 0;
   }
+  if (process.origins.full.exchange(1, std::memory_order_relaxed) == 0) {
+    FrameBuilder note(scratch->frame, FrameType::kNote);
+    note.text("calls come from more places than are told apart; what later ones wrote has no origin");
+    (void)append_frame(process, note, *scratch);
+  }
   return 0;
 }
 
-void record_process(Process& process) {
+void record_process(Process& process, const char* remark) {
   QuietSection quiet;
   ScratchLease lease(process);
-  if (lease.get() != nullptr && open_journal(process, *lease.get())) release_journal(process);
+  if (lease.get() == nullptr || !open_journal(process, *lease.get())) return;
+  if (remark != nullptr) {
+    FrameBuilder note(lease.get()->frame, FrameType::kNote);
+    note.text(remark);
+    (void)append_frame(process, note, *lease.get());
+  }
+  release_journal(process);
 }
 
 std::uint64_t record_end(Process& process) {

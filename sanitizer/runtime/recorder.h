@@ -26,8 +26,8 @@ void record_reinterpretation(Process& process, const WatchedCall& call, std::siz
 std::uint32_t record_site(Process& process, const WatchedCall& call);
 
 // Opens the journal of a process that is of interest before its first call, so that "no call was seen" can be
-// said.
-void record_process(Process& process);
+// said. `remark` goes into it, if there is one.
+void record_process(Process& process, const char* remark);
 
 // Writes the final counts; gives the number of distinct findings of this process.
 std::uint64_t record_end(Process& process);

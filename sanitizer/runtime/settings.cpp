@@ -67,8 +67,10 @@ bool is_number(std::string_view text) {
   return good;
 }
 
+// torchrun's first: what it starts may itself run under one of the others. Slurm's last: a batch job has it
+// in all that it starts in other ways.
 void read_rank() {
-  for (const char* name : {"RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+  for (const char* name : {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
     std::string_view text = variable(name);
     if (!is_number(text)) continue;
     for (std::size_t i = 0; i < text.size(); ++i) rank[i] = text[i];

@@ -26,11 +26,8 @@ Watching decide_watching() {
   noting_origins.store(options.origins, std::memory_order_relaxed);
   Watching state = options.enabled ? Watching::kOn : Watching::kOff;
   Watching unknown = Watching::kUnknown;
-  if (watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed)) {
-    if (options.start == Start::kDormant) switch_watching(false);
-    return state;
-  }
-  return unknown;
+  if (!is_decided()) switch_watching(state == Watching::kOn && options.start != Start::kDormant);
+  return watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed) ? state : unknown;
 }
 
 void before_own_call(Process& process, const WatchedCall& call, std::uintptr_t kernel) {

@@ -26,14 +26,14 @@ enum class Watching : std::uint8_t { kUnknown, kOn, kOff };
 inline std::atomic<Watching> watching{Watching::kUnknown};
 inline std::atomic<bool> noting_origins{false};
 
-// Reads the options at the first call.
+// Reads the options at the first call, and sets the switch as they say.
 Watching decide_watching();
 
+inline bool is_decided() { return watching.load(std::memory_order_relaxed) != Watching::kUnknown; }
 inline bool is_watching() {
-  Watching state = watching.load(std::memory_order_relaxed);
-  if (state == Watching::kUnknown) [[unlikely]]
-    state = decide_watching();
-  return state == Watching::kOn && is_switched_on();
+  if (is_switched_on()) [[likely]]
+    return true;
+  return !is_decided() && decide_watching() == Watching::kOn && is_switched_on();
 }
 
 template <ApiId id>
@@ -82,11 +82,16 @@ template <ApiId id, std::size_t... operand>
 
 // Apart and last, so that the clean path keeps nothing on the stack.
 template <ApiId id>
-[[gnu::noinline, gnu::cold]] void record_call(Process& process, const DLTensor* const* operands,
-                                              std::uintptr_t caller, std::uintptr_t kernel, bool first,
-                                              bool good) {
-  if (first) record_first_call(process, id, kernel);
-  if (!good) record_violation(process, {id, operands, caller});
+[[gnu::noinline, gnu::cold]] void record_first(Process& process, const DLTensor* const* operands,
+                                               std::uintptr_t caller, std::uintptr_t kernel) {
+  record_first_call(process, id, kernel);
+  if (!accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>()))
+    record_violation(process, {id, operands, caller});
+}
+template <ApiId id>
+[[gnu::noinline, gnu::cold]] void record_wrong(Process& process, const DLTensor* const* operands,
+                                               std::uintptr_t caller) {
+  record_violation(process, {id, operands, caller});
 }
 
 // `slot` is this thread's, or null; `kernel` an address in the copy that is called.
@@ -94,10 +99,10 @@ template <ApiId id>
 [[gnu::always_inline]] inline void before_call(Process& process, CallSlot* slot,
                                                const DLTensor* const* operands, std::uintptr_t caller,
                                                std::uintptr_t kernel) {
-  bool first = count_call(process, slot, id);
-  bool good = accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>());
-  if (first || !good) [[unlikely]]
-    return record_call<id>(process, operands, caller, kernel, first, good);
+  if (count_call(process, slot, id)) [[unlikely]]
+    return record_first<id>(process, operands, caller, kernel);
+  if (!accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>())) [[unlikely]]
+    return record_wrong<id>(process, operands, caller);
 }
 
 template <ApiId id>

@@ -7,6 +7,7 @@
 
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/interceptor.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
@@ -60,6 +61,14 @@ void* answer(void* handle, const char* name, ApiId id, std::uintptr_t caller) {
   return found != nullptr ? thunk_for(id, found) : nullptr;
 }
 
+// Another client of CUPTI, which asks for it by handle: it gets the function that makes room for it first.
+// What the handle does not have it does not get from us.
+void* cupti_stand_in(void* handle, const char* name) {
+  if (name[0] != 'c' || name[1] != 'u' || name[2] != 'p' || !cupti::is_wanted()) return nullptr;
+  void* ours = cupti::stand_in(name);
+  return ours != nullptr && real_dlsym()(handle, name) != nullptr ? ours : nullptr;
+}
+
 }  // namespace
 }  // namespace dtype_guard::san
 
@@ -76,6 +85,8 @@ struct DlsymAnswer {
 [[gnu::visibility("hidden"), gnu::used]] DlsymAnswer dtype_san_answer_dlsym(void* handle, const char* name,
                                                                             std::uintptr_t caller) {
   const ApiId* id = name != nullptr ? watched_name(name) : nullptr;
+  if (id == nullptr && name != nullptr && handle != RTLD_NEXT && handle != RTLD_DEFAULT)
+    if (void* ours = cupti_stand_in(handle, name)) return {nullptr, ours};
   if (id == nullptr || !is_watching()) return {real_dlsym(), nullptr};
   return {nullptr, answer(handle, name, *id, caller)};
 }

@@ -7,14 +7,16 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 
 namespace dtype_guard::san {
 namespace {
 
-const Dwfl_Callbacks kCallbacks = {nullptr, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
-                                   nullptr};
+// Where separate debug information is looked for, and binaries by their build-id: gdb's places.
+constexpr const char* kDebugFolders = ":.debug:/usr/lib/debug";
 
 std::string text_or_empty(const char* text) { return text != nullptr ? text : ""; }
 
@@ -101,24 +103,27 @@ Place call_place(Dwarf_Die* unit, Dwarf_Die* inlined) {
 
 class Symbolizer::Module {
  public:
-  // Empty on success, else why the file cannot be used.
-  std::string open(const JournalModule& recorded) {
-    if (recorded.path.empty() || recorded.path[0] != '/') return "it is not a file";
-    dwfl_ = dwfl_begin(&kCallbacks);
-    if (dwfl_ == nullptr) return dwfl_errmsg(-1);
-    dwfl_report_begin(dwfl_);
-    module_ = dwfl_report_offline(dwfl_, recorded.path.c_str(), recorded.path.c_str(), -1);
-    std::string error = module_ == nullptr ? dwfl_errmsg(-1) : "";
-    dwfl_report_end(dwfl_, nullptr, nullptr);
-    if (error.empty()) error = difference(recorded);
-    if (!error.empty()) module_ = nullptr;
-    return error;
-  }
-  Module() = default;
+  explicit Module(const Dwfl_Callbacks& callbacks) : dwfl_(dwfl_begin(&callbacks)) {}
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
   ~Module() {
     if (dwfl_ != nullptr) dwfl_end(dwfl_);
+  }
+
+  // The first of these files that is the one which ran, else one that is found by its build-id. Empty on
+  // success, else why the first file cannot be used.
+  std::string open(const JournalModule& recorded, const std::vector<std::string>& files) {
+    if (recorded.path.empty() || recorded.path[0] != '/') return "it is not a file";
+    if (dwfl_ == nullptr) return dwfl_errmsg(-1);
+    std::string problem;
+    for (const std::string& file : files) {
+      std::string error = open_file(recorded, file);
+      if (error.empty()) return "";
+      if (problem.empty() || is_absent(problem)) problem = error;
+    }
+    if (open_by_build_id(recorded)) return "";
+    module_ = nullptr;
+    return is_absent(problem) ? problem + "; report --sysroot names a folder that has a copy of it" : problem;
   }
 
   bool usable() const { return module_ != nullptr; }
@@ -140,7 +145,31 @@ class Symbolizer::Module {
   }
 
  private:
-  std::string difference(const JournalModule& recorded) {
+  static bool is_absent(const std::string& problem) { return problem == std::strerror(ENOENT); }
+
+  std::string open_file(const JournalModule& recorded, const std::string& file) {
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_offline(dwfl_, file.c_str(), file.c_str(), -1);
+    std::string error = module_ == nullptr ? dwfl_errmsg(-1) : "";
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    return error.empty() ? difference(recorded, file) : error;
+  }
+
+  // In a folder for debug information, or from the servers of DEBUGINFOD_URLS.
+  bool open_by_build_id(const JournalModule& recorded) {
+    if (recorded.build_id.empty()) return false;
+    dwfl_report_begin(dwfl_);
+    module_ = dwfl_report_module(dwfl_, recorded.path.c_str(), recorded.low, recorded.high);
+    bool known =
+        module_ != nullptr &&
+        dwfl_module_report_build_id(module_, reinterpret_cast<const unsigned char*>(recorded.build_id.data()),
+                                    recorded.build_id.size(), 0) == 0;
+    dwfl_report_end(dwfl_, nullptr, nullptr);
+    GElf_Addr bias = 0;
+    return known && dwfl_module_getelf(module_, &bias) != nullptr;
+  }
+
+  std::string difference(const JournalModule& recorded, const std::string& file) {
     GElf_Addr bias = 0;
     if (dwfl_module_getelf(module_, &bias) == nullptr) return dwfl_errmsg(-1);
     const unsigned char* bytes = nullptr;
@@ -150,9 +179,9 @@ class Symbolizer::Module {
                       length > 0 ? static_cast<std::size_t>(length) : 0);
     if (found != recorded.build_id) return "its build-id is another one than when the program ran";
     struct stat status = {};
-    if (found.empty() && (stat(recorded.path.c_str(), &status) != 0 ||
-                          static_cast<std::uint64_t>(status.st_size) != recorded.size ||
-                          static_cast<std::uint64_t>(status.st_mtime) != recorded.modified))
+    if (found.empty() &&
+        (stat(file.c_str(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) != recorded.size ||
+         static_cast<std::uint64_t>(status.st_mtime) != recorded.modified))
       return "it has changed since the program ran (it has no build-id; size and time differ)";
     return "";
   }
@@ -197,18 +226,38 @@ class Symbolizer::Module {
   Dwfl_Module* module_ = nullptr;
 };
 
-Symbolizer::Symbolizer() {
-  // libdw would ask servers for debug information; nothing here goes to the network.
-  setenv("DEBUGINFOD_URLS", "", 1);
-}
+class Symbolizer::Places {
+ public:
+  explicit Places(std::string sysroot) : sysroot_(std::move(sysroot)) {
+    if (!sysroot_.empty()) folders_ = sysroot_ + "/usr/lib/debug:" + kDebugFolders;
+    callbacks_ = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo, dwfl_offline_section_address, &path_};
+    path_ = folders_.data();
+  }
+  Places(const Places&) = delete;
+  Places& operator=(const Places&) = delete;
+
+  const Dwfl_Callbacks& callbacks() const { return callbacks_; }
+  std::vector<std::string> files(const JournalModule& module) const {
+    if (sysroot_.empty()) return {module.path};
+    return {sysroot_ + module.path, module.path};
+  }
+
+ private:
+  std::string sysroot_;
+  std::string folders_ = kDebugFolders;
+  char* path_ = nullptr;  // libdw wants the address of one
+  Dwfl_Callbacks callbacks_ = {};
+};
+
+Symbolizer::Symbolizer(const std::string& sysroot) : places_(std::make_unique<Places>(sysroot)) {}
 Symbolizer::~Symbolizer() = default;
 
 Symbolizer::Module& Symbolizer::open(const JournalModule& module) {
   std::string key = fmt::format("{}\n{}\n{}\n{}", module.path, module.build_id, module.size, module.modified);
   for (auto& [known, opened] : modules_)
     if (known == key) return *opened;
-  auto& opened = modules_.emplace_back(key, std::make_unique<Module>()).second;
-  std::string problem = opened->open(module);
+  auto& opened = modules_.emplace_back(key, std::make_unique<Module>(places_->callbacks())).second;
+  std::string problem = opened->open(module, places_->files(module));
   if (!problem.empty() && !module.path.empty() && module.path[0] == '/')
     refused_.push_back(fmt::format("{}: no functions or lines, {}", module.path, problem));
   return *opened;

@@ -1,6 +1,10 @@
 // From raw addresses to functions and lines, with elfutils' libdw and outside the watched process. Inlined
 // calls become frames of their own. A module whose file is no longer the one that ran (another build-id, or
 // another size or time where there is none) gives module and offset only: a wrong line is worse than none.
+//
+// A file is looked for below `sysroot` first, then where it lay when the program ran, then by its build-id:
+// in folders for debug information, and from debuginfod servers if DEBUGINFOD_URLS names some, as libdw does
+// it. Without that variable nothing goes to a network.
 #pragma once
 
 #include <map>
@@ -15,7 +19,7 @@ namespace dtype_guard::san {
 
 class Symbolizer {
  public:
-  Symbolizer();
+  explicit Symbolizer(const std::string& sysroot = "");
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
@@ -28,8 +32,10 @@ class Symbolizer {
 
  private:
   class Module;
+  class Places;
   Module& open(const JournalModule& module);
 
+  std::unique_ptr<Places> places_;
   std::vector<std::pair<std::string, std::unique_ptr<Module>>> modules_;  // by path and build-id
   std::map<std::pair<const Module*, std::uint64_t>, std::vector<StackFrame>> resolved_;
   std::vector<std::string> refused_;

@@ -13,6 +13,7 @@
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
 #include "sanitizer/runtime/journal.h"
+#include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/launch_findings.h"
 #include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
@@ -54,7 +55,8 @@ std::vector<std::string> names(DtypeSet set) {
 class Builder {
  public:
   explicit Builder(const ReportSettings& settings)
-      : settings_(settings), stacks_({settings.root, settings.strip_path_prefix, settings.symbolize}) {
+      : settings_(settings),
+        stacks_({settings.root, settings.strip_path_prefix, settings.symbolize, settings.sysroot}) {
     report_.tool = "dtype-san";
     report_.tool_version = DTYPE_SAN_VERSION;
     report_.root = settings.root;
@@ -67,7 +69,8 @@ class Builder {
 #undef DTYPE_SAN_SOURCE
   }
 
-  void add(const Journal& journal) {
+  // `next` is what the process became by exec, if anything.
+  void add(const Journal& journal, const Journal* next) {
     for (const std::string& problem : journal.problems)
       report_.not_analysed.push_back({journal.file, "", "unreadable", problem});
     for (const std::string& note : journal.notes)
@@ -77,10 +80,14 @@ class Builder {
           {journal.file, "", "budget",
            fmt::format("{} further distinct findings were not recorded (option max_findings)",
                        journal.unrecorded)});
-    add_watched(journal);
+    add_watched(journal, next);
     for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
     for (const auto& [number, site] : journal.sites) add_site(journal, site);
-    for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch.place);
+    for (const JournalLaunch& launch : journal.launches) add_launch(journal, launch);
+    for (CastFinding& found : cast_findings(journal)) {
+      const std::string role = found.finding.operands.front().role;
+      add_launched(journal, found.first->place, std::move(found.finding), role);
+    }
   }
 
   Report finish() {
@@ -96,11 +103,12 @@ class Builder {
   }
 
  private:
-  void add_watched(const Journal& journal) {
+  void add_watched(const Journal& journal, const Journal* next) {
     Watched& watched = *report_.watched;
     if (journal.process)
       watched.processes.push_back({journal.process->pid, journal.process->command, journal.process->host,
-                                   journal.closed, (journal.hook_ns + 999) / 1000});
+                                   journal.closed, (journal.hook_ns + 999) / 1000,
+                                   next != nullptr ? next->process->command : ""});
     for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
     for (const JournalSource& source : journal.sources) add_source(journal, source);
     for (const JournalLibrary& library : journal.libraries)
@@ -114,7 +122,7 @@ class Builder {
   // A source that was on in any process is on; one that was off everywhere says why.
   void add_source(const Journal& journal, const JournalSource& source) {
     for (WatchedSource& known : report_.watched->sources) {
-      if (known.name != source.name) continue;
+      if (known.name != source.name || (known.on && !source.on)) continue;
       std::string why = source.on ? describe_launches(journal.launches) : source.reason;
       if (!source.on && !journal.launches.empty())
         why += "; before that " + describe_launches(journal.launches);
@@ -143,16 +151,22 @@ class Builder {
     rank_calls_.push_back(std::move(seen));
   }
 
-  void add_launch(const Journal& journal, const JournalFinding& recorded) {
-    std::optional<Finding> finding =
-        launch_finding(recorded.api, recorded.count, settings_.filter.expected_backend());
+  void add_launch(const Journal& journal, const JournalLaunch& launch) {
+    std::optional<Finding> finding = launch_finding(launch, settings_.filter.expected_backend());
     if (!finding) return;
-    finding->backtrace = without_cuda(stacks_.resolve(journal, recorded));
-    finding->location = user_location(finding->backtrace);
-    finding->sinks.push_back({finding->api, "q", finding->location});
-    finding->fingerprint = fingerprint({finding->rule, finding->location.function, "", finding->api, 0});
-    finding->occurrences.push_back(occurrence(journal, recorded));
-    merge(std::move(*finding));
+    const std::string role = finding->operands.empty() ? "q" : finding->operands.front().role;
+    add_launched(journal, launch.place, std::move(*finding), role);
+  }
+
+  void add_launched(const Journal& journal, const JournalFinding& recorded, Finding finding,
+                    const std::string& role) {
+    finding.backtrace = without_cuda(stacks_.resolve(journal, recorded));
+    finding.location = user_location(finding.backtrace);
+    finding.sinks.push_back({finding.api, role, finding.location});
+    finding.fingerprint = fingerprint({finding.rule, finding.location.function, "", finding.api, 0});
+    finding.occurrences.push_back(occurrence(journal, recorded));
+    finding.occurrences.back().count = finding.count;
+    merge(std::move(finding));
   }
 
   void add_library(const Journal& journal, const std::string& name, std::uint32_t number) {
@@ -308,24 +322,33 @@ class Builder {
   Report report_;
 };
 
-// `bash -c program` and its like become another program in the same process: the first image left nothing to
-// say.
-bool is_superseded(const Journal& journal, const std::vector<Journal>& journals) {
-  if (!journal.process || journal.closed || !journal.kernels.empty() || !journal.problems.empty())
-    return false;
-  return std::any_of(journals.begin(), journals.end(), [&](const Journal& other) {
-    return other.process && other.process->pid == journal.process->pid &&
-           other.process->host == journal.process->host &&
-           other.process->opened_ns > journal.process->opened_ns;
-  });
+// The next journal of the same process, which exec has made another program; nullptr when there is none.
+const Journal* successor(const Journal& journal, const std::vector<Journal>& journals) {
+  const Journal* next = nullptr;
+  if (!journal.process || journal.closed) return nullptr;
+  for (const Journal& other : journals) {
+    bool same = other.process && other.process->pid == journal.process->pid &&
+                other.process->host == journal.process->host &&
+                other.process->started == journal.process->started &&
+                other.process->opened_ns > journal.process->opened_ns;
+    if (same && (next == nullptr || other.process->opened_ns < next->process->opened_ns)) next = &other;
+  }
+  return next;
+}
+
+// `bash -c program` and its like: the first image left nothing to say.
+bool has_nothing_to_say(const Journal& journal) {
+  return journal.kernels.empty() && journal.problems.empty();
 }
 
 }  // namespace
 
 Report build_report(const std::vector<Journal>& journals, const ReportSettings& settings) {
   Builder builder(settings);
-  for (const Journal& journal : journals)
-    if (!is_superseded(journal, journals)) builder.add(journal);
+  for (const Journal& journal : journals) {
+    const Journal* next = successor(journal, journals);
+    if (next == nullptr || !has_nothing_to_say(journal)) builder.add(journal, next);
+  }
   Report report = builder.finish();
   settings.filter.apply(report);
   return report;

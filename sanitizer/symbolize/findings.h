@@ -18,6 +18,7 @@ struct ReportSettings {
   std::string root;               // files below it are shown relative to it
   std::string strip_path_prefix;  // removed from other file names
   bool symbolize = true;
+  std::string sysroot;  // where the watched machine's files are looked for first
   ReportFilter filter;
   ContractSet own_contracts;   // of the user's APIs
   std::optional<Report> lint;  // a static report to be put beside the run

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "sanitizer/runtime/journal.h"
+#include "sanitizer/symbolize/launch_records.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -65,6 +66,7 @@ JournalProcess read_process(Payload& in) {
   process.executable = in.text();
   process.command = in.text();
   process.version = in.text();
+  if (in.good() && !in.empty()) process.started = in.u64();
   return process;
 }
 
@@ -258,14 +260,26 @@ class Reader {
         return in.good();
       }
       case FrameType::kLaunch: {
-        JournalFinding launch = read_finding(in);
-        if (in.good()) journal_.launches.push_back({std::move(launch)});
+        JournalLaunch launch = read_launch(in, read_finding(in));
+        if (in.good()) journal_.launches.push_back(std::move(launch));
         return in.good();
       }
       case FrameType::kLaunches: {
-        std::uint32_t index = in.u32();
-        std::uint64_t count = in.u64();
-        if (in.good() && launch_counts_[index] < count) launch_counts_[index] = count;
+        const std::uint32_t index = in.u32();
+        LaunchCount count{in.u64(), 0, 0};
+        if (in.good() && !in.empty()) count = {count.launches, in.u64(), in.u64()};
+        if (in.good() && launch_counts_[index].launches <= count.launches) launch_counts_[index] = count;
+        return in.good();
+      }
+      case FrameType::kCast: {
+        JournalCast cast = read_cast(in, read_finding(in));
+        if (in.good()) journal_.casts.push_back(std::move(cast));
+        return in.good();
+      }
+      case FrameType::kCasts: {
+        const std::uint32_t index = in.u32();
+        const CastCount count{in.u64(), in.u64(), in.u64()};
+        if (in.good()) cast_counts_[index] = count;
         return in.good();
       }
       case FrameType::kSource:
@@ -304,7 +318,10 @@ class Reader {
       if (auto found = counts_.find(finding.index); found != counts_.end()) finding.count = found->second;
     for (JournalLaunch& launch : journal_.launches)
       if (auto found = launch_counts_.find(launch.place.index); found != launch_counts_.end())
-        launch.place.count = found->second;
+        apply(found->second, launch);
+    for (JournalCast& cast : journal_.casts)
+      if (auto found = cast_counts_.find(cast.place.index); found != cast_counts_.end())
+        apply(found->second, cast);
     if (bytes_.empty()) {
       problem("empty (0 bytes), not a dtype-san journal");
     } else if (sequences_.empty()) {
@@ -332,7 +349,8 @@ class Reader {
   std::optional<std::size_t> damage_start_;
   std::set<std::uint32_t> sequences_;
   std::map<std::uint32_t, std::uint64_t> counts_;
-  std::map<std::uint32_t, std::uint64_t> launch_counts_;
+  std::map<std::uint32_t, LaunchCount> launch_counts_;
+  std::map<std::uint32_t, CastCount> cast_counts_;
   bool newer_format_ = false;
   Journal journal_;
 };

@@ -23,6 +23,7 @@ struct JournalProcess {
   std::string executable;
   std::string command;
   std::string version;
+  std::uint64_t started = 0;  // clock ticks since boot; 0: unknown
 };
 
 struct JournalModule {
@@ -88,9 +89,37 @@ struct JournalLibrary {
   std::uint32_t module = 0;
 };
 
-// The first launch of a CUDA kernel: its name stands in the API's place, and it has no operands.
+// The first launch of a CUDA kernel: its name stands in the API's place. The operands are those of the
+// watched call that it was launched in, none outside.
 struct JournalLaunch {
+  struct Match {
+    std::uint32_t operand = 0;  // whose address stands in
+    std::uint32_t parameter = 0;
+    std::uint32_t offset = 0;
+  };
   JournalFinding place;
+  std::string call;  // the watched call's API; empty outside
+  bool has_arguments = false;
+  std::vector<Match> matches;
+  std::uint64_t captured = 0;  // of place.count: into graphs, where nothing runs
+  std::uint64_t replayed = 0;  // by graphs
+
+  // How often the kernel ran.
+  std::uint64_t runs() const { return (place.count > captured ? place.count - captured : 0) + replayed; }
+};
+
+// The first time that a cast wrote what an attention kernel then read; `place` is that kernel's launch.
+struct JournalCast {
+  JournalFinding place;
+  std::uint32_t cast = 0;       // index of its launch
+  std::uint32_t attention = 0;  // likewise
+  std::uint32_t role = 0;       // 0 q, 1 k, 2 v
+  std::uint64_t elements = 0;
+  std::uint32_t element_size = 0;
+  std::uint32_t x_type = 0;  // at::ScalarType + 1; 0: as the cast's name says
+  std::uint32_t out_type = 0;
+  std::uint64_t timed = 0;  // of place.count
+  std::uint64_t ns = 0;     // that these took together
 };
 
 struct JournalSource {
@@ -111,6 +140,7 @@ struct Journal {
   std::map<std::uint32_t, JournalFinding> sites;
   std::map<std::string, std::uint64_t> calls;
   std::vector<JournalLaunch> launches;
+  std::vector<JournalCast> casts;
   std::vector<JournalSource> sources;  // those that said how they fared, each once, the last word
   std::vector<std::string> notes;
   std::uint64_t unrecorded = 0;       // distinct findings that the process could not write

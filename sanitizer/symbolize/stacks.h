@@ -15,11 +15,12 @@ struct StackSettings {
   std::string root;               // files below it are shown relative to it
   std::string strip_path_prefix;  // removed from other file names
   bool symbolize = true;
+  std::string sysroot;  // copies of the watched machine's files lie below it
 };
 
 class Stacks {
  public:
-  explicit Stacks(StackSettings settings) : settings_(std::move(settings)) {}
+  explicit Stacks(StackSettings settings) : settings_(std::move(settings)), symbolizer_(settings_.sysroot) {}
 
   std::vector<StackFrame> resolve(const Journal& journal, const JournalFinding& call);
   const std::vector<std::string>& refused() const { return symbolizer_.refused(); }

@@ -94,6 +94,28 @@ TEST_CASE("NaN reaches the rows and columns that depend on it and no others") {
   }
 }
 
+TEST_CASE("infinity in v makes the column infinite for the rows that see it and no others") {
+  for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
+    for (auto [seq_q, seq_k] : {std::pair{6, 6}, {70, 300}}) {  // decoded, and in tiles
+      const AttentionCase sizes{1, seq_q, seq_k, 1, 1, 32, true};
+      std::mt19937 random(4);
+      AttentionInputs inputs = random_inputs(sizes, dtype, random);
+      const std::size_t key = static_cast<std::size_t>(seq_k) - 2;
+      inputs.v[key * 32 + 7] = -kInfinity;
+      AttentionCall call(sizes, dtype);
+      call.fill(inputs);
+      REQUIRE(call.run() == FLASH_REF_OK);
+      const auto out = call.out.values();
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        const std::size_t position = i / 32 + static_cast<std::size_t>(seq_k - seq_q);
+        CHECK((out[i] == -kInfinity) == (position >= key && i % 32 == 7));
+        CHECK(std::isfinite(out[i]) != (position >= key && i % 32 == 7));
+      }
+      for (double lse : call.lse.values()) CHECK(std::isfinite(lse));
+    }
+  }
+}
+
 TEST_CASE("a row whose only scores are NaN has lse NaN") {
   AttentionCall call({1, 1, 1, 1, 1, 16}, kFloat16);
   call.fill({std::vector<double>(16, kNan), std::vector<double>(16, 1.0), std::vector<double>(16, 1.0)});

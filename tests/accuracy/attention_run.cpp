@@ -78,22 +78,6 @@ std::string describe(const AttentionCase& sizes, TestDtype dtype) {
   return text.str();
 }
 
-namespace {
-
-// 1e-5, absolute plus relative; masked rows are -infinity on both sides.
-std::string judge_lse(const std::vector<double>& actual, const std::vector<double>& exact) {
-  for (std::size_t i = 0; i < exact.size(); ++i) {
-    if (actual[i] == exact[i]) continue;
-    if (std::abs(actual[i] - exact[i]) <= 1e-5 + 1e-5 * std::abs(exact[i])) continue;
-    std::ostringstream text;
-    text << "lse[" << i << "] is " << actual[i] << ", expected " << exact[i] << "; ";
-    return text.str();
-  }
-  return "";
-}
-
-}  // namespace
-
 void add_extras(const AttentionCase& sizes, TestDtype dtype, Extras extras, std::mt19937& random,
                 AttentionInputs& inputs) {
   if (extras.alibi) {

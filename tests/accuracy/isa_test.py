@@ -11,7 +11,7 @@ import sys
 
 
 def run(isa, binary, *arguments):
-    environment = dict(os.environ, FLASH_REF_ISA=isa)
+    environment = dict(os.environ, FLASH_REF_ISA=isa, OMP_WAIT_POLICY="passive")
     return subprocess.run([binary, *arguments], env=environment, capture_output=True, text=True)
 
 

@@ -126,6 +126,26 @@ TEST_CASE("NaN and infinity in the cache reach what depends on them and nothing 
   }
 }
 
+TEST_CASE("a NaN in a cached key reaches the queries that see it, of the heads that read it") {
+  for (std::int64_t chunk : {1, 4, 50}) {
+    KvCacheCase sizes{chunk, chunk, 4, 2, 32, 400, {300, 300}};
+    sizes.causal = true;
+    sizes.window = 60;
+    Filled filled(sizes, kFloat16, 9);
+    KvCacheCall& call = filled.call;
+    const std::int64_t key = 290;  // of sequence 1, kv head 0: query i sees keys from 300 + i - 59 on
+    call.k_cache.set_bits(call.place(1, key, 3), 0x7e00U);
+    REQUIRE(call.run() == FLASH_REF_OK);
+    const auto out = call.out.values();
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const auto row = static_cast<std::int64_t>(i) / 128;
+      const std::int64_t query = row % chunk, sequence = row / chunk;
+      const bool touched = sequence == 1 && i % 128 / 32 < 2 && 300 + query - 59 <= key;
+      CHECK(std::isnan(out[i]) == touched);
+    }
+  }
+}
+
 TEST_CASE("without seqlens_k all of the cache is used") {
   const KvCacheCase sizes{1, 0, 4, 2, 64, 130, {130, 130}};
   Filled with(sizes, kFloat16, 10), without(sizes, kFloat16, 10);

@@ -1,5 +1,6 @@
 // Attention with a cache: the error rule over head dims, groups, placements, masks, rotation and chunks.
 #include "tests/accuracy/kvcache_run.h"
+#include "tests/accuracy/random_cases.h"
 #include "tests/catch.h"
 
 using namespace flash_ref_test;
@@ -109,5 +110,35 @@ TEST_CASE("however many ranges the keys are cut into, the error rule holds") {
     for (std::uint32_t splits : {1U, 2U, 3U, 8U, 1000U}) {
       require({1, 1, 8, 2, 64, 1500, {1400, 5}}, dtype, splits, {}, false, splits);
     }
+  }
+}
+
+TEST_CASE("random sizes, placements, layouts and options keep the error rule with a cache") {
+  Draws draws(20261122);
+  for (std::uint32_t i = 0; i < 80; ++i) {
+    KvCacheCase sizes{};
+    sizes.kv_heads = draws.from(1, 3);
+    sizes.heads = sizes.kv_heads * draws.from(1, 5);
+    sizes.dim = draws.once_in(4) ? draws.from(1, 70) : 16 * draws.from(2, 8);
+    sizes.seq_q = draws.once_in(2) ? draws.from(0, 3) : draws.from(4, 70);
+    sizes.seq_new = draws.once_in(3) ? 0 : sizes.seq_q;
+    std::int64_t longest = 0;
+    for (std::int64_t count = draws.from(0, 3); count > 0; --count) {
+      sizes.cached.push_back(draws.once_in(4) ? draws.from(0, 1) : draws.from(2, 700));
+      longest = std::max(longest, sizes.cached.back() + sizes.seq_new);
+    }
+    sizes.capacity = longest + draws.from(0, 9);
+    sizes.causal = draws.once_in(2);
+    sizes.window = draws.once_in(3) ? draws.from(1, 300) : 0;
+    sizes.softcap = draws.once_in(4) ? 15 : 0;
+    if (sizes.seq_new > 0 && draws.once_in(2)) {
+      sizes.pairs = draws.from(0, sizes.dim / 2);
+      sizes.interleaved = draws.once_in(2);
+      sizes.positions = sizes.pairs == 0 ? 0 : sizes.capacity + sizes.seq_q;
+    }
+    Placement placement{static_cast<Placement::Kind>(draws.from(0, 2)), draws.from(1, 90), draws.layout()};
+    INFO("case " << i);
+    require(sizes, draws.half(), i, placement, draws.once_in(3),
+            static_cast<std::uint32_t>(draws.from(0, 3)));
   }
 }

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "tests/accuracy/test_tensor.h"
+#include "tests/accuracy/random_cases.h"
 #include "tests/catch.h"
 
 using namespace flash_ref_test;
@@ -134,16 +134,37 @@ TEST_CASE("rotary by the angle 0 is the identity, bit for bit") {
   CHECK(call.out.all_bits() == call.x.all_bits());
 }
 
-TEST_CASE("rotary keeps NaN within its pair") {
-  const RotaryCase sizes{1, 2, 1, 8, 4};
-  std::mt19937 random(43);
-  RotaryInputs inputs = random_inputs(sizes, kFloat16, random);
-  inputs.x[8 + 1] = std::nan("");
-  RotaryCall call(sizes, kFloat16);
-  call.fill(inputs);
-  REQUIRE(call.run(&call.out) == FLASH_REF_OK);
-  const auto out = call.out.values();
-  for (std::size_t i = 0; i < out.size(); ++i) CHECK(std::isnan(out[i]) == (i == 8 + 1 || i == 8 + 5));
+TEST_CASE("rotary keeps NaN and infinity within their pair") {
+  const RotaryCase sizes{1, 2, 1, 64, 32};
+  for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
+    for (double spoilt : {std::nan(""), HUGE_VAL, -HUGE_VAL}) {
+      std::mt19937 random(43);
+      RotaryInputs inputs = random_inputs(sizes, dtype, random);
+      inputs.x[64 + 1] = spoilt;
+      RotaryCall call(sizes, dtype);
+      call.fill(inputs);
+      REQUIRE(call.run(&call.out) == FLASH_REF_OK);
+      const auto out = call.out.values();
+      for (std::size_t i = 0; i < out.size(); ++i) {
+        CHECK(std::isfinite(out[i]) == (i != 64 + 1 && i != 64 + 33));
+        if (!std::isfinite(out[i])) CHECK(std::isnan(out[i]) == std::isnan(spoilt));
+      }
+    }
+  }
+}
+
+TEST_CASE("rotary of random sizes, layouts and options keeps the error rule") {
+  Draws draws(20261123);
+  for (int i = 0; i < 120; ++i) {
+    const std::int64_t dim = draws.from(0, 150);
+    const RotaryCase sizes{draws.from(0, 2),       draws.from(0, 12), draws.from(0, 4), dim,
+                           draws.from(0, dim / 2), draws.once_in(2),  draws.once_in(2)};
+    const TestDtype dtype = draws.floating();
+    const Layout x = draws.layout(), table = draws.layout(), out = draws.layout();
+    INFO("case " << i << ", " << dtype.name << ", dim " << dim << ", pairs " << sizes.pairs << ", layouts "
+                 << static_cast<int>(x) << static_cast<int>(table) << static_cast<int>(out));
+    CHECK(check_rotary(sizes, dtype, x, table, out) == "");
+  }
 }
 
 TEST_CASE("rotary of tensors without elements is fine") {

@@ -5,6 +5,7 @@
 #include <limits>
 #include <memory>
 
+#include "tests/accuracy/random_cases.h"
 #include "tests/accuracy/rwkv7_run.h"
 #include "tests/catch.h"
 
@@ -90,8 +91,7 @@ void require_right(const Rwkv7Case& sizes, TestDtype dtype, bool with_state,
   for (std::size_t i = 0; i < 6; ++i) {
     INFO(kNames[i] << ", " << dtype.name << ", seq " << sizes.seq << ", dim " << sizes.dim << ", state "
                    << with_state);
-    CHECK(rms_ratio(call.gradients[i]->values(), *all[i]) <=
-          std::max(rounding(dtype), dtype.dlpack.bits == 32 ? 1e-5 : 0.0));
+    CHECK(rms_ratio(call.gradients[i]->values(), *all[i]) <= rwkv7_bound(*all[i], dtype));
     CHECK(call.gradients[i]->guards_intact());
   }
   if (with_state) CHECK(rms_ratio(call.dinitial->values(), exact.dstate) <= 1e-5);
@@ -134,7 +134,7 @@ TEST_CASE("the oracle of rwkv7's gradients is the derivative of its forward orac
   require(given.inputs.state, exact.dstate);
 }
 
-TEST_CASE("rwkv7 backward is right to one rounding of each gradient") {
+TEST_CASE("rwkv7 backward is right to 2e-3 or one rounding of each gradient") {
   for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
     for (std::int64_t dim : {1, 7, 16, 64, 65}) {
       for (std::int64_t seq : {1, 16, 37}) {
@@ -150,6 +150,15 @@ TEST_CASE("rwkv7 backward is right to one rounding of each gradient") {
 
 TEST_CASE("rwkv7 backward takes every layout") {
   for (Layout layout : kLayouts) require_right({2, 19, 3, 24}, kBFloat16, true, layout);
+}
+
+TEST_CASE("rwkv7 backward of random sizes and layouts is right") {
+  Draws draws(20261125);
+  for (int i = 0; i < 40; ++i) {
+    const Rwkv7Case sizes{draws.from(0, 2), draws.from(2, 40), draws.from(0, 3), draws.from(4, 80)};
+    INFO("case " << i);
+    require_right(sizes, draws.floating(), draws.once_in(2), draws.layout());
+  }
 }
 
 TEST_CASE("without a state before it, one position has no gradient of w, a and b") {

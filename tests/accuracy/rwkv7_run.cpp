@@ -1,5 +1,6 @@
 #include "tests/accuracy/rwkv7_run.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace flash_ref_test {
@@ -31,7 +32,8 @@ Rwkv7Inputs random_rwkv7_inputs(const Rwkv7Case& sizes, TestDtype dtype, bool wi
   }
   for (double& w : inputs.w) w = round_to(dtype.format, -std::exp(-0.5) / (1 + std::exp(-w)));
   if (with_state) {
-    inputs.state = random_values(random, count / static_cast<std::size_t>(sizes.seq) * dim, kFloat32);
+    inputs.state =
+        random_values(random, static_cast<std::size_t>(sizes.batch * sizes.heads) * dim * dim, kFloat32);
   }
   return inputs;
 }
@@ -42,9 +44,14 @@ double rms_ratio(const std::vector<double>& actual, const std::vector<double>& e
     error += (actual[i] - exact[i]) * (actual[i] - exact[i]);
     size += exact[i] * exact[i];
   }
-  return std::sqrt(error / size);
+  return error == 0 ? 0 : std::sqrt(error / size);
 }
 
-double rounding(TestDtype dtype) { return std::ldexp(0.5, 1 - dtype.format.digits); }
+double rwkv7_bound(const std::vector<double>& exact, TestDtype dtype) {
+  std::vector<double> rounded = exact;
+  for (double& value : rounded) value = round_to(dtype.format, value);
+  const double rule = std::clamp(std::ldexp(0.5, 1 - dtype.format.digits), 1e-5, 2e-3);
+  return std::max(rule, 1.1 * rms_ratio(rounded, exact));
+}
 
 }  // namespace flash_ref_test

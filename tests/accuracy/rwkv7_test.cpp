@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "tests/accuracy/random_cases.h"
 #include "tests/accuracy/rwkv7_run.h"
 #include "tests/catch.h"
 
@@ -58,8 +59,7 @@ void require_right(const Rwkv7Case& sizes, TestDtype dtype, bool with_state,
   INFO(flash_ref_last_error());
   REQUIRE(status == FLASH_REF_OK);
   const auto exact = rwkv7_fp64(sizes, inputs);
-  CHECK(rms_ratio(call.out.values(), exact.out) <=
-        std::max(rounding(dtype), dtype.dlpack.bits == 32 ? 1e-5 : 0.0));
+  CHECK(rms_ratio(call.out.values(), exact.out) <= rwkv7_bound(exact.out, dtype));
   CHECK(rms_ratio(call.final.values(), exact.state) <= 1e-5);
   CHECK(call.out.guards_intact());
   CHECK(call.final.guards_intact());
@@ -67,7 +67,7 @@ void require_right(const Rwkv7Case& sizes, TestDtype dtype, bool with_state,
 
 }  // namespace
 
-TEST_CASE("rwkv7 is right to one rounding of the output, and its state to 1e-5") {
+TEST_CASE("rwkv7 is right to 2e-3 or one rounding of the output, and its state to 1e-5") {
   for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
     for (std::int64_t dim : {1, 7, 16, 64, 65, 128}) {
       for (bool with_state : {false, true}) require_right({2, 20, 2, dim}, dtype, with_state);
@@ -78,6 +78,30 @@ TEST_CASE("rwkv7 is right to one rounding of the output, and its state to 1e-5")
 
 TEST_CASE("rwkv7 takes every layout") {
   for (Layout layout : kLayouts) require_right({2, 9, 3, 24}, kBFloat16, true, layout);
+}
+
+TEST_CASE("rwkv7 of random sizes and layouts is right") {
+  Draws draws(20261124);
+  for (int i = 0; i < 60; ++i) {
+    const Rwkv7Case sizes{draws.from(0, 2), draws.from(0, 40), draws.from(0, 3), draws.from(4, 80)};
+    INFO("case " << i);
+    require_right(sizes, draws.floating(), draws.once_in(2), draws.layout());
+  }
+}
+
+TEST_CASE("a NaN or infinity in v reaches its row from its position on, and nothing else") {
+  for (double spoilt : {std::nan(""), HUGE_VAL}) {
+    const Rwkv7Case sizes{1, 20, 2, 16};
+    Rwkv7Inputs inputs = random_rwkv7_inputs(sizes, kBFloat16, true, 7);
+    inputs.v[(9 * 2 + 1) * 16 + 3] = spoilt;  // position 9, head 1, row 3
+    Rwkv7Call call(sizes, kBFloat16);
+    call.fill(inputs);
+    REQUIRE(call.run() == FLASH_REF_OK);
+    const auto out = call.out.values(), state = call.final.values();
+    for (std::size_t i = 0; i < out.size(); ++i)
+      CHECK(std::isfinite(out[i]) == !(i / 32 >= 9 && i / 16 % 2 == 1 && i % 16 == 3));
+    for (std::size_t i = 0; i < state.size(); ++i) CHECK(std::isfinite(state[i]) == !(i / 16 == 16 + 3));
+  }
 }
 
 TEST_CASE("rwkv7 in two halves with the state between them gives the bits of one call") {

@@ -59,6 +59,7 @@ class TestTensor {
   // In logical order, whatever the strides. set() rounds to the dtype.
   void set(const std::vector<double>& values);
   std::vector<double> values() const;
+  double value(std::size_t index) const;
   void set_bits(std::size_t index, std::uint32_t bits);
   std::uint32_t bits(std::size_t index) const;
   std::vector<std::uint32_t> all_bits() const;
@@ -106,8 +107,11 @@ std::vector<double> random_values(std::mt19937& random, std::size_t count, TestD
                                   double spread = 1.0);
 
 // The rule: max error <= 2 times that of the naive computation + 2 ulp of the output, mean error <= 1.5
-// times. `noise` is allowed besides. Returns "" or both errors in words.
+// times. Returns "" or both errors in words.
 std::string judge(const std::vector<double>& actual, const std::vector<double>& exact,
-                  const std::vector<double>& naive, TestDtype dtype, double noise = 0);
+                  const std::vector<double>& naive, TestDtype dtype);
+
+// lse: 1e-5, absolute plus relative; rows without keys are -infinity on both sides.
+std::string judge_lse(const std::vector<double>& actual, const std::vector<double>& exact);
 
 }  // namespace flash_ref_test

@@ -36,7 +36,12 @@ class RotaryOptions(ctypes.Structure):
                 ("conjugate", ctypes.c_uint32), ("reserved", ctypes.c_uint32)]
 
 
-TYPES = {torch.float16: (2, 16), torch.bfloat16: (4, 16), torch.float32: (2, 32), torch.bool: (6, 8)}
+class KvCacheOptions(ctypes.Structure):
+    _fields_ = AttentionOptions._fields_[:-1] + [("interleaved", ctypes.c_uint32), ("num_splits", ctypes.c_uint32)]
+
+
+TYPES = {torch.float16: (2, 16), torch.bfloat16: (4, 16), torch.float32: (2, 32), torch.bool: (6, 8),
+         torch.int32: (0, 32)}
 FRACTION_BITS = {torch.float16: 10, torch.bfloat16: 7, torch.float32: 23}
 library = ctypes.CDLL(sys.argv[1])
 library.flash_ref_last_error.restype = ctypes.c_char_p
@@ -132,6 +137,79 @@ def check_attention(dtype, causal, softcap, mask_dtype):
         judge(name, actual, right, plain)
 
 
+def check_varlen(dtype, mask_dtype):
+    print(f"attention of sequences of different lengths, {dtype}, mask {mask_dtype}")
+    q_lengths, k_lengths = [7, 1, 64, 0], [90, 300, 64, 5]
+    q, dout = torch.randn(sum(q_lengths), 4, 32).to(dtype), torch.randn(sum(q_lengths), 4, 32).to(dtype)
+    k, v = torch.randn(sum(k_lengths), 2, 32).to(dtype), torch.randn(sum(k_lengths), 2, 32).to(dtype)
+    mask = torch.randn(4, 4, 64, 300)
+    mask = mask > -1 if mask_dtype == torch.bool else mask.to(mask_dtype)
+    cu_q, cu_k = (torch.tensor([sum(x[:i]) for i in range(5)], dtype=torch.int32) for x in (q_lengths, k_lengths))
+    out, lse = torch.empty_like(q), torch.empty(4, sum(q_lengths))
+    dq, dk, dv = torch.empty_like(q), torch.empty_like(k), torch.empty_like(v)
+    options = AttentionOptions(struct_size=ctypes.sizeof(AttentionOptions), causal=1)
+    options.mask = ctypes.pointer(view(mask))
+    call("flash_ref_attention_varlen_fwd", [q, k, v, cu_q, cu_k, out, lse], options)
+    call("flash_ref_attention_varlen_bwd", [q, k, v, cu_q, cu_k, out, lse, dout, dq, dk, dv], options)
+
+    def all_sequences(q, k, v):
+        parts = []
+        for b in range(3):  # the last one has no queries
+            rows, keys = slice(*cu_q[b:b + 2].tolist()), slice(*cu_k[b:b + 2].tolist())
+            seen = mask[b:b + 1, :, :q_lengths[b], :k_lengths[b]]
+            parts.append(attention(q[None, rows], k[None, keys], v[None, keys], True, 0, seen)[0])
+        return torch.cat(parts)
+
+    exact, naive = (gradients(all_sequences, [q, k, v], [dout], to) for to in (torch.float64, dtype))
+    for name, actual, right, plain in zip(["out", "dq", "dk", "dv"], [out, dq, dk, dv], exact[0] + list(exact[1]),
+                                          naive[0] + list(naive[1])):
+        judge(name, actual, right, plain)
+
+
+def check_kvcache(dtype, new, causal, page):
+    """A cache in pages of `page` keys, or whole (0); `new` keys are appended and rotated."""
+    print(f"attention with a cache, {dtype}, {new} new keys, causal {causal}, page size {page}")
+    cached, capacity, pairs = [150, 33], 192, 16
+    q, k, v = (torch.randn(2, new, heads, 64).to(dtype) for heads in (6, 2, 2))
+    k_whole, v_whole = torch.randn(2, capacity, 2, 64).to(dtype), torch.randn(2, capacity, 2, 64).to(dtype)
+    angle = torch.randn(capacity, pairs)
+    cos, sin = torch.cos(angle).to(dtype), torch.sin(angle).to(dtype)
+    k_cache, v_cache, table = k_whole.clone(), v_whole.clone(), None
+    if page:
+        order = torch.randperm(2 * capacity // page)
+        table = torch.argsort(order).to(torch.int32).view(2, -1).contiguous()
+        k_cache, v_cache = (x.view(-1, page, 2, 64)[order].contiguous() for x in (k_cache, v_cache))
+    out, lse = torch.empty_like(q), torch.empty(2, 6, new)
+    lengths = torch.tensor(cached, dtype=torch.int32)
+    options = KvCacheOptions(struct_size=ctypes.sizeof(KvCacheOptions), causal=causal)
+    call("flash_ref_attention_kvcache", [q, k_cache, v_cache, k, v, cos, sin, lengths, None, table, out, lse], options)
+    if page:
+        k_cache, v_cache = (x[table.long().view(-1)].view(2, capacity, 2, 64) for x in (k_cache, v_cache))
+
+    def right(to):
+        outs, keys = [], []
+        for b, first in enumerate(cached):
+            rows = slice(first, first + new)
+            turned = slice(first, first + new) if causal else slice(first, first + 1)  # flash-attn's rule for q
+            c, s = cos.to(to), sin.to(to)
+            stored = rotary(k[b:b + 1].to(to), c[rows], s[rows])
+            rotated = rotary(q[b:b + 1].to(to), c[turned], s[turned])
+            keys.append(stored)
+            outs.append(attention(rotated, torch.cat([k_whole[b:b + 1, :first].to(to), stored], 1),
+                                  torch.cat([v_whole[b:b + 1, :first].to(to), v[b:b + 1].to(to)], 1), causal, 0, None))
+        return torch.cat(outs), torch.cat(keys)
+
+    exact, naive = right(torch.float64), right(dtype)
+    judge("out", out, exact[0], naive[0])
+    stored = torch.stack([k_cache[b, first:first + new] for b, first in enumerate(cached)])
+    judge("stored keys", stored, exact[1], naive[1])
+    for b, first in enumerate(cached):
+        same = (v_cache[b, first:first + new].equal(v[b]) and v_cache[b, :first].equal(v_whole[b, :first])
+                and k_cache[b, :first].equal(k_whole[b, :first]) and k_cache[b, first + new:].equal(k_whole[b, first + new:]))
+        if not same:
+            raise SystemExit("the cache holds something else than was stored")
+
+
 def check_rwkv7(dtype):
     print(f"rwkv7, {dtype}")
     shape = (2, 21, 2, 16)
@@ -176,6 +254,10 @@ def main():
             for causal, softcap, mask in [(0, 0, None), (1, 0, None), (1, 5.0, None), (0, 0, torch.bool),
                                           (1, 0, torch.float32), (0, 2.0, dtype)]:
                 check_attention(dtype, causal, softcap, mask)
+            for mask in (torch.bool, torch.float32, dtype):
+                check_varlen(dtype, mask)
+            for new, causal, page in [(1, 0, 0), (1, 0, 16), (5, 1, 16), (5, 0, 0), (40, 1, 32)]:
+                check_kvcache(dtype, new, causal, page)
         check_rwkv7(dtype)
         check_rotary(dtype)
 

@@ -4,7 +4,7 @@ add_executable(test_gpu EXCLUDE_FROM_ALL
   "${CMAKE_CURRENT_LIST_DIR}/graph_test.cpp")
 foreach(source IN ITEMS attention_bwd_run attention_bwd_test attention_edge_test attention_error_test
     attention_mask_test attention_options_test attention_run attention_varlen_test kvcache_edge_test kvcache_run
-    kvcache_test rotary_test rwkv7_bwd_test rwkv7_run rwkv7_test test_tensor)
+    kvcache_test rotary_test rwkv7_bwd_test rwkv7_run rwkv7_test test_tensor varlen_run)
   target_sources(test_gpu PRIVATE "${CMAKE_CURRENT_LIST_DIR}/../accuracy/${source}.cpp")
 endforeach()
 add_executable(gpu_probe EXCLUDE_FROM_ALL "${CMAKE_CURRENT_LIST_DIR}/probe.cpp")

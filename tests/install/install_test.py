@@ -18,7 +18,7 @@ CMAKE = os.environ.get("CMAKE", "cmake")
 def run(command, status=0, **settings):
     done = subprocess.run([str(part) for part in command], text=True, stdin=subprocess.DEVNULL, timeout=300,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **settings)
-    if done.returncode != status:
+    if status is None and done.returncode == 0 or status is not None and done.returncode != status:
         print(f"{' '.join(map(str, command))}\nexit status {done.returncode}, expected {status}\n{done.stdout}")
         sys.exit(1)
     return done.stdout
@@ -56,6 +56,52 @@ def check_san(command, consumer_build, scratch):
         require(document["watched"]["calls"], f"dtype-san saw no call of {program}: {json.dumps(document, indent=1)}")
 
 
+def build_steps(build, status=0):
+    """What `cmake --build` says of the lint, and the times of the summaries."""
+    output = run([CMAKE, "--build", build, "--target", "lint_steps"], status)
+    return output, {path.name: path.stat().st_mtime_ns for path in (build / "lint" / "steps").glob("*.sum")}
+
+
+def check_lint_steps(scratch, prefix, flags):
+    """dtype_guard_lint: a build step for each source, done again when what it rests on changes."""
+    consumer, build = scratch / "lint steps", scratch / "lint steps" / "build"
+    shutil.copytree(pathlib.Path(__file__).parent / "lint", consumer)
+    before = (ROOT / "examples" / "plain_cpp" / "before.cpp").read_text()
+    after = (ROOT / "examples" / "plain_cpp" / "after.cpp").read_text()
+    (consumer / "main.cpp").write_text('#include "other.h"\n' + after)
+    configure = [CMAKE, "-S", consumer, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_FLAGS={flags}"]
+    if shutil.which("ninja"):
+        configure += ["-G", "Ninja"]
+    run(configure)
+    output, first = build_steps(build)
+    require(sorted(first) == ["main_cpp.sum", "other_cpp.sum"], f"summaries: {first}\n{output}")
+    output, again = build_steps(build)
+    require(again == first, f"nothing changed, and it was linted again: {output}")
+    header = consumer / "other.h"
+    header.write_text(header.read_text() + "// more\n")
+    output, changed = build_steps(build)
+    require(changed["main_cpp.sum"] != first["main_cpp.sum"] and changed["other_cpp.sum"] != first["other_cpp.sum"],
+            f"a header changed, and not all that include it were linted: {output}")
+    (consumer / "other.cpp").write_text((consumer / "other.cpp").read_text() + "// more\n")
+    output, one = build_steps(build)
+    require(one["main_cpp.sum"] == changed["main_cpp.sum"] and one["other_cpp.sum"] != changed["other_cpp.sum"],
+            f"one source changed: {output}")
+    (consumer / "main.cpp").write_text('#include "other.h"\n' + before)
+    for _ in range(2):
+        output = run([CMAKE, "--build", build, "--target", "lint_steps"], status=None)
+        require("[attention-implicit-promotion]" in output and "main.cpp:31:17" in output, output)
+    report = json.loads((build / "lint" / "steps.json").read_text())
+    require([f["location"]["file"] for f in report["findings"]] == ["main.cpp"], json.dumps(report, indent=1))
+    require("runs" in json.loads((build / "lint" / "steps.sarif").read_text()), "no SARIF report")
+    run([*configure, "-DFAIL_ON=never"])
+    output, _ = build_steps(build)
+    (consumer / "main.cpp").write_text('#include "other.h"\n' + after)
+    run([*configure, "-DFAIL_ON=error"])
+    build_steps(build)
+    output = run([*configure, "-DWRONG=ON"], status=1)
+    require("unknown or empty argument: PRECISON" in " ".join(output.split()), output)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -81,6 +127,7 @@ def main():
         commands = installed_commands(consumer_build, prefix)
         if args.analyzer == "1":
             check_lint(commands["dtype-lint"], consumer, consumer_build, scratch)
+            check_lint_steps(scratch, prefix, args.cxx_flags)
         check_san(commands["dtype-san"], consumer_build, scratch)
 
 

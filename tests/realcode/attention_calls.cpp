@@ -1,11 +1,13 @@
-// Lowers one source file, evaluates it as dtype-lint does by default, and says as one line of JSON what it
-// saw: errors, the files that functions came from, every attention call that a root reaches with the operands
-// whose dtype was known, and the definite findings. silence.py adds these up, so that silence can be told
-// from blindness.
+// Lowers one source file, or links what was lowered of many, evaluates it as dtype-lint does by default, and
+// says as one line of JSON what it saw: errors, the files that functions came from, every attention call that
+// a root reaches with the operands whose dtype was known, and the definite findings. silence.py adds these
+// up, so that silence can be told from blindness.
 //
-//   attention_calls [--overlay FILE TEXT_FILE]... ROOT SOURCE [FLAG...]
+//   attention_calls [--overlay FILE TEXT_FILE]... [--emit FLOW_FILE] ROOT SOURCE [FLAG...]
+//   attention_calls --link FLOW_FILE...
 //
-// With --overlay, FILE is read as if it held what stands in TEXT_FILE.
+// With --overlay, FILE is read as if it held what stands in TEXT_FILE. With --emit nothing is evaluated: what
+// was lowered is written to FLOW_FILE, for --link.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -15,6 +17,8 @@
 #include "analyzer/clang/front_end.h"
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/link.h"
+#include "analyzer/flow/text.h"
 
 namespace {
 
@@ -65,46 +69,23 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
   return out;
 }
 
-}  // namespace
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
-int main(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
-  clang_front_end::LoweringOptions lowering;
-  while (words.size() > 2 && words[0] == "--overlay") {
-    std::ifstream text(words[2]);
-    lowering.files[words[1]] = std::string(std::istreambuf_iterator<char>(text), {});
-    words.erase(words.begin(), words.begin() + 3);
-  }
-  if (words.size() < 2) {
-    std::cerr << "usage: attention_calls [--overlay FILE TEXT_FILE]... ROOT SOURCE [FLAG...]\n";
-    return 2;
-  }
-  clang_front_end::CompileCommand command;
-  command.directory = words[0];
-  command.file = words[1];
-  command.arguments = {"clang++"};
-  command.arguments.insert(command.arguments.end(), words.begin() + 2, words.end());
-  command.arguments.push_back(command.file);
-  lowering.user_code = clang_front_end::UserCode(words[0], {});
-  const clang_front_end::LoweredSource lowered = clang_front_end::lower(command, lowering);
-
+json seen_in(const flow::Module& module, const std::string& torch_version) {
   flow::AnalysisOptions options;
   options.contracts = &builtin_contracts();
-  if (!lowered.torch_version.empty()) options.torch_versions = {lowered.torch_version};
+  if (!torch_version.empty()) options.torch_versions = {torch_version};
   for (const flow::PrecisionSetting& each : flow::precision_settings()) {
     if (each.by_default) options.settings.push_back(each);
   }
-  json report = {{"source", words[1]},
-                 {"crashed", lowered.crashed},
-                 {"functions", lowered.module.functions.size()},
-                 {"files", lowered.module.files},
-                 {"errors", json::array()},
+  json report = {{"functions", module.functions.size()},
+                 {"files", module.files},
                  {"findings", json::array()},
                  {"not_analysed", json::array()}};
-  for (const auto& each : lowered.errors) {
-    report["errors"].push_back(fmt::format("{}:{}: {}", each.file, each.line, each.message));
-  }
-  const flow::AnalysisResult result = flow::analyse(lowered.module, options);
+  const flow::AnalysisResult result = flow::analyse(module, options);
   for (const Finding& each : result.findings) {
     report["findings"].push_back({{"rule", each.rule},
                                   {"file", each.location.file},
@@ -122,7 +103,69 @@ int main(int argc, char** argv) {
   for (const flow::NotLowered& each : result.not_analysed) {
     report["not_analysed"].push_back(each.function + ": " + each.reason);
   }
-  report["calls"] = calls_of(lowered.module, options);
+  report["calls"] = calls_of(module, options);
+  return report;
+}
+
+constexpr std::string_view kVersionLine = "// torch ";
+
+json linked(const std::vector<std::string>& paths) {
+  std::vector<flow::Module> modules;
+  std::string torch_version;
+  for (const std::string& path : paths) {
+    const std::string text = text_of(path);
+    if (text.starts_with(kVersionLine)) {
+      torch_version = text.substr(kVersionLine.size(), text.find('\n') - kVersionLine.size());
+    }
+    modules.push_back(flow::parse(text));
+  }
+  return seen_in(flow::link(std::move(modules)), torch_version);
+}
+
+json lowered(std::vector<std::string> words) {
+  clang_front_end::LoweringOptions lowering;
+  std::string emitted;
+  while (words.size() > 2 && (words[0] == "--overlay" || words[0] == "--emit")) {
+    const bool overlay = words[0] == "--overlay";
+    if (overlay) lowering.files[words[1]] = text_of(words[2]);
+    if (!overlay) emitted = words[1];
+    words.erase(words.begin(), words.begin() + (overlay ? 3 : 2));
+  }
+  if (words.size() < 2) return nullptr;
+  clang_front_end::CompileCommand command;
+  command.directory = words[0];
+  command.file = words[1];
+  command.arguments = {"clang++"};
+  command.arguments.insert(command.arguments.end(), words.begin() + 2, words.end());
+  command.arguments.push_back(command.file);
+  lowering.user_code = clang_front_end::UserCode(words[0], {});
+  const clang_front_end::LoweredSource source = clang_front_end::lower(command, lowering);
+  json report =
+      emitted.empty() ? seen_in(source.module, source.torch_version) : json{{"files", source.module.files}};
+  if (!emitted.empty()) {
+    std::ofstream(emitted) << kVersionLine << source.torch_version << '\n' << flow::print(source.module);
+  }
+  report["source"] = words[1];
+  report["crashed"] = source.crashed;
+  report["errors"] = json::array();
+  for (const auto& each : source.errors) {
+    report["errors"].push_back(fmt::format("{}:{}: {}", each.file, each.line, each.message));
+  }
+  return report;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const bool links = words.size() > 1 && words[0] == "--link";
+  const json report = links ? linked({words.begin() + 1, words.end()}) : lowered(words);
+  if (report.is_null()) {
+    std::cerr
+        << "usage: attention_calls [--overlay FILE TEXT_FILE]... [--emit FLOW_FILE] ROOT SOURCE [FLAG...]\n"
+           "       attention_calls --link FLOW_FILE...\n";
+    return 2;
+  }
   std::cout << report.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   return 0;
 }

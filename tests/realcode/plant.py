@@ -89,23 +89,84 @@ def plant(root, call, kind, draw):
 
 
 def reached(args):
-    """Every reached call once, with the sources that reach it and what is found there already."""
-    chosen, common = silence.repositories(args)
-    calls = {}
-    for repository in chosen:
-        root = args.checkouts / repository["folder"]
-        for kept in sorted((args.out / repository["folder"]).glob("*.json")):
-            report = json.loads(kept.read_text())
-            if report.get("failed") or not report["calls"]:
-                continue
+    """Every reached call once, and by folder what is found there already."""
+    calls, before = {}, {}
+    for repository in silence.repositories(args)[0]:
+        whole = silence.linked(args, repository)
+        report = json.loads(whole.read_text()) if whole.exists() else {}
+        before[repository["folder"]] = {place(each) for each in report.get("findings", [])}
+        for call in report.get("calls", []):
+            if not call["file"].startswith("/") and any(role in INPUTS for role in call["operands"]):
+                calls[(repository["folder"], call["file"], call["line"], call["column"])] = call
+    return calls, before
+
+
+def place(finding):
+    return finding["rule"], finding["file"], finding["line"]
+
+
+def drawn(args, calls, count, draw):
+    """`count` changes: (key of the call, kind, new text of its file, what was changed). Few calls are drawn again."""
+    changes, deck, idle = [], [], 0
+    while len(changes) < count and idle < 2:
+        if not deck:
+            idle += 1
+            deck = [(key, kind) for key in sorted(calls) for kind in KINDS]
+            draw.shuffle(deck)
+        key, kind = deck.pop()
+        changed = plant(args.checkouts / key[0], calls[key], kind, draw)
+        if changed:
+            idle = 0
+            changes.append((key, kind, *changed))
+    return changes
+
+
+def rounds(changes):
+    """Changes of different files are tried together."""
+    left = list(changes)
+    while left:
+        now, later, files = [], [], set()
+        for change in left:
+            file = change[0][:2]
+            (later if file in files else now).append(change)
+            files.add(file)
+        yield now
+        left = later
+
+
+def evaluated(args, repository, common, changes, folder):
+    """The repository as one program, with these changes in it."""
+    root = args.checkouts / repository["folder"]
+    overlays = {}
+    for number, (key, _, text, _) in enumerate(changes):
+        file = pathlib.Path(folder) / f"planted{number}"
+        file.write_text(text)
+        overlays[key[1]] = ["--overlay", str(root / key[1]), str(file)]
+    flows = []
+    for kept in sorted((args.out / repository["folder"]).glob("*.json")):
+        report = json.loads(kept.read_text())
+        if report.get("failed"):
+            continue
+        flow = kept.with_suffix(".flow")
+        touched = [overlays[name] for name in report["files"] if name in overlays]
+        if touched:
             sources = [pathlib.Path(source) for source in report["sources"]]
+            flow = pathlib.Path(folder) / flow.name
             flags = silence.flags_of(repository, common, sources[0], root, args)
-            for call in report["calls"]:
-                if call["file"].startswith("/") or not any(role in INPUTS for role in call["operands"]):
-                    continue
-                key = (repository["folder"], call["file"], call["line"], call["column"])
-                calls.setdefault(key, (root, sources, flags, call, report["findings"]))
-    return calls
+            again = silence.analyse_together(args, root, sources, flags,
+                                             [*sum(touched, []), "--emit", str(flow)])
+            if again.get("failed"):
+                return again
+        flows.append(flow)
+    return silence.link(args, flows)
+
+
+def is_found(key, findings, before):
+    here = f"{key[1]}:{key[2]}"
+    for each in findings:
+        if place(each) not in before and (here in each["sinks"] or (each["file"], each["line"]) == key[1:3]):
+            return each["rule"]
+    return None
 
 
 def main():
@@ -119,43 +180,29 @@ def main():
             del parser_args[at:at + 2]
     sys.argv[1:] = parser_args
     args = silence.arguments()
-    draw = random.Random(seed)
-    calls = reached(args)
+    chosen, common = silence.repositories(args)
+    calls, before = reached(args)
     if not calls:
         print("no calls: run silence.py with this --out first")
         return 2
     print(f"{len(calls)} calls reached; planting {count} promotions, seed {seed}")
     planted = found = 0
-    deck = [(key, kind) for key in sorted(calls) for kind in KINDS for _ in range(1)]
-    draw.shuffle(deck)
-    while planted < count:
-        if not deck:
-            deck = [(key, kind) for key in sorted(calls) for kind in KINDS]
-            draw.shuffle(deck)
-            if planted == 0:
-                break
-        key, kind = deck.pop()
-        root, sources, flags, call, before = calls[key]
-        changed = plant(root, call, kind, draw)
-        if not changed:
-            continue
-        text, expression = changed
-        with tempfile.NamedTemporaryFile("w", suffix=".planted") as file:
-            file.write(text)
-            file.flush()
-            report = silence.analyse_together(args, root, sources, flags,
-                                              ["--overlay", str(root / call["file"]), file.name])
-        if report.get("failed"):
-            print(f"{key}: {report['failed']}")
-            continue
-        known = {(each["rule"], each["file"], each["line"]) for each in before}
-        here = f"{call['file']}:{call['line']}"
-        hits = [each for each in report["findings"] if (each["rule"], each["file"], each["line"]) not in known
-                and (here in each["sinks"] or (each["file"], each["line"]) == (call["file"], call["line"]))]
-        planted += 1
-        found += bool(hits)
-        print(f"{'found ' if hits else 'MISSED'} {kind:9} {key[0]}/{here} {call['api']}: {expression}"
-              f"{' [' + hits[0]['rule'] + ']' if hits else ''}", flush=True)
+    for changes in rounds(drawn(args, calls, count, random.Random(seed))):
+        for repository in chosen:
+            own = [each for each in changes if each[0][0] == repository["folder"]]
+            if not own:
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                report = evaluated(args, repository, common, own, folder)
+            if report.get("failed"):
+                print(f"{repository['folder']}: {report['failed']}")
+                continue
+            for key, kind, _, expression in own:
+                rule = is_found(key, report["findings"], before[key[0]])
+                planted += 1
+                found += bool(rule)
+                print(f"{'found ' if rule else 'MISSED'} {kind:9} {key[0]}/{key[1]}:{key[2]} {calls[key]['api']}: "
+                      f"{expression}{f' [{rule}]' if rule else ''}", flush=True)
     print(f"{found} of {planted} found")
     return 0 if planted and found >= 0.9 * planted else 1
 

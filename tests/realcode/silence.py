@@ -5,8 +5,8 @@
                [--only NAME]... [--match REGEX] [--sample N] [--stubs DIR] [--jobs N] [--timeout SECONDS]
 
 repositories.json says which repositories and commits, where below --checkouts they are expected, which sources count
-and with which flags. Nothing is fetched. One JSON file per source is kept in --out, so a run can be broken off and
-taken up again; --sample takes every Nth source of a repository, --together N analyses up to N sources of a folder as
+and with which flags. Nothing is fetched. What was lowered of each source is kept in --out, so a run can be broken off
+and taken up again; then all of a repository is linked and evaluated as one program, as dtype-lint does with a project. --sample takes every Nth source of a repository, --together N analyses up to N sources of a folder as
 one translation unit, which is much faster where they include the same. With --stubs, headers that are nowhere to be
 found are
 made there, empty, so that the rest of a file still parses; what they would have declared is missing, and such a file
@@ -48,6 +48,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--report-only", action="store_true", help="add up what --out holds")
+    parser.add_argument("--link-only", action="store_true", help="link and add up what --out holds")
     return parser.parse_args()
 
 
@@ -164,14 +165,41 @@ def run(args):
 
     def one(item):
         root, sources, flags, kept = item
-        report = analyse_together(args, root, sources, flags)
         kept.parent.mkdir(parents=True, exist_ok=True)
+        report = analyse_together(args, root, sources, flags, ["--emit", str(kept.with_suffix(".flow"))])
         kept.write_text(json.dumps(report))
         if report.get("failed"):
             print(f"{sources[0].relative_to(root)}: {report['failed']}", flush=True)
 
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         list(pool.map(one, work))
+
+
+def link(args, flows):
+    """What is seen when these are one program."""
+    command = [str(args.tool), "--link", *(str(each) for each in flows)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=8 * args.timeout)
+    except subprocess.TimeoutExpired:
+        return {"failed": f"linking: no answer after {8 * args.timeout} seconds"}
+    if done.returncode != 0:
+        return {"failed": f"linking: exit status {done.returncode}: {done.stderr[-400:]}"}
+    return json.loads(done.stdout)
+
+
+def linked(args, repository):
+    return args.out / f"{repository['folder']}.linked.json"
+
+
+def link_all(args):
+    for repository in repositories(args)[0]:
+        flows = sorted((args.out / repository["folder"]).glob("*.flow"))
+        if not flows:
+            continue
+        report = link(args, flows)
+        linked(args, repository).write_text(json.dumps(report))
+        if report.get("failed"):
+            print(f"{repository['folder']}: {report['failed']}", flush=True)
 
 
 def lines_in(root, files, cache):
@@ -199,10 +227,12 @@ def add_up(args):
                 continue
             row["parsed"] += 0 if report["errors"] else len(report["sources"])
             files.update(report["files"])
-            for call in report["calls"]:
-                calls[(call["file"], call["line"], call["column"], call["function"])] = call
-            for finding in report["findings"]:
-                own[(finding["rule"], finding["file"], finding["line"])] = finding
+        whole = json.loads(linked(args, repository).read_text()) if linked(args, repository).exists() else {}
+        row["failed"] += bool(whole.get("failed"))
+        for call in whole.get("calls", []):
+            calls[(call["file"], call["line"], call["column"], call["function"])] = call
+        for finding in whole.get("findings", []):
+            own[(finding["rule"], finding["file"], finding["line"])] = finding
         row["lines"] = lines_in(root, [name for name in files if not name.startswith("/")], cache)
         row["calls"] = len(calls)
         row["operands"] = sum(len(call["operands"]) for call in calls.values())
@@ -228,7 +258,9 @@ def main():
     if args.stubs:
         args.stubs.mkdir(parents=True, exist_ok=True)
     if not args.report_only:
-        run(args)
+        if not args.link_only:
+            run(args)
+        link_all(args)
     add_up(args)
     return 0
 

@@ -64,6 +64,4 @@ cudaError_t cudaStreamSynchronize(cudaStream_t);
 __device__ void __syncthreads();
 }
 template <class T>
-cudaError_t cudaMalloc(T** data, size_t size) {
-  return cudaMalloc((void**)(void*)data, size);
-}
+cudaError_t cudaMalloc(T** data, size_t size);

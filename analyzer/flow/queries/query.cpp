@@ -38,6 +38,7 @@ class Search {
       only_possible_ = true;
     }
     for (const SinkOperand& arrived : record_.operands) check(arrived);
+    for (const SinkOperand& arrived : record_.operands) compare_siblings(arrived);
     std::vector<Defect> out;
     for (Defect& each : defects_) {
       if (has_evidence(each)) {
@@ -132,6 +133,24 @@ class Search {
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
     }
+  }
+
+  // k and v that must both equal q must equal each other. Where q and k were widened alike, only q differs
+  // from what it is compared with, and mending q alone would leave the call broken.
+  void compare_siblings(const SinkOperand& mine) {
+    const std::string& model = record_.api->find(mine.role)->same_as;
+    if (model.empty() || role_kind(mine.role) != RoleKind::kInput) return;
+    for (const SinkOperand& other : record_.operands) {
+      if (&other == &mine || record_.api->find(other.role)->same_as != model) continue;
+      if (role_kind(other.role) != RoleKind::kInput) continue;
+      if (breaks_contract(mine) || breaks_contract(other)) continue;
+      compare(mine, other);
+    }
+  }
+  bool breaks_contract(const SinkOperand& arrived) const {
+    return std::any_of(defects_.begin(), defects_.end(), [&](const Defect& each) {
+      return each.arrived == &arrived && each.breaks_contract();
+    });
   }
 
   Defect& defect(const SinkOperand& arrived, const Operand& operand, const Alternative& alternative) {

@@ -41,31 +41,6 @@ class PieceSolver {
   FLASH_REF_INLINE PieceSolver(const AttentionPiece& piece, float* memory)
       : piece_(piece), row_count_(piece.heads * piece.queries), tiles_(piece.dim, row_count_, memory) {}
 
-  // Joins the rows that `parts` pieces left unfinished, `stride` floats apart: each is scaled to the common
-  // maximum.
-  void join(const float* unfinished, std::int64_t parts, std::int64_t stride) {
-    for (std::int64_t r = 0; r < row_count_; ++r) {
-      const float* part = unfinished + r * (piece_.dim + 2);
-      SoftmaxRow& row = tiles_.rows[r];
-      row.maximum = kNothing;
-      row.sum = 0;
-      for (std::int64_t i = 0; i < parts; ++i) {
-        const float maximum_of_part = part[i * stride + piece_.dim];
-        if (maximum_of_part > row.maximum) row.maximum = maximum_of_part;
-      }
-      float* out = tiles_.out + r * tiles_.width;
-      fill(out, out + tiles_.width, 0.0F);
-      for (std::int64_t i = 0; i < parts; ++i) {
-        const float* rows_of_part = part + i * stride;
-        const float factor =
-            exp2_nonpositive(broadcast(rows_of_part[piece_.dim] - finite_or_zero(row.maximum)))[0];
-        row.sum += rows_of_part[piece_.dim + 1] * factor;
-        for (std::int64_t d = 0; d < piece_.dim; ++d) out[d] += rows_of_part[d] * factor;
-      }
-      store_row(r);
-    }
-  }
-
   void solve() {
     load_rows();
     const SoftmaxRow &first = tiles_.rows[0], &last = tiles_.rows[row_count_ - 1];
@@ -199,13 +174,7 @@ class PieceSolver {
   }
 
   void store_rows() {
-    for (std::int64_t r = 0; r < row_count_; ++r) {
-      if (piece_.unfinished != nullptr) {
-        store_unfinished(r);
-      } else {
-        store_row(r);
-      }
-    }
+    for (std::int64_t r = 0; r < row_count_; ++r) store_row(r);
   }
 
   void store_row(std::int64_t r) {
@@ -221,13 +190,6 @@ class PieceSolver {
     if (piece_.lse == nullptr) return;
     piece_.lse[query * piece_.lse_strides.row + head * piece_.lse_strides.head] =
         row.sum == 0 ? kNothing : (finite_or_zero(row.maximum) + __builtin_log2f(row.sum)) / kLog2E;
-  }
-
-  void store_unfinished(std::int64_t r) {
-    float* target = piece_.unfinished + r * (piece_.dim + 2);
-    for (std::int64_t d = 0; d < piece_.dim; ++d) target[d] = tiles_.out[r * tiles_.width + d];
-    target[piece_.dim] = tiles_.rows[r].maximum;
-    target[piece_.dim + 1] = tiles_.rows[r].sum;
   }
 
   const AttentionPiece& piece_;

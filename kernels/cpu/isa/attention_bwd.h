@@ -15,6 +15,8 @@ constexpr std::int64_t kBwdRows = kPairs<T> ? 192 : 96;  // a multiple of 2 * kR
 FLASH_REF_INLINE std::int64_t bwd_keys(std::int64_t dim) { return dim <= 64 ? 256 : dim <= 128 ? 128 : 64; }
 FLASH_REF_INLINE std::int64_t bwd_width(std::int64_t dim) { return round_up(dim, kLanes); }
 
+constexpr std::int64_t kFewKeys = 16;  // of a row; a multiple of kLanes
+
 struct BwdRow {
   float lse, delta;         // lse in base 2
   std::int64_t begin, end;  // the keys that the row sees, counted from the block's first
@@ -223,11 +225,44 @@ class BwdSolver {
     }
   }
 
+  // A row that sees few keys, all of them in this block, with lse and delta from its own scores and dP. What
+  // was given for them carries the roundings of lse and out, and these would be all that is left of dS where
+  // dP - delta cancels: a row with one key has dS = 0 exactly. Keys elsewhere show in a larger lse.
+  template <bool kAdjusted>
+  BwdRow settled(const BwdRow& row, const RowOfScores<T>& rule, const float* scores, const float* dp) const {
+    constexpr float kSame = 0x1p-10F;
+    float visible[kFewKeys], derivatives[kFewKeys];
+    fill(visible, visible + kFewKeys, kNothing), fill(derivatives, derivatives + kFewKeys, 0.0F);
+    for (std::int64_t j = row.begin / kLanes * kLanes; j < row.end; j += kLanes) {
+      Vec score = load(scores + j) * broadcast(product_factor(all_)), derivative;
+      if constexpr (kAdjusted) score = rule.at(score, all_.first_key + j, derivative);
+      for (std::int64_t key = larger(j, row.begin); key < smaller(j + kLanes, row.end); ++key) {
+        visible[key - row.begin] = score[key - j];
+        derivatives[key - row.begin] = dp[key];
+      }
+    }
+    const float maximum_of_row = largest(visible, kFewKeys, kNothing);
+    Vec sum = {}, delta = {};
+    for (std::int64_t i = 0; i < kFewKeys; i += kLanes)
+      sum += exp2_nonpositive(load(visible + i) - broadcast(finite_or_zero(maximum_of_row)));
+    BwdRow result = row;
+    result.lse = maximum_of_row + __builtin_log2f(sum_of_lanes(sum));
+    if (!(__builtin_fabsf(result.lse - row.lse) <= kSame)) return row;
+    for (std::int64_t i = 0; i < kFewKeys; i += kLanes) {
+      delta = multiply_add(exp2_nonpositive(load(visible + i) - broadcast(result.lse)), load(derivatives + i),
+                           delta);
+    }
+    result.delta = sum_of_lanes(delta);
+    return result;
+  }
+
   // Scores become P, dP becomes dS = P (dP - delta); 0 where the row sees no key.
   template <bool kAdjusted>
-  void differentiate_row(const BwdRow& row, std::int64_t r, float* scores, float* dp,
+  void differentiate_row(const BwdRow& given, std::int64_t r, float* scores, float* dp,
                          std::int64_t columns) const {
     const RowOfScores<T> rule(all_, r / all_.heads, r % all_.heads);
+    const bool few = given.begin < given.end && given.end - given.begin <= kFewKeys;
+    const BwdRow row = few ? settled<kAdjusted>(given, rule, scores, dp) : given;
     const Vec factor = broadcast(product_factor(all_)), lse = broadcast(row.lse),
               delta = broadcast(row.delta);
     const std::int64_t begin = smaller(row.begin / kLanes * kLanes, columns),

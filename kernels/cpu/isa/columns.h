@@ -115,10 +115,36 @@ FLASH_REF_INLINE void fold(Vec (&rows)[kCount]) {
   }
 }
 
+#if defined(__AVX512F__)
+// For as many vectors as lanes: shuffles within 128 bits first, which are the cheaper ones.
+FLASH_REF_INLINE Vec sums_of_all_rows(const Vec (&rows)[kLanes]) {
+  Vec pairs[8], fours[4];
+#pragma GCC unroll 8
+  for (int i = 0; i < 8; ++i) {
+    const __m512 a = rows[2 * i], b = rows[2 * i + 1];
+    pairs[i] = (Vec)_mm512_unpacklo_ps(a, b) + (Vec)_mm512_unpackhi_ps(a, b);
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    const auto a = (__m512d)pairs[2 * i], b = (__m512d)pairs[2 * i + 1];
+    fours[i] = (Vec)_mm512_unpacklo_pd(a, b) + (Vec)_mm512_unpackhi_pd(a, b);
+  }
+  // Each block of 128 bits has a part of the sums of four rows.
+  const Vec low = (Vec)_mm512_shuffle_f32x4(fours[0], fours[1], 0x44) +
+                  (Vec)_mm512_shuffle_f32x4(fours[0], fours[1], 0xee);
+  const Vec high = (Vec)_mm512_shuffle_f32x4(fours[2], fours[3], 0x44) +
+                   (Vec)_mm512_shuffle_f32x4(fours[2], fours[3], 0xee);
+  return (Vec)_mm512_shuffle_f32x4(low, high, 0x88) + (Vec)_mm512_shuffle_f32x4(low, high, 0xdd);
+}
+#endif
+
 // The sums of the lanes of kCount vectors, a power of two up to kLanes: that of vector i is in each of the
 // lanes from i * kLanes / kCount on.
 template <int kCount>
 FLASH_REF_INLINE Vec sums_of_rows(Vec (&rows)[kCount]) {
+#if defined(__AVX512F__)
+  if constexpr (kCount == kLanes) return sums_of_all_rows(rows);
+#endif
   if constexpr (kLanes > 8) fold<8>(rows);
   if constexpr (kLanes > 4) fold<4>(rows);
   fold<2>(rows);

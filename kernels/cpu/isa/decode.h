@@ -1,15 +1,15 @@
 // Attention for few queries and many keys, one range of keys for all the heads of some kv heads. Keys go by
-// in tiles, and a tile in steps so short that what a step reads stays in the first-level cache: scores of all
-// heads step by step, the softmax of the whole tile, then its values step by step. Memory is read once and
-// nearly in the order in which it lies.
+// in tiles: scores of all heads, the softmax of the whole tile, then its values. While the one of K and V is
+// worked on in the second-level cache, the other is asked for in the order in which it lies, so that memory
+// never waits.
 #pragma once
 
-#include "kernels/cpu/isa/score.h"
+#include "kernels/cpu/isa/scores.h"
 #include "kernels/cpu/isa/stream.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 
-constexpr std::int64_t kAheadKeys = 16;    // that are asked for before they are needed
+constexpr std::int64_t kFirstKeys = 16;    // that are asked for before the first is needed
 constexpr std::int64_t kDecodeTile = 256;  // keys; a multiple of every step and of kLanes
 
 // The memory of one thread. A row of q and out is `width` floats; a row of a gathered step as many elements.
@@ -49,12 +49,17 @@ class DecodeSolver {
     load_rows();
     const std::int64_t end = memory_.rows[group_ - 1].end;  // ranges grow with the query
     std::int64_t key = memory_.rows[0].begin / kDecodeTile * kDecodeTile;
-    if (key < end) find_rows(key, end, tile_);
+    if (key < end) {
+      find_rows(key, end, tile_);
+      keys_ahead_ = ahead(tile_.keys, smaller(kDecodeTile, end - key), piece_.k_strides.head);
+      keys_ahead_.ask(kFirstKeys * piece_.kv_heads);
+    }
     for (; key < end; key += kDecodeTile) {
-      const bool has_next = key + kDecodeTile < end;
-      if (has_next) find_rows(key + kDecodeTile, end, next_);
-      add_tile(key, smaller(kDecodeTile, end - key), has_next);
+      const std::int64_t next = key + kDecodeTile;
+      if (next < end) find_rows(next, end, next_);
+      add_tile(key, smaller(kDecodeTile, end - key), smaller(kDecodeTile, end - next));
       tile_ = next_;
+      keys_ahead_.rows = tile_.keys;
     }
     store_rows();
   }
@@ -66,18 +71,31 @@ class DecodeSolver {
   };
 
   void find_rows(std::int64_t key, std::int64_t end, TileRows& rows) const {
-    KeyPlace place(piece_.pages, key);
-    for (std::int64_t j = 0; j < kDecodeTile; ++j) {
-      rows.keys[j] =
-          static_cast<const T*>(piece_.k) + place.offset(piece_.pages.k_stride, piece_.k_strides.row);
-      rows.values[j] =
-          static_cast<const T*>(piece_.v) + place.offset(piece_.pages.v_stride, piece_.v_strides.row);
-      if (key + j + 1 < end) place.step(piece_.pages);
+    const T *k = static_cast<const T*>(piece_.k), *v = static_cast<const T*>(piece_.v);
+    const std::int64_t k_row = piece_.k_strides.row, v_row = piece_.v_strides.row;
+    const std::int64_t count = smaller(kDecodeTile, end - key);
+    if (piece_.pages.table == nullptr) {
+      for (std::int64_t j = 0; j < count; ++j) rows.keys[j] = k + (key + j) * k_row;
+      for (std::int64_t j = 0; j < count; ++j) rows.values[j] = v + (key + j) * v_row;
+    } else {
+      KeyPlace place(piece_.pages, key);
+      for (std::int64_t j = 0; j < count; ++j) {
+        rows.keys[j] = k + place.offset(piece_.pages.k_stride, k_row);
+        rows.values[j] = v + place.offset(piece_.pages.v_stride, v_row);
+        if (j + 1 < count) place.step(piece_.pages);
+      }
     }
+    for (std::int64_t j = count; j < kDecodeTile; ++j)
+      rows.keys[j] = rows.keys[count - 1], rows.values[j] = rows.values[count - 1];
+  }
+
+  RowsAhead<T> ahead(const T* const* rows, std::int64_t count, std::int64_t head_stride) const {
+    const std::int64_t lines = (piece_.dim * static_cast<std::int64_t>(sizeof(T)) + 63) / 64;
+    return {rows, count, head_stride, piece_.kv_heads, lines};
   }
 
   void load_rows() {
-    factor_ = piece_.softcap == 0 ? piece_.scale * kLog2E : piece_.scale / piece_.softcap;
+    factor_ = product_factor(piece_);
     for (std::int64_t r = 0; r < group_ * piece_.kv_heads; ++r) {
       const std::int64_t query = r % group_ / piece_.heads;
       const std::int64_t head = r / group_ * piece_.heads + r % piece_.heads;
@@ -103,16 +121,17 @@ class DecodeSolver {
     return to;
   }
 
-  // Rows of K or V, of the kv head that is `offset` behind the first: where they lie, or as padded copies.
+  // Rows whose elements have gaps, or whose number is no multiple of what is read at a time, are copied.
+  FLASH_REF_INLINE bool gathers(const RowStrides& strides) const {
+    return strides.dim != 1 || piece_.dim != memory_.width;
+  }
+
   template <int kCount>
-  struct StepRows {
+  struct Copies {
     const T* rows[kCount];
 
-    StepRows(const DecodeSolver& solver, const T* const* from, std::int64_t offset, std::int64_t stride) {
-      const bool gathers = stride != 1 || solver.piece_.dim != solver.memory_.width;
+    Copies(const DecodeSolver& solver, const T* const* from, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < kCount; ++j) {
-        rows[j] = from[j] + offset;
-        if (!gathers) continue;
         rows[j] =
             j > 0 && from[j] == from[j - 1]
                 ? rows[j - 1]
@@ -147,40 +166,35 @@ class DecodeSolver {
     static constexpr int value = kNumber;
   };
 
-  void add_tile(std::int64_t key, std::int64_t count, bool has_next) {
-    const std::int64_t heads = piece_.kv_heads, k_head = piece_.k_strides.head,
-                       v_head = piece_.v_strides.head;
-    FarRows<T> keys{tile_.keys + kAheadKeys, count - kAheadKeys, k_head, heads, piece_.dim};
-    FarRows<T> first_values{tile_.values, smaller(kAheadKeys, count), v_head, heads, piece_.dim};
-    NearRows<T> next_step{tile_.keys + kScoreKeys, count - kScoreKeys, k_head, heads, piece_.dim};
-    for (std::int64_t step = 0; step < count; step += kScoreKeys) {
-      FarRows<T>& ahead = step + kAheadKeys < count ? keys : first_values;
-      for (std::int64_t head = 0; head < heads; ++head) {
-        ahead.ask(kScoreKeys);
-        next_step.ask(kScoreKeys);
+  // `next` keys follow in the next tile, perhaps none.
+  void add_tile(std::int64_t key, std::int64_t count, std::int64_t next) {
+    RowsAhead<T> values = ahead(tile_.values, count, piece_.v_strides.head);
+    const TilesAhead<T> with_keys{&keys_ahead_, &values}, with_values{&values, &keys_ahead_};
+    for (std::int64_t head = 0; head < piece_.kv_heads; ++head) {
+      for (std::int64_t step = 0; step < count; step += kScoreKeys) {
+        with_keys.ask(kScoreKeys);
         score_step(head, step);
       }
     }
-    for (std::int64_t r = 0; r < group_ * heads; ++r) soften(r, key, count);
-    FarRows<T> values{tile_.values + kAheadKeys, count - kAheadKeys, v_head, heads, piece_.dim};
-    FarRows<T> next_keys{next_.keys, has_next ? kAheadKeys : 0, k_head, heads, piece_.dim};
-    NearRows<T> next_values{tile_.values + kValueKeys, count - kValueKeys, v_head, heads, piece_.dim};
-    for (std::int64_t step = 0; step < count; step += kValueKeys) {
-      FarRows<T>& ahead = step + kAheadKeys < count ? values : next_keys;
-      for (std::int64_t head = 0; head < heads; ++head) {
-        ahead.ask(kValueKeys);
-        next_values.ask(kValueKeys);
-        value_step(head, key, step, count);
-      }
-      if (step == 0) fill(memory_.factors, memory_.factors + group_ * heads, 1.0F);
-    }
+    for (std::int64_t r = 0; r < group_ * piece_.kv_heads; ++r) soften(r, key, count);
+    keys_ahead_ = ahead(next_.keys, next, piece_.k_strides.head);
+    for (std::int64_t head = 0; head < piece_.kv_heads; ++head) add_values_of(head, key, count, with_values);
   }
 
   void score_step(std::int64_t head, std::int64_t step) {
-    const StepRows<kScoreKeys> keys(*this, tile_.keys + step, head * piece_.k_strides.head,
-                                    piece_.k_strides.dim);
+    const std::int64_t offset = head * piece_.k_strides.head;
+    if (gathers(piece_.k_strides)) {
+      const Copies<kScoreKeys> copies(*this, tile_.keys + step, offset, piece_.k_strides.dim);
+      score_rows(head, step, copies.rows, 0);
+    } else {
+      score_rows(head, step, tile_.keys + step, offset);
+    }
+  }
+
+  FLASH_REF_INLINE void score_rows(std::int64_t head, std::int64_t step, const T* const* keys,
+                                   std::int64_t offset) {
     each_block(head, [&](std::int64_t first, auto rows) {
-      score_keys<T, decltype(rows)::value>(memory_.q + first * memory_.width, memory_.width, keys.rows,
+      score_keys<T, decltype(rows)::value>(memory_.q + first * memory_.width, memory_.width, keys, offset,
                                            memory_.scores + first * kDecodeTile + step, kDecodeTile, factor_);
     });
   }
@@ -189,13 +203,12 @@ class DecodeSolver {
   void soften(std::int64_t r, std::int64_t key, std::int64_t count) {
     const std::int64_t columns = round_up(count, kLanes);
     float* scores = memory_.scores + r * kDecodeTile;
-    if (piece_.softcap != 0 || piece_.slopes != nullptr) {
-      const std::int64_t head = r / group_ * piece_.heads + r % piece_.heads;
-      const std::int64_t position = piece_.first_position + r % group_ / piece_.heads;
-      const float slope =
-          piece_.slopes == nullptr ? 0.0F : piece_.slopes[head * piece_.slope_stride] * kLog2E;
+    if (!scores_are_products(piece_)) {
+      const RowOfScores<T> rule(piece_, r % group_ / piece_.heads,
+                                r / group_ * piece_.heads + r % piece_.heads);
+      Vec derivative;
       for (std::int64_t j = 0; j < columns; j += kLanes) {
-        store(scores + j, adjusted(load(scores + j), piece_.softcap, slope, position - key - j));
+        store(scores + j, rule.at(load(scores + j), key + j, derivative));
       }
     }
     SoftmaxRow& row = memory_.rows[r];
@@ -207,30 +220,47 @@ class DecodeSolver {
     return smaller(larger(bound - first, 0), count);
   }
 
-  void value_step(std::int64_t head, std::int64_t key, std::int64_t step, std::int64_t count) {
-    const StepRows<kValueKeys> values(*this, tile_.values + step, head * piece_.v_strides.head,
-                                      piece_.v_strides.dim);
-    const std::int64_t first_key = key + step, some = smaller(kValueKeys, count - step);
+  void add_values_of(std::int64_t head, std::int64_t key, std::int64_t count, const TilesAhead<T>& next) {
+    const std::int64_t offset = head * piece_.v_strides.head;
+    if (!gathers(piece_.v_strides)) return add_keys(head, key, 0, count, tile_.values, offset, next);
+    for (std::int64_t step = 0; step < count; step += kValueKeys) {
+      const Copies<kValueKeys> copies(*this, tile_.values + step, offset, piece_.v_strides.dim);
+      add_keys(head, key, step, smaller(kValueKeys, count - step), copies.rows, 0, next);
+    }
+  }
+
+  // Keys [step, step + some) of the tile that starts at `key`; `values` is that of the first one.
+  void add_keys(std::int64_t head, std::int64_t key, std::int64_t step, std::int64_t some,
+                const T* const* values, std::int64_t offset, const TilesAhead<T>& ahead) {
     each_block(head, [&](std::int64_t first, auto rows) {
       constexpr int kBlockRows = decltype(rows)::value;
-      // 0 times a NaN or infinity behind the mask would be NaN: rows that do not see the same keys are
-      // multiplied one by one.
-      const SoftmaxRow &top = memory_.rows[first], &bottom = memory_.rows[first + kBlockRows - 1];
-      const bool alike = within(top.begin, first_key, some) == within(bottom.begin, first_key, some) &&
-                         within(top.end, first_key, some) == within(bottom.end, first_key, some);
-      if (alike) return add_rows<kBlockRows>(first, first_key, step, some, values.rows);
-      for (int i = 0; i < kBlockRows; ++i) add_rows<1>(first + i, first_key, step, some, values.rows);
+      const auto begin = [&](int i) { return within(memory_.rows[first + i].begin, key + step, some); };
+      const auto end = [&](int i) { return within(memory_.rows[first + i].end, key + step, some); };
+      // 0 times a NaN or infinity behind the mask would be NaN: keys that only some rows see are added row by
+      // row.
+      const std::int64_t from = begin(kBlockRows - 1), to = end(0);
+      const bool apart = begin(0) != from || end(kBlockRows - 1) != to;
+      if (!apart || from < to) {
+        for (int i = 0; apart && i < kBlockRows; ++i)
+          add_rows<1>(first + i, step, begin(i), from, values, offset, ahead);
+        add_rows<kBlockRows>(first, step, from, to, values, offset, ahead);
+        for (int i = 0; apart && i < kBlockRows; ++i)
+          add_rows<1>(first + i, step, to, end(i), values, offset, ahead);
+      } else {
+        for (int i = 0; i < kBlockRows; ++i)
+          add_rows<1>(first + i, step, begin(i), end(i), values, offset, ahead);
+      }
     });
   }
 
+  // Their sums so far are scaled by the factors, once for a tile.
   template <int kBlockRows>
-  void add_rows(std::int64_t first, std::int64_t first_key, std::int64_t step, std::int64_t some,
-                const T* const* values) {
-    const SoftmaxRow& row = memory_.rows[first];
+  FLASH_REF_INLINE void add_rows(std::int64_t first, std::int64_t step, std::int64_t from, std::int64_t to,
+                                 const T* const* values, std::int64_t offset, const TilesAhead<T>& ahead) {
     const float* probabilities = memory_.scores + first * kDecodeTile + (kPairs<T> ? step / 2 : step);
-    add_values<T, kBlockRows>(probabilities, kDecodeTile, memory_.factors + first, values,
-                              within(row.begin, first_key, some), within(row.end, first_key, some),
-                              memory_.out + first * memory_.width, memory_.width);
+    add_values<T, kBlockRows>(probabilities, kDecodeTile, memory_.factors + first, values, offset, from, to,
+                              memory_.out + first * memory_.width, memory_.width, ahead);
+    fill(memory_.factors + first, memory_.factors + first + kBlockRows, 1.0F);
   }
 
   void store_rows() {
@@ -248,6 +278,7 @@ class DecodeSolver {
   float factor_ = 0;    // of the products of queries and keys
   DecodeMemory<T> memory_;
   TileRows tile_, next_;
+  RowsAhead<T> keys_ahead_;  // of the tile that is worked on, later of the next one
 };
 
 // The rows of one kv head that `parts` pieces left unfinished, `stride` floats apart from part to part, each

@@ -1,9 +1,10 @@
 // RWKV-7, backward, one head: chunks of positions from the last to the first. The states within a chunk are
 // computed again from the one kept at its start, then the gradient of the state runs back through it. Here a
 // row of the state lies as in memory, keys side by side: of the sums that a position needs, most run over
-// rows.
+// rows. Those along a row are made for as many rows at a time as a vector has lanes.
 #pragma once
 
+#include "kernels/cpu/isa/columns.h"
 #include "kernels/cpu/isa/exponential.h"
 #include "kernels/cpu/isa/pack.h"
 #include "kernels/cpu/piece.h"
@@ -12,7 +13,8 @@ namespace flash_ref::cpu::FLASH_REF_ISA {
 
 constexpr std::int64_t kPositions = 16;  // positions; a state is kept at the start of each chunk
 
-// The memory of one thread, as rows of `width` floats.
+// The memory of one thread, as rows of `width` floats. A state has `width` rows too: those beyond dim are
+// computed like the others and not looked at.
 struct Rwkv7BwdMemory {
   std::int64_t width, chunks;
   float* kept;                              // the state before each chunk
@@ -28,7 +30,7 @@ struct Rwkv7BwdMemory {
 
   FLASH_REF_INLINE Rwkv7BwdMemory(std::int64_t dim, std::int64_t seq, float* memory)
       : width(round_up(dim, kLanes)), chunks(chunks_of(seq)) {
-    const std::int64_t state = dim * width;
+    const std::int64_t state = width * width;
     kept = memory;
     states = kept + chunks * state;
     gradient = states + (kPositions + 1) * state;
@@ -40,7 +42,7 @@ struct Rwkv7BwdMemory {
 
   static FLASH_REF_INLINE std::int64_t floats(std::int64_t dim, std::int64_t seq) {
     const std::int64_t row = round_up(dim, kLanes);
-    return dim * row * (chunks_of(seq) + kPositions + 2) + (kPositions + 14) * row;
+    return row * row * (chunks_of(seq) + kPositions + 2) + (kPositions + 14) * row;
   }
 };
 
@@ -55,7 +57,7 @@ class HeadGradients {
         dim_(all_.dim),
         memory_(dim_, all_.seq, memory),
         width_(memory_.width),
-        state_floats_(dim_ * width_) {}
+        state_floats_(width_ * width_) {}
 
   void run() {
     keep_states();
@@ -109,9 +111,8 @@ class HeadGradients {
 
   // A null state is 0.
   void load_state(const float* from, Strides strides, float* to) const {
-    for (std::int64_t i = 0; i < dim_; ++i) {
-      for (std::int64_t j = 0; j < width_; ++j) to[i * width_ + j] = 0.0F;
-      if (from == nullptr) continue;
+    for (std::int64_t i = 0; i < state_floats_; ++i) to[i] = 0.0F;
+    for (std::int64_t i = 0; from != nullptr && i < dim_; ++i) {
       const float* row = from + batch_ * strides[0] + head_ * strides[1] + i * strides[2];
       for (std::int64_t j = 0; j < dim_; ++j) to[i * width_ + j] = row[j * strides[3]];
     }
@@ -142,38 +143,64 @@ class HeadGradients {
 
   // u = S a and S' = S diag(decay) + u b^T + v k^T; S' may lie where S does.
   void step(const float* state, float* next, float* projected) const {
-    for (std::int64_t i = 0; i < dim_; ++i) {
-      const float* row = state + i * width_;
-      Vec sum = {};
-      for (std::int64_t j = 0; j < width_; j += kLanes)
-        sum = multiply_add(FLASH_REF_ISA::load(row + j), FLASH_REF_ISA::load(memory_.a + j), sum);
-      projected[i] = sum_of_lanes(sum);
-      const Vec u = broadcast(projected[i]), v = broadcast(memory_.v[i]);
-      for (std::int64_t j = 0; j < width_; j += kLanes) {
-        Vec value = FLASH_REF_ISA::load(row + j) * FLASH_REF_ISA::load(memory_.decay + j);
-        value = multiply_add(u, FLASH_REF_ISA::load(memory_.b + j), value);
-        value = multiply_add(v, FLASH_REF_ISA::load(memory_.k + j), value);
-        store(next + i * width_ + j, value);
+    for (std::int64_t first = 0; first < dim_; first += kLanes) {
+      project(state + first * width_, projected + first);
+      for (std::int64_t i = first; i < first + kLanes; ++i) {
+        const Vec u = broadcast(projected[i]), v = broadcast(memory_.v[i]);
+        for (std::int64_t j = 0; j < width_; j += kLanes) {
+          Vec value = FLASH_REF_ISA::load(state + i * width_ + j) * FLASH_REF_ISA::load(memory_.decay + j);
+          value = multiply_add(u, FLASH_REF_ISA::load(memory_.b + j), value);
+          value = multiply_add(v, FLASH_REF_ISA::load(memory_.k + j), value);
+          store(next + i * width_ + j, value);
+        }
       }
     }
   }
 
+  // The products of kLanes rows with a.
+  FLASH_REF_INLINE void project(const float* rows, float* projected) const {
+    Vec sums[kLanes];
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) sums[i] = Vec{};
+    for (std::int64_t j = 0; j < width_; j += kLanes) {
+      const Vec a = FLASH_REF_ISA::load(memory_.a + j);
+#pragma GCC unroll 16
+      for (int i = 0; i < kLanes; ++i)
+        sums[i] = multiply_add(FLASH_REF_ISA::load(rows + i * width_ + j), a, sums[i]);
+    }
+    store(projected, sums_of_rows(sums));
+  }
+
+  // D += scale dout r^T for half as many rows as a vector has lanes; their dv = D k, and du = D b for u = S
+  // a.
+  FLASH_REF_INLINE void add_outer(std::int64_t first) {
+    constexpr int kHalf = kLanes / 2;
+    Vec sums[kLanes], dout[kHalf];  // dv of the rows, then du
+#pragma GCC unroll 16
+    for (int i = 0; i < kLanes; ++i) sums[i] = Vec{};
+#pragma GCC unroll 8
+    for (int i = 0; i < kHalf; ++i) dout[i] = broadcast(memory_.dout[first + i]);
+    for (std::int64_t j = 0; j < width_; j += kLanes) {
+      const Vec r = FLASH_REF_ISA::load(memory_.r + j), k = FLASH_REF_ISA::load(memory_.k + j),
+                b = FLASH_REF_ISA::load(memory_.b + j);
+#pragma GCC unroll 8
+      for (int i = 0; i < kHalf; ++i) {
+        float* place = memory_.gradient + (first + i) * width_ + j;
+        const Vec d = multiply_add(dout[i], r, FLASH_REF_ISA::load(place));
+        sums[i] = multiply_add(d, k, sums[i]);
+        sums[kHalf + i] = multiply_add(d, b, sums[kHalf + i]);
+        store(place, d);
+      }
+    }
+    float lanes[kLanes];
+    store(lanes, sums_of_rows(sums));
+    __builtin_memcpy(memory_.dv + first, lanes, sizeof lanes / 2);
+    __builtin_memcpy(memory_.dprojected + first, lanes + kHalf, sizeof lanes / 2);
+  }
+
   // With D the gradient of the state after the position, S the state before it and S' the one after.
   void go_back(const float* before, const float* after, const float* projected) {
-    // D += scale dout r^T; dv = D k, and du = D b for u = S a.
-    for (std::int64_t i = 0; i < dim_; ++i) {
-      float* row = memory_.gradient + i * width_;
-      const Vec dout = broadcast(memory_.dout[i]);
-      Vec dv = {}, du = {};
-      for (std::int64_t j = 0; j < width_; j += kLanes) {
-        const Vec d = multiply_add(dout, FLASH_REF_ISA::load(memory_.r + j), FLASH_REF_ISA::load(row + j));
-        dv = multiply_add(d, FLASH_REF_ISA::load(memory_.k + j), dv);
-        du = multiply_add(d, FLASH_REF_ISA::load(memory_.b + j), du);
-        store(row + j, d);
-      }
-      memory_.dv[i] = sum_of_lanes(dv);
-      memory_.dprojected[i] = sum_of_lanes(du);
-    }
+    for (std::int64_t i = 0; i < dim_; i += kLanes / 2) add_outer(i);
     // dr = S'^T dout, dk = D^T v, db = D^T u, da = S^T du, dw = decay colsum(D o S); D := D diag(decay) + du
     // a^T.
     for (std::int64_t j = 0; j < width_; j += kLanes) {

@@ -1,5 +1,4 @@
-// What the attention kernels have in common: the keys that a query sees, what happens to a score before the
-// softmax, and where a key lies.
+// What the attention kernels have in common: the keys that a query sees, and where a key lies.
 #pragma once
 
 #include "kernels/cpu/isa/softmax.h"
@@ -20,15 +19,6 @@ FLASH_REF_INLINE SoftmaxRow row_of(const AttentionPiece& piece, std::int64_t pos
   row.begin = smaller(row.begin, piece.last_key);
   row.end = larger(row.end, row.begin);
   return row;
-}
-
-// softcap * tanh(score / softcap), then ALiBi's -slope * distance; times log2(e), as `slope` is. The first
-// lane is `distance` keys from its query.
-FLASH_REF_INLINE Vec adjusted(Vec score, float softcap, float slope, std::int64_t distance) {
-  if (softcap != 0) score = broadcast(softcap * kLog2E) * tanh_of(score);
-  const Vec away = broadcast(static_cast<float>(distance)) - lane_numbers();
-  const Vec magnitude = (Vec)((Bits)away & 0x7fffffffU);
-  return slope == 0 ? score : multiply_add(broadcast(-slope), magnitude, score);
 }
 
 // The page and slot of a key; it moves on key by key.

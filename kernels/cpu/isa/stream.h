@@ -15,23 +15,22 @@ constexpr int kScoreKeys = 4, kColumns = 4;  // keys of a step, and columns of s
 constexpr int kScoreKeys = 2, kColumns = 2;
 #endif
 
-// Rows that come soon, asked for in the order in which they lie: with several heads side by side a step jumps
-// from key to key, which the processor does not foresee. Far ones go to the second-level cache, which takes
-// more requests at a time than the first; the next step's then come from there to the first.
-template <class T, int kLocality>
+// Rows of K or V that come soon, asked for in the order in which they lie: the products go head by head,
+// whose jumps from key to key the processor does not foresee. They go to the second-level cache, which takes
+// more requests at a time than the first.
+template <class T>
 struct RowsAhead {
-  const T* const* rows;
-  std::int64_t count;  // of rows
-  std::int64_t head_stride, heads, dim;
+  const T* const* rows = nullptr;
+  std::int64_t count = 0;  // of rows
+  std::int64_t head_stride = 0, heads = 0, lines = 0;
   std::int64_t row = 0, head = 0;
+
+  FLASH_REF_INLINE bool done() const { return row >= count; }
 
   FLASH_REF_INLINE void ask(std::int64_t some) {
     for (; some > 0 && row < count; --some) {
-      const auto from = reinterpret_cast<std::uintptr_t>(rows[row] + head * head_stride);
-      for (std::int64_t at = 0; at < dim * static_cast<std::int64_t>(sizeof(T)); at += 64) {
-        __builtin_prefetch(reinterpret_cast<const void*>(from + static_cast<std::uintptr_t>(at)), 0,
-                           kLocality);
-      }
+      const char* from = reinterpret_cast<const char*>(rows[row] + head * head_stride);
+      for (std::int64_t i = 0; i < lines; ++i) __builtin_prefetch(from + i * 64, 0, 2);
       if (++head < heads) continue;
       head = 0;
       ++row;
@@ -39,15 +38,28 @@ struct RowsAhead {
   }
 };
 
+// What is asked for while a tile of K or V is worked on: first what is left of that, then what comes next.
 template <class T>
-using FarRows = RowsAhead<T, 2>;
-template <class T>
-using NearRows = RowsAhead<T, 3>;
+struct TilesAhead {
+  static constexpr std::int64_t kCatchUp = 4;  // times as fast
 
-// Scores of the kScoreKeys keys of a step for `kBlockRows` rows, in rows that are `stride` floats apart.
+  RowsAhead<T>*own, *next;
+
+  FLASH_REF_INLINE void ask(std::int64_t rows) const {
+    if (!own->done()) {
+      own->ask(kCatchUp * rows);
+    } else {
+      next->ask(rows);
+    }
+  }
+};
+
+// Scores of the kScoreKeys keys of a step, `offset` elements from `keys`, for `kBlockRows` rows, in rows that
+// are `stride` floats apart.
 template <class T, int kBlockRows>
-void score_keys(const float* q, std::int64_t width, const T* const* keys, float* scores, std::int64_t stride,
-                [[maybe_unused]] float factor) {
+FLASH_REF_INLINE void score_keys(const float* q, std::int64_t width, const T* const* keys,
+                                 std::int64_t offset, float* scores, std::int64_t stride,
+                                 [[maybe_unused]] float factor) {
   constexpr int kSums = kScoreKeys * (kBlockRows == 3 ? 4 : kBlockRows);
   Vec c[kSums];  // of row i and key j at i * kScoreKeys + j
 #pragma GCC unroll 16
@@ -55,7 +67,7 @@ void score_keys(const float* q, std::int64_t width, const T* const* keys, float*
   for (std::int64_t d = 0; d < width; d += Columns<T>::kElements) {
     Vec numbers[kScoreKeys][Columns<T>::kVectors];
 #pragma GCC unroll 4
-    for (int j = 0; j < kScoreKeys; ++j) Columns<T>::load_factors(keys[j] + d, numbers[j]);
+    for (int j = 0; j < kScoreKeys; ++j) Columns<T>::load_factors(keys[j] + offset + d, numbers[j]);
 #pragma GCC unroll 2
     for (int part = 0; part < Columns<T>::kVectors; ++part) {
       const float* column = q + d / Columns<T>::kElements * Columns<T>::kVectors * kLanes + part * kLanes;
@@ -80,19 +92,31 @@ void score_keys(const float* q, std::int64_t width, const T* const* keys, float*
     const Vec sums = sums_of_rows(some);
     float lanes[kLanes];
     store(lanes, kPairs<T> ? sums * broadcast(factor) : sums);
+    if constexpr (kApart == 1) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kAtATime; i += kScoreKeys) {
+        const int row = (first + i) / kScoreKeys;
+        if (row < kBlockRows) __builtin_memcpy(scores + row * stride, lanes + i, kScoreKeys * sizeof(float));
+      }
+    } else {
 #pragma GCC unroll 16
-    for (int i = 0; i < kAtATime; ++i) {
-      const int row = (first + i) / kScoreKeys;
-      if (row < kBlockRows) scores[row * stride + (first + i) % kScoreKeys] = lanes[i * kApart];
+      for (int i = 0; i < kAtATime; ++i) {
+        const int row = (first + i) / kScoreKeys;
+        if (row < kBlockRows) scores[row * stride + (first + i) % kScoreKeys] = lanes[i * kApart];
+      }
     }
   }
 }
 
-// out = factor * out + probabilities * V for keys [from, to) of a step, in `kVectors` vectors of columns.
+// out = factor * out + probabilities * V for keys [from, to), in `kVectors` vectors of columns, whose values
+// are `offset` elements from `values`. With each kAskKeys keys some rows are asked for.
+constexpr std::int64_t kAskKeys = 16;
+
 template <class T, int kBlockRows, int kVectors>
 FLASH_REF_INLINE void add_columns(const float* probabilities, std::int64_t stride, const float* factors,
                                   const T* const* values, std::int64_t offset, std::int64_t from,
-                                  std::int64_t to, float* out, std::int64_t width) {
+                                  std::int64_t to, float* out, std::int64_t width, const TilesAhead<T>& ahead,
+                                  std::int64_t asked) {
   Vec c[kBlockRows][kVectors];
 #pragma GCC unroll 4
   for (int i = 0; i < kBlockRows; ++i) {
@@ -101,6 +125,7 @@ FLASH_REF_INLINE void add_columns(const float* probabilities, std::int64_t strid
   }
   constexpr int kKeys = kPairs<T> ? 2 : 1;
   for (std::int64_t key = from; key < to; key += kKeys) {
+    if ((key - from) % kAskKeys == 0) ahead.ask(asked);
     Vec numbers[kVectors];
     const bool has_second = key + 1 < to;
     if constexpr (kPairs<T>) {
@@ -126,18 +151,22 @@ FLASH_REF_INLINE void add_columns(const float* probabilities, std::int64_t strid
   }
 }
 
-// `probabilities` belong to the first key of the step.
 template <class T, int kBlockRows>
-void add_values(const float* probabilities, std::int64_t stride, const float* factors, const T* const* values,
-                std::int64_t from, std::int64_t to, float* out, std::int64_t width) {
+FLASH_REF_INLINE void add_values(const float* probabilities, std::int64_t stride, const float* factors,
+                                 const T* const* values, std::int64_t offset, std::int64_t from,
+                                 std::int64_t to, float* out, std::int64_t width,
+                                 const TilesAhead<T>& ahead) {
+  // A row for each key, spread over the passes over the columns.
+  const std::int64_t passes = (width + kColumns * kLanes - 1) / (kColumns * kLanes);
+  const std::int64_t asked = (kAskKeys + passes - 1) / passes;
   std::int64_t column = 0;
   for (; column + kColumns * kLanes <= width; column += kColumns * kLanes) {
-    add_columns<T, kBlockRows, kColumns>(probabilities, stride, factors, values, column, from, to,
-                                         out + column, width);
+    add_columns<T, kBlockRows, kColumns>(probabilities, stride, factors, values, offset + column, from, to,
+                                         out + column, width, ahead, asked);
   }
   for (; column < width; column += 2 * kLanes) {
-    add_columns<T, kBlockRows, 2>(probabilities, stride, factors, values, column, from, to, out + column,
-                                  width);
+    add_columns<T, kBlockRows, 2>(probabilities, stride, factors, values, offset + column, from, to,
+                                  out + column, width, ahead, asked);
   }
 }
 

@@ -22,15 +22,6 @@ void attention(const AttentionPiece& piece, void* scratch) {
   }
 }
 
-void join(const AttentionPiece& piece, const float* unfinished, std::int64_t parts, std::int64_t stride,
-          void* scratch) {
-  if (piece.element == Element::kFloat16) {
-    PieceSolver<Float16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
-  } else {
-    PieceSolver<BFloat16>(piece, static_cast<float*>(scratch)).join(unfinished, parts, stride);
-  }
-}
-
 std::int64_t bwd_rows(Element element) {
   return element == Element::kFloat16 ? kBwdRows<Float16> : kBwdRows<BFloat16>;
 }
@@ -174,7 +165,6 @@ void tanh_all(const float* from, float* to, std::int64_t count) { map<tanh_of>(f
 extern const IsaTable kTable;
 const IsaTable kTable = {attention_scratch,
                          attention,
-                         join,
                          {bwd_rows, bwd_keys_of_block, bwd_row_width, bwd_scratch, bwd_prepare,
                           bwd_start_keys, bwd_add_rows, bwd_add_dq, bwd_finish_keys, bwd_finish_rows},
                          decode_scratch,

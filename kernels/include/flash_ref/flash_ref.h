@@ -18,8 +18,9 @@
  * kernels are put on options->stream of that device and the call returns: nothing is allocated, waited for
  * or read from the device, so a call can be captured in a graph. Hence workspace is required where the
  * function's _workspace says more than 0; elements of tensors (offsets, lengths, pages, decays) are not
- * checked: what they say beyond the tensors is left out, and FLASH_REF_BAD_VALUE never comes. Head dims are
- * 256 at most, for rwkv7 128. Wherever this header says "on CPU", that is all that is meant.
+ * checked: what they say beyond the tensors is left out, keys beyond a mask are hidden, and
+ * FLASH_REF_BAD_VALUE never comes. Head dims are 256 at most, for rwkv7 128. Wherever this header says "on
+ * CPU", that is all that is meant.
  *
  * Instruction sets. On CPU the fastest of the machine's instruction sets that the library was built for runs.
  * The environment variable FLASH_REF_ISA, read at the first call, forces one: scalar (what the compiler
@@ -82,7 +83,8 @@ typedef struct flash_ref_attention_options {
   /* Since ABI version 3. */
   const DLTensor* mask; /* bool, float32 or the dtype of q; (seq_q, seq_k) or (batch, heads, seq_q, seq_k),
                            where any size but seq_k may be 1 for all; bool: only true takes part, numbers are
-                           added to a score after softcap; NULL: none. Not for varlen. */
+                           added to a score after softcap; NULL: none. With varlen, seq_q and seq_k are those
+                           of the longest sequences or more, and i and j count from the sequence's start. */
 } flash_ref_attention_options;
 
 /* Since ABI version 3. Members that flash_ref_attention_options has too mean the same. */

@@ -10,6 +10,7 @@ namespace dtype_guard::san::cupti {
 
 using Result = std::int32_t;  // CUptiResult
 constexpr Result kSuccess = 0;
+constexpr Result kInvalidParameter = 1;
 constexpr Result kMultipleSubscribers = 39;
 
 using Subscriber = void*;  // CUpti_SubscriberHandle
@@ -56,14 +57,13 @@ struct CallbackData {
 
 using Callback = void (*)(void* user_data, std::uint32_t domain, std::uint32_t id, const void* data);
 
-// CUpti_SubscriberParams (CUDA 13): asks for a subscription under a name, and tells who holds it if refused.
+// CUpti_SubscriberParams as CUDA 13.0 has it: asks for a subscription under a name, and tells who holds it if
+// refused. Exactly this size: a libcupti refuses one that is larger than its own.
 struct SubscriberParameters {
   std::size_t struct_size;
   const char* subscriber_name;  // at most 53 characters
   char* old_subscriber_name;    // receives the holder's name
   std::size_t old_subscriber_size;
-  std::uint8_t allow_multiple_subscribers;
-  std::uint8_t padding[7];
 };
 constexpr std::size_t kHolderNameSize = 64;
 

@@ -36,42 +36,29 @@ constexpr CallbackId kCallbacks[] = {
 
 bool Session::start(const Functions& functions, Callback callback, void* user_data) {
   if (is_on()) return true;
-  reason_[0] = '\0';
   functions_ = functions;
-  if (functions.subscribe == nullptr || functions.unsubscribe == nullptr ||
-      functions.enable_callback == nullptr) {
-    TextSink(reason_, sizeof reason_) << "this libcupti lacks functions of the callback API";
-    state_.store(SessionState::kOff, std::memory_order_release);
-    return false;
-  }
-  if (!subscribe(callback, user_data)) {
-    state_.store(SessionState::kOff, std::memory_order_release);
-    return false;
-  }
-  for (const CallbackId& wanted : kCallbacks) {
-    if (enable(wanted.domain, wanted.id)) continue;
-    (void)functions_.unsubscribe(subscriber_);
-    state_.store(SessionState::kOff, std::memory_order_release);
-    return false;
-  }
-  state_.store(SessionState::kOn, std::memory_order_release);
-  return true;
+  TextSink reason(reason_, sizeof reason_);
+  const bool good = functions.subscribe != nullptr && functions.unsubscribe != nullptr &&
+                    functions.enable_callback != nullptr;
+  if (!good) reason << "this libcupti lacks functions of the callback API";
+  const bool on = good && subscribe(reason, callback, user_data) && enable_all(reason);
+  state_.store(on ? SessionState::kOn : SessionState::kOff, std::memory_order_release);
+  return on;
 }
 
-bool Session::subscribe(Callback callback, void* user_data) {
-  TextSink reason(reason_, sizeof reason_);
-  if (functions_.subscribe_v2 == nullptr) {
-    const Result result = functions_.subscribe(&subscriber_, callback, user_data);
-    if (result == kSuccess) return true;
-    if (result == kMultipleSubscribers)
-      reason << "another profiler is subscribed to CUPTI";
-    else
-      append_failure(reason, "cuptiSubscribe", result);
-    return false;
-  }
+void Session::refuse(const char* reason) {
+  if (is_on()) return;
+  TextSink(reason_, sizeof reason_) << reason;
+  state_.store(SessionState::kOff, std::memory_order_release);
+}
+
+bool Session::subscribe(TextSink& reason, Callback callback, void* user_data) {
   char holder[kHolderNameSize] = {};
-  SubscriberParameters parameters = {sizeof(SubscriberParameters), "dtype-san", holder, sizeof holder, 0, {}};
-  const Result result = functions_.subscribe_v2(&subscriber_, callback, user_data, &parameters);
+  SubscriberParameters parameters = {sizeof(SubscriberParameters), "dtype-san", holder, sizeof holder};
+  bool by_name = functions_.subscribe_v2 != nullptr;
+  Result result = by_name ? functions_.subscribe_v2(&subscriber_, callback, user_data, &parameters) : 0;
+  if (by_name && result == kInvalidParameter) by_name = false;  // a release that wants other parameters
+  if (!by_name) result = functions_.subscribe(&subscriber_, callback, user_data);
   if (result == kSuccess) return true;
   holder[sizeof holder - 1] = '\0';
   if (result == kMultipleSubscribers && holder[0] != '\0')
@@ -79,16 +66,27 @@ bool Session::subscribe(Callback callback, void* user_data) {
   else if (result == kMultipleSubscribers)
     reason << "another profiler is subscribed to CUPTI";
   else
-    append_failure(reason, "cuptiSubscribe_v2", result);
+    append_failure(reason, by_name ? "cuptiSubscribe_v2" : "cuptiSubscribe", result);
   return false;
 }
 
-bool Session::enable(std::uint32_t domain, std::uint32_t id) {
-  const Result result = functions_.enable_callback(1, subscriber_, domain, id);
-  if (result == kSuccess) return true;
-  TextSink reason(reason_, sizeof reason_);
-  append_failure(reason, "cuptiEnableCallback", result);
-  return false;
+// All or nothing: half of the callbacks would count half of the launches.
+bool Session::enable_all(TextSink& reason) {
+  for (const CallbackId& wanted : kCallbacks) {
+    const Result result = functions_.enable_callback(1, subscriber_, wanted.domain, wanted.id);
+    if (result == kSuccess) continue;
+    append_failure(reason, "cuptiEnableCallback", result);
+    unsubscribe(reason);
+    return false;
+  }
+  return true;
+}
+
+void Session::unsubscribe(TextSink& reason) {
+  const Result result = functions_.unsubscribe(subscriber_);
+  if (result == kSuccess) return;
+  reason << "; ";
+  append_failure(reason, "cuptiUnsubscribe", result);
 }
 
 void Session::append_failure(TextSink& reason, const char* what, Result result) const {
@@ -104,12 +102,9 @@ void Session::stop(const char* reason) {
   SessionState on = SessionState::kOn;
   if (!state_.compare_exchange_strong(on, SessionState::kOff, std::memory_order_acq_rel)) return;
   // Off before the call: a callback that still runs finds the source closed.
-  const Result result = functions_.unsubscribe(subscriber_);
   TextSink text(reason_, sizeof reason_);
   text << reason;
-  if (result == kSuccess) return;
-  text << "; ";
-  append_failure(text, "cuptiUnsubscribe", result);
+  unsubscribe(text);
 }
 
 }  // namespace dtype_guard::san::cupti

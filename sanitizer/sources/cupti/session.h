@@ -20,6 +20,9 @@ class Session {
   // when that cannot be; reason() then says why.
   bool start(const Functions& functions, Callback callback, void* user_data);
 
+  // Off without a try.
+  void refuse(const char* reason);
+
   // Unsubscribes. `reason` becomes what reason() says.
   void stop(const char* reason);
 
@@ -29,8 +32,9 @@ class Session {
   const char* reason() const { return reason_; }
 
  private:
-  bool subscribe(Callback callback, void* user_data);
-  bool enable(std::uint32_t domain, std::uint32_t id);
+  bool subscribe(TextSink& reason, Callback callback, void* user_data);
+  bool enable_all(TextSink& reason);
+  void unsubscribe(TextSink& reason);
   void append_failure(TextSink& reason, const char* what, Result result) const;
 
   Functions functions_;

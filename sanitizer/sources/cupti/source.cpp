@@ -1,14 +1,14 @@
 #include "sanitizer/sources/cupti/source.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/launch_frames.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/launch_callback.h"
+#include "sanitizer/sources/cupti/libcupti.h"
 #include "sanitizer/sources/cupti/session.h"
 
 namespace dtype_guard::san::cupti {
@@ -16,149 +16,77 @@ namespace dtype_guard::san::cupti {
 namespace {
 
 constinit Session session;
-constinit std::atomic<std::uint64_t> graph_nodes{0};
-constinit std::atomic<std::uint64_t> graph_launches{0};
+constinit LaunchSettings launch_settings;
+// Since the subscription: off before that is a dormant start, which waits with the subscription held.
+constinit std::atomic<bool> was_watching{false};
 
-// Not through std::string_view's members that may throw, which need libstdc++.
-const char* file_name(const char* path) {
-  const char* slash = strrchr(path, '/');
-  return slash != nullptr ? slash + 1 : path;
-}
-
-bool has_prefix(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
-
-// As a loaded libc has it: a reference here would ask for the newest version of the symbol.
-void* open_library(const char* path) {
-  void* (*open)(const char*, int) = nullptr;
-  each_loaded_object([&](const LoadedObject& object) {
-    const char* name = file_name(object.path);
-    if (!has_prefix(name, "libc.so.6") && !has_prefix(name, "libdl.so.2")) return true;
-    void* address = object.find_function("dlopen");
-    memcpy(&open, &address, sizeof open);
-    return open == nullptr;
-  });
-  return open != nullptr ? open(path, RTLD_LAZY | RTLD_LOCAL) : nullptr;
-}
-
-// The functions of the libcupti that is loaded; a second copy beside it would see nothing and disturb it.
-bool find_loaded(Functions& functions) {
-  bool found = false;
-  each_loaded_object([&](const LoadedObject& object) {
-    if (!has_prefix(file_name(object.path), "libcupti.so")) return true;
-    const auto take = [&](auto& function, const char* name) {
-      void* address = object.find_function(name);
-      memcpy(&function, &address, sizeof function);
-    };
-    take(functions.subscribe, "cuptiSubscribe");
-    take(functions.subscribe_v2, "cuptiSubscribe_v2");
-    take(functions.unsubscribe, "cuptiUnsubscribe");
-    take(functions.enable_callback, "cuptiEnableCallback");
-    take(functions.result_string, "cuptiGetResultString");
-    found = true;
-    return false;
-  });
-  return found;
-}
-
-// The path of libcupti as NVIDIA's layouts have it beside libcudart: in the same folder (CUDA 13 wheels), in
-// a toolkit's extras, in a sibling package (CUDA 12 wheels). Of the same major version, which the file's name
-// ends with.
-void open_beside_runtime() {
-  TextBuffer<1024> folder;
-  TextBuffer<32> version;
-  each_loaded_object([&](const LoadedObject& object) {
-    constexpr char kRuntime[] = "libcudart.so";
-    const char* name = file_name(object.path);
-    if (!has_prefix(name, kRuntime)) return true;
-    folder << std::string_view(object.path, static_cast<std::size_t>(name - object.path));
-    for (const char* c = name + sizeof kRuntime - 1; *c != '\0'; ++c) {
-      if (*c == '.' && version.size() > 0) break;
-      version << *c;
-    }
-    return false;
-  });
-  if (folder.size() == 0) return;
-  for (const std::string_view place : {"", "../extras/CUPTI/lib64/", "../../cuda_cupti/lib/"}) {
-    TextBuffer<1200> path;
-    path << folder.view() << place << "libcupti.so" << version.view();
-    if (open_library(path.c_str()) != nullptr) return;
-  }
+SourceState state_of(const Process& process) {
+  return {"cupti", session.is_on(), session.reason(), process.graphs.nodes(), process.graphs.replays()};
 }
 
 void write_state() {
   Process* mapped = process();
-  if (mapped != nullptr)
-    record_source(*mapped,
-                  {"cupti", session.is_on(), session.reason(), graph_nodes.load(std::memory_order_relaxed),
-                   graph_launches.load(std::memory_order_relaxed)});
+  if (mapped != nullptr) record_source(*mapped, state_of(*mapped));
 }
 
-// A launch by the runtime comes twice, once more from the driver's entry point inside it: the outer one
-// counts.
-bool is_outermost(Process& process, CallbackSite site) {
-  CallSlot* slot = call_slot(process);
-  if (slot == nullptr) return site == kEnter;
-  const std::uint32_t depth = slot->launch_depth.load(std::memory_order_relaxed);
-  if (site == kExit) {
-    if (depth > 0) slot->launch_depth.store(depth - 1, std::memory_order_relaxed);
-    return false;
-  }
-  slot->launch_depth.store(depth + 1, std::memory_order_relaxed);
-  return depth == 0;
+void stop(const char* reason) {
+  if (!session.is_on()) return;
+  QuietSection quiet;
+  session.stop(reason);
+  write_state();
+}
+
+void give_back() {
+  if (!session.is_on()) return;
+  given_back.store(true, std::memory_order_release);
+  stop("gave its place back: watching was switched off");
 }
 
 void on_callback(void*, std::uint32_t domain, std::uint32_t id, const void* data) {
-  if (!session.is_on()) return;
-  if (domain == kResource) {
-    if (id == kGraphNodeCreated) graph_nodes.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
+  if (!session.is_on() || data == nullptr) return;
   Process* mapped = process();
   if (mapped == nullptr) return;
-  const auto& call = *static_cast<const CallbackData*>(data);
-  // Kept also while watching is off: a thread may be inside a launch when that is switched.
-  if (!is_outermost(*mapped, call.site) || !is_watching()) return;
-  if (call.symbol_name == nullptr) {
-    graph_launches.fetch_add(1, std::memory_order_relaxed);
+  const bool watching = is_watching();
+  if (domain == kResource) {
+    if (watching) on_graph(*mapped, id, data);
     return;
   }
-  const std::string_view name = call.symbol_name;
-  const Launches::Seen seen = mapped->launches.count(name);
-  if (seen.count == 1) record_launch(*mapped, seen.index, name);
+  const auto& call = *static_cast<const CallbackData*>(data);
+  on_launch(*mapped, launch_settings, domain, id, call, watching);
+  if (watching) {
+    if (!was_watching.load(std::memory_order_relaxed)) was_watching.store(true, std::memory_order_relaxed);
+  } else if (call.site == kExit && was_watching.load(std::memory_order_relaxed)) {
+    give_back();  // on the way out of a call, where CUPTI allows to be detached
+  }
 }
 
-bool is_wanted() {
-  const Options& options = settings();
-  if (!options.enabled || options.cupti == Switch::kOff) return false;
-  // A bare preload leaves CUPTI to others; under the launcher the user has asked for a report.
-  return options.cupti == Switch::kOn || getenv("DTYPE_SAN_COMMAND_PID") != nullptr;
+// Once, and again after the subscription was given back: a failure stays one.
+bool is_due() {
+  return session.state() == SessionState::kNever || given_back.load(std::memory_order_acquire);
 }
 
 void start() {
-  if (!is_wanted()) return;
+  static constinit std::atomic<bool> starting{false};
+  if (!is_wanted() || !is_due() || starting.exchange(true)) return;
+  given_back.store(false, std::memory_order_release);
   Functions functions;
-  if (!find_loaded(functions)) {
-    open_beside_runtime();
-    (void)find_loaded(functions);
+  TextBuffer<256> reason;
+  if (find_cupti(functions, reason)) {
+    launch_settings.driver = find_driver();
+    launch_settings.times_casts = settings().cast_time && launch_settings.driver.has_events();
+    was_watching.store(is_watching(), std::memory_order_relaxed);
+    launch_settings.session.fetch_add(1, std::memory_order_relaxed);
+    if (session.start(functions, on_callback, nullptr)) follows_calls.store(true, std::memory_order_relaxed);
+  } else {
+    session.refuse(reason.c_str());
   }
-  (void)session.start(functions, on_callback, nullptr);
   write_state();
-}
-
-void step_back() {
-  if (!session.is_on()) return;
-  QuietSection quiet;
-  session.stop("gave its place to another CUPTI client");
-  write_state();
+  starting.store(false);
 }
 
 template <typename Function>
 Function real(const char* name) {
-  void* address = nullptr;
-  each_loaded_object([&](const LoadedObject& object) {
-    if (has_prefix(file_name(object.path), "libcupti.so")) address = object.find_function(name);
-    return address == nullptr;
-  });
+  void* address = find_in_cupti(name);
   Function function;
   memcpy(&function, &address, sizeof function);
   return function;
@@ -168,19 +96,68 @@ constexpr Result kNotInitialized = 15;
 
 }  // namespace
 
-void record_end(Process& process, Scratch& scratch) {
-  if (session.state() == SessionState::kNever) return;
-  write_launch_counts(process, scratch);
-  if (const std::uint64_t uncounted = process.launches.uncounted(); uncounted != 0) {
-    TextBuffer<128> text;
-    text << uncounted << " kernel launches were not counted: the table of kernel names was full";
-    FrameBuilder note(scratch.frame, FrameType::kNote);
-    note.text(text.view());
-    (void)append_frame(process, note, scratch);
+bool is_wanted() {
+  const Options& options = settings();
+  if (!options.enabled || options.cupti == Switch::kOff) return false;
+  // A bare preload leaves CUPTI to others; under the launcher the user has asked for a report.
+  return options.cupti == Switch::kOn || getenv("DTYPE_SAN_COMMAND_PID") != nullptr;
+}
+
+void start_late() {
+  if (!is_due() || !is_wanted()) return;
+  if (session.state() == SessionState::kNever && !is_driver_initialised()) return;
+  QuietSection quiet;
+  start();
+}
+
+void switched(bool on) {
+  if (on) {
+    if (given_back.load(std::memory_order_acquire)) start_late();
+  } else {
+    give_back();
   }
-  write_source(process, scratch,
-               {"cupti", session.is_on(), session.reason(), graph_nodes.load(std::memory_order_relaxed),
-                graph_launches.load(std::memory_order_relaxed)});
+}
+
+namespace {
+
+// Why nobody started the source, where that is more than that CUDA was not used; empty otherwise.
+void why_never(TextSink& reason) {
+  if (settings().cupti == Switch::kOff) {
+    reason << "option cupti=off";
+    return;
+  }
+  const char* injected = getenv("CUDA_INJECTION64_PATH");
+  if (injected != nullptr && strstr(injected, "libdtype_san") == nullptr) {
+    reason << "CUDA_INJECTION64_PATH is '" << std::string_view(injected) << "': that tool keeps the place";
+  } else if (has_runtime_without_driver()) {
+    reason << "CUDA's runtime is loaded, its driver (libcuda.so.1) is not: this machine has none, or CUDA "
+              "was not used";
+  }
+}
+
+}  // namespace
+
+void record_end(Process& process, Scratch& scratch) {
+  if (session.state() == SessionState::kNever) {
+    TextBuffer<512> reason;
+    why_never(reason);
+    if (reason.size() != 0) write_source(process, scratch, {"cupti", false, reason.view(), 0, 0});
+    return;
+  }
+  if (launch_settings.times_casts) process.cast_times.collect(launch_settings.driver, process.cast_links);
+  write_launch_counts(process, scratch);
+  const auto note = [&](std::uint64_t count, const char* what) {
+    if (count == 0) return;
+    TextBuffer<160> text;
+    text << count << what;
+    FrameBuilder frame(scratch.frame, FrameType::kNote);
+    frame.text(text.view());
+    (void)append_frame(process, frame, scratch);
+  };
+  note(process.launches.uncounted(), " kernel launches were not counted: the table of kernel names was full");
+  note(process.graphs.lost(),
+       " launches in CUDA graphs have no count of replays: the table of graphs was full");
+  write_source(process, scratch, state_of(process));
 }
 
 }  // namespace dtype_guard::san::cupti
@@ -198,7 +175,7 @@ extern "C" [[gnu::visibility("default")]] int InitializeInjection() {
 extern "C" [[gnu::visibility("default")]] cupti::Result cuptiSubscribe(cupti::Subscriber* subscriber,
                                                                        cupti::Callback callback,
                                                                        void* user_data) {
-  cupti::step_back();
+  cupti::stop("gave its place to another CUPTI client");
   const auto subscribe = cupti::real<decltype(cupti::Functions::subscribe)>("cuptiSubscribe");
   return subscribe != nullptr ? subscribe(subscriber, callback, user_data) : cupti::kNotInitialized;
 }
@@ -206,8 +183,14 @@ extern "C" [[gnu::visibility("default")]] cupti::Result cuptiSubscribe(cupti::Su
 extern "C" [[gnu::visibility("default")]] cupti::Result cuptiSubscribe_v2(
     cupti::Subscriber* subscriber, cupti::Callback callback, void* user_data,
     cupti::SubscriberParameters* parameters) {
-  cupti::step_back();
+  cupti::stop("gave its place to another CUPTI client");
   const auto subscribe = cupti::real<decltype(cupti::Functions::subscribe_v2)>("cuptiSubscribe_v2");
   return subscribe != nullptr ? subscribe(subscriber, callback, user_data, parameters)
                               : cupti::kNotInitialized;
+}
+
+void* cupti::stand_in(const char* name) {
+  if (strcmp(name, "cuptiSubscribe") == 0) return reinterpret_cast<void*>(&cuptiSubscribe);
+  if (strcmp(name, "cuptiSubscribe_v2") == 0) return reinterpret_cast<void*>(&cuptiSubscribe_v2);
+  return nullptr;
 }

@@ -10,20 +10,27 @@
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
+#include "sanitizer/sources/cupti/source.h"
 
 namespace dtype_guard::san {
 namespace {
 
 constexpr std::size_t kMaxApis = 64;  // of one copy
 
-// What is done with an event; nullptr for a function that has no contract here.
-using See = void (*)(Process&, const flash_ref_call_event&, std::uintptr_t kernel);
+struct Copy;
+
+// What is done with an event.
+using See = void (*)(const Copy&, const flash_ref_call_event&);
+
+// Of a function that has no contract here.
+void see_nothing(const Copy&, const flash_ref_call_event&) {}
 
 struct Copy {
   std::atomic<const flash_ref_observer_slot*> slot{nullptr};
   std::uintptr_t low = 0, high = 0;  // of the object that it lies in
   flash_ref_observer observer = {};
   See see[kMaxApis] = {};  // by the copy's own numbers
+  ApiId api[kMaxApis] = {};
 };
 // Constant: a copy may announce itself before our constructors run.
 constinit Copy copies[kMaxCopies];
@@ -31,35 +38,56 @@ constinit std::atomic<bool> changing{false};
 
 // An interceptor has seen this very call already.
 [[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
-  const void* first = slot != nullptr ? slot->forwarded[0].load(std::memory_order_relaxed) : nullptr;
-  return first != nullptr && first == event.tensors[0] &&
-         slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
+  if (slot == nullptr) return false;
+  const void* first = slot->forwarded[0].load(std::memory_order_relaxed);
+  if (first != event.tensors[0]) [[likely]]
+    return false;
+  return first != nullptr && slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
 
 template <ApiId id>
-void see(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
-  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
-    return;
-  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
-  CallSlot* slot = call_slot(process);
+[[gnu::always_inline]] inline void see_with(Process& process, CallSlot* slot, const Copy& copy,
+                                            const flash_ref_call_event& event) {
   if (is_forwarded(slot, event)) [[unlikely]]
     return;
+  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
-    before_call<id>(process, slot, event.tensors, caller, kernel);
+    before_call<id>(process, slot, event.tensors, caller, copy.low);
   } else {
     after_call<id>(process, event.tensors, caller, event.status);
   }
 }
 
+// With tables and counters that are still to be had, or that do not lie where most lie.
+template <ApiId id>
+[[gnu::noinline]] void see_elsewhere(const Copy& copy, const flash_ref_call_event& event) {
+  if (Process* mapped = process()) see_with<id>(*mapped, call_slot(*mapped), copy, event);
+}
+
+// What is rare is jumped to, here and below it, so that the clean path saves no registers.
+template <ApiId id>
+[[gnu::aligned(64)]] void see(const Copy& copy, const flash_ref_call_event& event) {
+  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
+    return;
+  Process* mapped = process_mapping.load(std::memory_order_acquire);
+  if (mapped == nullptr) [[unlikely]]
+    return see_elsewhere<id>(copy, event);
+  CallSlot* slot = likely_call_slot(*mapped);
+  if (slot == nullptr) [[unlikely]]
+    return see_elsewhere<id>(copy, event);
+  see_with<id>(*mapped, slot, copy, event);
+}
+
 template <std::size_t own>
-void see_own(Process& process, const flash_ref_call_event& event, std::uintptr_t kernel) {
+void see_own(const Copy& copy, const flash_ref_call_event& event) {
   constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
-  if (event.tensor_count != contract_of(kApi).operand_count) return;
+  Process* mapped = process();
+  if (mapped == nullptr || event.tensor_count != contract_of(kApi).operand_count) return;
   WatchedCall call{kApi, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
   if (event.phase == FLASH_REF_BEFORE) {
-    before_own_call(process, call, kernel);
+    before_own_call(*mapped, call, copy.low);
   } else if (event.status == 0 && noting_origins.load(std::memory_order_relaxed)) {
-    note_outputs(process, call);
+    note_outputs(*mapped, call);
   }
 }
 
@@ -70,29 +98,56 @@ constexpr See kSee[] = {
 };
 
 template <std::size_t... own>
-See find_own(const char* name, std::index_sequence<own...>) {
-  See found = nullptr;
-  ((own < own_contract_count() && std::strcmp(own_contracts[own].name, name) == 0 ? found = see_own<own>
-                                                                                  : found),
-   ...);
-  return found;
+See own_see(std::size_t index, std::index_sequence<own...>) {
+  static constexpr See kOwn[] = {see_own<own>...};
+  return kOwn[index];
 }
 
-See find_see(const char* name) {
-  for (std::size_t i = 0; i < kApiCount; ++i)
-    if (std::strcmp(kContracts[i].name, name) == 0) return kSee[i];
-  return find_own(name, std::make_index_sequence<kMaxOwnApis>());
+// What is done with a function of this name, and the contract's number.
+void find_see(const char* name, See& see, ApiId& api) {
+  see = see_nothing;
+  for (std::size_t i = 0; i < kApiCount + own_contract_count(); ++i) {
+    if (std::strcmp(contract_of(static_cast<ApiId>(i)).name, name) != 0) continue;
+    api = static_cast<ApiId>(i);
+    see = i < kApiCount ? kSee[i] : own_see(i - kApiCount, std::make_index_sequence<kMaxOwnApis>());
+    return;
+  }
 }
 
-void notify(void* context, const flash_ref_call_event* event) {
-  if (!is_watching()) [[unlikely]]
+// Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
+// on the stack.
+[[gnu::noinline, gnu::cold]] void notify_launches(const Copy& copy, const flash_ref_call_event& event) {
+  if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
+  const ApiId api = copy.api[event.api_index];
+  const bool is_watched = copy.see[event.api_index] != see_nothing && event.tensor_count > 0 &&
+                          event.tensor_count == contract_of(api).operand_count;
+  Process* mapped = process();
+  CallSlot* slot = mapped != nullptr ? call_slot(*mapped) : nullptr;
+  if (slot != nullptr && event.phase != FLASH_REF_BEFORE) {
+    cupti::leave_call(thread_launch(*mapped, *slot));
+  } else if (slot != nullptr && is_watched) {
+    cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(api), event.tensors,
+                      reinterpret_cast<std::uintptr_t>(event.caller));
+  }
+  copy.see[event.api_index](copy, event);
+}
+
+void notify(void* context, const flash_ref_call_event* event);
+
+[[gnu::noinline, gnu::cold]] void notify_first(void* context, const flash_ref_call_event* event) {
+  (void)decide_watching();
+  notify(context, event);
+}
+
+[[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
+  if (!is_switched_on()) [[unlikely]]
+    return is_decided() ? void() : notify_first(context, event);
+  if (event->api_index >= kMaxApis) [[unlikely]]
     return;
   const Copy& copy = *static_cast<const Copy*>(context);
-  See function = event->api_index < kMaxApis ? copy.see[event->api_index] : nullptr;
-  if (function == nullptr) [[unlikely]]
-    return;
-  if (Process* mapped = process(); mapped != nullptr) [[likely]]
-    function(*mapped, *event, copy.low);
+  if (cupti::follows_calls.load(std::memory_order_relaxed)) [[unlikely]]
+    return notify_launches(copy, *event);
+  copy.see[event->api_index](copy, *event);
 }
 
 struct Range {
@@ -134,9 +189,14 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   if (entry == nullptr) return false;
   entry->low = range.low;
   entry->high = range.high;
-  for (std::size_t i = 0; i < kMaxApis; ++i)
-    entry->see[i] = i < slot.api_count ? find_see(slot.apis[i]) : nullptr;
-  std::uint32_t after = settings().origins ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
+  for (std::size_t i = 0; i < kMaxApis; ++i) {
+    See see = see_nothing;  // a copy that is opened again may be in use already
+    if (i < slot.api_count) find_see(slot.apis[i], see, entry->api[i]);
+    entry->see[i] = see;
+  }
+  // The end of a call is of interest to origins, and to launches, which belong to the call until then.
+  std::uint32_t after =
+      settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
                        notify, entry, nullptr};
@@ -235,6 +295,7 @@ extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
   if (!settings().enabled) return -1;
   (void)decide_watching();
   switch_watching(on != 0);
+  cupti::switched(on != 0);
   return 0;
 }
 

@@ -1,12 +1,16 @@
 // Loads all rules (operators, contracts, catalog) and writes 25,000 findings in every format; prints time and
 // memory beside their limits, and fails when one is exceeded. `--allow N` multiplies the limits of time.
 #include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <streambuf>
 #include <string>
+#include <vector>
 
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/contract.h"
@@ -23,9 +27,8 @@ constexpr double kLoadMilliseconds = 5;
 constexpr double kLoadMegabytes = 10;
 constexpr double kWriteMilliseconds = 1000;
 
-double milliseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-}
+// What this process took of the processor: what else the machine does is not the rules' doing.
+double processor_milliseconds() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 // Resident now, of this process.
 double megabytes() {
@@ -58,25 +61,61 @@ bool row(const std::string& what, double value, double limit, const char* unit,
   return good;
 }
 
-bool load(double allow) {
-  const double before = megabytes();
-  const auto start = std::chrono::steady_clock::now();
+struct Load {
+  double milliseconds = -1;
+  double memory = 0;
+};
+
+Load load_once() {
+  const double before = megabytes(), start = processor_milliseconds();
   const bool loaded = !all_operators().empty() &&
                       builtin_contracts().find("flash_ref_attention_fwd") != nullptr &&
-                      find_rule("discarded-cast") != nullptr;
-  const double took = milliseconds_since(start);
+                      find_rule("discarded-cast") != nullptr &&
+                      autocast_policy("linear", "cuda", "2.13") == AutocastPolicy::kLowerPrecision;
+  const double took = processor_milliseconds() - start;
   if (!loaded) fmt::print("a table is empty\n");
-  const bool in_time = row("load all rules", took, kLoadMilliseconds * allow, "ms");
-  return row("memory of all rules", megabytes() - before, kLoadMegabytes, "MB") && in_time && loaded;
+  return {loaded ? took : -1, megabytes() - before};
+}
+
+// Tables are loaded once in a process, so each measurement has a process of its own.
+Load load_in_child() {
+  int ends[2];
+  Load result;
+  if (pipe(ends) != 0) return result;
+  const pid_t child = fork();
+  if (child == 0) {
+    result = load_once();
+    _exit(::write(ends[1], &result, sizeof(result)) == sizeof(result) ? 0 : 1);
+  }
+  close(ends[1]);
+  if (child < 0 || ::read(ends[0], &result, sizeof(result)) != sizeof(result)) result.milliseconds = -1;
+  close(ends[0]);
+  waitpid(child, nullptr, 0);
+  return result;
+}
+
+bool load(double allow) {
+  constexpr std::size_t kRuns = 31;
+  std::vector<Load> runs;
+  for (std::size_t i = 0; i < kRuns; ++i) runs.push_back(load_in_child());
+  std::sort(runs.begin(), runs.end(),
+            [](const Load& a, const Load& b) { return a.milliseconds < b.milliseconds; });
+  if (runs.front().milliseconds < 0) return false;
+  const Load& median = runs[kRuns / 2];
+  const bool in_time = row("load all rules", median.milliseconds, kLoadMilliseconds * allow, "ms",
+                           fmt::format("median of {} processes, processor time; {:.2f} to {:.2f}", kRuns,
+                                       runs.front().milliseconds, runs.back().milliseconds));
+  return row("memory of all rules", median.memory, kLoadMegabytes, "MB") && in_time;
 }
 
 bool write(const OutputFormat& format, const Report& report, double allow) {
   CountingBuffer buffer;
   std::ostream out(&buffer);
-  const auto start = std::chrono::steady_clock::now();
+  const double start = processor_milliseconds();
   format.write(out, report, {});
-  return row(fmt::format("write {}", format.name), milliseconds_since(start), kWriteMilliseconds * allow,
-             "ms", fmt::format("{:.1f} MB", static_cast<double>(buffer.bytes) / 1e6));
+  return row(fmt::format("write {}", format.name), processor_milliseconds() - start,
+             kWriteMilliseconds * allow, "ms",
+             fmt::format("{:.1f} MB", static_cast<double>(buffer.bytes) / 1e6));
 }
 
 }  // namespace

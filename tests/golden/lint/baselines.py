@@ -75,6 +75,15 @@ class Baselines(unittest.TestCase):
         run = self.lint({"b.cpp": GOOD}, "--baseline", self.known, "--format=json")
         self.assertEqual(self.states(run), [("b.cpp", "fixed")])
 
+    def test_a_summary_that_was_not_linked_is_not_called_fixed(self):
+        self.write({"a.cpp": BAD.replace("NAME", "one"), "b.cpp": BAD.replace("NAME", "two")})
+        for text, wanted in ((GOOD, [("b.cpp", "fixed")]), (BAD.replace("NAME", "two"), [("b.cpp", "unchanged")])):
+            emitted = self.lint({"b.cpp": text}, "--emit-summary", "b.sum")
+            self.assertEqual(emitted.returncode, 0, emitted.stderr)
+            run = subprocess.run([LINT, "--baseline", str(self.known), "--format=json", "--link", "b.sum"], text=True,
+                                 capture_output=True, timeout=120, cwd=self.folder)
+            self.assertEqual(self.states(run), wanted, run.stderr)
+
     def test_a_rule_that_was_not_asked_for_is_not_called_fixed(self):
         self.write({"a.cpp": BAD.replace("NAME", "one")})
         run = self.lint({"a.cpp": GOOD}, "--baseline", self.known, "--rules=attention-mask-dtype", "--format=json")

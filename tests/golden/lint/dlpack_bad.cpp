@@ -19,6 +19,13 @@ int main() {
   d.dtype = {4, 16, 1};  // expect: dlpack-dtype-mismatch
   attend_as(&d, &d);
 
+  DLTensor e{};
+  e.data = x.data_ptr();
+  e.dtype.code = 4;
+  e.dtype.bits = 16;  // expect: dlpack-dtype-mismatch
+  e.dtype.lanes = 1;
+  attend_as(&e, &e);
+
   std::vector<float> plain(24);
   DLTensor p{plain.data(), 4, {2, 16, 1}};  // expect: dlpack-dtype-mismatch
   attend_as(&p, &p);

@@ -22,12 +22,32 @@ void as_bits(DLTensor* out) {
   attend_as(&d, out);
 }
 
+// Field by field, and which it is depends on something.
+void by_fields(const at::Tensor& half, bool wide) {
+  DLTensor d{};
+  d.data = half.data_ptr();
+  d.dtype.code = 2;
+  d.dtype.bits = 16;
+  d.dtype.lanes = 1;
+  attend_as(&d, &d);
+  d.dtype.bits = wide ? 32 : 16;
+  attend_as(&d, &d);
+  d.dtype.code = 4;
+  if (wide) {
+    d.dtype.bits = 32;
+  } else {
+    d.dtype.code = 2;
+  }
+  attend_as(&d, &d);
+}
+
 int main() {
   at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf);
   DLTensor d{};
   d.data = x.data_ptr<at::Half>();
   d.dtype = {2, 16, 1};
   attend_as(&d, &d);
+  by_fields(x, true);
   void* memory = x.data_ptr();
   d.data = memory;
   attend_as(&d, &d);

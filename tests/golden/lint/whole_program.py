@@ -95,6 +95,28 @@ class WholeProgram(project.Case):
             self.assertEqual((linked.returncode, linked.stdout), (3, whole.stdout))
         self.assertEqual(self.found("--link", "model.sum", status=0), [])
 
+    def test_what_a_summary_rests_on_is_told_to_make(self):
+        self.write(contracts__json='{"schema": "dtype-guard/contracts/1", "library": "m", "apis": [{"name": "mine", "kind": '
+                   '"attention", "spellings": ["mine"], "operands": [{"role": "q", "argument": 0, "accepts": ["half"]}]}]}')
+        self.write(model__cpp=f'#include "a file #1.h"\n{ROTATE}')
+        (self.folder / "a file #1.h").write_text("#pragma once\n")
+        self.compiled("model.cpp")
+        for _ in range(2):  # through Clang, and from the cache
+            run = self.lint("-p", "build", "--contracts", "contracts.json", "--emit-summary", "m.sum", "--depfile", "m.d",
+                            "model.cpp")
+            self.assertEqual(run.returncode, 0, run.stderr)
+            text = (self.folder / "m.d").read_text()
+            self.assertTrue(text.startswith("m.sum: \\\n"), text)
+            for name in ("model.cpp", "a\\ file\\ \\#1.h", "attention.h", "contracts.json", ".dtype-lint.json"):
+                self.assertIn(name, text)
+            (self.folder / "m.d").unlink()
+        self.assertEqual(self.lint("-p", "build", "--no-cache", "--emit-summary", "m.sum", "--depfile", "m.d",
+                                   "model.cpp").returncode, 0)
+        self.assertIn("attention.h", (self.folder / "m.d").read_text())
+        run = self.lint("-p", "build", "--depfile", "m.d", "model.cpp")
+        self.assertEqual(run.returncode, 2)
+        self.assertIn("--emit-summary", run.stderr)
+
     def test_summaries_that_cannot_be_linked(self):
         self.write(helper__cpp=WIDEN)
         self.compiled("helper.cpp")
@@ -110,9 +132,9 @@ class WholeProgram(project.Case):
                 self.assertIn(word, run.stderr)
 
 
-        refused("", "is not a summary", "dtype-lint summary 1")
+        refused("", "is not a summary", "dtype-lint summary 2")
         refused("int main() {}\n", "is not a summary")
-        refused(good.replace("summary 1", "summary 0", 1), "format 0", "--emit-summary")
+        refused(good.replace("summary 2", "summary 0", 1), "format 0", "--emit-summary")
         refused(good[:len(good) // 2], "damaged")
         refused(good.replace("return", "retarn", 1), "damaged", "checksum")
         refused(good + good, "damaged")

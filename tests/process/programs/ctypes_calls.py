@@ -33,4 +33,5 @@ def main():
         print("status", Layer().forward(library, i % 2))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -184,6 +184,10 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "fp8") return attend({2, 8, 1}, {2, 8, 1}, {2, 8, 1}, {2, 8, 1}) != 0 ? 4 : 0;
   if (mode == "switched") return switched();
   if (mode == "broken") return broken_descriptors();
+  if (mode == "exec") {
+    wrong_times(6);
+    execl("/proc/self/exe", "the-next", "wrong", nullptr);
+  }
   if (mode == "fork") return fork_child();
   if (mode == "close") return close_everything();
   if (mode == "kill") wrong_times(5), raise(SIGKILL);

@@ -1,7 +1,8 @@
 // A job that runs until its input ends, for the tests that join it: threads that allocate, load libraries,
 // fork, wait in system calls that an interruption would fail, and call flash_ref with a wrong dtype all the
 // while. Prints "ready", and at the end what it has seen: "calls N refused N interrupted N".
-//   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, c computing
+//   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, l kernels
+//                      after two seconds, p kernels through an address from dlsym, c computing
 #include <dlfcn.h>
 #include <errno.h>
 #include <flash_ref/flash_ref.h>
@@ -60,7 +61,8 @@ void compute() {
   for (volatile double value = 1;;) value = value * 1.0000001;
 }
 
-void rotate() {
+// `by`: an address that was taken before, else as the linker binds the call.
+void rotate_by(decltype(&flash_ref_rotary) by) {
   std::vector<std::uint64_t> data(256);
   std::int64_t x_shape[] = {1, 4, 2, 8}, table_shape[] = {4, 4};
   DLTensor x = {};
@@ -74,13 +76,16 @@ void rotate() {
   table.shape = table_shape;
   table.dtype = {kDLBfloat, 16, 1};
   for (;;) {
-    const int status = flash_ref_rotary(&x, &table, &table, &x, nullptr);  // call: rotate
+    const int status = by != nullptr ? by(&x, &table, &table, &x, nullptr)
+                                     : flash_ref_rotary(&x, &table, &table, &x, nullptr);  // call: rotate
     calls += 1;
     if (status != 0) refused += 1;
     const timespec pause = {0, 1'000'000};
     nanosleep(&pause, nullptr);
   }
 }
+
+void rotate() { rotate_by(nullptr); }
 
 void start(char kind) {
   switch (kind) {
@@ -104,6 +109,18 @@ void start(char kind) {
       break;
     case 'k':
       std::thread(rotate).detach();
+      break;
+    case 'l':
+      std::thread([] {
+        const timespec while_joined = {2, 0};
+        nanosleep(&while_joined, nullptr);
+        rotate();
+      }).detach();
+      break;
+    case 'p':
+      std::thread([address = dlsym(RTLD_DEFAULT, "flash_ref_rotary")] {
+        rotate_by(reinterpret_cast<decltype(&flash_ref_rotary)>(address));
+      }).detach();
       break;
     default:
       std::exit(2);

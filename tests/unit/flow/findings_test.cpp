@@ -15,6 +15,15 @@ TEST_CASE("one instruction that reaches several operands is one finding with all
   CHECK(summary(result) == Found{"7 attention-implicit-promotion k,q,q in main [bf16]"});
 }
 
+TEST_CASE("q and k that were widened alike both differ from v: mending one would not mend the call") {
+  const std::string body =
+      "  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9 \"q * w\"\n"
+      "  %12 = op mul(%2, %10) ; 8:3-8:9 \"k * w\"\n  %13 = sink at::sdpa(q=%11, k=%12, v=%3) ; 9:3-9:9\n";
+  CHECK(findings(attention_main(body, "%1", "%2", "%3"), kBf16) ==
+        Found{"7 attention-implicit-promotion q in main [bf16]",
+              "8 attention-implicit-promotion k in main [bf16]"});
+}
+
 TEST_CASE("operators on one line whose result is one expression are one finding") {
   const std::string nested =
       "  %10 = op ones(%101)\n  %20 = const unknown\n  branch %20 ? b1 : b2\n"

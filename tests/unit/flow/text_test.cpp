@@ -13,6 +13,10 @@ namespace {
 const char* const kExample = R"IR(file "var.cpp"
 file "with space.h"
 not_lowered "odd" "inline assembly" ; var.cpp:3:1-3:5
+class Base
+class Inputs : Base, "odd class"
+  field mask: optional_tensor
+  field inner: object "Base"
 
 method Attention::forward key _ZN9Attention7forwardEv of Attention internal ; var.cpp:12:14-12:21
   parameter x: tensor
@@ -35,6 +39,7 @@ b0:
   store q, %10
   store q#2, %11
   store "a b".field[0].weight[*], %11
+  store q[+], %11
   %12 = load %1.mat_qkv."odd field"[-2]
   %13 = dtype_of %12
   %14 = options(dtype=%13)
@@ -125,7 +130,7 @@ void check_refused(const std::string& text, const std::string& message) {
 
 TEST_CASE("text that is not IR is refused with line and expectation") {
   const std::string head = "function f\n  variables x\nb0:\n";
-  check_refused("hello", "line 1: found 'hello', expected 'file', 'not_lowered', 'overridden' or a function");
+  check_refused("hello", "line 1: found 'hello', expected 'file', 'not_lowered', 'overridden', 'class' or a function");
   check_refused(head + "  frob %1\n", "line 4: found 'frob', expected an instruction or 'b1:'");
   check_refused(head + "  %1 = frob\n", "line 4: found 'frob', expected an instruction");
   check_refused(head + "  return %7\n", "line 4: %7 is used but never defined");

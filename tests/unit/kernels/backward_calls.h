@@ -1,4 +1,4 @@
-// Right calls of the backward functions, by role, to be made wrong in one point by a test.
+// Right calls of the backward functions and of varlen, by role, to be made wrong in one point by a test.
 #pragma once
 
 #include <map>
@@ -72,6 +72,13 @@ struct VarlenBwdArguments : RoleArguments {
                                           &options);
   }
   flash_ref_attention_options options{};
+};
+
+struct VarlenFwdArguments : VarlenBwdArguments {
+  int run() override {
+    return flash_ref_attention_varlen_fwd(at("q"), at("k"), at("v"), at("cu_seqlens_q"), at("cu_seqlens_k"),
+                                          at("out"), at("lse"), &options);
+  }
 };
 
 // r (2, 5, 3, 8) in bfloat16, zeros where a w is asked for.

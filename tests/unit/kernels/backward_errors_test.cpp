@@ -74,7 +74,7 @@ TEST_CASE("a mask: dtypes and shapes") {
   mask.dtype = {4, 16, 1};
   REQUIRE_ERROR(
       a.call(), FLASH_REF_BAD_DTYPE,
-      of_fwd("options.mask has dtype bfloat16; accepted: bool, float32 or float16 (the dtype of q)"));
+      of_fwd("options.mask has dtype bfloat16; accepted: float32 or bool, or float16 (the dtype of q)"));
   mask.dtype = {2, 32, 1};
   std::int64_t shape[] = {2, 4, 5, 8};
   mask.shape = shape;
@@ -103,14 +103,35 @@ TEST_CASE("a caller that knows no mask gives none, whatever lies behind its stru
   CHECK(a.call().status == FLASH_REF_OK);
 }
 
-TEST_CASE("sequences of different lengths have no mask") {
+TEST_CASE("a mask of sequences of different lengths covers the longest ones") {
   VarlenBwdArguments a;
-  CHECK(a.call().status == FLASH_REF_OK);
-  TestTensor mask({5, 7}, kFloat32);
+  const auto of_varlen = [](const std::string& message) {
+    return "flash_ref_attention_varlen_bwd: options.mask has shape " + message;
+  };
+  std::int64_t shape[4] = {2, 4, 5, 7};
+  TestTensor wide({2, 4, 9, 9}, kFloat32);
+  DLTensor mask = wide.tensor();
+  mask.shape = shape;
   a.options.mask = &mask;
-  REQUIRE_ERROR(a.call(), FLASH_REF_BAD_OPTIONS,
-                "flash_ref_attention_varlen_bwd: options.mask is set; expected NULL, since sequences of "
-                "different lengths have no common mask");
+  CHECK(a.call().status == FLASH_REF_OK);
+  shape[2] = 9, shape[3] = 9;
+  CHECK(a.call().status == FLASH_REF_OK);
+  shape[0] = shape[1] = shape[2] = 1;
+  CHECK(a.call().status == FLASH_REF_OK);
+  shape[3] = 6;
+  REQUIRE_ERROR(
+      a.call(), FLASH_REF_BAD_SHAPE,
+      of_varlen("(1, 1, 1, 6); expected (1, 1, 1, 7) (batch, heads of q, the longest sequence of q, "
+                "each perhaps 1, and the longest of k; lengths may be more)"));
+  shape[0] = 4, shape[1] = 7;
+  mask.ndim = 2;
+  REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
+                of_varlen("(4, 7); expected (5, 7) (the longest sequence of q, perhaps 1, and of k, each or "
+                          "more)"));
+  mask = wide.tensor();
+  mask.data = a.named("dk").data;
+  REQUIRE_ERROR(a.call(), FLASH_REF_BAD_LAYOUT,
+                "flash_ref_attention_varlen_bwd: dk shares memory with options.mask");
 }
 
 TEST_CASE("rwkv7 backward: shapes and places") {

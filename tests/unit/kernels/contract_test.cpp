@@ -39,28 +39,28 @@ std::string dtype_sentence(const Api& api) {
   return sentence + ".";
 }
 
+void require_rule(const flash_ref::ApiRule& table, const flash_ref::OperandRule& rule,
+                  const dtype_guard::Operand& operand) {
+  CHECK(rule.role == operand.role);
+  CHECK(rule.optional == operand.optional);
+  CHECK((rule.same_as < 0 ? "" : table.operands[rule.same_as].role) == operand.same_as);
+  for (std::size_t j = 0; j < std::size(flash_ref::kDtypes); ++j) {
+    const flash_ref::NamedDtype& named = flash_ref::kDtypes[j];
+    const auto dtype = dtype_guard::parse_dtype(named.name);
+    REQUIRE(dtype.has_value());
+    CHECK(dtype_guard::to_dlpack(*dtype) == dtype_guard::DlpackType{named.code, named.bits, named.lanes});
+    CHECK(((rule.accepts >> j) & 1U) == (operand.accepts.contains(*dtype) ? 1U : 0U));
+  }
+}
+
 void require_table(const flash_ref::ApiRule& table, const Api& api) {
   REQUIRE(table.operand_count == static_cast<int>(api.operands.size()));
-  for (int i = 0; i < table.operand_count; ++i) {
-    const flash_ref::OperandRule& rule = table.operands[i];
-    const dtype_guard::Operand& operand = api.operands[static_cast<std::size_t>(i)];
-    CHECK(rule.role == operand.role);
-    CHECK(operand.argument == i);
-    CHECK(rule.optional == operand.optional);
-    CHECK((rule.same_as < 0 ? "" : table.operands[rule.same_as].role) == operand.same_as);
-    for (std::size_t j = 0; j < std::size(flash_ref::kDtypes); ++j) {
-      const flash_ref::NamedDtype& named = flash_ref::kDtypes[j];
-      const auto dtype = dtype_guard::parse_dtype(named.name);
-      REQUIRE(dtype.has_value());
-      CHECK(dtype_guard::to_dlpack(*dtype) == dtype_guard::DlpackType{named.code, named.bits, named.lanes});
-      CHECK(((rule.accepts >> j) & 1U) == (operand.accepts.contains(*dtype) ? 1U : 0U));
-    }
+  for (std::size_t i = 0; i < api.operands.size(); ++i) {
+    CHECK(api.operands[i].argument == static_cast<int>(i));
+    require_rule(table, table.operands[i], api.operands[i]);
   }
   REQUIRE(table.option_count == static_cast<int>(api.options.size()));
-  for (int i = 0; i < table.option_count; ++i) {
-    CHECK(table.options[i].role == api.options[static_cast<std::size_t>(i)].role);
-    CHECK(table.options[i].accepts != 0);
-  }
+  for (std::size_t i = 0; i < api.options.size(); ++i) require_rule(table, table.options[i], api.options[i]);
 }
 
 // Every dtype that DLPack knows, in one operand at a time: refused exactly where the contract refuses it.
@@ -100,6 +100,7 @@ TEST_CASE("the calls refuse exactly what the contract refuses") {
   require_behaviour<AttentionArguments>(contract("flash_ref_attention_fwd"), Dtype::kFloat16);
   require_behaviour<RotaryArguments>(contract("flash_ref_rotary"), Dtype::kBFloat16);
   require_behaviour<AttentionBwdArguments>(contract("flash_ref_attention_bwd"), Dtype::kFloat16);
+  require_behaviour<VarlenFwdArguments>(contract("flash_ref_attention_varlen_fwd"), Dtype::kFloat16);
   require_behaviour<VarlenBwdArguments>(contract("flash_ref_attention_varlen_bwd"), Dtype::kFloat16);
   require_behaviour<Rwkv7BwdArguments>(contract("flash_ref_rwkv7_bwd"), Dtype::kBFloat16);
   require_behaviour<KvCacheArguments>(contract("flash_ref_attention_kvcache"), Dtype::kBFloat16);

@@ -4,7 +4,7 @@ which reads them; `mask`, `index` and `index2` are fixed tensors, `dt` is a dtyp
 ROWS = (
     # elementwise, random and fills
     ("torch.BASE(a, b, out=o)", "1d 2d", "clamp_min_out clamp_max_out max_out min_out pow_out"), ("torch.BASE(a, b, c, out=o)", "1d 2d 3d", "lerp_out"),
-    ("torch.BASE(a, out=o)", "1R", "abs_out"), ("torch.BASE(a, 0, out=o)", "1R", "logsumexp_out"),
+    ("torch.BASE(a, out=o)", "1r", "abs_out"), ("torch.BASE(a, 0, out=o)", "1r", "logsumexp_out"),
     ("torch.ops.aten.embedding(a, index, out=o)", "1d", "embedding_out"), ("torch.ops.aten.BASE(a, out=o)", "1d", "hardshrink_out randn_like_out"),
     ("torch.ops.aten.randint_like(a, 2, out=o)", "1d", "randint_like_out"), ("torch.ops.aten.huber_loss(a, b, out=o)", "1d 2d", "huber_loss_out"),
     ("torch.addbmm(a, b, c, out=o)", "1d 23 33", "addbmm_out"), ("torch.median(a, out=o)", "1d", "median_out"),
@@ -26,10 +26,12 @@ ROWS = (
      "special_scaled_modified_bessel_k1 special_digamma special_psi special_erf special_erfc special_erfinv special_exp2 "
      "special_expm1 special_gammaln special_log1p special_round special_sinc"),
     ("torch.special.NAME(a, 2)", "0r", "special_chebyshev_polynomial_t special_chebyshev_polynomial_u special_hermite_polynomial_h "
-     "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p"),
+     "special_hermite_polynomial_he special_laguerre_polynomial_l special_legendre_polynomial_p special_chebyshev_polynomial_v special_chebyshev_polynomial_w "
+     "special_shifted_chebyshev_polynomial_t special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v "
+     "special_shifted_chebyshev_polynomial_w"),
     ("torch.nn.functional.rrelu(a)", "0d", "rrelu"), ("n(a)", "0d", "resolve_neg"),
     ("torch.nn.functional.hardtanh(a, -1, 1)", "0r", "hardtanh"),
-    ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"), ("n(a)", "0f", "cov corrcoef"),
+    ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"), ("n(a)", "0d", "cov corrcoef"),
     ("n(a)", "0d", "trapezoid trapz cumulative_trapezoid"), ("n(a, b)", "0d 1d", "dist"), ("torch.histc(a)", "0d", "histc"),
     # reductions and norms
     ("torch.bucketize(a, b)", "0r boundaries=v", "bucketize"), ("n(a)", "0v", "bincount"),
@@ -51,8 +53,8 @@ ROWS = (
     ("torch.native_batch_norm(a, None, None, None, None, True, 0.1, 1e-5)", "0d", "native_batch_norm"),
     ("torch.nn.functional.instance_norm(a)", "03", "instance_norm"), ("torch.nn.functional.local_response_norm(a, 2)", "03", "local_response_norm"),
     ("torch.norm_except_dim(a)", "0d", "norm_except_dim"), ("torch.nuclear_norm(a)", "0d", "nuclear_norm"),
-    ("torch.nn.functional.NAME(a, b)", "0f 1f", "binary_cross_entropy"),
-    ("torch.nn.functional.cosine_embedding_loss(a, b, index)", "0f 1f", "cosine_embedding_loss"),
+    ("torch.nn.functional.NAME(a, b)", "0v 1v", "binary_cross_entropy"),
+    ("torch.nn.functional.cosine_embedding_loss(a, b, index)", "0d 1d", "cosine_embedding_loss"),
     # products
     ("torch.nn.functional.bilinear(a, b, c)", "0d 1d 23", "bilinear"), ("torch.chain_matmul(a, b)", "0d 0d", "chain_matmul"),
     ("torch.nn.functional.conv3d(a, b)", "05 15", "conv3d"), ("torch.conv_tbc(a, b, c)", "03 13 2v", "conv_tbc"),
@@ -115,6 +117,11 @@ ROWS = (
     ("a.new_tensor([b])", "0d 1I", "new_tensor"), ("torch.empty_permuted((2,), (0,))", "", "empty_permuted"), ("a.new_empty_strided((2,), (1,))", "0d", "new_empty_strided"),
     ("n(2, dtype=dt)", "", "zeros ones empty rand randn eye"), ("n(0, 1, 3, dtype=dt)", "", "linspace logspace"), ("n(a, dtype=dt)", "0d", "zeros_like ones_like empty_like rand_like randn_like"),
     ("n(4)", "", "bartlett_window kaiser_window"), ("torch.fft.NAME(4)", "", "fft_fftfreq fft_rfftfreq"),
-    # recurrent cells
+    # recurrent layers
+    ("torch.lstm(a, (b[:1], b[:1]), [c.reshape(8, 2), c.reshape(8, 2)], False, 1, 0.0, False, False, False)", "03 13 2t", "lstm"),
+    ("torch.gru(a, b[:1], [c[:3].reshape(6, 2), c[:3].reshape(6, 2)], False, 1, 0.0, False, False, False)", "03 13 2t", "gru"),
+    ("torch.NAME(a, b[:1], [c[0], c[0]], False, 1, 0.0, False, False, False)", "03 13 2t", "rnn_tanh rnn_relu"),
+    ("torch.lstm_cell(a, (b, b), c.reshape(8, 2), c.reshape(8, 2))", "0d 1d 2t", "lstm_cell"),
+    ("torch.gru_cell(a, b, c[:3].reshape(6, 2), c[:3].reshape(6, 2))", "0d 1d 2t", "gru_cell"),
     ("torch.rnn_tanh_cell(a, b, c, c)", "0d 1d 2d", "rnn_tanh_cell"), ("torch.rnn_relu_cell(a, b, c, c)", "0d 1d 2d", "rnn_relu_cell"),
 )

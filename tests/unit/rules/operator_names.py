@@ -35,16 +35,17 @@ DUNDERS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "
 # Families of the dispatcher that cannot stand between a model's input and an attention call, or whose results a dtype rule
 # cannot describe. Reviewed.
 OUTSIDE = (
-    (r"^_(?!softmax|log_softmax|convolution$|fused_rms_norm|safe_softmax)", "internal"),
+    (r"^_foreach_|^_fused_(adam|sgd|ada)|^_amp_", "whole lists of tensors at once: optimizers and gradient scalers"),
+    (r"^_(?!foreach_|fused_(adam|sgd|ada)|amp_|softmax|log_softmax|convolution$|fused_rms_norm|safe_softmax)", "internal: reached only through an entry"),
     (r"backward|_jvp|grad(s|ient)?$|get_gradients|accumulate", "the way back"),
-    (r"sparse|coalesce|^(col|row|crow|ccol)_|indices|values|hspmm|sspaddmm|smm", "sparse layouts"),
-    (r"quantize|int_repr|q_per|qparams|fake_quant|fbgemm|dequantize|observer|obs_fake", "quantization"),
+    (r"sparse|coalesce|^(col|row|crow|ccol)_indices|^(row_)?indices|values|hspmm|sspaddmm|^smm$", "sparse layouts"),
+    (r"quantized?(_|$)|^quantize_|int_repr|q_per|qparams|fake_quant|fbgemm|observer|obs_fake", "quantization: integers in, or out"),
     (r"^to_mkldnn$|^(mkldnn|cudnn|miopen|mps|xnnpack|nnpack)_|slow_conv|thnn_|conv_depthwise3d|overrideable", "a backend's own kernels"),
     (r"^sym_|^(dict|items|keys|popitem|sorted|set|get|list|append)$|flatten_dense|^as_tensor$|from_file|resize$|resize_as$", "no operator on values"),
     (r"ldl|geqrf|orgqr|ormqr|lu_unpack|lu_solve|triangular_solve|_powsum|solve_ex|lu_factor_ex|linalg__", "factorizations whose result no model passes on"),
-    (r"histogram|unique|nonzero_|segment_reduce|embedding_renorm|ctc_loss|hash_tensor|copy_sparse|choose_qparams", "counts, labels, bookkeeping"),
-    (r"_forward$|^batch_norm_|nll_loss|_loss$|loss_nd|lstm|gru|rnn_(relu|tanh)$|_with_noise|normal_functional|binomial", "losses, recurrent layers, training only"),
-    (r"^polygamma_$|^ldexp_?$|fractional_max_pool|max_unpool|max_pool3d_with|max_pool1d_with|special_(chebyshev|shifted|hermite|laguerre|legendre)|_inverse$", "rare"),
+    (r"histogram|unique|nonzero_|segment_reduce|embedding_renorm|ctc_loss|hash_tensor|copy_sparse", "counts, labels, bookkeeping"),
+    (r"_forward$|^batch_norm_|nll_loss|_loss$|loss_nd|_with_noise|normal_functional|binomial", "losses and the parts that training alone calls"),
+    (r"^polygamma_$|^ldexp_?$|fractional_max_pool|max_unpool|max_pool3d_with|max_pool1d_with|_inverse$", "a scaling by powers of two; parts of entries: their indices, their inverse, in place with a number first"),
     (r"^(frobenius_norm|native_norm|lift|rrelu|randn_like|renorm|sum_to_size)$|_copy$|detach_copy", "other spellings of entries"),
 )
 

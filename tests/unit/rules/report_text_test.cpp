@@ -48,6 +48,20 @@ TEST_CASE("a static report prints as compilers print") {
   CHECK(text_of(test::static_report()) == golden("static.txt"));
 }
 
+TEST_CASE("operands of the call at which the path ends are named, the path's own once") {
+  Report report = test::static_report();
+  Finding& finding = report.findings.front();
+  REQUIRE_FALSE(finding.path.empty());
+  finding.path.back().location = finding.sinks.front().location;
+  finding.path.back().note = "reaches 'q' of 'flash_ref_attention_fwd'";
+  CHECK(text_of(report).find("also reaches") == std::string::npos);
+  finding.sinks.push_back(finding.sinks.front());
+  finding.sinks.back().role = "k";
+  const std::string text = text_of(report);
+  CHECK(text.find("\n  also reaches: 'k'\n") != std::string::npos);
+  CHECK(text.find("as k here") == std::string::npos);
+}
+
 TEST_CASE("a run-time report prints what was watched, operands and backtrace") {
   CHECK(text_of(test::runtime_report()) == golden("runtime.txt"));
 }

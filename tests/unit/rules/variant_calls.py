@@ -8,12 +8,11 @@ from torch_observer import Call, exists, operands_of, spelled
 
 
 def written_rows():
-    for rows, minor in ((operator_calls.ROWS, False), (more_calls.ROWS, True)):
-        for expression, operands, names in rows:
-            for name in names.split():
-                text = spelled(expression, name)
-                if exists(text):
-                    yield name, text, operands_of(operands), minor
+    for expression, operands, names in operator_calls.ROWS + more_calls.ROWS:
+        for name in names.split():
+            text = spelled(expression, name)
+            if exists(text):
+                yield name, text, operands_of(operands)
 
 
 def in_place(name, text):
@@ -60,16 +59,16 @@ def in_release(name):
 def all_calls(variants):
     """Every call, with those of the variants whose names are in `variants`."""
     rows = list(written_rows())
-    given = {name for name, _, _, _ in rows}
-    for name, text, operands, minor in rows:
-        yield Call(name, text, operands, minor=minor)
+    given = {name for name, _, _ in rows}
+    for name, text, operands in rows:
+        yield Call(name, text, operands)
         if not operands or operands[0][0] != "0" or name.endswith(("_", "_out")) or "dt" in text:
             continue
         method = in_place(name, text) if f"{name}_" in variants and f"{name}_" not in given else None
         if method is not None:
-            yield Call(f"{name}_", method, operands, minor=True)
+            yield Call(f"{name}_", method, operands)
         out = with_out(name, text) if f"{name}_out" in variants and f"{name}_out" not in given else None
         if out is not None:
             shifted = [(str(int(argument) + 1) if argument.isdigit() else argument, shape) for argument, shape in operands]
             ops = re.sub(r"^torch[\w.]+", f"torch.ops.aten.{name}", out)
-            yield Call(f"{name}_out", out, shifted, other=ops if ops != out else None, minor=True)
+            yield Call(f"{name}_out", out, shifted, other=ops if ops != out else None)

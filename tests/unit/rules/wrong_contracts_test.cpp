@@ -117,6 +117,8 @@ const Case kCases[] = {
      R"(c.json:3: /helpers/my::apply_scale: found "mull", expected an operator by PyTorch's name, such as "mul", did you mean "mul"?)"},
     {3, R"(  "library": "mine", "helpers": {"apply scale": "mul"},)",
      R"(c.json:3: /helpers/apply scale: found the key "apply scale", expected a qualified name)"},
+    {11, R"(    "options": [{"role": "mask", "accepts": ["bool"], "same_as": "v"}])",
+     R"(c.json:11: /apis/0/options/0/same_as: found "v", expected a role of this API ("q", "k"))"},
     {11, R"(    "result_like": "out")",
      R"(c.json:11: /apis/0/result_like: found "out", expected a role of this API ("q", "k"))"},
     {11, R"(    "name": "again")",

@@ -1,0 +1,15 @@
+// --export-fixes: findings and fixes as clang-tidy writes them (YAML of clang::tooling), for
+// clang-apply-replacements and the tools that read its files.
+#pragma once
+
+#include <string>
+
+#include "analyzer/flow/fixes/source_text.h"
+#include "rules/report/report.h"
+
+namespace dtype_guard::driver {
+
+// Open findings only, named dtype-RULE; a fix is left out where the text does not have its place.
+std::string exported_fixes(const Report& report, const flow::SourceText& text);
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,248 @@
+#include "analyzer/driver/fixing.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "analyzer/driver/atomic_file.h"
+#include "analyzer/driver/edited_text.h"
+#include "analyzer/driver/exported_fixes.h"
+#include "analyzer/driver/reading.h"
+#include "analyzer/driver/reporting.h"
+#include "rules/report/source_files.h"
+
+namespace dtype_guard::driver {
+
+namespace fs = std::filesystem;
+using clang_front_end::CompileCommand;
+
+namespace {
+
+// The text of each file is read again for each of them when they do not go together.
+constexpr std::size_t kTriedOneByOne = 20;
+
+using FileEdits = std::map<std::string, std::vector<ByteEdit>>;  // by report name
+
+class Fixing {
+ public:
+  Fixing(std::vector<FileSummary> summaries, const Options& options, const SourceList& sources, Cache& cache)
+      : before_(std::move(summaries)),
+        options_(options),
+        sources_(sources),
+        cache_(cache),
+        root_(sources.user_code.root()),
+        files_(root_) {}
+
+  FixedSources run() {
+    Report report = report_on(before_, root_, options_, {sources_.headers, {}});
+    choose(report);
+    accept(report);
+    const bool wanted = options_.fix && !accepted_.empty();
+    if (!options_.export_fixes.empty()) export_to(report);
+    if (!wanted || !write()) return {std::move(report), std::move(before_)};
+    std::cerr << fmt::format("dtype-lint: fixed {} finding{} in {} file{}\n", accepted_.size(),
+                             accepted_.size() == 1 ? "" : "s", edits_of(accepted_).size(),
+                             edits_of(accepted_).size() == 1 ? "" : "s");
+    return std::move(after_);
+  }
+
+ private:
+  static std::string place(const Finding& finding) {
+    return fmt::format("{}:{}:{}", finding.location.file, finding.location.line, finding.location.column);
+  }
+  void told(const Finding& finding, const std::string& why) {
+    std::cerr << fmt::format("dtype-lint: note: {}: {} not fixed: {}\n", place(finding), finding.rule, why);
+  }
+
+  // Below the root even when links are followed, and writable.
+  std::string why_not_editable(const std::string& file) const {
+    std::error_code error;
+    const fs::path path = fs::canonical(fs::path(root_) / file, error);
+    const std::string folder = fs::canonical(root_, error).string() + "/";
+    if (error || !path.string().starts_with(folder)) {
+      return fmt::format("'{}' is outside the project folder '{}'", file, root_);
+    }
+    if (options_.fix && ::access(path.c_str(), W_OK) != 0) {
+      return fmt::format("'{}' cannot be written: {}", file, std::strerror(errno));
+    }
+    return "";
+  }
+
+  // The edits of a finding, or why they cannot be made beside those that were chosen.
+  std::string bytes_of(const Finding& finding, FileEdits& out) {
+    for (const Edit& edit : finding.fixes.front().edits) {
+      const std::string* text = files_.text(edit.range.file);
+      const auto bytes = text ? byte_edit(*text, edit) : std::nullopt;
+      if (!bytes) return fmt::format("'{}' is not as it was read", edit.range.file);
+      if (std::string why = why_not_editable(edit.range.file); !why.empty()) return why;
+      out[edit.range.file].push_back(*bytes);
+    }
+    for (const auto& [other, edits] : chosen_) {
+      for (const auto& [file, theirs] : edits) {
+        for (const ByteEdit& a : theirs) {
+          for (const ByteEdit& b : out[file]) {
+            if (!compatible(a, b)) {
+              return fmt::format("its edit overlaps that of the finding at {}; run --fix again",
+                                 place(*other));
+            }
+          }
+        }
+      }
+    }
+    return "";
+  }
+
+  void choose(const Report& report) {
+    for (const Finding& each : report.findings) {
+      if (!is_open(each) || each.fixes.empty()) continue;
+      FileEdits edits;
+      const std::string why = bytes_of(each, edits);
+      if (why.empty()) {
+        chosen_.emplace_back(&each, std::move(edits));
+      } else {
+        told(each, why);
+      }
+    }
+  }
+
+  static FileEdits edits_of(const std::vector<std::pair<const Finding*, FileEdits>>& fixes) {
+    FileEdits out;
+    for (const auto& [finding, edits] : fixes) {
+      for (const auto& [file, list] : edits) out[file].insert(out[file].end(), list.begin(), list.end());
+    }
+    return out;
+  }
+
+  // All at once, or else one after the other.
+  void accept(Report& report) {
+    if (chosen_.empty()) return;
+    accepted_ = chosen_;
+    if (std::string why = try_accepted(report); !why.empty()) {
+      accepted_.clear();
+      std::size_t tried = 0;
+      for (const auto& each : chosen_) {
+        accepted_.push_back(each);
+        if (chosen_.size() > 1) why = tried++ < kTriedOneByOne ? try_accepted(report) : "too many in one run";
+        if (why.empty()) continue;
+        told(*each.first, why);
+        accepted_.pop_back();
+      }
+      // after_ is of the last that was tried.
+      if (!accepted_.empty() && !try_accepted(report).empty()) accepted_.clear();
+    }
+    std::set<const Finding*> kept;
+    for (const auto& [finding, edits] : accepted_) kept.insert(finding);
+    for (Finding& each : report.findings) {
+      if (!kept.count(&each)) each.fixes.clear();
+    }
+  }
+
+  // Reads the edited text; empty when it is as it should be.
+  std::string try_accepted(const Report& report) {
+    texts_.clear();
+    SourceList again = sources_;
+    again.commands.clear();
+    for (const auto& [file, edits] : edits_of(accepted_)) {
+      texts_[file] = edited_text(*files_.text(file), edits);
+      again.texts[(fs::path(root_) / file).lexically_normal().string()] = texts_[file];
+    }
+    after_.summaries = before_;
+    std::vector<std::size_t> which;
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+      const auto& read = before_[i].module.files;
+      const bool edited = texts_.count(before_[i].source) ||
+                          std::any_of(read.begin(), read.end(),
+                                      [&](const std::string& file) { return texts_.count(file) != 0; });
+      if (!edited) continue;
+      which.push_back(i);
+      again.commands.push_back(sources_.commands[i]);
+    }
+    std::vector<FileSummary> fresh = read_sources(options_, again, cache_);
+    for (std::size_t i = 0; i < which.size(); ++i) {
+      if (fresh[i].failed() && !before_[which[i]].failed()) {
+        const auto& errors = fresh[i].errors;
+        return errors.empty() ? "the edited text is not read to its end"
+                              : fmt::format("the edited text does not compile: {}:{}: {}", errors[0].file,
+                                            errors[0].line, errors[0].message);
+      }
+      after_.summaries[which[i]] = std::move(fresh[i]);
+    }
+    Options quiet = options_;
+    quiet.write_baseline.clear();
+    after_.report = report_on(after_.summaries, root_, quiet, {sources_.headers, texts_});
+    return compare(report);
+  }
+
+  // Edits add no lines, so what is found is where it was.
+  std::string compare(const Report& before) const {
+    using Key = std::tuple<std::string, int, std::string>;
+    const auto key = [](const Finding& each) {
+      return Key(each.location.file, each.location.line, each.rule);
+    };
+    std::map<Key, int> open;
+    for (const Finding& each : before.findings) open[key(each)] += is_open(each) ? 1 : 0;
+    for (const auto& [finding, edits] : accepted_) --open[key(*finding)];
+    for (const Finding& each : after_.report.findings) {
+      if (is_open(each) && each.level != Level::kNote && --open[key(each)] < 0) {
+        return fmt::format("the edited text has {} in line {} of {}", each.rule, each.location.line,
+                           each.location.file);
+      }
+    }
+    return "";
+  }
+
+  // False when nothing was written.
+  bool write() {
+    for (const auto& [file, text] : texts_) {
+      SourceFiles now(root_);
+      const std::string* current = now.text(file);
+      if (!current || *current != *files_.text(file)) {
+        throw UsageError(
+            fmt::format("--fix: '{}' was changed while it was checked; nothing more was written, run "
+                        "it again",
+                        file));
+      }
+      const std::string problem = write_atomically((fs::path(root_) / file).string(), text);
+      if (!problem.empty()) throw UsageError(fmt::format("--fix: writing '{}' failed: {}", file, problem));
+    }
+    return !texts_.empty();
+  }
+
+  void export_to(const Report& report) {
+    const std::string text =
+        exported_fixes(report, [&](const std::string& file) { return files_.text(file); });
+    const std::string problem = write_atomically(options_.export_fixes, text);
+    if (!problem.empty()) {
+      throw UsageError(
+          fmt::format("--export-fixes: writing '{}' failed: {}", options_.export_fixes, problem));
+    }
+  }
+
+  std::vector<FileSummary> before_;
+  const Options& options_;
+  const SourceList& sources_;
+  Cache& cache_;
+  std::string root_;
+  SourceFiles files_;
+  std::vector<std::pair<const Finding*, FileEdits>> chosen_, accepted_;
+  std::map<std::string, std::string> texts_;  // edited, by report name
+  FixedSources after_;
+};
+
+}  // namespace
+
+FixedSources fix_sources(std::vector<FileSummary> summaries, const Options& options,
+                         const SourceList& sources, Cache& cache) {
+  return Fixing(std::move(summaries), options, sources, cache).run();
+}
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,111 @@
+#include "analyzer/driver/option_values.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+#include <utility>
+
+#include "analyzer/driver/atomic_file.h"
+#include "rules/operators/version.h"
+#include "rules/text/nearest_name.h"
+
+namespace dtype_guard::driver {
+
+namespace {
+
+std::string listed(const std::vector<std::string>& names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::size_t release(const std::string& text, const std::string& written) {
+  static const std::regex kVersion(R"((\d{1,4})\.(\d{1,4})(\.\d{1,4})?)");
+  const std::string whole = text == written ? "" : fmt::format(" in '{}'", written);
+  if (!std::regex_match(text, kVersion)) {
+    throw UsageError(fmt::format(
+        "--torch: '{}'{} is not a version such as 2.4; a range is written A..B, as 2.4..2.13", text, whole));
+  }
+  const auto found = std::find_if(kTorchReleases.begin(), kTorchReleases.end(), [&](std::string_view each) {
+    return parse_torch_version(each) == parse_torch_version(text);
+  });
+  if (found == kTorchReleases.end()) {
+    throw UsageError(fmt::format("--torch: nothing is known of version '{}'{}; the rules cover {}", text,
+                                 whole, fmt::join(kTorchReleases, ", ")));
+  }
+  return static_cast<std::size_t>(found - kTorchReleases.begin());
+}
+
+}  // namespace
+
+void expect_one_of(const char* option, const std::string& given, const std::vector<std::string>& known) {
+  if (std::find(known.begin(), known.end(), given) != known.end()) return;
+  throw UsageError(
+      fmt::format("{}: '{}' is none of {}{}", option, given, listed(known), did_you_mean(given, known)));
+}
+
+void check_precision(const std::vector<std::string>& names, const std::vector<flow::PrecisionSetting>& more,
+                     Options& options) {
+  std::vector<std::string> known;
+  std::vector<flow::PrecisionSetting> rows = flow::precision_settings();
+  rows.insert(rows.end(), more.begin(), more.end());
+  for (const flow::PrecisionSetting& each : rows) known.push_back(each.name);
+  for (const std::string& name : names) expect_one_of("--precision", name, known);
+  options.settings_named = !names.empty();
+  for (const flow::PrecisionSetting& each : rows) {
+    const bool named = std::find(names.begin(), names.end(), each.name) != names.end();
+    if (names.empty() ? each.by_default : named) options.settings.push_back(each);
+  }
+}
+
+void expect_writable(const char* option, const std::string& file) {
+  const std::string problem = why_not_writable(file);
+  if (problem.empty()) return;
+  throw UsageError(
+      fmt::format("{}: cannot write '{}': {}; name a file in a folder that exists and is writable", option,
+                  file, problem));
+}
+
+// "2.4", or "2.4..2.13": every release from one to the other.
+std::vector<std::string> read_torch_versions(const std::string& written) {
+  if (written.empty()) return {};
+  const std::size_t dots = written.find("..");
+  const std::size_t first = release(written.substr(0, dots), written);
+  const std::size_t last = dots == std::string::npos ? first : release(written.substr(dots + 2), written);
+  if (last < first) {
+    throw UsageError(fmt::format("--torch: '{}' ends before it begins; write {}..{}", written,
+                                 kTorchReleases[last], kTorchReleases[first]));
+  }
+  return {kTorchReleases.begin() + static_cast<std::ptrdiff_t>(first),
+          kTorchReleases.begin() + static_cast<std::ptrdiff_t>(last) + 1};
+}
+
+void check_formats(const std::vector<std::string>& formats, Options& options) {
+  bool on_terminal = false;
+  for (const std::string& each : formats) {
+    const std::size_t equals = each.find('=');
+    const std::string format = each.substr(0, equals);
+    ReportTarget target;
+    target.format = find_format(format);
+    if (target.format == nullptr) {
+      const std::string near = nearest_format(format);
+      throw UsageError(fmt::format("--format: '{}' is none of {}{}", format, format_names(),
+                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+    }
+    if (equals != std::string::npos) target.file = each.substr(equals + 1);
+    if (equals != std::string::npos && target.file.empty()) {
+      throw UsageError(fmt::format("--format: '{}' names no file after '='", each));
+    }
+    if (target.file.empty() && std::exchange(on_terminal, true)) {
+      throw UsageError(
+          "--format: only one format can go to standard output; give the others a file, FORMAT=FILE");
+    }
+    options.reports.push_back(std::move(target));
+  }
+  if (!on_terminal) options.reports.insert(options.reports.begin(), ReportTarget{});
+  for (const ReportTarget& target : options.reports) {
+    if (target.file.empty()) continue;
+    expect_writable("--format", target.file);
+  }
+}
+
+}  // namespace dtype_guard::driver

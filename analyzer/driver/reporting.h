@@ -1,0 +1,23 @@
+// From summaries to a report: findings filtered, merged, suppressed and compared with the baseline.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/driver/file_summary.h"
+#include "analyzer/driver/options.h"
+#include "rules/report/report.h"
+
+namespace dtype_guard::driver {
+
+struct ReportScope {
+  std::vector<std::string> headers;  // when only headers were asked for: findings that concern them
+  std::map<std::string, std::string>
+      texts;  // of files that are not on disk as they were read, by report name
+};
+
+Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
+                 const ReportScope& scope = {});
+
+}  // namespace dtype_guard::driver

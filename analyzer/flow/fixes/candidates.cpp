@@ -1,0 +1,228 @@
+#include "analyzer/flow/fixes/candidates.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/flow/mnemonics.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+bool is_word(std::string_view text) {
+  return !text.empty() && word_length(text) == text.size() && text.find(':') == std::string_view::npos;
+}
+
+bool at(const Module& module, const SourceRange& range, const SourceLocation& location) {
+  return range.line == location.line && range.column == location.column && range.file < module.files.size() &&
+         module.files[range.file] == location.file &&
+         (location.end_line == 0 ||
+          (range.end_line == location.end_line && range.end_column == location.end_column));
+}
+
+bool is_call(const PathStep& step) { return step.op == "call"; }
+
+bool inside(const SourceRange& inner, const SourceRange& outer) {
+  const auto begin = [](const SourceRange& each) { return std::pair(each.line, each.column); };
+  const auto end = [](const SourceRange& each) { return std::pair(each.end_line, each.end_column); };
+  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer) &&
+         inner != outer;
+}
+
+void add_once(std::vector<std::string>& into, const std::string& name) {
+  if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
+}
+
+bool widened_on_purpose(const PathStep& origin) {
+  if (origin.op == "cast") return true;
+  const Operator* op = find_operator(origin.op);
+  return op && op->result == ResultRule::kCast;
+}
+
+}  // namespace
+
+std::size_t uses_of(const Function& function, const Instruction& expression) {
+  std::size_t uses = 0;
+  std::vector<Place> stored;
+  for (const Block& block : function.blocks) {
+    for (const Instruction& each : block.instructions) {
+      const bool takes = std::any_of(each.args.begin(), each.args.end(), [&](const Argument& argument) {
+        return argument.value == expression.result;
+      });
+      if (takes && each.op == Op::kStore) {
+        stored.push_back(each.place);
+      } else if (takes) {
+        ++uses;
+      } else if (each.op == Op::kLoad && each.range.line >= expression.range.line) {
+        uses += std::find(stored.begin(), stored.end(), each.place) != stored.end() ? 1 : 0;
+      }
+    }
+  }
+  return uses;
+}
+
+Candidates::Candidates(const Module& module, const SourceText& text, const Finding& finding)
+    : module_(module), text_(text), finding_(finding) {
+  if (finding.rule == "discarded-cast") assign_discarded();
+  if (finding.path.size() < 2) return;
+  const PathStep& origin = finding.path.front();
+  if (origin.before.empty() || origin.before == origin.after) return;  // made so: its dtype is decided there
+  if (widened_on_purpose(origin)) {
+    raise_others();
+    return;
+  }
+  std::size_t steps = 0;
+  while (steps + 1 < finding.path.size() &&
+         finding.path[steps].location.function == origin.location.function &&
+         finding.path[steps].location.file == origin.location.file && !is_call(finding.path[steps])) {
+    ++steps;
+  }
+  after_arithmetic(steps, true);
+  at_calls();
+  after_arithmetic(steps, false);
+}
+
+void Candidates::add(std::vector<CastEdit> edits, std::string title) {
+  const bool known =
+      std::any_of(out_.begin(), out_.end(), [&](const Candidate& each) { return each.edits == edits; });
+  if (!known && !edits.empty()) out_.push_back({std::move(edits), std::move(title)});
+}
+
+Candidates::Site Candidates::site(const SourceLocation& location) const {
+  for (const Function& function : module_.functions) {
+    if (function.name != location.function) continue;
+    Site found;
+    for (const Block& block : function.blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.result && at(module_, each.range, location)) found = {&function, &each};
+      }
+    }
+    if (found.function) return found;
+  }
+  return {};
+}
+
+// Tensors with a name: operands first, then parameters.
+std::vector<std::string> Candidates::names(const Site& site) const {
+  std::vector<std::string> out;
+  for (const Argument& each : site.instruction->args) {
+    const Instruction* made = definition_in(*site.function, each.value);
+    if (made && made->written == Written::kTensor && is_word(made->text)) add_once(out, made->text);
+  }
+  for (const Parameter& each : site.function->parameters) {
+    if (each.kind == ParameterKind::kTensor && each.type.empty()) add_once(out, each.name);
+  }
+  return out;
+}
+
+void Candidates::after_arithmetic(std::size_t steps, bool used_once) {
+  const Site origin = site(finding_.path.front().location);
+  if (!origin.function) return;
+  for (std::size_t i = steps; i-- > 0;) {
+    const Site here = site(finding_.path[i].location);
+    if (here.function != origin.function || here.instruction->written != Written::kTensor) continue;
+    if ((uses_of(*here.function, *here.instruction) <= 1) != used_once) continue;
+    for (const std::string& name : names(origin)) {
+      CastEdit edit;
+      edit.range = here.instruction->range;
+      edit.like = name;
+      add({edit}, fmt::format("cast back to the dtype of '{}' after the {} arithmetic", name,
+                              finding_.path.front().after));
+    }
+  }
+}
+
+std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
+  std::vector<Passed> out;
+  const Instruction& instruction = *call.instruction;
+  if (instruction.written == Written::kMacro || instruction.range.file >= module_.files.size()) return out;
+  const std::string* text = text_(module_.files[instruction.range.file]);
+  const auto written = text ? expression_at(*text, instruction) : std::nullopt;
+  if (!written) return out;
+  const std::vector<ArgumentText> arguments = arguments_of(*written);
+  if (arguments.size() > instruction.args.size()) return out;
+  const std::size_t first = instruction.args.size() - arguments.size();
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const std::string_view argument =
+        written->substr(arguments[i].begin, arguments[i].end - arguments[i].begin);
+    const Instruction* made = definition_in(*call.function, instruction.args[first + i].value);
+    Passed& each = out.emplace_back();
+    if (is_word(argument)) each.word = argument;
+    if (!made || made->written != Written::kTensor) continue;
+    if (inside(made->range, instruction.range)) {
+      each.edit.range = made->range;
+      each.tensor = made->op != Op::kParam;
+    } else if (is_word(argument) && made->text == argument) {
+      each.edit.kind = CastEdit::Kind::kArgument;
+      each.edit.range = instruction.range;
+      each.edit.argument = i;
+      each.edit.arguments = arguments.size();
+      each.tensor = true;
+    }
+  }
+  return out;
+}
+
+void Candidates::at_calls() {
+  for (std::size_t i = 0; i < finding_.path.size(); ++i) {
+    const PathStep& step = finding_.path[i];
+    if (!is_call(step) && i + 1 != finding_.path.size()) continue;
+    const Site call = site(step.location);
+    if (!call.function) continue;
+    const std::vector<Passed> all = passed(call);
+    for (const Passed& each : all) {
+      if (!each.tensor) continue;
+      std::vector<std::string> witnesses;
+      for (const Passed& other : all) {
+        if (&other != &each && other.tensor && !other.word.empty() && other.word != each.word) {
+          add_once(witnesses, other.word);
+        }
+      }
+      for (const std::string& name : witnesses) {
+        CastEdit edit = each.edit;
+        edit.like = name;
+        add({edit}, fmt::format("cast to the dtype of '{}' for this call", name));
+      }
+    }
+  }
+}
+
+// Somebody asked for the wide dtype: what goes with it is raised to it.
+void Candidates::raise_others() {
+  for (std::size_t i = 0; i < finding_.path.size(); ++i) {
+    const PathStep& step = finding_.path[i];
+    if (!is_call(step) && i + 1 != finding_.path.size()) continue;
+    const Site call = site(step.location);
+    if (!call.function) continue;
+    const std::vector<Passed> all = passed(call);
+    for (const Passed& wide : all) {
+      if (!wide.tensor || wide.word.empty()) continue;
+      std::vector<CastEdit> edits;
+      for (const Passed& each : all) {
+        if (&each == &wide || !each.tensor || each.word == wide.word) continue;
+        CastEdit edit = each.edit;
+        edit.like = wide.word;
+        edits.push_back(std::move(edit));
+      }
+      const std::string title = fmt::format("raise what goes with '{}' to its dtype", wide.word);
+      for (const CastEdit& one : edits) add({one}, title);
+      add(std::move(edits), title);
+    }
+  }
+}
+
+void Candidates::assign_discarded() {
+  const Site cast = site(finding_.location);
+  if (!cast.function || cast.instruction->args.empty()) return;
+  const Instruction* target = definition_in(*cast.function, cast.instruction->args.front().value);
+  if (!target || target->op != Op::kLoad || target->place.base || !target->place.path.empty()) return;
+  if (!is_word(target->text)) return;
+  CastEdit edit;
+  edit.kind = CastEdit::Kind::kAssign;
+  edit.range = cast.instruction->range;
+  edit.like = target->text;
+  add({edit}, fmt::format("assign the result of the cast to '{}'", target->text));
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,55 @@
+// What could be edited to cure a finding, best first. Later casts come before earlier ones, so that as much
+// of the arithmetic as possible stays wide; where a wide value has other uses, only what the call gets is
+// cast.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/fixes/cast_edit.h"
+#include "analyzer/flow/fixes/source_text.h"
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::flow {
+
+struct Candidate {
+  std::vector<CastEdit> edits;
+  std::string title;
+};
+
+class Candidates {
+ public:
+  Candidates(const Module& module, const SourceText& text, const Finding& finding);
+  std::vector<Candidate> take() { return std::move(out_); }
+
+ private:
+  // An instruction of the path, and the function in which it stands.
+  struct Site {
+    const Function* function = nullptr;
+    const Instruction* instruction = nullptr;
+  };
+  // What a call is given, where it is written.
+  struct Passed {
+    CastEdit edit;
+    std::string word;  // the argument, when it is a plain name
+    bool tensor = false;
+  };
+  Site site(const SourceLocation& location) const;
+  std::vector<Passed> passed(const Site& call) const;
+  std::vector<std::string> names(const Site& site) const;
+  void after_arithmetic(std::size_t steps, bool used_once);
+  void at_calls();
+  void raise_others();
+  void assign_discarded();
+  void add(std::vector<CastEdit> edits, std::string title);
+
+  const Module& module_;
+  const SourceText& text_;
+  const Finding& finding_;
+  std::vector<Candidate> out_;
+};
+
+// How often the value of the expression is used, through the variable that it is stored in as well.
+std::size_t uses_of(const Function& function, const Instruction& expression);
+
+}  // namespace dtype_guard::flow

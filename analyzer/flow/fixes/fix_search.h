@@ -1,0 +1,17 @@
+// Fixes for findings: a cast back after the wide arithmetic, a cast of what a call is given, the assignment
+// of a cast that was dropped. What is offered keeps the numerics and was tried on the IR.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/fixes/source_text.h"
+
+namespace dtype_guard::flow {
+
+// Fills Finding::fixes of those for which an edit was found that cures them. `module` is changed on the way
+// and changed back.
+void offer_fixes(Module& module, const AnalysisOptions& options, const SourceText& text,
+                 std::vector<Finding>& findings);
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,40 @@
+// Whether edits cure a finding: the edited IR is evaluated in every precision setting, from the roots that
+// may run what was edited, and compared with what the same roots say without the edits.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/fixes/cast_edit.h"
+
+namespace dtype_guard::flow {
+
+class FixTrial {
+ public:
+  FixTrial(Module& module, const AnalysisOptions& options);
+  // The finding is gone, no operand of any call breaks its contract that did not before, and nothing more was
+  // given up.
+  bool cures(const std::vector<CastEdit>& edits, const Finding& finding);
+
+ private:
+  // A place with a finding, and an operand of a call with one, each in one setting.
+  using Key = std::tuple<std::string, std::string, int, int, std::string, std::string>;
+  struct Verdict {
+    std::set<Key> places;
+    std::set<Key> operands;
+    std::size_t given_up = 0;
+  };
+  Verdict judge(const std::vector<std::uint32_t>& functions) const;
+  const Verdict& verdict_before(const std::vector<std::uint32_t>& functions);
+
+  Module& module_;
+  AnalysisOptions options_;
+  std::vector<PrecisionSetting> settings_;
+  std::map<std::vector<std::uint32_t>, Verdict> before_;
+};
+
+}  // namespace dtype_guard::flow

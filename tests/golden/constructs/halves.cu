@@ -1,0 +1,103 @@
+// Typed half code in a CUDA source: the toolkit's own types, device and host code, launches.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <vector>
+
+struct DLDataType {
+  uint8_t code, bits;
+  uint16_t lanes;
+};
+struct DLDevice {
+  int device_type, device_id;
+};
+struct DLTensor {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape, *strides;
+  uint64_t byte_offset;
+};
+extern "C" int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out,
+                                       DLTensor* lse, const void* options);
+
+template <class T>
+DLTensor describe(const T* data) {
+  DLTensor out{};
+  out.data = const_cast<T*>(data);
+  out.dtype = {2, sizeof(T) * 8, 1};
+  return out;
+}
+template <>
+DLTensor describe(const __nv_bfloat16* data) {
+  DLTensor out{};
+  out.data = const_cast<__nv_bfloat16*>(data);
+  out.dtype = {4, 16, 1};
+  return out;
+}
+template <class Q, class K>
+int attend(const Q* q, const K* k) {
+  DLTensor a = describe(q), b = describe(k);
+  return flash_ref_attention_fwd(&a, &b, &b, &b, nullptr, nullptr);
+}
+
+void bad_half(const __half* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
+  attend(f.data(), h);
+}
+void bad_bfloat16(const __nv_bfloat16* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
+  attend(f.data(), h);
+}
+void bad_new(const half* h, int n) {
+  float* f = new float[n];
+  for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
+  attend(f, h);
+  delete[] f;
+}
+void ok_accumulated(const __half* h, int n) {
+  std::vector<__half> out(n);
+  float sum = 0;
+  for (int i = 0; i < n; ++i) {
+    sum += __half2float(h[i]);
+    out[i] = __float2half(sum);
+  }
+  attend(out.data(), h);
+}
+void ok_bfloat16(const __nv_bfloat16* h, int n) {
+  std::vector<__nv_bfloat16> out(n);
+  for (int i = 0; i < n; ++i) out[i] = __float2bfloat16(__bfloat162float(h[i]) * 2.0f);
+  attend(out.data(), h);
+}
+void ok_statistics(const __half* h, int n) {
+  std::vector<float> sums(n);
+  for (int i = 0; i < n; ++i) sums[i] = h[i];
+  attend(h, h);
+}
+
+// The device writes what the host hands on.
+__global__ void widen(const __half* in, float* out, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i];  // expect: attention-implicit-promotion
+}
+__global__ void scale(const __half* in, __half* out, float factor, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = __float2half(__half2float(in[i]) * factor);
+}
+void bad_launch(const __half* h, int n, cudaStream_t stream) {
+  float* f = nullptr;
+  cudaMalloc(&f, n * sizeof(float));
+  widen<<<(n + 255) / 256, 256, 0, stream>>>(h, f, n);
+  attend(f, h);
+}
+void ok_launch(const __half* h, int n) {
+  __half* out = nullptr;
+  cudaMalloc((void**)&out, n * sizeof(__half));
+  scale<<<(n + 255) / 256, 256>>>(h, out, 2.0f, n);
+  attend(out, h);
+}

@@ -1,0 +1,135 @@
+// Modules: what is registered and what is not, containers of modules, inheritance, conversions.
+#include <ATen/core/Tensor.h>
+#include <torch/nn/functional/normalization.h>
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/dropout.h>
+#include <torch/nn/modules/embedding.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include "attention.h"
+
+using at::Tensor;
+namespace nn = torch::nn;
+
+// Parameters, buffers, plain members.
+struct ScaledImpl : nn::Module {
+  ScaledImpl() { scale = register_parameter("scale", torch::ones({8})); }
+  Tensor forward(const Tensor& x) {
+    Tensor q = x * scale;  // expect: attention-implicit-promotion
+    return attend(q, x, x);
+  }
+  Tensor scale;
+};
+TORCH_MODULE(Scaled);
+
+struct TabledImpl : nn::Module {
+  explicit TabledImpl(int64_t size)
+      : table(register_buffer("table", torch::arange(size, torch::kFloat32).cos())) {}
+  Tensor forward(const Tensor& x) {
+    Tensor q = x * table;  // expect: attention-implicit-promotion
+    return attend(q, x, x);
+  }
+  Tensor table;
+};
+
+struct PlainImpl : nn::Module {
+  PlainImpl() : table_(torch::ones({8})) {}  // expect: unregistered-buffer
+  Tensor forward(const Tensor& x) {
+    Tensor q = x * table_;
+    return attend(q, x, x);
+  }
+
+ private:
+  Tensor table_;
+};
+
+struct MadeInDtypeImpl : nn::Module {
+  MadeInDtypeImpl(int64_t size, const torch::TensorOptions& options) {
+    cos_ = register_buffer("cos", torch::arange(size, torch::kFloat).cos().to(options.dtype()));
+  }
+  Tensor forward(const Tensor& x) { return attend(x * cos_.to(x.dtype()), x * cos_.index({0}).sum(), x); }
+  Tensor cos_;
+};
+
+// Layers of the library.
+struct LayersImpl : nn::Module {
+  LayersImpl() {
+    qkv = register_module("qkv", nn::Linear(nn::LinearOptions(8, 24).bias(false)));
+    norm = register_module("norm", nn::LayerNorm(nn::LayerNormOptions({8})));
+    drop = register_module("drop", nn::Dropout(0.1));
+    embed = register_module("embed", nn::Embedding(16, 8));
+  }
+  Tensor forward(const Tensor& x, const Tensor& ids) {
+    auto parts = drop(qkv->forward(x)).chunk(3, -1);
+    return attend(parts[0], parts[1], parts[2]);
+  }
+  Tensor embedded(const Tensor& ids) {
+    auto parts = qkv(embed(ids)).unbind(-1);
+    return attend(parts[0], parts[1], parts[2]);
+  }
+  nn::Linear qkv{nullptr};
+  nn::LayerNorm norm{nullptr};
+  nn::Dropout drop{nullptr};
+  nn::Embedding embed{nullptr};
+};
+TORCH_MODULE(Layers);
+
+// A block in a ModuleList or a Sequential is a module like any other.
+struct BlocksImpl : nn::Module {
+  BlocksImpl() {
+    for (int i = 0; i < 4; ++i) blocks->push_back(Scaled());
+    register_module("blocks", blocks);
+    for (int i = 0; i < 2; ++i) list_.push_back(register_module("block" + std::to_string(i), Scaled()));
+    parts = register_module("parts", nn::Sequential(nn::Linear(8, 8), nn::Dropout(0.5)));
+  }
+  Tensor forward(Tensor x) {
+    for (auto& each : list_) x = each->forward(x);
+    for (size_t i = 0; i < list_.size(); ++i) x = list_[i](x);
+    for (const auto& each : *blocks) x = each->as<ScaledImpl>()->forward(x);
+    Tensor q = parts->forward(x);
+    return attend(q, q, q);
+  }
+  nn::ModuleList blocks;
+  std::vector<Scaled> list_;
+  nn::Sequential parts{nullptr};
+};
+
+// Inheritance: a member of the base, a constructor of the base, an override.
+struct BaseImpl : nn::Module {
+  explicit BaseImpl(const Tensor& made) { scale = register_parameter("scale", made); }
+  virtual Tensor widen(const Tensor& x) { return x * scale.to(x.dtype()); }
+  Tensor scale;
+};
+struct DerivedImpl : BaseImpl {
+  DerivedImpl() : BaseImpl(torch::ones({8})) {}
+  Tensor widen(const Tensor& x) override { return x + scale; }  // expect: attention-implicit-promotion
+  Tensor forward(const Tensor& x) { return attend(widen(x), x, x); }
+};
+struct FaithfulImpl : BaseImpl {
+  FaithfulImpl() : BaseImpl(torch::ones({8})) {}
+  Tensor forward(const Tensor& x) { return attend(BaseImpl::widen(x), x, x); }
+};
+
+// Conversions that are seen.
+void ok_converted() {
+  Scaled model;
+  model->to(torch::kHalf);
+  Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  Tensor q = x * model->scale;
+  attend(q, x, x);
+}
+void bad_half_table(nn::Linear layer) {
+  layer->to(torch::kBFloat16);
+  Tensor q = layer(torch::zeros({2, 8}, torch::kBFloat16));
+  Tensor k = q * torch::ones({8});  // expect: attention-implicit-promotion
+  attend(q, k, q);
+}
+void ok_parameters_moved() {
+  Scaled model;
+  for (auto& each : model->parameters()) each.set_data(each.to(torch::kBFloat16));
+  Tensor x = torch::zeros({2, 8}, torch::kBFloat16);
+  attend(x * model->scale, x, x);
+}

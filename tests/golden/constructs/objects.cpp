@@ -1,0 +1,158 @@
+// Objects: what a caller hands in, what a class inherits, tables that are made once and kept.
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <optional>
+
+#include "attention.h"
+
+using at::Tensor;
+
+// Fields of what a caller hands in.
+struct Inputs {
+  Tensor query, key, value;
+  std::optional<Tensor> mask;
+  int64_t heads = 0;
+};
+struct Batch {
+  Inputs inputs;
+  std::vector<Tensor> more;
+};
+void bad_field(const Inputs& in) {
+  auto q = in.query * torch::ones({8});  // expect: attention-implicit-promotion
+  attend(q, in.key, in.value);
+}
+void bad_field_of_field(const Batch& batch) {
+  auto q = batch.inputs.query + torch::ones({8});  // expect: attention-implicit-promotion
+  attend(q, batch.inputs.key, batch.more[0]);
+}
+void bad_field_of_pointee(const std::shared_ptr<Inputs>& in) {
+  in->query = in->query * torch::ones({8});  // expect: attention-implicit-promotion
+  attend(in->query, in->key, in->value);
+}
+void ok_fields(Inputs in) {
+  in.query = (in.query * torch::ones({8})).to(in.key.dtype());
+  attend(in.query, in.key, in.value);
+  if (in.mask) attend(in.query * *in.mask, in.key, in.value);
+}
+Inputs made(const Tensor& x) {
+  Inputs in;
+  in.query = x * torch::ones({8});  // expect: attention-implicit-promotion
+  in.key = in.value = x;
+  return in;
+}
+void bad_returned(const Tensor& x) {
+  const Inputs in = made(x);
+  attend(in.query, in.key, in.value);
+}
+void bad_aggregate(const Tensor& x) {
+  const Inputs in{x * torch::ones({8}), x, x};  // expect: attention-implicit-promotion
+  attend(in.query, in.key, in.value);
+}
+void ok_aggregate(const Tensor& x) {
+  const Inputs in{.query = x, .key = x, .value = x};
+  attend(in.query, in.key, in.value);
+}
+
+// What an object runs: its class's own method, else that of the nearest base.
+struct Scale {
+  virtual ~Scale() = default;
+  virtual Tensor run(const Tensor& x) { return x * torch::ones({8}); }
+};
+struct FaithfulScale : Scale {
+  Tensor run(const Tensor& x) override { return x * 2; }
+};
+struct NamedScale : FaithfulScale {
+  const char* name() const { return "named"; }
+};
+struct WideScale : FaithfulScale {
+  Tensor run(const Tensor& x) override {
+    return FaithfulScale::run(x) + torch::ones({8});  // expect: attention-implicit-promotion
+  }
+};
+struct NamedWideScale : WideScale {
+  const char* name() const { return "wide"; }
+};
+static Tensor through_base(Scale& scale, const Tensor& x) { return scale.run(x); }
+void ok_between(const Tensor& x) {
+  NamedScale scale;
+  attend(through_base(scale, x), scale.run(x), x);
+}
+void bad_between(const Tensor& x) {
+  std::unique_ptr<Scale> scale = std::make_unique<NamedWideScale>();
+  attend(scale->run(x), x, x);
+}
+
+// Tables that are made once.
+void bad_static_table(const Tensor& x) {
+  static const Tensor table = torch::arange(8, torch::kFloat).cos();
+  attend(x * table, x, x);  // expect: attention-implicit-promotion
+}
+void bad_static_variable(const Tensor& x) {
+  static Tensor table = torch::arange(8, torch::kFloat).cos();
+  attend(x * table, x, x);  // expect: attention-implicit-promotion
+}
+void bad_static_lambda(const Tensor& x) {
+  static const Tensor table = [] { return torch::arange(8, torch::kFloat).cos(); }();
+  attend(x * table, x, x);  // expect: attention-implicit-promotion
+}
+const Tensor& shared_table() {
+  static const Tensor table = torch::ones({8});
+  return table;
+}
+void bad_shared_table(const Tensor& x) {
+  attend(x * shared_table(), x, x);  // expect: attention-implicit-promotion
+}
+void ok_static_table(const Tensor& x) {
+  static const Tensor table = torch::arange(8, torch::kFloat).cos();
+  attend(x * table.to(x.dtype()), (x * table).to(x), x);
+}
+static Tensor of_the_file;  // whoever sets it
+void ok_of_the_file(const Tensor& x) { attend(x * of_the_file, x, x); }
+
+struct CachedImpl : torch::nn::Module {
+  Tensor forward(const Tensor& x) {
+    update(x.size(0), x.device());
+    return attend(x * cos_, x, x);  // expect: attention-implicit-promotion
+  }
+  void update(int64_t rows, at::Device device) {
+    if (cos_.defined() && cos_.size(0) >= rows) return;
+    cos_ = torch::arange(rows, torch::TensorOptions().dtype(torch::kFloat32).device(device)).cos();
+  }
+  Tensor cos_;
+};
+struct CachedInDtypeImpl : torch::nn::Module {
+  Tensor forward(const Tensor& x) {
+    if (!cos_.defined() || cos_.scalar_type() != x.scalar_type()) {
+      cos_ = torch::arange(8, torch::kFloat32).cos().to(x.scalar_type());
+    }
+    return attend(x * cos_, x, x);
+  }
+  Tensor cos_;
+};
+struct CachedLaterImpl : torch::nn::Module {
+  Tensor forward(const Tensor& x) {
+    const Tensor table = cos_for(x);
+    return attend(x * table, x, x);  // expect: attention-implicit-promotion
+  }
+  const Tensor& cos_for(const Tensor& x) {
+    if (!cached_.has_value()) cached_ = torch::arange(x.size(-1), torch::kFloat).cos();
+    return cached_.value();
+  }
+  c10::optional<Tensor> cached_;
+};
+// A buffer that the conversion of the module takes along, where the arithmetic is float32.
+struct HalvedImpl : torch::nn::Module {
+  HalvedImpl() { table = register_buffer("table", torch::arange(8, torch::kFloat)); }
+  Tensor table;
+};
+TORCH_MODULE(Halved);
+static Tensor halved(const Tensor& x) {
+  Halved model;
+  model->to(torch::kHalf);
+  return x * model->table;
+}
+void ok_halved() {
+  const Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  attend(halved(x), x, x);
+}

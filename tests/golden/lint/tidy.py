@@ -1,0 +1,112 @@
+"""The clang-tidy plugin: the same findings as dtype-lint's, with NOLINT, --fix and .clang-tidy's options.
+
+    tidy.py DTYPE_LINT MINI_TORCH PLUGIN CLANG_TIDY
+"""
+import json
+import re
+import subprocess
+import sys
+
+import project
+
+PLUGIN, TIDY = sys.argv[3], sys.argv[4]
+WIDE = ("at::Tensor scores(at::Tensor q, const at::Tensor& k, const at::Tensor& w) {\n"
+        "  q = q * w;\n  return attend(q, k, k);\n}\n"
+        "int main() {\n  scores(torch::ones({2, 2}, at::kHalf), torch::ones({2, 2}, at::kHalf),"
+        " torch::ones({2, 2}, at::kFloat));\n}\n")
+RULE = "attention-implicit-promotion"
+
+
+class Tidy(project.Case):
+    def tidy(self, *arguments, checks="-*,dtype-*", source="a.cpp", status=0):
+        command = [TIDY, f"-load={PLUGIN}", "--quiet", *([f"-checks={checks}"] if checks else []), *arguments, "-p", "build",
+                   str(self.folder / source)]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder, check=False)
+        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+        return run
+
+    def warnings(self, *arguments, **rest):
+        """(rule, file, line) of each warning, as dtype-lint's reports have them."""
+        output = self.tidy(*arguments, **rest).stdout
+        found = re.findall(r"^(?:.*/)?([^/\n]+):(\d+):\d+: (?:warning|error): .* \[dtype-([a-z0-9-]+)", output, re.M)
+        return sorted((rule, file, int(line)) for file, line, rule in found)
+
+    def test_all_fixtures_say_the_same(self):
+        names = sorted(path.name for path in project.HERE.glob("*.cpp"))
+        self.assertGreater(len(names), 20)
+        for name in names:
+            (self.folder / name).write_text((project.HERE / name).read_text())
+        self.compiled(*names)
+        total = 0
+        for name in names:
+            with self.subTest(name):
+                findings = self.report("-p", "build", name)["findings"]
+                wanted = sorted((f["rule"], f["location"]["file"], f["location"]["line"]) for f in findings
+                                if not f["suppression"] and f["level"] != "note")
+                self.assertEqual(self.warnings(source=name), wanted)
+                total += len(wanted)
+        self.assertGreater(total, 15)
+
+    def test_the_checks_are_the_rules(self):
+        listed = self.tidy("--list-checks").stdout.split()
+        rules = [line.split()[0] for line in self.lint("--list-rules").stdout.splitlines()]
+        wanted = {f"dtype-{rule}" for rule in rules} - {"dtype-suppression-without-reason", "dtype-stale-suppression"}
+        self.assertEqual({word for word in listed if word.startswith("dtype-")}, wanted)
+
+    def test_fix_nolint_and_a_check_alone(self):
+        self.write(a__cpp=WIDE)
+        self.compiled("a.cpp")
+        self.assertEqual(self.warnings(), [(RULE, "a.cpp", 2)])
+        self.assertEqual(self.warnings(checks="-*,dtype-attention-unsupported-dtype"),
+                         [("attention-unsupported-dtype", "a.cpp", 2)])
+        self.assertEqual(self.warnings(checks="-*,dtype-discarded-cast,misc-include-cleaner"), [])
+        self.write(a__cpp=WIDE.replace("q * w;", f"q * w;  // NOLINT(dtype-{RULE}): a test"))
+        self.assertEqual(self.warnings(), [])
+        self.write(a__cpp=WIDE)
+        self.tidy("--fix")
+        fixed = WIDE.replace("q * w;", "(q * w).to(q.scalar_type());")
+        self.assertEqual((self.folder / "a.cpp").read_text(), fixed)
+        self.assertEqual(self.warnings("--fix"), [])
+        self.assertEqual((self.folder / "a.cpp").read_text(), fixed)
+
+    def test_options(self):
+        member = ("struct Block : torch::nn::Module {\n  at::Tensor w = register_parameter(\"w\", torch::ones({2, 2}));\n"
+                  "  void forward(const at::Tensor& q) {\n    attend(q * w, q, q);\n  }\n};\n")
+        self.write(a__cpp=member)
+        self.compiled("a.cpp")
+        for precision in ("fp16", "autocast-fp16", "bf16-fp32-buffers,autocast-bf16", ""):
+            options = json.dumps({"CheckOptions": [{"key": "DtypePrecision", "value": precision}]})
+            own = [f"--precision={precision}"] if precision else []
+            found = self.found("-p", "build", "a.cpp", *own)
+            self.assertEqual(self.warnings(f"--config={options}"), found, precision)
+        (self.folder / ".clang-tidy").write_text("Checks: '-*,dtype-*'\nCheckOptions:\n  DtypePrecision: fp17\n")
+        self.assertIn("--precision: 'fp17' is none of", self.tidy(checks="").stdout)
+        (self.folder / ".clang-tidy").write_text("Checks: '-*,dtype-*'\nCheckOptions:\n  DtypeTorch: 2.4..2.1\n")
+        self.assertIn("--torch: '2.4..2.1' ends before it begins", self.tidy(checks="").stdout)
+        (self.folder / ".clang-tidy").write_text("Checks: '-*,dtype-*'\nCheckOptions:\n  DtypeContracts: none.json\n")
+        self.assertIn("none.json", self.tidy(checks="").stdout)
+
+    def test_contracts(self):
+        contract = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [{
+            "name": "my_attention", "kind": "attention", "spellings": ["my_attention"],
+            "operands": [{"role": role, "argument": i, "accepts": ["half"]} for i, role in enumerate("qkv")]}]}
+        self.write(own__json=json.dumps(contract), a__cpp=(
+            "at::Tensor my_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v);\n"
+            "int main() {\n  at::Tensor h = torch::ones({2, 2}, at::kHalf);\n"
+            "  my_attention(h * torch::ones({2, 2}, at::kFloat), h, h);\n}\n"))
+        self.compiled("a.cpp")
+        wanted = self.found("-p", "build", "a.cpp", "--contracts", "own.json")
+        self.assertEqual([line for _, _, line in wanted], [4])
+        (self.folder / ".clang-tidy").write_text("Checks: '-*,dtype-*'\nCheckOptions:\n  DtypeContracts: own.json\n")
+        self.assertEqual(self.warnings(checks=""), wanted)
+        (self.folder / ".clang-tidy").write_text("Checks: '-*,dtype-*'\n")
+        self.assertEqual(self.warnings(checks=""), [])
+
+    def test_two_files_in_one_run_do_not_mix(self):
+        self.write(a__cpp=WIDE, b__cpp=WIDE.replace("q * w;", "(q * w).to(q.scalar_type());"))
+        self.compiled("a.cpp", "b.cpp")
+        self.assertEqual(self.warnings(str(self.folder / "b.cpp")), [(RULE, "a.cpp", 2)])
+        self.assertEqual(self.warnings(str(self.folder / "a.cpp"), source="b.cpp"), [(RULE, "a.cpp", 2)])
+
+
+project.main()

@@ -1,0 +1,3 @@
+#include "other.h"
+
+int other() { return 1; }

@@ -1,0 +1,2 @@
+int scripted_runtime(void);
+int scripted_runtime(void) { return 13; }

@@ -1,0 +1,103 @@
+// What classes inherit, what objects that callers hand in hold, and containers that grow.
+#include "analyzer/flow/link.h"
+#include "analyzer/flow/text.h"
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+// Base::run widens, Middle::run does not, Bottom has none of its own.
+const char* const kMethods = R"IR(
+method Base::run key base_run of Base
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const 8
+  %4 = pack(%3)
+  %5 = op ones(%4)
+  %6 = op mul(%2, %5) ; 7:3-7:9 "x * w"
+  return %6
+
+method Middle::run key middle_run of Middle
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  return %2
+)IR";
+
+std::string calls_on(const std::string& type) {
+  return kMethods +
+         attention_main("  %10 = object " + type + "()\n  %11 = call virtual::run::base_run(%10, %1)\n",
+                        "%11", "%2", "%3");
+}
+
+TEST_CASE("a virtual call runs what the class of the object inherits from the nearest base") {
+  const std::string classes = "class Base\nclass Middle : Base\nclass Bottom : Middle\nclass Other : Base\n";
+  CHECK(findings(classes + calls_on("Bottom")).empty());
+  CHECK(findings(classes + calls_on("Middle")).empty());
+  CHECK(findings(classes + calls_on("Other")).size() == 1);
+  CHECK(findings(classes + calls_on("Base")).size() == 1);
+}
+
+TEST_CASE("a class that has two meanings runs nothing that is known") {
+  std::vector<Module> modules;
+  for (const char* each : {"class Bottom : Middle\n", "class Bottom : Base\n", "class Bottom : Middle\n"}) {
+    modules.push_back(parse(each));
+  }
+  const Module module = link(std::move(modules));
+  REQUIRE(module.classes.size() == 1);
+  CHECK(module.classes[0].bases == std::vector<std::string>{std::string(kUnknownClass)});
+  CHECK(findings(print(module) + calls_on("Bottom")).empty());
+}
+
+TEST_CASE("an object that a caller hands in holds what callers hand in") {
+  const std::string classes =
+      "class Inputs\n  field q: tensor\n  field more: object \"More\"\nclass More\n  field k: tensor\n";
+  const std::string function = R"IR(
+function attend
+  parameter in: object "Inputs"
+b0:
+  %1 = param 0
+  %2 = load %1.q
+  %3 = load %1.more.k
+  %4 = const 8
+  %5 = pack(%4)
+  %6 = op ones(%5)
+  %7 = op mul(%2, %6) ; 7:3-7:9 "q * w"
+  %8 = sink flash(q=%7, k=%3, v=%3)
+  return
+)IR";
+  CHECK(findings(classes + function).size() == 1);
+  CHECK(findings(function).empty());  // of a class that nobody knows, nothing is known
+}
+
+TEST_CASE("elements that are added stay apart; in a loop they do not") {
+  const std::string made =
+      "  %10 = pack()\n  store a, %10\n  %11 = const 8\n  %12 = pack(%11)\n"
+      "  %13 = op ones(%12)\n  %14 = op mul(%1, %13) ; 7:3-7:9 \"q * w\"\n";
+  const std::string both =
+      made + "  store a[+], %14\n  store a[+], %2\n  %15 = load a[0]\n  %16 = load a[1]\n";
+  CHECK(findings(attention_main(both, "%16", "%2", "%3")).empty());
+  CHECK(findings(attention_main(both, "%15", "%2", "%3")).size() == 1);
+  const std::string joined = both + "  %17 = load a\n  %18 = op cat(%17)\n";
+  CHECK(findings(attention_main(joined, "%18", "%2", "%3")).size() == 1);
+  const std::string rest = made + "  store a[*], %14\n  store a[*], %2\n  %16 = load a[1]\n";
+  CHECK(findings(attention_main(rest, "%16", "%2", "%3")).empty());
+  const std::string after = made + "  store a[*], %14\n  store a[+], %2\n  %16 = load a[0]\n";
+  CHECK(findings(attention_main(after, "%16", "%2", "%3")).empty());
+}
+
+TEST_CASE("the default dtype can be asked for and restored") {
+  const std::string body =
+      "  %10 = op default_dtype()\n  set_default_dtype %102\n  %11 = const 8\n  %12 = pack(%11)\n"
+      "  %13 = op ones(%12)\n  %14 = op mul(%1, %13)\n  set_default_dtype %10\n"
+      "  %15 = op ones(%12)\n  %16 = op mul(%2, %15) ; 7:3-7:9 \"k * w\"\n";
+  CHECK(findings(attention_main(body, "%14", "%2", "%3")).empty());
+  CHECK(findings(attention_main(body, "%1", "%16", "%3")).size() == 1);
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow
