@@ -93,7 +93,7 @@ int attention_kvcache(const Call& call, const KvCacheProblem& problem, const Pla
   const std::int64_t blocks = attention.batch * attention.kv_heads * launch.row_tiles * launch.ranges;
   if (int status = check_blocks(call, std::max(blocks, appended))) return status;
   const CurrentDevice current(call, place.device);
-  if (current.status() != 0 || attention.dim == 0) return current.status();
+  if (current.status() != 0) return current.status();
   const int dim = padded_dim(attention.dim);
   const Launches run =
       attention.element == Element::kFloat16 ? instances<__half>(dim) : instances<__nv_bfloat16>(dim);

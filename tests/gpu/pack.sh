@@ -14,13 +14,21 @@ header_of() {
 }
 cmake --build "$build" --target flash_ref gpu_tests
 rm -rf "$pack"
-mkdir -p "$pack/include/dlpack" "$pack/lib" "$pack/bin"
+mkdir -p "$pack/include/dlpack" "$pack/kernels" "$pack/bin"
 cp -r "$(dirname "$(header_of catch2/catch.hpp)")" "$pack/include/"
 cp "$(header_of dlpack/dlpack.h)" "$pack/include/dlpack/"
 cp "$build/generated/kernels/launch/flash_ref_contract.h" "$pack/"
-cp "$build/kernels/libflash_ref.so" "$pack/lib/"
+cp "$build/kernels/libflash_ref.so" "$pack/kernels/"
 cp "$build/tests/gpu/test_gpu" "$build/tests/gpu/gpu_probe" "$pack/bin/"
-strip "$pack/lib/libflash_ref.so" "$pack/bin/test_gpu"
+strip "$pack/kernels/libflash_ref.so" "$pack/bin/test_gpu"
+# The sanitizer's cases (tests/gpu/cases) take the pack for a build folder, where it was built.
+if [ -x "$build/bin/dtype-san" ] && [ -x "$build/bin/gpu_kernel_names" ]; then
+  cp "$build/bin/dtype-san" "$build/bin/gpu_kernel_names" "$pack/bin/"
+  mkdir -p "$pack/lib"
+  for library in "$build"/lib/libdtype*.so*; do
+    [ -e "$library" ] && cp -P "$library" "$pack/lib/"
+  done
+fi
 size=$(du -sm "$pack" | cut -f 1)
 echo "$pack: $size MiB"
 [ "$size" -le 64 ] || { echo "pack.sh: more than 64 MiB" >&2; exit 1; }
