@@ -32,12 +32,7 @@ else()
   dtype_guard_summary(ANALYZER "left out: DTYPE_GUARD_ANALYZER is off")
 endif()
 
-if(NOT DTYPE_GUARD_CUDA STREQUAL "off")
-  find_package(CUDAToolkit 13 QUIET)
-endif()
-dtype_guard_settle(CUDA "${CUDAToolkit_FOUND}" "toolkit ${CUDAToolkit_VERSION} (nothing is built with it yet)"
-  "no CUDA toolkit 13 was found"
-  "Install CUDA 13 and pass -DCUDAToolkit_ROOT=DIR, or configure with -DDTYPE_GUARD_CUDA=off.")
+include(Cuda)
 
 if(NOT DTYPE_GUARD_TORCH STREQUAL "off")
   find_package(Torch QUIET MODULE)

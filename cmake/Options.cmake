@@ -1,6 +1,6 @@
 # Every switch of the build, in one place.
 #   DTYPE_GUARD_ANALYZER  ON|OFF        dtype-lint; needs LLVM and Clang development packages
-#   DTYPE_GUARD_CUDA      auto|on|off   parts that need the CUDA toolkit
+#   DTYPE_GUARD_CUDA      auto|on|off   kernels for CUDA devices; needs the toolkit (cmake/Cuda.cmake has one more)
 #   DTYPE_GUARD_TORCH     auto|on|off   examples and tests that link libtorch
 #   DTYPE_GUARD_WERROR    ON|OFF        warnings are errors (CI)
 #   DTYPE_GUARD_SANITIZE  empty, or a -fsanitize= list such as address,undefined

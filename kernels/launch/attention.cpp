@@ -31,7 +31,7 @@ int attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTen
     if (int status = check_output(call, *output, {&settings.slopes, &settings.mask})) return status;
   }
   if (operands.out.empty() && (lse == nullptr || operands.lse.empty())) return FLASH_REF_OK;
-  return solve_attention_on_cpu(call, make_attention_problem(operands, settings), settings.options);
+  return solve_attention(call, make_attention_problem(operands, settings), settings.options);
 }
 
 }  // namespace
@@ -54,6 +54,6 @@ int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, cons
   if (bytes == nullptr) return call.fail(FLASH_REF_NULL_ARGUMENT, "bytes is NULL");
   if (int status = read_attention_inputs(call, tensors, false, operands)) return status;
   if (int status = read_settings(call, options, operands, false, settings)) return status;
-  *bytes = attention_workspace(make_attention_problem(operands, settings));
+  *bytes = attention_workspace(call, make_attention_problem(operands, settings));
   return FLASH_REF_OK;
 }

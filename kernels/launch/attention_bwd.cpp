@@ -86,6 +86,7 @@ int backward(const Call& call, const DLTensor* const* tensors, int inputs, Atten
   if (int status = read_settings(call, options, operands, true, settings)) return status;
   if (int status = read_gradients(call, tensors + inputs + 3, operands, settings, gradients)) return status;
   const AttentionBackward problem = make_problem(operands, settings, gradients);
+  if (call.on_cuda()) return cuda::attention_bwd(call, problem, place_of(call, settings.options));
   return with_scratch(call, settings.options, cpu::attention_bwd_shared_bytes(problem),
                       cpu::attention_bwd_scratch_bytes(problem), cpu::attention_bwd_threads(problem),
                       [&](void* memory, int threads) { cpu::attention_bwd(problem, memory, threads); });
@@ -100,6 +101,10 @@ int backward_workspace(const Call& call, const DLTensor* const* tensors, int inp
   if (int status = read_attention_inputs(call, tensors, false, operands)) return status;
   if (int status = read_settings(call, options, operands, false, settings)) return status;
   const AttentionBackward problem = make_problem(operands, settings, {});
+  if (call.on_cuda()) {
+    *bytes = cuda::attention_bwd_workspace(problem);
+    return FLASH_REF_OK;
+  }
   *bytes = workspace_for(cpu::attention_bwd_shared_bytes(problem), cpu::attention_bwd_scratch_bytes(problem),
                          cpu::attention_bwd_threads(problem));
   return FLASH_REF_OK;

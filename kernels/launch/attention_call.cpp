@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "kernels/cpu/kernels.h"
+#include "kernels/cuda/backend.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/options.h"
 #include "kernels/launch/scratch.h"
@@ -90,22 +91,26 @@ void apply_options(const AttentionSettings& settings, AttentionProblem& problem)
   problem.window = options.window;
   problem.mask = settings.mask.data;
   problem.mask_kind = settings.mask_kind;
-  if (settings.mask.role != nullptr)
+  if (settings.mask.role != nullptr) {
     std::copy_n(settings.mask.strides, settings.mask.rank, problem.mask_strides + 4 - settings.mask.rank);
+    std::copy_n(settings.mask.sizes + settings.mask.rank - 2, 2, problem.mask_sizes);
+  }
   if (settings.slopes.role == nullptr) return;
   problem.slopes = reinterpret_cast<const float*>(settings.slopes.data);
   problem.slope_strides[0] = settings.slopes.rank == 2 ? settings.slopes.strides[0] : 0;
   problem.slope_strides[1] = settings.slopes.strides[settings.slopes.rank - 1];
 }
 
-int solve_attention_on_cpu(const Call& call, const AttentionProblem& problem,
-                           const flash_ref_attention_options& options) {
+int solve_attention(const Call& call, const AttentionProblem& problem,
+                    const flash_ref_attention_options& options) {
+  if (call.on_cuda()) return cuda::attention_fwd(call, problem, place_of(call, options));
   return with_scratch(call, options, cpu::attention_shared_bytes(problem),
                       cpu::attention_scratch_bytes(problem), cpu::attention_threads(problem),
                       [&](void* memory, int threads) { cpu::attention_fwd(problem, memory, threads); });
 }
 
-std::size_t attention_workspace(const AttentionProblem& problem) {
+std::size_t attention_workspace(const Call& call, const AttentionProblem& problem) {
+  if (call.on_cuda()) return 0;
   return workspace_for(cpu::attention_shared_bytes(problem), cpu::attention_scratch_bytes(problem),
                        cpu::attention_threads(problem));
 }

@@ -35,10 +35,11 @@ int check_output(const Call& call, const Tensor& out, std::initializer_list<cons
 // The members of a problem that come from the options. `dim` is set.
 void apply_options(const AttentionSettings& settings, AttentionProblem& problem);
 
-int solve_attention_on_cpu(const Call& call, const AttentionProblem& problem,
-                           const flash_ref_attention_options& options);
+// On the device of the call's tensors.
+int solve_attention(const Call& call, const AttentionProblem& problem,
+                    const flash_ref_attention_options& options);
 
-// What solve_attention_on_cpu can make use of.
-std::size_t attention_workspace(const AttentionProblem& problem);
+// What solve_attention can make use of.
+std::size_t attention_workspace(const Call& call, const AttentionProblem& problem);
 
 }  // namespace flash_ref

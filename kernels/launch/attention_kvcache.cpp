@@ -54,6 +54,7 @@ KvCacheProblem make_problem(const Operands& operands, Element element, const KvC
   problem.pages_strides[0] = pages.strides[0];
   problem.pages_strides[1] = operands.paged() ? pages.strides[1] : 0;
   problem.page_size = operands.page_size();
+  problem.cache_pages = operands[Operands::kKCache].sizes[0];
   problem.cached = numbers(operands[Operands::kSeqlensK]);
   problem.cached_stride = operands[Operands::kSeqlensK].strides[0];
   problem.new_k = operands[Operands::kK].data;
@@ -66,6 +67,7 @@ KvCacheProblem make_problem(const Operands& operands, Element element, const KvC
   std::copy_n(operands[Operands::kCos].strides, 2, problem.cos_strides);
   std::copy_n(operands[Operands::kSin].strides, 2, problem.sin_strides);
   problem.pairs = operands[Operands::kCos].sizes[1];
+  problem.table_rows = operands[Operands::kCos].sizes[0];
   problem.interleaved = settings.interleaved;
   problem.queries_advance = problem.attention.causal || problem.attention.window != 0;
   problem.splits = settings.splits;
@@ -87,6 +89,8 @@ int attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache, c
   if (int status = read_kvcache_outputs(call, tensors, operands)) return status;
   if (int status = read_kvcache_options(call, options, operands, true, settings)) return status;
   KvCacheProblem problem = make_problem(operands, element_of(q->dtype), settings);
+  if (call.on_cuda())
+    return cuda::attention_kvcache(call, problem, place_of(call, settings.attention.options));
   if (int status = check_places(call, operands, problem)) return status;
   return with_scratch(call, settings.attention.options, cpu::kvcache_shared_bytes(problem),
                       cpu::kvcache_scratch_bytes(problem), cpu::kvcache_threads(problem),
@@ -123,6 +127,10 @@ int flash_ref_attention_kvcache_workspace(const DLTensor* q, const DLTensor* k_c
   if (int status = read_kvcache_inputs(call, tensors, false, operands)) return status;
   if (int status = read_kvcache_options(call, options, operands, false, settings)) return status;
   const KvCacheProblem problem = make_problem(operands, element_of(q->dtype), settings);
+  if (call.on_cuda()) {
+    *bytes = cuda::attention_kvcache_workspace(problem);
+    return FLASH_REF_OK;
+  }
   *bytes = workspace_for(cpu::kvcache_shared_bytes(problem), cpu::kvcache_scratch_bytes(problem),
                          cpu::kvcache_threads(problem));
   return FLASH_REF_OK;

@@ -20,6 +20,10 @@ int read_offsets(const Call& call, const char* role, const DLTensor& given, std:
   if (int status = read_tensor(call, role, given, {1, "(batch + 1)"}, true, offsets.tensor)) return status;
   const std::int64_t count = offsets.tensor.sizes[0];
   if (count == 0) return call.fail(FLASH_REF_BAD_SHAPE, "%s has shape (0); expected (batch + 1)", role);
+  if (call.on_cuda()) {  // out of the host's sight: the longest sequence is all of them at most
+    offsets.longest = total;
+    return FLASH_REF_OK;
+  }
   if (offsets[0] != 0) {
     return call.fail(FLASH_REF_BAD_VALUE, "%s[0] is %d; expected 0", role, static_cast<int>(offsets[0]));
   }
@@ -79,7 +83,9 @@ int read_mask(const Call& call, const DLTensor& given, const AttentionOperands& 
     const bool is_length = dimension >= 2, is_last = dimension == 3;
     expected[i] = full[dimension];
     if (mask.sizes[i] == 1 && !is_last) expected[i] = 1;
-    if (operands.varlen && is_length) expected[i] = std::max(expected[i], mask.sizes[i]);
+    // On a device lengths are out of the host's sight; what lies beyond the mask is hidden.
+    if (operands.varlen && is_length)
+      expected[i] = call.on_cuda() ? mask.sizes[i] : std::max(expected[i], mask.sizes[i]);
   }
   return check_sizes(call, mask, expected, per_head ? shape.of_four : shape.of_two);
 }

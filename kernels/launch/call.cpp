@@ -5,14 +5,52 @@
 #include <cstdio>
 #include <cstring>
 
+#include "kernels/cuda/backend.h"
+
 namespace flash_ref {
 namespace {
 
 thread_local char message[512];
 
+const char* device_name(int type) {
+  switch (type) {
+    case 1:
+      return "CPU";
+    case 2:
+      return "CUDA";
+    case 3:
+      return "CUDA pinned host memory";
+    case 8:
+      return "Metal";
+    case 10:
+      return "ROCm";
+    case 13:
+      return "CUDA managed memory";
+    default:
+      return "unknown here";
+  }
+}
+
 }  // namespace
 
 Call::Call(const char* api) : api_(api) { message[0] = '\0'; }
+
+int Call::check_device(const char* role, int type, int id) const {
+  if (type != kCpu && (type != kCuda || !cuda::built())) {
+    return fail(FLASH_REF_BAD_DEVICE,
+                "%s is on device type %d (%s); this library runs on device type 1 (CPU)%s", role, type,
+                device_name(type), cuda::built() ? " and 2 (CUDA)" : "");
+  }
+  if (first_role_ == nullptr) {
+    first_role_ = role;
+    device_type_ = type;
+    device_id_ = id;
+  }
+  if (type == device_type_ && (type == kCpu || id == device_id_)) return FLASH_REF_OK;
+  return fail(FLASH_REF_BAD_DEVICE,
+              "%s is on device %d of type %d (%s); expected device %d of type %d (%s), where %s is", role, id,
+              type, device_name(type), device_id_, device_type_, device_name(device_type_), first_role_);
+}
 
 int Call::fail(flash_ref_status status, const char* format, ...) const {
   const int prefix = std::snprintf(message, sizeof message, "%s: ", api_);

@@ -14,11 +14,21 @@ class Call {
   // Clears this thread's message.
   explicit Call(const char* api);
 
+  // Where the tensors of this call lie: on the device of the first one that was asked about. Fails for one on
+  // another device, and for a device without kernels.
+  int check_device(const char* role, int type, int id) const;
+  bool on_cuda() const { return device_type_ == kCuda; }
+  int device() const { return device_id_; }
+
   // Records "API: MESSAGE" and returns `status`.
   int fail(flash_ref_status status, const char* format, ...) const __attribute__((format(printf, 3, 4)));
 
  private:
+  static constexpr int kCpu = 1, kCuda = 2;  // DLPack's device types
+
   const char* api_;
+  mutable const char* first_role_ = nullptr;
+  mutable int device_type_ = kCpu, device_id_ = 0;
 };
 
 const char* last_message();

@@ -13,7 +13,7 @@ struct KvCacheProblem {
   // Key j of sequence b is slot j % page_size of page pages[b][j / page_size].
   const std::int32_t* pages;  // null: sequence b has page b
   Strides2 pages_strides;     // (batch, page); the second is 0 where a sequence has one page
-  std::int64_t page_size;
+  std::int64_t page_size, cache_pages;
 
   const std::int32_t* cached;  // keys of each sequence that the cache holds already; null: seq_k each
   std::int64_t cached_stride;
@@ -24,7 +24,7 @@ struct KvCacheProblem {
 
   const void *cos, *sin;  // (position, pair); null: nothing is rotated
   Strides2 cos_strides, sin_strides;
-  std::int64_t pairs;
+  std::int64_t pairs, table_rows;
   bool interleaved;
   bool queries_advance;  // query i is rotated as position cached + i; else all of them as position cached
 

@@ -58,6 +58,7 @@ int check_common_members(const Call& call, const void* workspace, std::size_t by
 }
 
 int check_isa(const Call& call) {
+  if (call.on_cuda()) return FLASH_REF_OK;
   if (cpu::selected_isa() != nullptr) return FLASH_REF_OK;
   return call.fail(FLASH_REF_BAD_OPTIONS, "%s", cpu::isa_problem());
 }

@@ -1,6 +1,6 @@
 // A problem is a call whose arguments have been checked: plain pointers, sizes and element strides, with no
-// DLPack and nothing left that could be wrong. launch/ makes problems out of tensors; each backend (cpu/, and
-// later cuda/) solves them.
+// DLPack and nothing left that could be wrong. launch/ makes problems out of tensors; each backend (cpu/ and
+// cuda/) solves them.
 #pragma once
 
 #include <cstddef>
@@ -41,6 +41,7 @@ struct AttentionProblem {
   const void* mask;        // null: none
   MaskKind mask_kind;
   Strides4 mask_strides;  // (batch, head, query, key)
+  Strides2 mask_sizes;    // queries and keys; 1 query serves all
 };
 
 // The gradients of q, k and v from that of out, for a problem whose out and lse are known.
@@ -84,6 +85,7 @@ struct RotaryProblem {
   Strides2 cos_strides, sin_strides;
   std::int64_t batch, seq, heads, dim;
   std::int64_t pairs;  // rotary_dim / 2
+  std::int64_t table_rows;
   bool interleaved;
   bool conjugate;
   // Row i of sequence b takes row i + offset of the tables.

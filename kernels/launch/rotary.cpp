@@ -8,6 +8,7 @@
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/observer.h"
 #include "kernels/launch/options.h"
+#include "kernels/launch/scratch.h"
 #include "kernels/launch/tensor.h"
 
 namespace flash_ref {
@@ -39,7 +40,8 @@ int check_positions(const Call& call, const Operands& operands, const flash_ref_
   if (operands.offsets.role == nullptr) {
     return options.seqlen_offset > rows - seq && seq > 0 ? fail(options.seqlen_offset) : FLASH_REF_OK;
   }
-  if (operands.offsets.data == nullptr) return FLASH_REF_OK;  // a question about shapes only
+  // A question about shapes only, or numbers that the host does not see.
+  if (operands.offsets.data == nullptr || call.on_cuda()) return FLASH_REF_OK;
   for (std::int64_t b = 0; b < batch; ++b) {
     const std::int32_t offset =
         reinterpret_cast<const std::int32_t*>(operands.offsets.data)[b * operands.offsets.strides[0]];
@@ -132,6 +134,7 @@ RotaryProblem make_problem(const Operands& operands, Element element,
   problem.heads = operands.x.sizes[2];
   problem.dim = operands.x.sizes[3];
   problem.pairs = operands.cos.sizes[1];
+  problem.table_rows = operands.cos.sizes[0];
   problem.interleaved = options.interleaved != 0;
   problem.conjugate = options.conjugate != 0;
   problem.offset = options.seqlen_offset;
@@ -150,7 +153,10 @@ int rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor
   if (int status = read_inputs(call, tensors, true, operands)) return status;
   if (int status = read_output(call, *out, operands)) return status;
   if (int status = read_settings(call, options, true, operands, settings)) return status;
-  if (!operands.out.empty()) cpu::rotary(make_problem(operands, element_of(x->dtype), settings));
+  if (operands.out.empty()) return FLASH_REF_OK;
+  const RotaryProblem problem = make_problem(operands, element_of(x->dtype), settings);
+  if (call.on_cuda()) return cuda::rotary(call, problem, place_of(call, settings));
+  cpu::rotary(problem);
   return FLASH_REF_OK;
 }
 

@@ -64,6 +64,7 @@ int rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLT
   const Element element = element_of(r->dtype);
   if (int status = check_decay(call, operands.sequences[1], element)) return status;
   const Rwkv7Problem problem = make_problem(operands, element, settings);
+  if (call.on_cuda()) return cuda::rwkv7_fwd(call, problem, place_of(call, settings));
   return with_scratch(call, settings, 0, cpu::rwkv7_scratch_bytes(problem), cpu::rwkv7_threads(problem),
                       [&](void* memory, int threads) { cpu::rwkv7_fwd(problem, memory, threads); });
 }
@@ -91,6 +92,7 @@ int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTensor* w, const DL
   if (int status = read_rwkv7_inputs(call, tensors, false, operands)) return status;
   if (int status = read_rwkv7_options(call, options, settings)) return status;
   const Rwkv7Problem problem = make_rwkv7_problem(operands, element_of(r->dtype), settings);
-  *bytes = workspace_for(0, cpu::rwkv7_scratch_bytes(problem), cpu::rwkv7_threads(problem));
+  *bytes =
+      call.on_cuda() ? 0 : workspace_for(0, cpu::rwkv7_scratch_bytes(problem), cpu::rwkv7_threads(problem));
   return FLASH_REF_OK;
 }

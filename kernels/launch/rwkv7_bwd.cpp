@@ -94,6 +94,7 @@ int rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLT
   const Element element = element_of(r->dtype);
   if (int status = check_decay(call, operands.sequences[1], element)) return status;
   const Rwkv7Backward problem = make_problem(operands, element, settings);
+  if (call.on_cuda()) return cuda::rwkv7_bwd(call, problem, place_of(call, settings));
   return with_scratch(call, settings, 0, cpu::rwkv7_bwd_scratch_bytes(problem),
                       cpu::rwkv7_bwd_threads(problem),
                       [&](void* memory, int threads) { cpu::rwkv7_bwd(problem, memory, threads); });
@@ -125,6 +126,10 @@ int flash_ref_rwkv7_bwd_workspace(const DLTensor* r, const DLTensor* w, const DL
   if (int status = read_rwkv7_inputs(call, tensors, false, operands)) return status;
   if (int status = read_rwkv7_options(call, options, settings)) return status;
   const Rwkv7Backward problem = make_problem(operands, element_of(r->dtype), settings);
+  if (call.on_cuda()) {
+    *bytes = cuda::rwkv7_bwd_workspace(problem);
+    return FLASH_REF_OK;
+  }
   *bytes = workspace_for(0, cpu::rwkv7_bwd_scratch_bytes(problem), cpu::rwkv7_bwd_threads(problem));
   return FLASH_REF_OK;
 }

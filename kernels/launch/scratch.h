@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <memory>
 
+#include "kernels/cuda/backend.h"
 #include "kernels/launch/call.h"
 
 namespace flash_ref {
@@ -15,6 +16,12 @@ inline constexpr std::size_t kScratchAlignment = 64;
 // What a workspace of unknown alignment needs for `shared` and `threads` times `scratch` bytes.
 inline std::size_t workspace_for(std::size_t shared, std::size_t scratch, int threads) {
   return scratch == 0 ? 0 : shared + scratch * static_cast<std::size_t>(threads) + kScratchAlignment - 1;
+}
+
+// Where a call on a CUDA device runs.
+template <class Options>
+cuda::Place place_of(const Call& call, const Options& options) {
+  return {call.device(), options.stream, options.workspace, options.workspace_bytes};
 }
 
 // Calls solve(memory, threads) with aligned memory of shared + threads * scratch bytes, each a multiple of

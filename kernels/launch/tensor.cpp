@@ -6,27 +6,6 @@
 namespace flash_ref {
 namespace {
 
-constexpr int kCpu = 1;  // DLPack's device type
-
-const char* device_name(int type) {
-  switch (type) {
-    case 1:
-      return "CPU";
-    case 2:
-      return "CUDA";
-    case 3:
-      return "CUDA pinned host memory";
-    case 8:
-      return "Metal";
-    case 10:
-      return "ROCm";
-    case 13:
-      return "CUDA managed memory";
-    default:
-      return "unknown here";
-  }
-}
-
 int read_sizes(const Call& call, const DLTensor& source, Shape shape, Tensor& tensor) {
   if (source.ndim != shape.rank) {
     return call.fail(FLASH_REF_BAD_SHAPE, "%s has %d dimensions; expected %d: %s", tensor.role,
@@ -99,11 +78,7 @@ int read_tensor(const Call& call, const char* role, const DLTensor& source, Shap
   tensor.role = role;
   tensor.element_bytes = source.dtype.bits / 8;
   const int device = static_cast<int>(source.device.device_type);
-  if (device != kCpu) {
-    return call.fail(FLASH_REF_BAD_DEVICE,
-                     "%s is on device type %d (%s); this library runs on device type 1 (CPU)", role, device,
-                     device_name(device));
-  }
+  if (int status = call.check_device(role, device, static_cast<int>(source.device.device_id))) return status;
   if (int status = read_sizes(call, source, shape, tensor)) return status;
   if (!read_strides(source, tensor)) {
     return call.fail(FLASH_REF_BAD_LAYOUT,

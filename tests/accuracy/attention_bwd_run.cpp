@@ -26,8 +26,12 @@ int AttentionBwdCall::run() {
 }
 
 int AttentionBwdCall::run_backward(const flash_ref_attention_options& options) {
+  flash_ref_attention_options all = options;
+  const auto workspace = device_workspace(all, [&](std::size_t* bytes) {
+    return flash_ref_attention_bwd_workspace(&forward.q, &forward.k, &forward.v, &all, bytes);
+  });
   return flash_ref_attention_bwd(&forward.q, &forward.k, &forward.v, &forward.out, &forward.lse, &dout, &dq,
-                                 &dk, &dv, &options);
+                                 &dk, &dv, &all);
 }
 
 bool AttentionBwdCall::guards_intact() const {

@@ -193,7 +193,7 @@ TEST_CASE("attention backward keeps the error rule for random sizes and layouts"
   }
 }
 
-TEST_CASE("attention backward gives the same bits on any number of threads") {
+TEST_CASE("attention backward gives the same bits on any number of threads", "[cpu]") {
   const AttentionCase sizes{1, 700, 900, 2, 1, 64, true};
   std::mt19937 random(37);
   const AttentionInputs inputs = random_inputs(sizes, kBFloat16, random);

@@ -124,7 +124,7 @@ TEST_CASE("a row whose only scores are NaN has lse NaN") {
   CHECK(std::isnan(call.out.values()[0]));
 }
 
-TEST_CASE("a workspace of the caller gives the same bits, at full size and at the least size") {
+TEST_CASE("a workspace of the caller gives the same bits, at full size and at the least size", "[cpu]") {
   const AttentionCase sizes{2, 100, 150, 4, 4, 64, true};
   std::mt19937 random(5);
   AttentionCall call(sizes, kFloat16), other(sizes, kFloat16);

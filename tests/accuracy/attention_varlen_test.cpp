@@ -125,7 +125,7 @@ TEST_CASE("a NaN in one sequence reaches no other, nor do rows beside a sequence
   }
 }
 
-TEST_CASE("wrong offsets are refused before anything is written") {
+TEST_CASE("wrong offsets are refused before anything is written", "[cpu]") {
   const VarlenCase sizes{{3, 4}, {5, 6}, 2, 2, 16};
   VarlenCall call(sizes, kFloat16);
   call.fill(48);

@@ -25,7 +25,7 @@ def main():
     files = [path for folder in ("cpu", "launch", "reference")
              for path in sorted(glob.glob(os.path.join(source, "kernels", folder, "*.cpp")))
              if not path.endswith("generate_checks.cpp")]
-    files.append(os.path.join(source, "kernels/cpu/isa/table.cpp"))
+    files += [os.path.join(source, "kernels", name) for name in ("cpu/isa/table.cpp", "cuda/none.cpp")]
     files += [os.path.join(source, "tests/accuracy", name)
               for name in ("attention_run.cpp", "attention_bwd_run.cpp", "test_tensor.cpp", "cross_main.cpp")]
     flags = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-DFLASH_REF_ISA=scalar", "-I", source,

@@ -157,7 +157,8 @@ TEST_CASE("without seqlens_k all of the cache is used") {
   CHECK(call.out.memory() == with.call.out.memory());
 }
 
-TEST_CASE("a workspace of the caller gives the same bits with a cache, at full size and at the least size") {
+TEST_CASE("a workspace of the caller gives the same bits with a cache, at full size and at the least size",
+          "[cpu]") {
   KvCacheCase sizes{3, 3, 8, 4, 64, 1500, {1400, 20}};
   sizes.pairs = 32;
   sizes.positions = 1500;

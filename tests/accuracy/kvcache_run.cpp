@@ -103,10 +103,18 @@ int KvCacheCall::run(const flash_ref_kvcache_options& given) {
   flash_ref_kvcache_options all = given;
   if (has_slopes) all.alibi_slopes = &slopes;
   const bool stores = sizes.seq_new > 0, rotates = sizes.pairs > 0;
-  return flash_ref_attention_kvcache(
-      &q, &k_cache, &v_cache, stores ? &k : nullptr, stores ? &v : nullptr, rotates ? &cos : nullptr,
-      rotates ? &sin : nullptr, &seqlens, placement.kind == Placement::kByIndex ? &table : nullptr,
-      placement.kind == Placement::kPaged ? &table : nullptr, &out, &lse, &all);
+  const DLTensor* const new_k = stores ? &k : nullptr;
+  const DLTensor* const new_v = stores ? &v : nullptr;
+  const DLTensor* const cosines = rotates ? &cos : nullptr;
+  const DLTensor* const sines = rotates ? &sin : nullptr;
+  const DLTensor* const places = placement.kind == Placement::kByIndex ? &table : nullptr;
+  const DLTensor* const pages_table = placement.kind == Placement::kPaged ? &table : nullptr;
+  const auto workspace = device_workspace(all, [&](std::size_t* bytes) {
+    return flash_ref_attention_kvcache_workspace(&q, &k_cache, &v_cache, new_k, new_v, cosines, sines,
+                                                 &seqlens, places, pages_table, &all, bytes);
+  });
+  return flash_ref_attention_kvcache(&q, &k_cache, &v_cache, new_k, new_v, cosines, sines, &seqlens, places,
+                                     pages_table, &out, &lse, &all);
 }
 
 std::vector<double> KvCacheCall::logical(const TestTensor& cache) const {

@@ -48,6 +48,9 @@ struct Rwkv7BwdCall {
     if (!has_state) dstate = nullptr;
     const auto in = [&](std::size_t i) { return inputs[i]->descriptor(); };
     const auto to = [&](std::size_t i) { return gradients[i]->operator&(); };
+    const auto workspace = device_workspace(options, [&](std::size_t* bytes) {
+      return flash_ref_rwkv7_bwd_workspace(in(0), in(1), in(2), in(3), in(4), in(5), &options, bytes);
+    });
     return flash_ref_rwkv7_bwd(in(0), in(1), in(2), in(3), in(4), in(5),
                                has_state ? initial->descriptor() : nullptr, dout->descriptor(),
                                has_state ? dfinal->descriptor() : nullptr, to(0), to(1), to(2), to(3), to(4),
@@ -205,7 +208,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("rwkv7 backward refuses a positive log decay and shared memory before anything is written") {
+TEST_CASE("rwkv7 backward refuses a positive log decay and shared memory before anything is written",
+          "[cpu]") {
   const Rwkv7Case sizes{1, 3, 2, 8};
   Case given = random_case(sizes, kFloat16, true);
   given.inputs.w[2 * 16 + 8 + 3] = 0.5;

@@ -135,7 +135,7 @@ TEST_CASE("rwkv7 without steps hands the state on") {
   CHECK(call.final.all_bits() == call.initial.all_bits());
 }
 
-TEST_CASE("rwkv7 refuses a positive log decay before anything is written") {
+TEST_CASE("rwkv7 refuses a positive log decay before anything is written", "[cpu]") {
   for (const TestDtype& dtype : {kFloat16, kBFloat16, kFloat32}) {
     const Rwkv7Case sizes{1, 3, 2, 8};
     Rwkv7Inputs inputs = random_rwkv7_inputs(sizes, dtype, false, 67);

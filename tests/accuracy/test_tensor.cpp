@@ -6,6 +6,10 @@
 #include <numeric>
 #include <sstream>
 
+#ifdef FLASH_REF_EMULATED
+#include "tests/emulated/block.h"
+#endif
+
 namespace flash_ref_test {
 namespace {
 
@@ -54,18 +58,32 @@ TestTensor::TestTensor(std::vector<std::int64_t> shape, TestDtype dtype, Layout 
   const std::int64_t skipped = layout == Layout::kCompact ? 0 : start / 2 * bytes;
   tensor_.data = count == 0 ? nullptr : memory_.data() + (start * bytes - skipped);
   tensor_.byte_offset = static_cast<std::uint64_t>(skipped);
-  tensor_.device = {static_cast<DLDeviceType>(1), 0};
+  tensor_.device = {static_cast<DLDeviceType>(kDevice), 0};
   tensor_.ndim = static_cast<int>(shape_.size());
   tensor_.dtype = dtype.dlpack;
   tensor_.shape = shape_.data();
   tensor_.strides = layout == Layout::kCompact ? nullptr : strides_.data();
+#ifdef FLASH_REF_EMULATED
+  flash_ref_emulated::allow_memory(memory_.data() + (start + lowest) * bytes,
+                                   static_cast<std::size_t>(count == 0 ? 0 : (highest - lowest + 1) * bytes));
+  element_ = memory_.data() + (start + lowest) * bytes;
+#endif
+}
+
+TestTensor::~TestTensor() {
+  wait_for_device();
+#ifdef FLASH_REF_EMULATED
+  flash_ref_emulated::forbid_memory(element_);
+#endif
 }
 
 void TestTensor::set_bits(std::size_t index, std::uint32_t bits) {
+  wait_for_device();
   std::memcpy(&memory_[offsets_[index]], &bits, dtype_.dlpack.bits / 8);  // little-endian
 }
 
 std::uint32_t TestTensor::bits(std::size_t index) const {
+  wait_for_device();
   std::uint32_t bits = 0;
   std::memcpy(&bits, &memory_[offsets_[index]], dtype_.dlpack.bits / 8);
   return bits;
@@ -90,7 +108,7 @@ std::vector<std::uint32_t> TestTensor::all_bits() const {
 }
 
 bool TestTensor::guards_intact() const {
-  std::vector<std::uint8_t> rest = memory_;
+  std::vector<std::uint8_t> rest(memory().begin(), memory().end());
   for (std::size_t offset : offsets_) std::memset(&rest[offset], kGuard, dtype_.dlpack.bits / 8);
   return std::all_of(rest.begin(), rest.end(), [](std::uint8_t byte) { return byte == kGuard; });
 }

@@ -3,13 +3,31 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <random>
 #include <vector>
 
 #include "flash_ref/flash_ref.h"
 #include "kernels/reference/number_format.h"
+#ifdef FLASH_REF_GPU
+#include "tests/gpu/managed_memory.h"
+#endif
 
 namespace flash_ref_test {
+
+// Where tensors lie, in DLPack's numbers. The whole suite is also compiled for emulated CUDA devices, and for
+// real ones with memory that both sides see.
+#if defined(FLASH_REF_EMULATED) || defined(FLASH_REF_GPU)
+inline constexpr int kDevice = 2;
+#else
+inline constexpr int kDevice = 1;
+#endif
+#ifdef FLASH_REF_GPU
+using TensorMemory = std::vector<std::uint8_t, ManagedAllocator<std::uint8_t>>;
+#else
+using TensorMemory = std::vector<std::uint8_t>;
+inline void wait_for_device() {}
+#endif
 
 struct TestDtype {
   const char* name;
@@ -49,12 +67,16 @@ class TestTensor {
   std::size_t size() const { return offsets_.size(); }
   bool guards_intact() const;
   // The whole memory, guards included: to see that nothing was written.
-  const std::vector<std::uint8_t>& memory() const { return memory_; }
+  const TensorMemory& memory() const {
+    wait_for_device();
+    return memory_;
+  }
 
   DLTensor* operator&() { return &tensor_; }
   const DLTensor* descriptor() const { return &tensor_; }
   DLTensor tensor() const { return tensor_; }
 
+  ~TestTensor();
   TestTensor(const TestTensor&) = delete;
   TestTensor& operator=(const TestTensor&) = delete;
 
@@ -62,9 +84,23 @@ class TestTensor {
   TestDtype dtype_;
   std::vector<std::int64_t> shape_, strides_;
   std::vector<std::size_t> offsets_;  // of each element, in bytes from the start of memory_
-  std::vector<std::uint8_t> memory_;
+  TensorMemory memory_;
   DLTensor tensor_{};
+  const std::uint8_t* element_ = nullptr;  // the first one in memory
 };
+
+// For a call on a device, which allocates nothing: gives `options` the workspace that ask(&bytes) says, to be
+// kept during the call. On CPU the library allocates.
+template <class Options, class Ask>
+std::unique_ptr<TestTensor> device_workspace(Options& options, const Ask& ask) {
+  if (kDevice == 1 || options.workspace != nullptr) return nullptr;
+  std::size_t bytes = 0;
+  if (ask(&bytes) != FLASH_REF_OK || bytes == 0) return nullptr;
+  auto memory = std::make_unique<TestTensor>(std::vector{static_cast<std::int64_t>(bytes)}, kBool);
+  options.workspace = memory->tensor().data;
+  options.workspace_bytes = bytes;
+  return memory;
+}
 
 // Normally distributed numbers, rounded to `dtype`.
 std::vector<double> random_values(std::mt19937& random, std::size_t count, TestDtype dtype,

@@ -113,7 +113,10 @@ int VarlenCall::run_forward() {
 }
 
 int VarlenCall::run_backward() {
-  const flash_ref_attention_options all = options();
+  flash_ref_attention_options all = options();
+  const auto workspace = device_workspace(all, [&](std::size_t* bytes) {
+    return flash_ref_attention_varlen_bwd_workspace(&q, &k, &v, &cu_q, &cu_k, &all, bytes);
+  });
   return flash_ref_attention_varlen_bwd(&q, &k, &v, &cu_q, &cu_k, &out, &lse, &dout, &dq, &dk, &dv, &all);
 }
 

@@ -39,7 +39,8 @@ def main():
         checkout = pathlib.Path(scratch) / "a clone"
         checkout.mkdir()
         copy_checkout(checkout)
-        run([CMAKE, "--preset", "release", "-DDTYPE_GUARD_ANALYZER=OFF", "-DDTYPE_GUARD_TORCH=off"], checkout)
+        run([CMAKE, "--preset", "release", "-DDTYPE_GUARD_ANALYZER=OFF", "-DDTYPE_GUARD_TORCH=off",
+             "-DDTYPE_GUARD_CUDA=off"], checkout)
         run([CMAKE, "--build", "--preset", "release", "--target", "flash_ref", "plain_cpp_after", "dtype-san"], checkout)
         run([checkout / "build" / "examples" / "plain_cpp_after"], checkout)
         if not (checkout / "build" / "compile_commands.json").is_file():

@@ -13,6 +13,15 @@
  * change a member, zero the struct and set struct_size to its sizeof first. Members that this library does
  * not know must be zero.
  *
+ * Devices. All tensors of a call, those in the options included, lie on one device: the CPU, or since ABI
+ * version 4 one CUDA device of compute capability 8.0 or later, where the library was built with CUDA. There
+ * kernels are put on options->stream of that device and the call returns: nothing is allocated, waited for
+ * or read from the device, so a call can be captured in a graph. Hence workspace is required where the
+ * function's _workspace says more than 0; elements of tensors (offsets, lengths, pages, decays) are not
+ * checked: what they say beyond the tensors is left out, keys beyond a mask are hidden, and
+ * FLASH_REF_BAD_VALUE never comes. Head dims are 256 at most, for rwkv7 128. Wherever this header says "on
+ * CPU", that is all that is meant.
+ *
  * Instruction sets. On CPU the fastest of the machine's instruction sets that the library was built for runs.
  * The environment variable FLASH_REF_ISA, read at the first call, forces one: scalar (what the compiler
  * assumes without flags), avx2 (with FMA and F16C), avx512 (F, BW, VL, DQ), avx512bf16 (bfloat16 dot
@@ -41,19 +50,21 @@ extern "C" {
 #endif
 
 /* Grows when a function, a status or an options member is added; nothing is ever removed. */
-#define FLASH_REF_ABI_VERSION 3
+#define FLASH_REF_ABI_VERSION 4
 
 enum flash_ref_status {
   FLASH_REF_OK = 0,
   FLASH_REF_NULL_ARGUMENT = 1, /* a required pointer, or the data of a tensor with elements, is NULL */
   FLASH_REF_BAD_OPTIONS = 2,   /* struct_size or a member of the options is out of range, or FLASH_REF_ISA */
   FLASH_REF_BAD_DTYPE = 3,     /* an argument has a dtype that its contract does not accept */
-  FLASH_REF_BAD_DEVICE = 4,    /* an argument lies on a device that this build has no kernel for */
-  FLASH_REF_BAD_SHAPE = 5,     /* number of dimensions or sizes */
-  FLASH_REF_BAD_LAYOUT = 6,    /* strides, alignment, or outputs that share memory */
+  FLASH_REF_BAD_DEVICE = 4, /* an argument lies on a device that this build has no kernel for, that cannot be
+                               used, or that is not the one of the other arguments */
+  FLASH_REF_BAD_SHAPE = 5,  /* number of dimensions or sizes */
+  FLASH_REF_BAD_LAYOUT = 6, /* strides, alignment, or outputs that share memory */
   FLASH_REF_BAD_WORKSPACE = 7, /* options->workspace is too small */
   FLASH_REF_OUT_OF_MEMORY = 8, /* no workspace was given and none could be allocated */
-  FLASH_REF_BAD_VALUE = 9      /* since ABI version 2: an element of a tensor that says how others are read */
+  FLASH_REF_BAD_VALUE = 9,     /* since ABI version 2: an element of a tensor that says how others are read */
+  FLASH_REF_DEVICE_ERROR = 10  /* since ABI version 4: a kernel could not be launched */
 };
 
 typedef struct flash_ref_attention_options {

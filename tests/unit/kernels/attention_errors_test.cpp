@@ -69,10 +69,11 @@ TEST_CASE("attention: devices") {
   AttentionArguments a;
   for (const char* role : {"q", "k", "v", "out", "lse"}) {
     AttentionArguments b;
-    b.named(role).device.device_type = static_cast<DLDeviceType>(2);
-    REQUIRE_ERROR(b.call(), FLASH_REF_BAD_DEVICE,
-                  prefixed(std::string(role) +
-                           " is on device type 2 (CUDA); this library runs on device type 1 (CPU)"));
+    b.named(role).device.device_type = static_cast<DLDeviceType>(10);
+    REQUIRE_ERROR(
+        b.call(), FLASH_REF_BAD_DEVICE,
+        prefixed(std::string(role) +
+                 " is on device type 10 (ROCm); this library runs on device type 1 (CPU)" + kAndCuda));
   }
 }
 
@@ -222,7 +223,7 @@ TEST_CASE("attention: options") {
     REQUIRE_ERROR(
         a.call(&a.q, &a.k, &a.v, &a.out, nullptr, later), bad,
         prefixed("options.struct_size is 100 and a member beyond byte 64 is set, which this library "
-                 "(ABI version 3) does not know"));
+                 "(ABI version 4) does not know"));
   }
   SECTION("causal") {
     a.options.causal = 2;

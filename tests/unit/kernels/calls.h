@@ -8,6 +8,13 @@
 
 namespace flash_ref_test {
 
+// How a message goes on that names the devices of a library built with CUDA.
+#ifdef FLASH_REF_HAS_CUDA
+inline const std::string kAndCuda = " and 2 (CUDA)";
+#else
+inline const std::string kAndCuda;
+#endif
+
 // Status and message of a call, and whether an output changed.
 struct Outcome {
   int status;

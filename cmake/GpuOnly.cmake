@@ -1,0 +1,20 @@
+# flash_ref and its tests on a GPU alone, for a machine with CUDA but without this project's packages.
+#   DTYPE_GUARD_GPU_PACK  the folder that tests/gpu/pack.sh made elsewhere: headers and what is generated
+set(FLASH_REF_CONTRACT_HEADER "${DTYPE_GUARD_GPU_PACK}/flash_ref_contract.h")
+set(DLPACK_INCLUDE_DIR "${DTYPE_GUARD_GPU_PACK}/include")
+include(Summary)
+find_package(Threads REQUIRED)
+set(DTYPE_GUARD_CUDA on)
+# As in Dependencies.cmake, where other parts are settled likewise.
+function(dtype_guard_settle part found detail missing cure)
+  if(NOT found)
+    message(FATAL_ERROR "${missing}. ${cure}")
+  endif()
+  set(DTYPE_GUARD_HAS_${part} ON PARENT_SCOPE)
+  dtype_guard_summary(${part} "${detail}")
+endfunction()
+include(Cuda)
+add_subdirectory(kernels)
+target_include_directories(dtype_guard_options SYSTEM INTERFACE "${DTYPE_GUARD_GPU_PACK}/include")
+include("${PROJECT_SOURCE_DIR}/tests/gpu/test_gpu.cmake")
+dtype_guard_print_summary()
