@@ -1,5 +1,7 @@
 #include "analyzer/clang/builder.h"
 
+#include <algorithm>
+
 namespace dtype_guard::clang_front_end {
 
 using namespace flow;
@@ -158,6 +160,12 @@ void Builder::finish() {
     for (BlockId& target : each.instructions.back().targets) target = moved[target];
   }
   blocks = std::move(kept);
+  std::erase_if(function_.constants, [&](const Argument& constant) {
+    return std::none_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+      return std::any_of(block.instructions.begin(), block.instructions.end(),
+                         [&](const Instruction& each) { return each.result == constant.value; });
+    });
+  });
 }
 
 }  // namespace dtype_guard::clang_front_end

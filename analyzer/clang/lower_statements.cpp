@@ -179,6 +179,9 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
     addresses_[decl] = initial;
   } else if (type->isReferenceType() || type.isConstQualified()) {
     fixed_[decl] = initial;
+    if (initial && facts(type.getNonReferenceType()).kind == TypeKind::kTensor) {
+      result_.constants.push_back({decl->getNameAsString(), initial});
+    }
   } else {
     const VariableId variable = builder_.variable(variable_name(decl));
     variables_[decl] = variable;

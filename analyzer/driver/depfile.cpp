@@ -30,11 +30,14 @@ std::string depfile_text(const FileSummary& summary, const Options& options) {
   files.insert(files.end(), options.contract_files.begin(), options.contract_files.end());
   if (!options.config_folder.empty())
     files.push_back((fs::path(options.config_folder) / kConfigName).string());
-  // Headers that are part of the tool are on no disk.
-  std::erase_if(files, [](const std::string& each) {
+  for (std::string& each : files) {
+    // ninja takes ".." out of a name as text, which is wrong behind a link. Headers that are part of the tool
+    // are on no disk.
     std::error_code error;
-    return each.find('\n') != std::string::npos || !fs::exists(each, error);
-  });
+    each = fs::canonical(each, error).string();
+    if (each.find('\n') != std::string::npos) each.clear();
+  }
+  std::erase(files, "");
   std::sort(files.begin(), files.end());
   files.erase(std::unique(files.begin(), files.end()), files.end());
   std::string text = escaped(options.emit_summary) + ":";

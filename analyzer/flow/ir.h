@@ -165,6 +165,7 @@ struct Function {
   bool foreign = false;                // of a header outside the project: evaluated where it is called only
   std::vector<Parameter> parameters;   // without `this`
   std::vector<std::string> variables;  // names by VariableId
+  std::vector<Argument> constants;     // tensors with a name that is never rebound: their values
   std::vector<Block> blocks;
   SourceRange range;  // of the definition's name
   // The linked source files that have this definition, ascending (link.h); empty before linking. Not printed.

@@ -37,6 +37,11 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       }
       contents = join(contents, Value(tensor), symbols_);
     }
+    if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
+      Alternatives numbers(contents.begin(), contents.end());
+      for (Alternative& each : numbers) each.rank = Rank::number();
+      return Value(std::move(numbers));
+    }
     return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
   }
   object.kind = HeapObject::Kind::kContainer;

@@ -53,6 +53,8 @@ class Parser {
       do {
         function_->variables.push_back(line.word("a variable name"));
       } while (line.take(","));
+    } else if (function_ && function_->blocks.empty() && line.take("constants")) {
+      arguments(line, function_->constants);
     } else if (function_ && !starts_instruction(line)) {
       block_label(line);
     } else if (function_) {
@@ -113,7 +115,7 @@ class Parser {
   void block_label(TextCursor& line) {
     const BlockId expected = static_cast<BlockId>(function_->blocks.size());
     if (!line.take(fmt::format("b{}:", expected))) {
-      line.expected(function_->blocks.empty() ? "'parameter', 'variables' or 'b0:'"
+      line.expected(function_->blocks.empty() ? "'parameter', 'variables', 'constants' or 'b0:'"
                                               : fmt::format("an instruction or 'b{}:'", expected));
     }
     function_->blocks.emplace_back();
@@ -157,12 +159,12 @@ class Parser {
     if (row.arguments == Mnemonic::Arguments::kParenthesised) {
       line.need("(");
       if (!line.take(")")) {
-        arguments(line, out);
+        arguments(line, out.args);
         line.need(")");
       }
     } else if (row.arguments == Mnemonic::Arguments::kBare && !line.at_end() && !line.next_is(';')) {
       if (row.place || row.constant) line.need(",");
-      arguments(line, out);
+      arguments(line, out.args);
     }
     if (out.op == Op::kJump) target(line, out);
     if (out.op == Op::kBranch) {
@@ -173,7 +175,7 @@ class Parser {
     }
   }
 
-  void arguments(TextCursor& line, Instruction& out) {
+  void arguments(TextCursor& line, std::vector<Argument>& out) {
     do {
       Argument argument;
       if (!line.next_is('%')) {
@@ -181,7 +183,7 @@ class Parser {
         line.need("=");
       }
       argument.value = value(line);
-      out.args.push_back(std::move(argument));
+      out.push_back(std::move(argument));
     } while (line.take(","));
   }
 

@@ -147,7 +147,7 @@ Value Engine::load(const Activation& activation, const Instruction& instruction,
           const HeapObject* object = direct.kind == Kind::kHandle ? state.find(direct.object) : nullptr;
           return object && object->kind == HeapObject::Kind::kBuffer;
         });
-    each.rank = of_buffer ? Rank::number() : each.rank.plus(-1);
+    each.rank = of_buffer || each.rank.wrapped ? Rank::number() : each.rank.plus(-1);
     out.push_back(each);
   }
   return join(Value(std::move(out)), Value(), symbols_);

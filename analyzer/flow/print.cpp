@@ -66,6 +66,10 @@ class Printer {
       }
       out += "\n";
     }
+    for (std::size_t i = 0; i < function.constants.size(); ++i) {
+      out += (i ? ", " : "  constants ") + argument(function.constants[i]);
+    }
+    if (!function.constants.empty()) out += "\n";
     for (std::size_t i = 0; i < function.blocks.size(); ++i) {
       out += fmt::format("b{}:\n", i);
       for (const Instruction& instruction : function.blocks[i].instructions)

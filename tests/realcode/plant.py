@@ -85,7 +85,7 @@ def plant(root, call, kind, draw):
     if not re.fullmatch(r"\s*(?:/\*.*?\*/\s*)?[\w.\->:()\[\], /*=]+\s*", text) or "nullopt" in text:
         return None
     inner = re.sub(r"/\*.*?\*/", "", text).strip()
-    return original[:begin] + KINDS[kind].format(inner) + original[end:], inner
+    return (begin, end, KINDS[kind].format(inner)), inner
 
 
 def reached(args):
@@ -106,7 +106,7 @@ def place(finding):
 
 
 def drawn(args, calls, count, draw):
-    """`count` changes: (key of the call, kind, new text of its file, what was changed). Few calls are drawn again."""
+    """`count` changes: (key of the call, kind, (begin, end, new text), what was changed). Few calls are drawn again."""
     changes, deck, idle = [], [], 0
     while len(changes) < count and idle < 2:
         if not deck:
@@ -121,27 +121,34 @@ def drawn(args, calls, count, draw):
     return changes
 
 
-def rounds(changes):
-    """Changes of different files are tried together."""
+def rounds(changes, calls):
+    """Changes of different functions are tried together."""
     left = list(changes)
     while left:
-        now, later, files = [], [], set()
+        now, later, functions = [], [], set()
         for change in left:
-            file = change[0][:2]
-            (later if file in files else now).append(change)
-            files.add(file)
+            function = (*change[0][:2], calls[change[0]]["function"])
+            (later if function in functions else now).append(change)
+            functions.add(function)
         yield now
         left = later
+
+
+def with_changes(text, edits):
+    for begin, end, new in sorted(edits, reverse=True):
+        text = text[:begin] + new + text[end:]
+    return text
 
 
 def evaluated(args, repository, common, changes, folder):
     """The repository as one program, with these changes in it."""
     root = args.checkouts / repository["folder"]
     overlays = {}
-    for number, (key, _, text, _) in enumerate(changes):
+    for number, name in enumerate(sorted({key[1] for key, *_ in changes})):
         file = pathlib.Path(folder) / f"planted{number}"
-        file.write_text(text)
-        overlays[key[1]] = ["--overlay", str(root / key[1]), str(file)]
+        text = (root / name).read_text(errors="replace")
+        file.write_text(with_changes(text, [edit for key, _, edit, _ in changes if key[1] == name]))
+        overlays[name] = ["--overlay", str(root / name), str(file)]
     flows = []
     for kept in sorted((args.out / repository["folder"]).glob("*.json")):
         report = json.loads(kept.read_text())
@@ -187,7 +194,7 @@ def main():
         return 2
     print(f"{len(calls)} calls reached; planting {count} promotions, seed {seed}")
     planted = found = 0
-    for changes in rounds(drawn(args, calls, count, random.Random(seed))):
+    for changes in rounds(drawn(args, calls, count, random.Random(seed)), calls):
         for repository in chosen:
             own = [each for each in changes if each[0][0] == repository["folder"]]
             if not own:

@@ -6,7 +6,7 @@ import sys
 from tracked import ROOT, tracked
 
 LINES = 400
-SOURCES = ("*.cpp", "*.h", "*.c", "*.py", "*.cmake", "*.sh", "*CMakeLists.txt")
+SOURCES = ("*.cpp", "*.h", "*.c", "*.cu", "*.cuh", "*.py", "*.cmake", "*.sh", "*CMakeLists.txt")
 FOLDERS = ("rules", "kernels", "analyzer", "sanitizer", "tests", "examples")
 HOME = re.compile(r"(?<![\w.$}])/(?:home|root|Users)/[a-z]\w*/")
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")

@@ -109,6 +109,9 @@ std::vector<std::string> Candidates::names(const Site& site) const {
   for (const Argument& each : site.instruction->args) {
     const Instruction* made = definition_in(*site.function, each.value);
     if (made && made->written == Written::kTensor && is_word(made->text)) add_once(out, made->text);
+    for (const Argument& constant : site.function->constants) {
+      if (constant.value == each.value) add_once(out, constant.name);
+    }
   }
   for (const Parameter& each : site.function->parameters) {
     if (each.kind == ParameterKind::kTensor && each.type.empty()) add_once(out, each.name);
@@ -124,6 +127,12 @@ void Candidates::after_arithmetic(std::size_t steps, bool used_once) {
     if (here.function != origin.function || here.instruction->written != Written::kTensor) continue;
     if ((uses_of(*here.function, *here.instruction) <= 1) != used_once) continue;
     for (const std::string& name : names(origin)) {
+      // A constant may have gone out of scope; where its operand stands it has not.
+      const bool constant = std::any_of(origin.function->constants.begin(), origin.function->constants.end(),
+                                        [&](const Argument& each) { return each.name == name; });
+      const SourceRange& whole = here.instruction->range;
+      if (constant && whole != origin.instruction->range && !inside(origin.instruction->range, whole))
+        continue;
       CastEdit edit;
       edit.range = here.instruction->range;
       edit.like = name;
@@ -149,11 +158,17 @@ std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
     const Instruction* made = definition_in(*call.function, instruction.args[first + i].value);
     Passed& each = out.emplace_back();
     if (is_word(argument)) each.word = argument;
-    if (!made || made->written != Written::kTensor) continue;
+    if (!made) continue;
+    const auto is_constant = [&](std::string_view name, ValueId value) {
+      return std::any_of(
+          call.function->constants.begin(), call.function->constants.end(),
+          [&](const Argument& constant) { return constant.name == name && constant.value == value; });
+    };
+    if (made->written != Written::kTensor && !is_constant(argument, made->result)) continue;
     if (inside(made->range, instruction.range)) {
       each.edit.range = made->range;
       each.tensor = made->op != Op::kParam;
-    } else if (is_word(argument) && made->text == argument) {
+    } else if (is_word(argument) && (made->text == argument || is_constant(argument, made->result))) {
       each.edit.kind = CastEdit::Kind::kArgument;
       each.edit.range = instruction.range;
       each.edit.argument = i;

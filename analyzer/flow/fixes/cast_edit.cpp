@@ -70,6 +70,11 @@ std::optional<Reading> reading_of(const Function& function, const std::string& n
       found = one;
     }
   }
+  for (const Argument& each : function.constants) {
+    if (each.name != name) continue;
+    if (found) return std::nullopt;
+    found = Reading{std::nullopt, each.value};
+  }
   return found;
 }
 

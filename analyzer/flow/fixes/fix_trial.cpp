@@ -2,7 +2,19 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/engine.h"
+#include "analyzer/flow/reach.h"
+
 namespace dtype_guard::flow {
+
+namespace {
+
+// A report must not wait for fixes: a root that takes more steps is not judged, and after so many evaluations
+// nothing more is tried. Counted, not timed, so that every run offers the same.
+constexpr std::size_t kSteps = 50'000;
+constexpr std::size_t kEvaluations = 20'000;
+
+}  // namespace
 
 FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(module), options_(options) {
   settings_ = options.settings;
@@ -11,6 +23,7 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
                                    [&](const PrecisionSetting& other) { return other.name == each.name; });
     if (!known) settings_.push_back(each);
   }
+  options_.step_budget = std::min(options_.step_budget, kSteps);
   options_.strict = true;  // a definite finding that becomes a possible one is not cured
 }
 
@@ -18,8 +31,10 @@ FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) c
   Verdict out;
   AnalysisOptions options = options_;
   options.through = functions;
-  for (const PrecisionSetting& setting : settings_) {
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    const PrecisionSetting& setting = settings_[i];
     options.settings = {setting};
+    options.settings_named_by_user = options_.settings_named_by_user && i < options_.settings.size();
     const AnalysisResult result = analyse(module_, options);
     out.given_up += result.not_analysed.size();
     for (const Finding& each : result.findings) {
@@ -35,10 +50,17 @@ FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) c
 
 const FixTrial::Verdict& FixTrial::verdict_before(const std::vector<std::uint32_t>& functions) {
   const auto known = before_.find(functions);
-  return known != before_.end() ? known->second : before_.emplace(functions, judge(functions)).first->second;
+  if (known != before_.end()) return known->second;
+  const FunctionIndex index(module_);
+  const auto roots = roots_that_reach_sinks(index, Engine::roots(index));
+  Verdict verdict = judge(functions);
+  verdict.roots = roots_that_run(index, roots, functions).size();
+  evaluated_ += verdict.roots * settings_.size();
+  return before_.emplace(functions, std::move(verdict)).first->second;
 }
 
 bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding) {
+  if (evaluated_ > kEvaluations) return false;
   const auto made = [&](EditedModule& edited) {
     return std::all_of(edits.begin(), edits.end(), [&](const CastEdit& each) { return edited.add(each); });
   };
@@ -49,13 +71,16 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding)
     functions = edited.functions();
   }
   const Verdict& before = verdict_before(functions);
-  EditedModule edited(module_);
-  made(edited);
-  const Verdict after = judge(functions);
   const auto here = [&](const Key& key) {
     return std::get<1>(key) == finding.location.file && std::get<2>(key) == finding.location.line &&
            std::get<3>(key) == finding.location.column;
   };
+  // What is not found here cannot be seen to go.
+  if (std::none_of(before.places.begin(), before.places.end(), here)) return false;
+  EditedModule edited(module_);
+  made(edited);
+  const Verdict after = judge(functions);
+  evaluated_ += before.roots * settings_.size();
   return after.given_up <= before.given_up && std::none_of(after.places.begin(), after.places.end(), here) &&
          std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
                        after.operands.end());

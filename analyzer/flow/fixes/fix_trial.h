@@ -27,6 +27,7 @@ class FixTrial {
     std::set<Key> places;
     std::set<Key> operands;
     std::size_t given_up = 0;
+    std::size_t roots = 0;  // that may run what was edited
   };
   Verdict judge(const std::vector<std::uint32_t>& functions) const;
   const Verdict& verdict_before(const std::vector<std::uint32_t>& functions);
@@ -35,6 +36,7 @@ class FixTrial {
   AnalysisOptions options_;
   std::vector<PrecisionSetting> settings_;
   std::map<std::vector<std::uint32_t>, Verdict> before_;
+  std::size_t evaluated_ = 0;  // roots, over all trials
 };
 
 }  // namespace dtype_guard::flow

@@ -53,12 +53,13 @@ class PieceSolver {
 
  private:
   void load_rows() {
-    factor_ = product_factor(piece_);
+    const float factor = product_factor(piece_);
+    multiple_ = kPairs<T> ? __builtin_fabsf(factor) : 1.0F;
     for (std::int64_t r = 0; r < row_count_; ++r) {
       const std::int64_t query = r / piece_.heads, head = r % piece_.heads;
       const RowStrides& strides = piece_.q_strides;
       pack_row(static_cast<const T*>(piece_.q) + query * strides.row + head * strides.head, strides.dim,
-               piece_.dim, factor_, tiles_.q + r * tiles_.width);
+               piece_.dim, factor, tiles_.q + r * tiles_.width);
       tiles_.rows[r] = row_of(piece_, piece_.first_position + query);
       fill(tiles_.out + r * tiles_.width, tiles_.out + (r + 1) * tiles_.width, 0.0F);
     }
@@ -102,17 +103,18 @@ class PieceSolver {
       const std::int64_t width = panel_width(column, columns);
       set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
           tiles_.q + row * tiles_.width, tiles_.width, tiles_.keys + column * depth, depth,
-          tiles_.scores + column - first, tiles_.score_stride, &factor_);
+          tiles_.scores + column - first, tiles_.score_stride);
     }
     const std::int64_t computed = smaller(column, columns) - first;
     float factors[kRows];
     for (int i = 0; i < rows; ++i) {
       SoftmaxRow& state = tiles_.rows[row + i];
       float* scores = tiles_.scores + i * tiles_.score_stride;
-      if (!scores_are_products(piece_)) adjust(scores, row + i, key + first, computed);
+      const bool adjusts = !scores_are_products(piece_);
+      if (adjusts) adjust(scores, row + i, key + first, computed);
       const std::int64_t from = smaller(larger(state.begin - key - first, 0), computed);
       const std::int64_t to = smaller(larger(state.end - key - first, 0), computed);
-      factors[i] = add_scores<kPairs<T>>(state, scores, from, to, computed);
+      factors[i] = add_scores<kPairs<T>>(state, scores, from, to, computed, adjusts ? 1.0F : multiple_);
     }
     if (finite) {
       multiply_values(row, rows, first, begin, end, factors);
@@ -125,7 +127,7 @@ class PieceSolver {
     const RowOfScores<T> rule(piece_, row / piece_.heads, row % piece_.heads);
     Vec derivative;
     for (std::int64_t j = 0; j < columns; j += kLanes) {
-      store(scores + j, rule.at(load(scores + j), key + j, derivative));
+      store(scores + j, rule.at(load(scores + j) * broadcast(multiple_), key + j, derivative));
     }
   }
 
@@ -194,7 +196,7 @@ class PieceSolver {
 
   const AttentionPiece& piece_;
   std::int64_t row_count_;
-  float factor_ = 0;  // of the products of queries and keys
+  float multiple_ = 1;  // by which products of queries and keys are still to be multiplied
   Tiles tiles_;
   KeyRows<T> values_{};  // of the tile that is being added
 };

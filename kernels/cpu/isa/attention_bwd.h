@@ -205,11 +205,11 @@ class BwdSolver {
     float* dp = kPairs<T> ? memory_.dp : memory_.ds + row * memory_.stride;
     for (std::int64_t column = begin / kPanel * kPanel; column < end; column += kPanel) {
       const std::int64_t width = panel_width(column, columns);
-      const BlockFunction product = set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes));
+      const SetFunction product = set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes));
       product(memory_.q + row * memory_.width, memory_.width, memory_.key_columns + column * depth, depth,
-              scores + column, memory_.stride, kOnes);
+              scores + column, memory_.stride);
       product(memory_.dout + row * memory_.width, memory_.width, memory_.value_columns + column * depth,
-              depth, dp + column, memory_.stride, kOnes);
+              depth, dp + column, memory_.stride);
     }
     for (int i = 0; i < rows; ++i) {
       float *scores_of_row = scores + i * memory_.stride, *dp_of_row = dp + i * memory_.stride;

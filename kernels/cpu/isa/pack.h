@@ -19,13 +19,13 @@ FLASH_REF_INLINE void prefetch_row(const T* base, std::int64_t row, std::int64_t
   }
 }
 
-// A row as it is, times `factor` if its numbers are floats; padded with 0 to a multiple of kLanes.
+// A row times `factor`, or times its sign if its numbers are pairs; padded with 0 to a multiple of kLanes.
 template <class T>
-void pack_row(const T* from, std::int64_t stride, std::int64_t dim, [[maybe_unused]] float factor,
-              float* to) {
+void pack_row(const T* from, std::int64_t stride, std::int64_t dim, float factor, float* to) {
+  const Bits sign = Bits{} + (factor < 0 ? 0x80008000U : 0U);
   for (std::int64_t d = 0; d < numbers_of<T>(dim); d += kLanes) {
     const Vec value = numbers(from, stride, d, dim);
-    store(to + d, kPairs<T> ? value : value * broadcast(factor));
+    store(to + d, kPairs<T> ? (Vec)((Bits)value ^ sign) : value * broadcast(factor));
   }
 }
 

@@ -43,18 +43,16 @@ FLASH_REF_INLINE void multiply(const float* a, std::int64_t a_stride, const floa
   }
 }
 
-// C = A B, times a factor where A could not be multiplied by it beforehand.
+// C = A B.
 template <bool kPaired, int kBlockRows, int kBlockVectors>
 void set_block(const float* a, std::int64_t a_stride, const float* b, std::int64_t depth, float* c,
-               std::int64_t c_stride, [[maybe_unused]] const float* factor) {
+               std::int64_t c_stride) {
   Vec block[kBlockRows][kBlockVectors];
   multiply<kPaired, false, kBlockRows, kBlockVectors>(a, a_stride, b, depth, block);
 #pragma GCC unroll 16
   for (int i = 0; i < kBlockRows; ++i) {
 #pragma GCC unroll 4
-    for (int j = 0; j < kBlockVectors; ++j) {
-      store(c + i * c_stride + j * kLanes, kPaired ? block[i][j] * broadcast(*factor) : block[i][j]);
-    }
+    for (int j = 0; j < kBlockVectors; ++j) store(c + i * c_stride + j * kLanes, block[i][j]);
   }
 }
 
@@ -75,12 +73,13 @@ void add_block(const float* a, std::int64_t a_stride, const float* b, std::int64
   }
 }
 
-using BlockFunction = void (*)(const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
-                               const float*);
+using SetFunction = void (*)(const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t);
+using AddFunction = void (*)(const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
+                             const float*);
 
 // The instance for `rows` rows and `vectors` vectors.
 template <bool kPaired, int kBlockRows = kRows>
-BlockFunction set_block_of(int rows, int vectors) {
+SetFunction set_block_of(int rows, int vectors) {
   if constexpr (kBlockRows > 1) {
     if (rows < kBlockRows) return set_block_of<kPaired, kBlockRows - 1>(rows, vectors);
   }
@@ -88,7 +87,7 @@ BlockFunction set_block_of(int rows, int vectors) {
 }
 
 template <bool kPaired, bool kTransposed = false, int kBlockRows = kRows>
-BlockFunction add_block_of(int rows, int vectors) {
+AddFunction add_block_of(int rows, int vectors) {
   if constexpr (kBlockRows > 1) {
     if (rows < kBlockRows) return add_block_of<kPaired, kTransposed, kBlockRows - 1>(rows, vectors);
   }

@@ -48,20 +48,21 @@ FLASH_REF_INLINE void store_probabilities(float* scores, std::int64_t j, Vec a, 
   }
 }
 
+// exp2(factor * score - subtracted) in place of the scores; returns their sum.
 template <bool kPaired>
-FLASH_REF_INLINE float exponentiate(float* scores, std::int64_t columns, float subtracted) {
-  const Vec shift = broadcast(subtracted);
+FLASH_REF_INLINE float exponentiate(float* scores, std::int64_t columns, float factor, float subtracted) {
+  const Vec multiple = broadcast(factor), shift = broadcast(-subtracted);
   Vec sum = {}, other = {};
   std::int64_t j = 0;
   for (; j + 2 * kLanes <= columns; j += 2 * kLanes) {
-    const Vec a = exp2_nonpositive(load(scores + j) - shift);
-    const Vec b = exp2_nonpositive(load(scores + j + kLanes) - shift);
+    const Vec a = exp2_nonpositive(multiply_add(load(scores + j), multiple, shift));
+    const Vec b = exp2_nonpositive(multiply_add(load(scores + j + kLanes), multiple, shift));
     store_probabilities<kPaired>(scores, j, a, b);
     sum += a;
     other += b;
   }
   if (j < columns) {
-    const Vec a = exp2_nonpositive(load(scores + j) - shift);
+    const Vec a = exp2_nonpositive(multiply_add(load(scores + j), multiple, shift));
     if constexpr (kPaired) {
       narrow_both(reinterpret_cast<std::uint16_t*>(scores) + j, a, Vec{});
     } else {
@@ -72,17 +73,19 @@ FLASH_REF_INLINE float exponentiate(float* scores, std::int64_t columns, float s
   return sum_of_lanes(sum + other);
 }
 
-// Replaces scores [begin, end) of `columns` by exp2(score - new maximum) and the others by 0, and returns the
-// factor by which everything accumulated before must be multiplied. `columns` is a multiple of kLanes.
+// Replaces scores [begin, end) of `columns`, which are still to be multiplied by `multiple` > 0, by
+// exp2(score - new maximum) and the others by 0, and returns the factor by which everything accumulated
+// before must be multiplied. `columns` is a multiple of kLanes.
 template <bool kPaired>
 FLASH_REF_INLINE float add_scores(SoftmaxRow& row, float* scores, std::int64_t begin, std::int64_t end,
-                                  std::int64_t columns) {
+                                  std::int64_t columns, float multiple = 1.0F) {
   fill(scores, scores + begin, kNothing);
   fill(scores + larger(begin, end), scores + columns, kNothing);
-  const float maximum_of_row = largest(scores, columns, row.maximum);
+  const float largest_here = largest(scores, columns, kNothing) * multiple;
+  const float maximum_of_row = largest_here > row.maximum ? largest_here : row.maximum;
   const float subtracted = finite_or_zero(maximum_of_row);
   const float factor = exp2_nonpositive(broadcast(row.maximum - subtracted))[0];
-  row.sum = row.sum * factor + exponentiate<kPaired>(scores, columns, subtracted);
+  row.sum = row.sum * factor + exponentiate<kPaired>(scores, columns, multiple, subtracted);
   row.maximum = maximum_of_row;
   return factor;
 }

@@ -157,7 +157,7 @@ FLASH_REF_INLINE void add_values(const float* probabilities, std::int64_t stride
                                  std::int64_t to, float* out, std::int64_t width,
                                  const TilesAhead<T>& ahead) {
   // A row for each key, spread over the passes over the columns.
-  const std::int64_t passes = (width + kColumns * kLanes - 1) / (kColumns * kLanes);
+  const std::int64_t passes = larger((width + kColumns * kLanes - 1) / (kColumns * kLanes), 1);
   const std::int64_t asked = (kAskKeys + passes - 1) / passes;
   std::int64_t column = 0;
   for (; column + kColumns * kLanes <= width; column += kColumns * kLanes) {

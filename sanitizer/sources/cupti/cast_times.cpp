@@ -26,7 +26,7 @@ std::uint32_t CastTimes::start(const Driver& driver, const void* context, void* 
       timer.state.store(kFree, std::memory_order_release);
       continue;
     }
-    timer.ticket = ticket;
+    timer.ticket.store(ticket, std::memory_order_relaxed);
     if (prepare(driver, timer, context) && driver.record_event(timer.begin, stream) == 0) return ticket;
     timer.state.store(kBroken, std::memory_order_release);
     return 0;
@@ -45,7 +45,9 @@ void CastTimes::claim(std::uint32_t ticket, std::uint32_t link) {
   if (ticket == 0) return;
   Timer& timer = timer_of(ticket);
   std::uint32_t state = kStopped;
-  if (timer.ticket != ticket || !timer.state.compare_exchange_strong(state, kStarting)) return;
+  if (timer.ticket.load(std::memory_order_relaxed) != ticket ||
+      !timer.state.compare_exchange_strong(state, kStarting))
+    return;
   timer.link = link;
   timer.state.store(kClaimed, std::memory_order_release);
 }

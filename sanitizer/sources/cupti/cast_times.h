@@ -34,7 +34,7 @@ class CastTimes {
     void* begin;
     void* end;
     std::uint32_t link;
-    std::uint32_t ticket;
+    std::atomic<std::uint32_t> ticket;
   };
   bool prepare(const Driver& driver, Timer& timer, const void* context);
 

@@ -44,9 +44,12 @@ void decode(const Settings& settings, std::int64_t dim, std::int64_t group, DLDa
   bench::take_turns(rivals, 8, 1.0);
   const auto moved = static_cast<double>(bytes);
   std::printf(
-      "decode   dim %3d  group %d  %-9s %6.2f GB/s  %5.1f %% of a read-only stream (%.2f GB/s; aim 85 %%)\n",
+      "decode   dim %3d  group %d  %-9s %6.2f GB/s  median %+5.1f %%  %5.1f %% of a read-only stream (%.2f "
+      "GB/s, "
+      "median %+5.1f %%; aim 85 %%)\n",
       static_cast<int>(dim), static_cast<int>(group), name, moved / rivals[0].best / 1e9,
-      100 * rivals[1].best / rivals[0].best, moved / rivals[1].best / 1e9);
+      rivals[0].median_distance(), 100 * rivals[1].best / rivals[0].best, moved / rivals[1].best / 1e9,
+      rivals[1].median_distance());
   std::fflush(stdout);
 }
 
@@ -74,9 +77,12 @@ void rotary(const Settings& settings, bool interleaved, DLDataType dtype, const 
       {"copy", [&] { copy(settings, x, out); }}};
   bench::take_turns(rivals, 10, 1.0);
   const double bytes = 2 * static_cast<double>(x.memory.size());
-  std::printf("rotary   %-9s %-11s %6.2f GB/s  %5.1f %% of a copy loop (%.2f GB/s; aim 80 %%)\n", name,
-              interleaved ? "interleaved" : "halves", bytes / rivals[0].best / 1e9,
-              100 * rivals[1].best / rivals[0].best, bytes / rivals[1].best / 1e9);
+  std::printf(
+      "rotary   %-9s %-11s %6.2f GB/s  median %+5.1f %%  %5.1f %% of a copy loop (%.2f GB/s, median %+5.1f "
+      "%%; aim 80 "
+      "%%)\n",
+      name, interleaved ? "interleaved" : "halves", bytes / rivals[0].best / 1e9, rivals[0].median_distance(),
+      100 * rivals[1].best / rivals[0].best, bytes / rivals[1].best / 1e9, rivals[1].median_distance());
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ struct Rival {
   std::function<void()> run;
   std::function<double()> timed = {};  // instead of run: times itself, in seconds
   double best = 0, median = 0;         // seconds
+
+  // How far an ordinary run was from the best one, in percent.
+  double median_distance() const { return 100 * (median / best - 1); }
 };
 
 // From now on time is that of the process's processors divided by their number, waiting threads included: for

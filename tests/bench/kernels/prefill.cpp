@@ -41,10 +41,10 @@ void print(const char* what, std::int64_t dim, std::int64_t seq, bool causal, do
   const double rate = flops / rivals[0].best;
   std::printf("%-4s dim %3d  tokens %5d  %-6s %7.1f GFLOP/s  %5.1f %% of peak  median %+5.1f %%", what,
               static_cast<int>(dim), static_cast<int>(seq), causal ? "causal" : "full", rate / 1e9,
-              100 * rate / peak, 100 * (rivals[0].median / rivals[0].best - 1));
+              100 * rate / peak, rivals[0].median_distance());
   for (std::size_t i = 1; i < rivals.size(); ++i) {
-    std::printf("  %s %6.1f ratio %5.2f", rivals[i].name.c_str(), flops / rivals[i].best / 1e9,
-                rivals[i].best / rivals[0].best);
+    std::printf("  %s %6.1f ratio %5.2f median %+5.1f %%", rivals[i].name.c_str(),
+                flops / rivals[i].best / 1e9, rivals[i].best / rivals[0].best, rivals[i].median_distance());
   }
   std::printf("\n");
   std::fflush(stdout);

@@ -32,7 +32,7 @@ struct Rwkv7 {
 void print(const char* what, double flops, double peak, const Rival& rival) {
   std::printf("%-9s head size 64  %6.1f GFLOP/s  %5.1f %% of one core's FMA peak (%.1f)  median %+5.1f %%\n",
               what, flops / rival.best / 1e9, 100 * flops / rival.best / peak, peak / 1e9,
-              100 * (rival.median / rival.best - 1));
+              rival.median_distance());
 }
 
 }  // namespace

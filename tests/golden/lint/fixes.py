@@ -62,6 +62,14 @@ class Fixes(project.Case):
         self.assertEqual(self.fixed(text), KEEP + "  at::Tensor s = q * w;\n"
                          "  at::Tensor out = attend(s.to(k.scalar_type()), k, k);\n  return s + out;\n}\n")
 
+    def test_names_that_are_never_rebound(self):
+        text = ("at::Tensor scores(const at::Tensor& x, const at::Tensor& y, const at::Tensor& w) {\n"
+                "  const at::Tensor q = x.view({2, 2});\n  const at::Tensor k = y.view({2, 2});\n"
+                "  const at::Tensor wide = q * w;\n  return attend(wide, k, k);\n}\n")
+        self.assertIn("  const at::Tensor wide = (q * w).to(q.scalar_type());\n", self.fixed(text))
+        more = text.replace("return attend(wide, k, k);", "return attend(wide, k, k) + wide;")
+        self.assertIn("  return attend(wide.to(k.scalar_type()), k, k) + wide;\n", self.fixed(more))
+
     def test_crlf_utf8_and_the_missing_last_newline_stay(self):
         text = ("// Größe: ∑ über alle Köpfe\n" + WIDE + USE).replace("\n", "\r\n").removesuffix("\r\n")
         path = self.folder / "a.cpp"

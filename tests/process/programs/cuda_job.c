@@ -189,6 +189,7 @@ static void switch_watching(int on) {
 }
 
 static void wait_for(const char* file, int launches) {
+  if (launches) other();
   puts("ready");
   fflush(stdout);
   while (access(file, F_OK) != 0) {

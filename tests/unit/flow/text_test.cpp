@@ -130,7 +130,8 @@ void check_refused(const std::string& text, const std::string& message) {
 
 TEST_CASE("text that is not IR is refused with line and expectation") {
   const std::string head = "function f\n  variables x\nb0:\n";
-  check_refused("hello", "line 1: found 'hello', expected 'file', 'not_lowered', 'overridden', 'class' or a function");
+  check_refused("hello",
+                "line 1: found 'hello', expected 'file', 'not_lowered', 'overridden', 'class' or a function");
   check_refused(head + "  frob %1\n", "line 4: found 'frob', expected an instruction or 'b1:'");
   check_refused(head + "  %1 = frob\n", "line 4: found 'frob', expected an instruction");
   check_refused(head + "  return %7\n", "line 4: %7 is used but never defined");
