@@ -1,6 +1,8 @@
 #include "sanitizer/attach/process_facts.h"
 
+#include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +60,24 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
+// AT_SECURE of a process, where it may be read; else whether its user ids differ.
+bool has_raised_privileges(pid_t pid) {
+  const std::string vector = read_text(fmt::format("/proc/{}/auxv", pid));
+  for (std::size_t at = 0; at + sizeof(ElfW(auxv_t)) <= vector.size(); at += sizeof(ElfW(auxv_t))) {
+    ElfW(auxv_t) entry;
+    std::memcpy(&entry, vector.data() + at, sizeof entry);
+    if (entry.a_type == AT_SECURE) return entry.a_un.a_val != 0;
+  }
+  std::istringstream status(read_text(fmt::format("/proc/{}/status", pid)));
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string name, real, effective;
+    if (words >> name >> real >> effective; (name == "Uid:" || name == "Gid:") && real != effective)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ProcessFacts read_process(pid_t pid) {
@@ -94,6 +114,11 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (process.tracer != 0)
     return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
                        process.tracer);
+  if (has_raised_privileges(process.pid))
+    return fmt::format(
+        "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library does "
+        "nothing in such a program",
+        process.executable.empty() ? process.command : process.executable);
   if (process.objects.empty()) return permission_problem(process);
   std::string problem;
   const std::string executable = fmt::format("/proc/{}/exe", process.pid);

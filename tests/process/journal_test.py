@@ -8,7 +8,7 @@ import struct
 from support import BUILT, Case, main, preloadable
 
 HEADER = struct.Struct("<IIIIHH")  # FrameHeader in sanitizer/runtime/journal.h
-FINDING = 4
+FINDING, SITE = 4, 9
 
 
 def xxh32(content):
@@ -181,6 +181,11 @@ class BadJournals(Case):
         self.expect(without, "1 of the 1 findings that its closing record counts are missing", 0)
 
     def test_members_that_a_later_version_appends(self):
+        self.journal.unlink()
+        self.preloaded(BUILT["origins"], "rotary")
+        (self.journal,) = self.journals()
+        self.bytes = self.journal.read_bytes()
+        self.assertTrue(list(self.offsets(SITE)), "the journal has no site")
         later = self.scratch / "later.dtype-san"
         later.write_bytes(self.changed(lambda kind, payload: (kind, payload + b"\xff" * 9)))
         done, report = self.report(later)
@@ -209,6 +214,7 @@ class BadJournals(Case):
         done, _ = self.report(empty)
         self.assertEqual(done.returncode, 3)
         self.assertIn("no journal (*.dtype-san) in this directory", done.stderr)
+        self.assertIn("source: flash_ref off (no process was watched)\n", done.stdout)
 
     def test_a_good_journal_beside_a_bad_one_is_reported(self):
         bad = self.scratch / "bad.dtype-san"

@@ -34,6 +34,21 @@ class Obstacles(Case):
         time.sleep(0.3)
         return job
 
+    def test_raised_privileges(self):
+        program = self.scratch / "raised"
+        shutil.copy2(shutil.which("sleep"), program)
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a program set-uid for another user")
+        os.chown(program, NOBODY, NOBODY)
+        program.chmod(0o4755)
+        self.scratch.chmod(0o755)
+        job = self.running(program, 60)
+        if job.poll() is not None or f"Uid:\t0\t{NOBODY}" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
+            self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
+        words = f"runs with raised privileges ('{program}' is set-uid, set-gid or has file capabilities)"
+        self.assertIn(f"process {job.pid} {words}", self.tool("attach", job.pid, "--library", BUILT["library"], status=1))
+        self.assertIn(words, self.tool("doctor", job.pid, "--library", BUILT["library"], status=1))
+
     def test_32_bit(self):
         program = self.scratch / "small"
         small_program(program)
