@@ -60,7 +60,8 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
-// AT_SECURE of a process, where it may be read; else whether its user ids differ.
+// AT_SECURE of a process of our own word size, where it may be read; else whether its user or group ids
+// differ.
 bool has_raised_privileges(pid_t pid) {
   const std::string vector = read_text(fmt::format("/proc/{}/auxv", pid));
   for (std::size_t at = 0; at + sizeof(ElfW(auxv_t)) <= vector.size(); at += sizeof(ElfW(auxv_t))) {
@@ -76,6 +77,13 @@ bool has_raised_privileges(pid_t pid) {
       return true;
   }
   return false;
+}
+
+std::string raised_privileges(const ProcessFacts& process) {
+  return fmt::format(
+      "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library "
+      "does nothing in such a program",
+      process.executable.empty() ? process.command : process.executable);
 }
 
 }  // namespace
@@ -114,12 +122,8 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (process.tracer != 0)
     return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
                        process.tracer);
-  if (has_raised_privileges(process.pid))
-    return fmt::format(
-        "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library does "
-        "nothing in such a program",
-        process.executable.empty() ? process.command : process.executable);
-  if (process.objects.empty()) return permission_problem(process);
+  if (process.objects.empty())
+    return has_raised_privileges(process.pid) ? raised_privileges(process) : permission_problem(process);
   std::string problem;
   const std::string executable = fmt::format("/proc/{}/exe", process.pid);
   const auto program = read_elf(executable, problem);
@@ -127,6 +131,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (program && own && !program->same_architecture(*own))
     return fmt::format("is a {} program, the library is {}: use the dtype-san of that architecture",
                        program->describe(), own->describe());
+  if (has_raised_privileges(process.pid)) return raised_privileges(process);
   if (has_object(process, "ld-musl")) return "runs on musl; the library needs glibc";
   if (!has_object(process, "libc.so.6") && !has_object(process, "libc-2."))
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
