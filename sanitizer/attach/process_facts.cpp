@@ -79,13 +79,6 @@ bool has_raised_privileges(pid_t pid) {
   return false;
 }
 
-std::string raised_privileges(const ProcessFacts& process) {
-  return fmt::format(
-      "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library "
-      "does nothing in such a program",
-      process.executable.empty() ? process.command : process.executable);
-}
-
 }  // namespace
 
 ProcessFacts read_process(pid_t pid) {
@@ -122,8 +115,10 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (process.tracer != 0)
     return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
                        process.tracer);
-  if (process.objects.empty())
-    return has_raised_privileges(process.pid) ? raised_privileges(process) : permission_problem(process);
+  if (process.objects.empty()) {
+    const std::string raised = raised_privileges(process);
+    return raised.empty() ? permission_problem(process) : raised;
+  }
   std::string problem;
   const std::string executable = fmt::format("/proc/{}/exe", process.pid);
   const auto program = read_elf(executable, problem);
@@ -131,7 +126,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (program && own && !program->same_architecture(*own))
     return fmt::format("is a {} program, the library is {}: use the dtype-san of that architecture",
                        program->describe(), own->describe());
-  if (has_raised_privileges(process.pid)) return raised_privileges(process);
+  if (std::string raised = raised_privileges(process); !raised.empty()) return raised;
   if (has_object(process, "ld-musl")) return "runs on musl; the library needs glibc";
   if (!has_object(process, "libc.so.6") && !has_object(process, "libc-2."))
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
@@ -141,6 +136,14 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return fmt::format(
         "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
   return "";
+}
+
+std::string raised_privileges(const ProcessFacts& process) {
+  if (!has_raised_privileges(process.pid)) return "";
+  return fmt::format(
+      "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library "
+      "does nothing in such a program",
+      process.executable.empty() ? process.command : process.executable);
 }
 
 std::string permission_problem(const ProcessFacts& process) {
