@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 
 #include "dtype_san_version.h"
@@ -198,6 +199,8 @@ int dispatch(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(fmt::format("{}; see dtype-san --help", error.what()));
   }
+  // A report beyond the file size limit fails with a message. What `run` starts finds the signal as it was.
+  if (!app.got_subcommand("run")) std::signal(SIGXFSZ, SIG_IGN);
   if (app.got_subcommand("report")) return report_command(report);
   if (app.got_subcommand("attach")) return attach_command(attach);
   if (app.got_subcommand("detach") || app.got_subcommand("off")) return switch_command(pid, false);

@@ -43,6 +43,15 @@ class Messages(Case):
         self.assertEqual(done.returncode, 2)
         self.assertIn("stdout could not be written", done.stderr)
 
+    def test_a_report_beyond_the_file_size_limit(self):
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        report = self.scratch / "report.json"
+        for status, words in ((2, ["report", self.scratch / "journal"]), (3, ["run", "--", "true"])):
+            line = " ".join(f"'{word}'" for word in [BUILT["command"], words[0], f"--format=json={report}", *words[1:]])
+            done = self.execute("bash", "-c", f"ulimit -f 0; {line} 2>&1 | cat; exit ${{PIPESTATUS[0]}}")
+            self.assertEqual(done.returncode, status, done.stdout)
+            self.assertIn("report.json: the report could not be written: File too large", done.stdout)
+
     def test_a_command_finds_its_streams_as_they_were(self):
         for redirected in ("<&-", "2>&-"):
             number = 2 if redirected[0] == "2" else 0
