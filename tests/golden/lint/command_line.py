@@ -66,10 +66,12 @@ class CommandLine(unittest.TestCase):
         self.refused(lint("--rules=rotary-dtype-mismatchs", source, *FLAGS), "rotary-dtype-mismatchs",
                      "did you mean 'rotary-dtype-mismatch'")
         self.refused(lint("--explain", "nothing-like-it"), "nothing-like-it", "--list-rules")
+        self.refused(lint("--explain", ""), "unknown rule ''", "--list-rules")
         self.refused(lint("--format", "xml", source, *FLAGS), "'xml'", "text, json")
         self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
         self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")
         self.refused(lint("--torch", "two", source, *FLAGS), "'two'")
+        self.refused(lint("--torch", "", source, *FLAGS), "''", "A..B")
         self.refused(lint("--torch", "2.99", source, *FLAGS), "'2.99'", "2.13")
         self.refused(lint("--torch", "2.4..", source, *FLAGS), "''", "'2.4..'", "A..B")
         self.refused(lint("--torch", "2.4...2.6", source, *FLAGS), "'.2.6'")
