@@ -147,8 +147,8 @@ TEST_CASE("positions are the whole expression as written, at the expansion of a 
       "}");
   const std::string text = body_with_positions(source, "f");
   INFO(text);
-  CHECK(contains(text, "op to(self=%1, dtype=%2) ; 3:10-3:17 \"WIDE(q)\""));
-  CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 \"WIDE(q) * q\""));
+  CHECK(contains(text, "op to(self=%1, dtype=%2) ; 3:10-3:17 macro \"WIDE(q)\""));
+  CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 macro \"WIDE(q) * q\""));
 }
 
 TEST_CASE("a statement that is only a cast of a tensor is marked as dropped") {
