@@ -41,11 +41,11 @@ class FixPartners(project.Case):
         self.assertEqual(self.offered(text, "--contracts", "own.json")[0], [".to(h.scalar_type())"])
 
     def test_not_where_later_arithmetic_hides_it(self):
-        text = (WHERE + "at::Tensor f(const at::Tensor& m, const at::Tensor& x) {\n  at::Tensor h = " + HALF + ";\n"
-                "  at::Tensor q = at::where(m, h * x, x) * h;\n  return attend(q, h, h);\n}\n"
-                f"int main() {{ f({BOOL}, {FLOAT}); }}\n")
-        for edit in self.offered(text)[0]:
-            self.assertNotIn("m.scalar_type", edit)
+        text = ("#define TIMES(a, b) ((a) * (b))\n" + WHERE +
+                "at::Tensor f(const at::Tensor& m, const at::Tensor& h, const at::Tensor& x) {\n"
+                "  at::Tensor s = at::where(m, h, x);\n  return attend(TIMES(s, h), h, h);\n}\n"
+                f"int main() {{ f({BOOL}, {HALF}, {FLOAT}); }}\n")
+        self.assertEqual(self.offered(text)[0], [".to(h.scalar_type())"])
 
     def test_not_a_dtype_that_is_not_known(self):
         text = (WHERE + "at::Tensor opaque();\nat::Tensor f(const at::Tensor& h, const at::Tensor& x) {\n"
@@ -67,25 +67,29 @@ class FixPartners(project.Case):
         self.assertIn("cast back after it, e.g. '.to(h.scalar_type())'", message)
 
     def test_overlapping_edits_take_two_runs(self):
-        text = ("at::Tensor f(const at::Tensor& q, const at::Tensor& k, const at::Tensor& w) {\n"
-                "  return attend(attend(q * w, k, k) * w, k, k);\n}\n"
+        self.write(own__json=contract(["half"], {"accepts": ["half"]}))
+        text = (MINE + "inline at::Tensor masked(const at::Tensor& q, const at::Tensor& m) { my::attention(q, m); return q; }\n"
+                "at::Tensor f(const at::Tensor& q, const at::Tensor& k, const at::Tensor& w) {\n"
+                "  return attend(masked(k, q * w) * w, k, k);\n}\n"
                 f"int main() {{ f({HALF}, {HALF}, {FLOAT}); }}\n")
         self.write(a__cpp=text)
         self.compiled("a.cpp")
-        self.assertEqual(len(self.report(status=1)["findings"]), 2)
-        run = self.lint("-p", "build", "--fix", "--format=json")
+        both = ("-p", "build", "--contracts", "own.json")
+        self.assertEqual(self.found(*both, status=1), [("attention-implicit-promotion", "a.cpp", 4),
+                                                       ("attention-mask-dtype", "a.cpp", 4)])
+        run = self.lint(*both, "--fix", "--format=json")
         self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertIn("a.cpp:2:24: attention-implicit-promotion not fixed: its edit overlaps that of the finding at a.cpp:2:17; "
+        self.assertIn("a.cpp:4:27: attention-mask-dtype not fixed: its edit overlaps that of the finding at a.cpp:4:17; "
                       "run --fix again", run.stderr)
         self.assertIn("dtype-lint: fixed 1 finding in 1 file", run.stderr)
         self.assertEqual((self.folder / "a.cpp").read_text(), text.replace(
-            "attend(q * w, k, k) * w,", "(attend(q * w, k, k) * w).to(q.scalar_type()),"))
-        self.assertEqual(len(json.loads(run.stdout)["findings"]), 1)
-        run = self.lint("-p", "build", "--fix")
+            "masked(k, q * w) * w,", "(masked(k, q * w) * w).to(q.scalar_type()),"))
+        self.assertEqual([f["rule"] for f in json.loads(run.stdout)["findings"]], ["attention-mask-dtype"])
+        run = self.lint(*both, "--fix")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertNotIn("overlaps", run.stderr)
         self.assertEqual((self.folder / "a.cpp").read_text(), text.replace(
-            "attend(q * w, k, k) * w,", "(attend((q * w).to(q.scalar_type()), k, k) * w).to(q.scalar_type()),"))
+            "masked(k, q * w) * w,", "(masked(k, (q * w).to(q.scalar_type())) * w).to(q.scalar_type()),"))
 
 
 project.main()
