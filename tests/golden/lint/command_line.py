@@ -242,7 +242,7 @@ class CommandLine(unittest.TestCase):
         source.write_text("at::Tensor f(const at::Tensor& x) { return x * x; }\n")
         run = lint("--dump-flow", source, *FLAGS)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn('%2 = op mul(self=%1, other=%1) ; 1:44-1:49 "x * x"', run.stdout)
+        self.assertIn('%2 = op mul(self=%1, other=%1) ; 1:44-1:49 tensor "x * x"', run.stdout)
 
     def test_quiet_says_nothing_about_clean_code(self):
         project = self.project(a="int f() { return 1; }\n")
