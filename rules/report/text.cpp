@@ -30,6 +30,22 @@ std::string place(const SourceLocation& location) {
   return fmt::format("{}:{}:{}", location.file, location.line, location.column);
 }
 
+// A command line comes from outside and may hold anything: its control bytes, which a terminal would obey,
+// are shown as such, and it is cut where it gets long. The JSON report has all of it.
+std::string command_text(const std::string& command) {
+  constexpr std::size_t kShown = 300;
+  std::string text;
+  for (unsigned char c : command) {
+    if (text.size() >= kShown) return text + "...";
+    if (c < 0x20 || c == 0x7f) {
+      text += fmt::format("\\x{:02x}", c);
+    } else {
+      text += static_cast<char>(c);
+    }
+  }
+  return text;
+}
+
 class TextWriter {
  public:
   TextWriter(std::ostream& out, const Report& report, const TextOptions& options)
@@ -189,7 +205,6 @@ class TextWriter {
   void occurrences(const Finding& finding) {
     if (finding.count > 1) fmt::print(out_, "  seen {} times\n", finding.count);
     if (finding.occurrences.empty()) return;
-    if (finding.occurrences.size() == 1 && !finding.occurrences.front().rank) return;
     std::size_t left = kNamed;
     for (const Occurrence& occurrence : finding.occurrences) {
       if (left-- == 0) {
@@ -197,7 +212,10 @@ class TextWriter {
         break;
       }
       const std::string rank = occurrence.rank ? fmt::format("rank {}, ", *occurrence.rank) : "";
-      fmt::print(out_, "    {}pid {} on {}: {}\n", rank, occurrence.pid, occurrence.host,
+      const std::string thread = occurrence.thread != 0 ? fmt::format(", thread {}", occurrence.thread) : "";
+      const std::string first =
+          occurrence.first_seen.empty() ? "" : fmt::format(", first at {}", occurrence.first_seen);
+      fmt::print(out_, "    {}pid {} on {}{}{}: {}\n", rank, occurrence.pid, occurrence.host, thread, first,
                  plural(occurrence.count, "time"));
     }
   }
@@ -217,7 +235,7 @@ class TextWriter {
   static std::string end(const WatchedProcess& process) {
     if (process.complete) return "";
     if (process.replaced_by.empty()) return " (ended without its closing record: counts may be low)";
-    return fmt::format(" (became '{}' by exec: counts may be low)", process.replaced_by);
+    return fmt::format(" (became '{}' by exec: counts may be low)", command_text(process.replaced_by));
   }
 
   void watched(const Watched& watched) {
@@ -231,8 +249,8 @@ class TextWriter {
                    incomplete == 0 ? "" : fmt::format(", {} ended without their closing record", incomplete));
         break;
       }
-      fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, process.host, process.command,
-                 end(process));
+      fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, process.host,
+                 command_text(process.command), end(process));
     }
     for (const WatchedLibrary& library : watched.libraries) {
       fmt::print(out_, "library: {} {}\n", library.name, library.path);

@@ -36,6 +36,8 @@ std::string control_file(const ProcessFacts& process) {
   fs::directory_iterator entries(folder, error);
   if (error == std::errc::no_such_file_or_directory)
     throw AttachError{fmt::format("process {} has ended", process.pid)};
+  if (const std::string raised = raised_privileges(process); error && !raised.empty())
+    throw AttachError{fmt::format("process {} {}", process.pid, raised)};
   if (error)
     throw AttachError{
         fmt::format("the descriptors of process {} cannot be looked at ({}): run as its user, {}, or as root",

@@ -1,6 +1,8 @@
 #include "sanitizer/attach/process_facts.h"
 
+#include <elf.h>
 #include <fmt/format.h>
+#include <link.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,6 +60,25 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
+// AT_SECURE of a process of our own word size, where it may be read; else whether its user or group ids
+// differ.
+bool has_raised_privileges(pid_t pid) {
+  const std::string vector = read_text(fmt::format("/proc/{}/auxv", pid));
+  for (std::size_t at = 0; at + sizeof(ElfW(auxv_t)) <= vector.size(); at += sizeof(ElfW(auxv_t))) {
+    ElfW(auxv_t) entry;
+    std::memcpy(&entry, vector.data() + at, sizeof entry);
+    if (entry.a_type == AT_SECURE) return entry.a_un.a_val != 0;
+  }
+  std::istringstream status(read_text(fmt::format("/proc/{}/status", pid)));
+  for (std::string line; std::getline(status, line);) {
+    std::istringstream words(line);
+    std::string name, real, effective;
+    if (words >> name >> real >> effective; (name == "Uid:" || name == "Gid:") && real != effective)
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 ProcessFacts read_process(pid_t pid) {
@@ -94,7 +115,10 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (process.tracer != 0)
     return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
                        process.tracer);
-  if (process.objects.empty()) return permission_problem(process);
+  if (process.objects.empty()) {
+    const std::string raised = raised_privileges(process);
+    return raised.empty() ? permission_problem(process) : raised;
+  }
   std::string problem;
   const std::string executable = fmt::format("/proc/{}/exe", process.pid);
   const auto program = read_elf(executable, problem);
@@ -102,6 +126,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (program && own && !program->same_architecture(*own))
     return fmt::format("is a {} program, the library is {}: use the dtype-san of that architecture",
                        program->describe(), own->describe());
+  if (std::string raised = raised_privileges(process); !raised.empty()) return raised;
   if (has_object(process, "ld-musl")) return "runs on musl; the library needs glibc";
   if (!has_object(process, "libc.so.6") && !has_object(process, "libc-2."))
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
@@ -111,6 +136,14 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return fmt::format(
         "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
   return "";
+}
+
+std::string raised_privileges(const ProcessFacts& process) {
+  if (!has_raised_privileges(process.pid)) return "";
+  return fmt::format(
+      "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library "
+      "does nothing in such a program",
+      process.executable.empty() ? process.command : process.executable);
 }
 
 std::string permission_problem(const ProcessFacts& process) {

@@ -36,6 +36,9 @@ bool has_object(const ProcessFacts& process, const std::string& name_prefix);
 // here.
 std::string obstacle(const ProcessFacts& process, const std::string& library);
 
+// That a program is set-uid or the like; empty when it is not.
+std::string raised_privileges(const ProcessFacts& process);
+
 // Why ptrace was refused, as far as the system says: Yama's ptrace_scope, another user, a container's limits.
 std::string permission_problem(const ProcessFacts& process);
 

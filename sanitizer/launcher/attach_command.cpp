@@ -6,6 +6,7 @@
 #include "sanitizer/attach/injection.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/output.h"
 
 namespace dtype_guard::san {
@@ -25,8 +26,8 @@ int attach_command(const AttachArguments& arguments) {
   // A library that was put there earlier stays for good, and is only switched.
   if (const auto control = read_control(process)) {
     switch_control(process, true);
-    fmt::print(stderr, "dtype-san: process {} has the library already; {}\n", process.pid,
-               control->on ? "it is being watched" : "switched on");
+    tell("process {} has the library already; {}", process.pid,
+         control->on ? "it is being watched" : "switched on");
     return 0;
   }
   if (const std::string problem = obstacle(process, library); !problem.empty())
@@ -38,32 +39,31 @@ int attach_command(const AttachArguments& arguments) {
     throw AttachError{
         fmt::format("process {} has the library, but watches nothing: {}", process.pid, mailbox.problem)};
   const auto ms = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; };
-  fmt::print(
-      stderr, "dtype-san: attached to process {} ({}); thread {} was paused for {:.1f} ms{}\n", process.pid,
-      process.command, injection.thread, ms(injection.paused),
+  tell(
+      "attached to process {} ({}); thread {} was paused for {:.1f} ms{}", process.pid, process.command,
+      injection.thread, ms(injection.paused),
       injection.attempts == 1 || injection.paused_before.count() == 0
           ? ""
           : fmt::format(", others before it, at places where they cannot be borrowed, for {:.1f} ms together",
                         ms(injection.paused_before)));
-  fmt::print(stderr, "dtype-san: {} {} of flash_ref watched{}\n", mailbox.observed_copies,
-             mailbox.observed_copies == 1 ? "copy" : "copies",
-             mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
+  tell("{} {} of flash_ref watched{}", mailbox.observed_copies,
+       mailbox.observed_copies == 1 ? "copy" : "copies",
+       mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
   if (mailbox.unobserved_copies != 0)
-    fmt::print(
-        stderr,
-        "dtype-san: {} more without an observer slot: {} bound {} watched now; not seen are calls through an "
+    tell(
+        "{} more without an observer slot: {} bound {} watched now; not seen are calls through an "
         "address that the program has taken before (dlsym, ctypes), those inside such a copy, and of objects "
-        "that are loaded later\n",
+        "that are loaded later",
         mailbox.unobserved_copies, mailbox.bound_calls, mailbox.bound_calls == 1 ? "call is" : "calls are");
-  if (mailbox.journal[0] != '\0') fmt::print(stderr, "dtype-san: journal {}\n", mailbox.journal);
+  if (mailbox.journal[0] != '\0') tell("journal {}", mailbox.journal);
   return 0;
 }
 
 int switch_command(const std::string& pid, bool on) {
   const ProcessFacts process = read_process(parse_pid(pid));
   const bool before = switch_control(process, on);
-  fmt::print(stderr, "dtype-san: process {} {} {}\n", process.pid, before == on ? "was already" : "is now",
-             on ? "watched" : "not watched");
+  tell("process {} {} {}", process.pid, before == on ? "was already" : "is now",
+       on ? "watched" : "not watched");
   return 0;
 }
 

@@ -34,6 +34,8 @@ void install_handlers() {
     sigaction(signal, nullptr, &old);
     if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
   }
+  // A report that cannot be written must not end this process before it has taken on the command's status.
+  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
 }
 
 [[noreturn]] void become(const Launch& launch, int report, const sigset_t& mask) {

@@ -1,15 +1,19 @@
 // dtype-san: the command line.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 
 #include "dtype_san_version.h"
 #include "rules/text/nearest_name.h"
 #include "sanitizer/attach/process_facts.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/symbolize/journals.h"
 
@@ -153,7 +157,7 @@ std::string unknown_command(const std::string& word) {
 }
 
 int usage_error(const std::string& message) {
-  fmt::print(stderr, "dtype-san: {}\n", message);
+  tell("{}", message);
   return 2;
 }
 
@@ -204,11 +208,26 @@ int dispatch(int argc, char** argv) {
   return run_command(run);
 }
 
+// Takes the places of standard streams that are closed, so that no file of ours is written to as one of them.
+// What is written to such a stream fails as before, and a command that is started finds it closed.
+void keep_places() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) < 0)
+      (void)open("/dev/null", (descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
+int finish(int status) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  tell("stdout could not be written; is the disk full?");
+  return status == 0 ? 2 : status;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_places();
   try {
-    return dispatch(argc, argv);
+    return finish(dispatch(argc, argv));
   } catch (const UsageError& error) {
     return usage_error(error.message);
   } catch (const LibraryError& error) {
@@ -216,7 +235,7 @@ int main(int argc, char** argv) {
   } catch (const MissingJournal& error) {
     return usage_error(error.message);
   } catch (const AttachError& error) {
-    fmt::print(stderr, "dtype-san: {}\n", error.message);
+    tell("{}", error.message);
     return 1;
   } catch (const std::exception& error) {
     return usage_error(error.what());

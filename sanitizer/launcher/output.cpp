@@ -10,6 +10,8 @@
 #include <fstream>
 #include <iostream>
 
+#include "sanitizer/launcher/message.h"
+
 namespace dtype_guard::san {
 std::vector<Output> parse_outputs(const std::vector<std::string>& formats) {
   std::vector<Output> outputs;
@@ -43,27 +45,26 @@ void check_outputs(const std::vector<Output>& outputs) {
   }
 }
 
-bool write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
-                   const TextOptions& options) {
-  bool good = true;
+Written write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
+                      const TextOptions& options) {
+  Written written;
   for (const Output& output : outputs) {
     if (output.file.empty()) {
       output.format->write(terminal, report, options);
       terminal.flush();
       if (terminal.good()) continue;
-      fmt::print(stderr, "dtype-san: the report could not be written to the terminal; is the disk full?\n");
-      good = false;
+      tell("the report could not be written to the terminal; is the disk full?");
+      written.terminal = false;
       continue;
     }
     std::ofstream out(output.file, std::ios::binary | std::ios::trunc);
     output.format->write(out, report, {});
     out.close();
     if (out.good()) continue;
-    fmt::print(stderr, "dtype-san: {}: the report could not be written: {}\n", output.file,
-               std::strerror(errno));
-    good = false;
+    tell("{}: the report could not be written: {}", output.file, std::strerror(errno));
+    written.files = false;
   }
-  return good;
+  return written;
 }
 
 }  // namespace dtype_guard::san

@@ -27,8 +27,12 @@ std::vector<Output> parse_outputs(const std::vector<std::string>& formats);
 // Throws UsageError when a report file cannot be written; creates those that do not exist.
 void check_outputs(const std::vector<Output>& outputs);
 
-// Gives false, with a message on stderr, when a file could not be written.
-bool write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
-                   const TextOptions& options);
+// What could be written; a message on stderr says what not.
+struct Written {
+  bool terminal = true;
+  bool files = true;
+};
+Written write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
+                      const TextOptions& options);
 
 }  // namespace dtype_guard::san

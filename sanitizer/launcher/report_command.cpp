@@ -11,6 +11,7 @@
 
 #include "rules/report/baseline.h"
 #include "sanitizer/launcher/commands.h"
+#include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/symbolize/findings.h"
@@ -79,8 +80,8 @@ int missing_calls(const Report& report) {
     if (entry.reason == "not-called")
       missing += fmt::format("{}'{}'", missing.empty() ? "" : ", ", entry.file);
   if (missing.empty() && summarise(report).calls != 0) return 0;
-  fmt::print(stderr, "dtype-san: --require-calls: {}\n",
-             missing.empty() ? "no call to a watched kernel was seen" : "not called: " + missing);
+  tell("--require-calls: {}",
+       missing.empty() ? "no call to a watched kernel was seen" : "not called: " + missing);
   return 3;
 }
 
@@ -153,11 +154,11 @@ int report_command(const ReportArguments& arguments) {
   Report report = build_report(journals, settings);
   baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);
-  for (const std::string& problem : problems) fmt::print(stderr, "dtype-san: {}\n", problem);
+  for (const std::string& problem : problems) tell("{}", problem);
   TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
-  bool written = write_outputs(outputs, report, std::cout, text);
+  const Written written = write_outputs(outputs, report, std::cout, text);
   if (!problems.empty()) return 3;
-  if (!written) return 2;
+  if (!written.terminal || !written.files) return 2;
   if (has_open_findings(report)) return 1;
   return arguments.require_calls ? missing_calls(report) : 0;
 }

@@ -12,6 +12,7 @@
 #include "sanitizer/launcher/executable.h"
 #include "sanitizer/launcher/launch.h"
 #include "sanitizer/launcher/library.h"
+#include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/needed_libraries.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
@@ -47,7 +48,7 @@ class Run {
     fs::path library = find_library(arguments_.library);
     CommandCheck check = check_command(arguments_.command.front(), library_identity(library));
     if (check.status != 0) {
-      fmt::print(stderr, "dtype-san: {}\n", check.problem);
+      tell("{}", check.problem);
       return check.status;
     }
     asan_ = address_sanitizer_of(check.path);
@@ -65,7 +66,7 @@ class Run {
     LaunchResult result =
         launch({check.path, arguments_.command, environment(preloadable_path(library, folder.path()))});
     if (result.error != 0) {
-      fmt::print(stderr, "dtype-san: '{}' cannot be started: {}\n", check.path, std::strerror(result.error));
+      tell("'{}' cannot be started: {}", check.path, std::strerror(result.error));
       return result.error == ENOENT ? 127 : 126;
     }
     Report found = report(result, before);
@@ -154,8 +155,7 @@ class Run {
       return journal.process && static_cast<int>(journal.process->pid) == result.pid;
     });
     if (!loaded) not_loaded(result, report);
-    for (const std::string& problem : journal_problems(journals))
-      fmt::print(stderr, "dtype-san: {}\n", problem);
+    for (const std::string& problem : journal_problems(journals)) tell("{}", problem);
     if (options_.values.log_path.empty()) {
       write(report, std::cerr, wants_color(options_.values.color, STDERR_FILENO));
     } else {
@@ -169,7 +169,7 @@ class Run {
     if (!options_.values.enabled) return;
     std::string why =
         "the preload library left no sign of life in the command: it was not loaded, or could not write";
-    fmt::print(stderr, "dtype-san: {}\n", why);
+    tell("{}", why);
     report.not_analysed.push_back({arguments_.command.front(), "", "not-watched", why});
     report.watched->processes.push_back({result.pid, arguments_.command.front(), "", false});
   }
@@ -182,7 +182,14 @@ class Run {
       outputs.erase(outputs.begin());
       if (summary) terminal << "dtype-san: " << clean_line(report) << std::endl;
     }
-    written_ = write_outputs(outputs, report, terminal, {color, !summary});
+    const Written written = write_outputs(outputs, report, terminal, {color, !summary});
+    // The text that nobody asked for goes where the command's own messages went: lost like them.
+    written_ = written.files && (written.terminal || !asks_for_terminal());
+  }
+
+  bool asks_for_terminal() const {
+    return std::any_of(arguments_.formats.begin(), arguments_.formats.end(),
+                       [](const std::string& format) { return format.find('=') == std::string::npos; });
   }
 
   static std::string clean_line(const Report& report) {

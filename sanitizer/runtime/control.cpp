@@ -27,7 +27,7 @@ void open_control() {
   if (made < 0) return;
   const int file = move_up(made);
   // Sealed before it is mapped: a read of this page can never fault.
-  if (ftruncate(file, kPage) != 0 || fcntl(file, kAddSeals, kSealShrink | kSealGrow | kSeal) != 0) {
+  if (resize_file(file, kPage) != 0 || fcntl(file, kAddSeals, kSealShrink | kSealGrow | kSeal) != 0) {
     close_file(file);
     return;
   }

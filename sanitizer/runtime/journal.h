@@ -4,7 +4,7 @@
 // before it.
 //
 // All numbers are little-endian. A payload is a sequence of u32, u64 and texts (u32 length, bytes). Readers
-// ignore what follows the members that they know, and frame types that they do not know.
+// ignore what follows the members that they know, and say so where they do not know a frame's type.
 //   process  u32 pid, u32 parent, u64 opened (ns since 1970), u32 rank (kNoRank: none), text host,
 //            text executable, text command, text version, u64 start of the process (clock ticks since boot,
 //            0: unknown; the same before and after an exec)

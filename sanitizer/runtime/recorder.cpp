@@ -266,8 +266,10 @@ std::uint64_t record_end(Process& process) {
   ScratchLease lease(process);
   if (lease.get() == nullptr) return findings;
   Scratch& scratch = *lease.get();
+  std::uint64_t recorded = 0;
   for (const FindingSlot& slot : process.findings) {
     if (slot.recorded.load(std::memory_order_acquire) == 0) continue;
+    ++recorded;
     if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
   }
   for (std::size_t i = 0; i < kAllApis; ++i)
@@ -280,7 +282,9 @@ std::uint64_t record_end(Process& process) {
     (void)append_frame(process, note, scratch);
   }
   FrameBuilder frame(scratch.frame, FrameType::kClose);
-  frame.u64(findings).u64(process.unrecorded.load(std::memory_order_relaxed));
+  // Other threads may be about to write one: the reader finds at least as many as are counted here.
+  const std::uint64_t unrecorded = process.unrecorded.load(std::memory_order_relaxed);
+  frame.u64(recorded + unrecorded).u64(unrecorded);
   frame.u64(process.hook_ns.load(std::memory_order_relaxed));
   (void)append_frame(process, frame, scratch);
   release_journal(process);

@@ -23,6 +23,11 @@ constinit std::atomic<bool> size_limit_was_hit{false};
 
 long checked(long result) { return result < 0 ? -static_cast<long>(errno) : result; }
 
+long noticed(long result) {
+  if (result == -EFBIG) size_limit_was_hit.store(true, std::memory_order_relaxed);
+  return result;
+}
+
 using ClockFunction = int (*)(clockid_t, timespec*);
 
 ClockFunction find_clock() {
@@ -81,9 +86,11 @@ long read_bytes(int descriptor, void* bytes, std::size_t count) {
 }
 
 long write_bytes(int descriptor, const void* bytes, std::size_t count) {
-  long result = checked(syscall(SYS_write, descriptor, bytes, count));
-  if (result == -EFBIG) size_limit_was_hit.store(true, std::memory_order_relaxed);
-  return result;
+  return noticed(checked(syscall(SYS_write, descriptor, bytes, count)));
+}
+
+long resize_file(int descriptor, std::size_t size) {
+  return noticed(checked(syscall(SYS_ftruncate, descriptor, size)));
 }
 
 void close_file(int descriptor) { (void)syscall(SYS_close, descriptor); }

@@ -26,7 +26,9 @@ struct FileStatus {
 // Descriptors and sizes on success, -errno on failure.
 long open_file(int directory, const char* path, int flags, int mode);
 long read_bytes(int descriptor, void* bytes, std::size_t count);
+// Beyond the file size limit these two send SIGXFSZ: only inside a QuietSection, which swallows it.
 long write_bytes(int descriptor, const void* bytes, std::size_t count);
+long resize_file(int descriptor, std::size_t size);
 void close_file(int descriptor);
 // Programs expect low descriptor numbers for themselves: gives one from 100 on in its place, or the same.
 int move_up(int descriptor);
@@ -54,7 +56,7 @@ inline constexpr std::size_t kMaxPieces = 16;
 std::size_t read_pieces(const MemoryPiece* pieces, std::size_t count, void* to);
 
 // A stretch of hook work that the program must not notice: errno is restored at its end and no signal handler
-// runs on this thread inside it. SIGXFSZ from a journal write beyond the file size limit is swallowed.
+// runs on this thread inside it. SIGXFSZ that it caused itself is swallowed.
 class QuietSection {
  public:
   QuietSection();

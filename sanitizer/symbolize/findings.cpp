@@ -98,6 +98,9 @@ class Builder {
     for (const std::string& refused : stacks_.refused())
       report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
                                       refused.substr(refused.find(": ") + 2)});
+    if (report_.watched->processes.empty())
+      for (WatchedSource& source : report_.watched->sources)
+        if (source.on) source = {source.name, false, "no process was watched"};
     normalise(report_);
     return std::move(report_);
   }

@@ -123,7 +123,8 @@ void read_origins(Payload& in, JournalFinding& finding) {
     finding.reinterpreted = operand - 1;
 }
 
-JournalFinding read_finding(Payload& in) {
+// Of a site: up to its Python frames; what a later version appends there are no origins.
+JournalFinding read_place(Payload& in) {
   JournalFinding finding;
   finding.index = in.u32();
   finding.api = in.text();
@@ -139,6 +140,11 @@ JournalFinding read_finding(Payload& in) {
     finding.stack.push_back({module, in.u64()});
   }
   if (in.good() && !in.empty()) read_python(in, finding);
+  return finding;
+}
+
+JournalFinding read_finding(Payload& in) {
+  JournalFinding finding = read_place(in);
   if (in.good() && !in.empty()) read_origins(in, finding);
   return finding;
 }
@@ -249,13 +255,13 @@ class Reader {
         return in.good();
       }
       case FrameType::kClose:
-        (void)in.u64();
+        told_findings_ = in.u64();
         journal_.unrecorded = in.u64();
         journal_.closed = in.good();
         if (in.good() && !in.empty()) journal_.hook_ns = in.u64();
         return in.good();
       case FrameType::kSite: {
-        JournalFinding site = read_finding(in);
+        JournalFinding site = read_place(in);
         if (in.good()) journal_.sites[site.index] = std::move(site);
         return in.good();
       }
@@ -291,7 +297,13 @@ class Reader {
         return in.good();
       }
     }
-    return true;  // a type of a later minor version: nothing here depends on it
+    // Of a later version. What it says is unknown, and it may be a finding.
+    if (unknown_types_.insert(static_cast<unsigned>(type)).second)
+      problem(
+          fmt::format("the record at byte {} is of type {}, which this dtype-san does not know: use a "
+                      "newer one",
+                      at_, static_cast<unsigned>(type)));
+    return true;
   }
 
   bool store_source(Payload& in) {
@@ -339,6 +351,9 @@ class Reader {
         problem(fmt::format("{} records are missing (was the disk full?)", lost));
       else if (!journal_.process)
         problem("no record of the process");
+      else if (std::uint64_t read = journal_.findings.size() + journal_.unrecorded; read < told_findings_)
+        problem(fmt::format("{} of the {} findings that its closing record counts are missing",
+                            told_findings_ - read, told_findings_));
     }
   }
 
@@ -352,6 +367,8 @@ class Reader {
   std::map<std::uint32_t, LaunchCount> launch_counts_;
   std::map<std::uint32_t, CastCount> cast_counts_;
   bool newer_format_ = false;
+  std::set<unsigned> unknown_types_;
+  std::uint64_t told_findings_ = 0;  // by the closing record
   Journal journal_;
 };
 

@@ -121,6 +121,14 @@ class Storage(Case):
         self.assertEqual(done.returncode, 3)
         self.assertGreater(len(report["findings"]), 20)
 
+    def test_errno_survives_a_write_that_fails(self):
+        """The journal's write sets errno itself here, which an errno that nothing touches would not show."""
+        for limit in (0, 1):
+            done = self.preloaded("bash", "-c", f"ulimit -f {limit}; '{BUILT['kernel_calls']}' errno", options="print_summary=0")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+        done, _ = self.report(self.scratch / "journal")
+        self.assertEqual(done.returncode, 3, "every write succeeded")
+
     def changed_while_it_runs(self, change):
         settings = f"journal={self.scratch / 'journal'}:max_findings=3000:print_summary=0"
         with subprocess.Popen([BUILT["kernel_calls"], "numbers", "2900"], stdout=subprocess.PIPE, text=True,

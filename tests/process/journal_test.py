@@ -3,8 +3,40 @@ import os
 import shutil
 import signal
 import stat
+import struct
 
 from support import BUILT, Case, main, preloadable
+
+HEADER = struct.Struct("<IIIIHH")  # FrameHeader in sanitizer/runtime/journal.h
+FINDING, SITE = 4, 9
+
+
+def xxh32(content):
+    """The checksum of a frame, by its definition."""
+    primes = (2654435761, 2246822519, 3266489917, 668265263, 374761393)
+    mask = 0xffffffff
+
+    def turned(value, count):
+        value &= mask
+        return (value << count | value >> (32 - count)) & mask
+    at, value = 0, primes[4]
+    if len(content) >= 16:
+        lanes = [primes[0] + primes[1], primes[1], 0, -primes[0]]
+        while at + 16 <= len(content):
+            lanes = [turned(lane + word * primes[1], 13) * primes[0]
+                     for lane, word in zip(lanes, struct.unpack_from("<4I", content, at))]
+            at += 16
+        value = sum(turned(lane, count) for lane, count in zip(lanes, (1, 7, 12, 18)))
+    value += len(content)
+    while at + 4 <= len(content):
+        value = turned(value + struct.unpack_from("<I", content, at)[0] * primes[2], 17) * primes[3]
+        at += 4
+    for byte in content[at:]:
+        value = turned(value + byte * primes[4], 11) * primes[0]
+    value &= mask
+    value = (value ^ value >> 15) * primes[1] & mask
+    value = (value ^ value >> 13) * primes[2] & mask
+    return value ^ value >> 16
 
 
 class Survival(Case):
@@ -110,6 +142,55 @@ class BadJournals(Case):
     def test_damage_in_the_middle(self):
         self.expect(self.bytes[:25] + b"\xff" + self.bytes[26:], "damaged:", 1)
 
+    def frames(self):
+        at = 0
+        while at < len(self.bytes):
+            end = at + HEADER.size + HEADER.unpack_from(self.bytes, at)[2]
+            yield HEADER.unpack_from(self.bytes, at), self.bytes[at + HEADER.size:end]
+            at = end
+
+    def changed(self, change):
+        """The journal with every frame's type and payload as change(type, payload) gives them, None leaves it out."""
+        content, sequence = b"", 0
+        for (magic, _, _, _, kind, form), payload in self.frames():
+            result = change(kind, payload)
+            if result is None:
+                continue
+            kind, payload = result
+            checked = struct.pack("<IIHH", len(payload), sequence, kind, form) + payload
+            content += struct.pack("<II", magic, xxh32(checked)) + checked
+            sequence += 1
+        return content
+
+    def test_frames_rewritten_unchanged_are_the_journal(self):
+        self.assertEqual(self.changed(lambda *frame: frame), self.bytes)
+
+    def test_record_of_a_later_version(self):
+        later = self.changed(lambda kind, payload: (99 if kind == FINDING else kind, payload))
+        self.expect(later, f"the record at byte {next(self.offsets(FINDING))} is of type 99, which this dtype-san does not know: use a newer one", 0)
+
+    def offsets(self, wanted):
+        at = 0
+        for header, payload in self.frames():
+            if header[4] == wanted:
+                yield at
+            at += HEADER.size + len(payload)
+
+    def test_finding_that_only_the_closing_record_knows(self):
+        without = self.changed(lambda kind, payload: None if kind == FINDING else (kind, payload))
+        self.expect(without, "1 of the 1 findings that its closing record counts are missing", 0)
+
+    def test_members_that_a_later_version_appends(self):
+        self.journal.unlink()
+        self.preloaded(BUILT["origins"], "rotary")
+        (self.journal,) = self.journals()
+        self.bytes = self.journal.read_bytes()
+        self.assertTrue(list(self.offsets(SITE)), "the journal has no site")
+        later = self.scratch / "later.dtype-san"
+        later.write_bytes(self.changed(lambda kind, payload: (kind, payload + b"\xff" * 9)))
+        done, report = self.report(later)
+        self.assertEqual((done.returncode, len(report["findings"])), (1, 1), done.stderr)
+
     def test_missing_file_is_a_usage_error(self):
         done, report = self.report(self.scratch / "nothing")
         self.assertEqual((done.returncode, report), (2, None))
@@ -133,6 +214,7 @@ class BadJournals(Case):
         done, _ = self.report(empty)
         self.assertEqual(done.returncode, 3)
         self.assertIn("no journal (*.dtype-san) in this directory", done.stderr)
+        self.assertIn("source: flash_ref off (no process was watched)\n", done.stdout)
 
     def test_a_good_journal_beside_a_bad_one_is_reported(self):
         bad = self.scratch / "bad.dtype-san"

@@ -34,6 +34,37 @@ class Obstacles(Case):
         time.sleep(0.3)
         return job
 
+    def test_raised_privileges(self):
+        program = self.scratch / "raised"
+        shutil.copy2(shutil.which("sleep"), program)
+        if os.geteuid() != 0:
+            self.skipTest("only root can make a program set-uid for another user")
+        os.chown(program, NOBODY, NOBODY)
+        program.chmod(0o4755)
+        self.scratch.chmod(0o755)
+        job = self.running(program, 60)
+        if job.poll() is not None or f"Uid:\t0\t{NOBODY}" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
+            self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
+        words = f"runs with raised privileges ('{program}' is set-uid, set-gid or has file capabilities)"
+        self.assertIn(f"process {job.pid} {words}", self.tool("attach", job.pid, "--library", BUILT["library"], status=1))
+        self.assertIn(words, self.tool("doctor", job.pid, "--library", BUILT["library"], status=1))
+
+    def test_raised_privileges_seen_by_its_user(self):
+        program = self.scratch / "raised"
+        shutil.copy2(shutil.which("sleep"), program)
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("only root can be another user here, by setpriv")
+        program.chmod(0o4755)
+        self.scratch.chmod(0o755)
+        nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        job = self.running(*nobody, program, 60)
+        if f"Uid:\t{NOBODY}\t0" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
+            self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
+        if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
+            self.skipTest("another user cannot read the build folder")
+        said = self.tool("attach", job.pid, "--library", BUILT["library"], status=1, prefix=nobody)
+        self.assertIn("is set-uid, set-gid or has file capabilities): the library does nothing in such a program", said)
+
     def test_32_bit(self):
         program = self.scratch / "small"
         small_program(program)

@@ -60,6 +60,16 @@ class Options(Case):
         self.assertEqual(self.calls("clean", options=["--require-calls"])[0].returncode, 0)
         self.preloaded(BUILT["kernel_calls"], "clean")
         self.assertEqual(self.report("--require-calls", self.scratch / "journal")[0].returncode, 0)
+        idle = f"--journal={self.scratch / 'idle'}"
+        self.assertEqual(self.run_command(BUILT["weak_reference"], options=[idle])[0].returncode, 0)
+        self.assertEqual(self.report(self.scratch / "idle")[0].returncode, 0)
+        done, _ = self.report("--require-calls", self.scratch / "idle")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("--require-calls: no call to a watched kernel was seen", done.stderr)
+        expect = "--options=expect=flash_ref_rwkv7_fwd"
+        done, _ = self.report("--require-calls", expect, self.scratch / "journal")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("not called: 'flash_ref_rwkv7_fwd'", done.stderr)
 
     def test_expect(self):
         expect = "--options=expect=flash_ref_rotary,flash_ref_rwkv7_fwd"

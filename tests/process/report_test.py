@@ -38,6 +38,22 @@ class Findings(Case):
         functions = [frame["function"] for frame in finding["backtrace"]]
         self.assertIn("main", functions)
 
+    def test_text_names_process_thread_and_time(self):
+        self.preloaded(BUILT["kernel_calls"], "wrong")
+        done, report = self.report(self.scratch / "journal")
+        [one] = self.only(report)["occurrences"]
+        self.assertIn(f"\n    pid {one['pid']} on {one['host']}, thread {one['thread']}, first at {one['first_seen']}: 1 time\n",
+                      done.stdout)
+
+    def test_control_bytes_of_a_command_line(self):
+        command = "\x1b[2J\x07\nwatched: forged\x7f" + "x" * 5000
+        self.preloaded(BUILT["kernel_calls"], "wrong", 1, command)
+        done, report = self.report(self.scratch / "journal")
+        [line] = [line for line in done.stdout.splitlines() if line.startswith("watched: ")]
+        self.assertIn("wrong 1 \\x1b[2J\\x07\\x0awatched: forged\\x7fxxx", line)
+        self.assertTrue(line.endswith("xxx...") and len(line) < 500, line)
+        self.assertIn("\x1b[2J", report["watched"]["processes"][0]["command"])
+
     def test_inlined_calls_are_frames(self):
         _, report = self.calls("inlined")
         lines = [frame["line"] for frame in self.only(report)["backtrace"]][:2]

@@ -78,6 +78,20 @@ class Surroundings(Case):
         self.assertEqual(len(report["findings"]), 20)  # those from before
         self.assertFalse(report["watched"]["processes"][0]["complete"])
 
+    def test_small_file_size_limits(self):
+        """Nothing that the library makes larger ends the job, the sealed page for `attach` included."""
+        words = f"'{BUILT['kernel_calls']}' numbers 40 | cat; exit ${{PIPESTATUS[0]}}"
+        for limit in (0, 1, 2, 3):
+            with self.subTest(limit=limit):
+                limited = f"ulimit -f {limit}; {words}"
+                plain = self.execute("bash", "-c", limited)
+                self.assertEqual((plain.returncode, len(plain.stdout.split())), (0, 40), plain.stderr)
+                bare = self.preloaded("bash", "-c", limited, options="print_summary=0")
+                self.assertEqual((bare.returncode, bare.stdout, bare.stderr), (0, plain.stdout, ""))
+                run = self.execute("bash", "-c", f"ulimit -f {limit}; '{BUILT['command']}' run --journal '{self.scratch}/run{limit}' "
+                                   f"-- bash -c '{words.replace(chr(39), chr(34))}' | cat; exit ${{PIPESTATUS[0]}}")
+                self.assertEqual((run.returncode, run.stdout), (0, plain.stdout), run.stderr)
+
     def test_beyond_a_quota(self):
         self.refused("quota")
 

@@ -1,4 +1,5 @@
 """Functions and lines when the files are elsewhere: below --sysroot, on a debuginfod server, or nowhere."""
+import ctypes
 import http.server
 import json
 import os
@@ -115,6 +116,10 @@ class Symbols(Case):
         self.assertIn("nowhere' is no directory", done.stderr)
 
     def served(self, *kinds):
+        try:
+            ctypes.CDLL("libdebuginfod.so.1")  # which libdw opens
+        except OSError as problem:
+            self.skipTest(f"libdw can ask no server here (Debian: libdebuginfod1): {problem}")
         server = Server()
         self.addCleanup(server.end)
         identity = build_id(self.program)
@@ -131,8 +136,7 @@ class Symbols(Case):
         self.assertFalse(any(self.frames()[1]))
         self.assertEqual(server.asked, [], "asked although DEBUGINFOD_URLS is not set")
         found = self.frames(**variables)
-        if not server.asked:
-            self.skipTest("libdw asks no server here: libdebuginfod is not installed")
+        self.assertNotEqual(server.asked, [])
         self.assertNamed(found)
 
     def test_debuginfod_gives_a_program_that_is_gone(self):
@@ -141,8 +145,7 @@ class Symbols(Case):
         server, variables = self.served("debuginfo", "executable")
         os.unlink(self.program)
         found = self.frames(**variables)
-        if not server.asked:
-            self.skipTest("libdw asks no server here: libdebuginfod is not installed")
+        self.assertNotEqual(server.asked, [])
         self.assertNamed(found)
         self.assertEqual(found[2], [])
 
@@ -152,7 +155,7 @@ class Symbols(Case):
         server, variables = self.served()
         functions, lines, _ = self.frames(**variables)
         self.assertFalse(any(lines), functions)
-        self.assertTrue(all("/buildid/" in path for path in server.asked))
+        self.assertIn(f"/buildid/{build_id(self.program)}/debuginfo", server.asked)
 
 
 if __name__ == "__main__":
