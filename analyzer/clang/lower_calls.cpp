@@ -57,6 +57,13 @@ const char* operator_name(clang::OverloadedOperatorKind kind, unsigned operands)
   return nullptr;
 }
 
+// ATen computes `1 - x` in a copy of x, whose dtype then stays; where the operands can be exchanged it
+// exchanges them.
+std::string with_number_first(const std::string& name) {
+  const bool ordered = name == "sub" || name == "div" || name == "remainder";
+  return ordered ? name + ".number_first" : name;
+}
+
 // A function in a header that is not read, external or of another repository, may be the wrapper around a
 // call: that nothing is said of it is said. Installed libraries and templates are not meant.
 void note_unread(TranslationUnit& unit, const std::string& caller, const clang::FunctionDecl* callee,
@@ -233,7 +240,11 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
   if (name && (tensors || dtypes || left.kind == TypeKind::kOptional || left.kind == TypeKind::kNumber)) {
     const ValueId self = value(first);
     if (operands == 1) return builder_.op(name, {{"self", self}});
-    return builder_.op(name, {{"self", self}, {"other", value(expr->getArg(1))}});
+    const ValueId other = value(expr->getArg(1));
+    const bool number_first = callee && !method && callee->getNumParams() == 2 &&
+                              facts(callee->getParamDecl(0)->getType()).kind == TypeKind::kScalar &&
+                              facts(callee->getParamDecl(1)->getType()).kind == TypeKind::kTensor;
+    return builder_.op(number_first ? with_number_first(name) : name, {{"self", self}, {"other", other}});
   }
   Arguments given;
   for (const Expr* each : arguments_of(expr)) {

@@ -1,6 +1,10 @@
 // Calls of library functions: operators of the table, with their arguments by the table's names, and
 // functions of which only the result's type is known.
+#include <clang/AST/DeclTemplate.h>
+
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "analyzer/clang/function_lowering.h"
 
@@ -23,6 +27,21 @@ std::string unclaimed(const Operator& entry, const clang::FunctionDecl* callee,
     if (!taken && !claimed) return each;
   }
   return {};
+}
+
+// The elements of a std::tuple, which is how ATen returns several results.
+std::vector<clang::QualType> tuple_elements(clang::QualType type) {
+  const auto* tuple = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(
+      type.getNonReferenceType()->getAsCXXRecordDecl());
+  std::vector<clang::QualType> out;
+  if (!tuple || plain_name(*tuple) != "std::tuple") return out;
+  for (const clang::TemplateArgument& each : tuple->getTemplateArgs().asArray()) {
+    if (each.getKind() != clang::TemplateArgument::Pack) continue;
+    for (const clang::TemplateArgument& element : each.pack_elements()) {
+      if (element.getKind() == clang::TemplateArgument::Type) out.push_back(element.getAsType());
+    }
+  }
+  return out;
 }
 
 bool carries_dtype(TypeKind kind) { return kind == TypeKind::kDtype || kind == TypeKind::kOptions; }
@@ -107,7 +126,21 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     }
     given.push_back({argument, value(arguments[i])});
   }
-  return builder_.op(name, std::move(given));
+  const auto results = callee ? tuple_elements(callee->getReturnType()) : std::vector<clang::QualType>();
+  const bool of_tensors = std::all_of(results.begin(), results.end(), [&](clang::QualType each) {
+    return facts(each).kind == TypeKind::kTensor;
+  });
+  if (!entry || results.size() < 2 || !of_tensors) return builder_.op(name, std::move(given));
+  // Each result has an entry of its own, "max.1" after "max"; an out= variant returns what it was given.
+  Arguments all;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (entry->in_place && i < given.size()) {
+      all.push_back({"", given[i].value});
+    } else {
+      all.push_back({"", builder_.op(i == 0 ? name : name + "." + std::to_string(i), given)});
+    }
+  }
+  return builder_.value(Op::kPack, "", std::move(all));
 }
 
 // torch::nn::functional takes its options as a chain: NormalizeFuncOptions().dim(-1).

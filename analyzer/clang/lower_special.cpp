@@ -1,6 +1,7 @@
 // Library functions that are known by name: standard helpers, TensorOptions makers, autocast and
 // default-dtype switches.
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "analyzer/clang/function_lowering.h"
@@ -22,7 +23,7 @@ enum class Meaning : std::uint8_t {
   kOtherOptions,  // options without a dtype
   kDefaultDtype,
   kGivenDefaultDtype,
-  kTensorOf,      // torch::tensor(braces)
+  kTensorOf,      // torch::tensor(braces), at::tensor(numbers)
   kDeviceMemory,  // cudaMalloc(&pointer, ...)
   kToDlpack,
   kCachedCast,
@@ -74,6 +75,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"at::get_default_dtype", Meaning::kGivenDefaultDtype},
       {"torch::get_default_dtype", Meaning::kGivenDefaultDtype},
       {"torch::tensor", Meaning::kTensorOf},
+      {"at::tensor", Meaning::kTensorOf},
       {"cudaMalloc", Meaning::kDeviceMemory},
       {"cudaMallocAsync", Meaning::kDeviceMemory},
       {"cudaMallocManaged", Meaning::kDeviceMemory},
@@ -190,14 +192,26 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
   if (numbers && !llvm::isa<clang::InitListExpr>(data)) ++dimensions;
   const TypeFacts element = leaf.kind == TypeKind::kList && !leaf.inner.isNull() ? facts(leaf.inner) : leaf;
   if (element.element == Dtype::kUndefined) return std::nullopt;
+  // at::tensor goes through an ArrayRef, so it has a dimension, and the dtype of the numbers' type; with
+  // options it is a factory. torch::tensor gives Python's: integers are int64, floats the default dtype.
+  const bool typed = plain_name(*expr->getDirectCallee()) == "at::tensor";
+  const bool with_options = expr->getNumArgs() > 1 && !llvm::isa<clang::CXXDefaultArgExpr>(expr->getArg(1));
+  constexpr std::array kAsInPython = {Dtype::kFloat32, Dtype::kFloat64, Dtype::kInt32, Dtype::kInt64,
+                                      Dtype::kBool};
+  const bool plain = std::find(kAsInPython.begin(), kAsInPython.end(), element.element) != kAsInPython.end();
+  if (typed) dimensions = std::max<std::size_t>(dimensions, 1);
   const ValueId first = numbers ? number(element.element) : value(data);
   Arguments shape;
   for (std::size_t i = 0; i < dimensions; ++i) shape.push_back({"", number(Dtype::kInt64)});
-  Arguments given = {{"size", builder_.value(Op::kPack, "", std::move(shape))}, {"fill_value", first}};
-  if (expr->getNumArgs() > 1 && !llvm::isa<clang::CXXDefaultArgExpr>(expr->getArg(1))) {
+  Arguments given;
+  given.push_back({"size", builder_.value(Op::kPack, "", std::move(shape))});
+  if (!typed || !with_options) given.push_back({"fill_value", first});
+  if (with_options) {
     given.push_back({"dtype", value(expr->getArg(1))});
+  } else if (typed || !plain) {
+    given.push_back({"dtype", dtype_constant(element.element)});
   }
-  return builder_.op("full", std::move(given));
+  return builder_.op(typed && with_options ? "zeros" : "full", std::move(given));
 }
 
 // cudaMalloc(&pointer, size), with or without a cast to void**.

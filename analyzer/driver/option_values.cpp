@@ -67,7 +67,6 @@ void expect_writable(const char* option, const std::string& file) {
 
 // "2.4", or "2.4..2.13": every release from one to the other.
 std::vector<std::string> read_torch_versions(const std::string& written) {
-  if (written.empty()) return {};
   const std::size_t dots = written.find("..");
   const std::size_t first = release(written.substr(0, dots), written);
   const std::size_t last = dots == std::string::npos ? first : release(written.substr(dots + 2), written);

@@ -246,7 +246,7 @@ void check(const CLI::App& app, Written& written, Options& options) {
   }
   const Config config = apply_config(app, written, options);
   check_precision(written.precision, config.settings, options);
-  options.torch_versions = read_torch_versions(written.torch);
+  if (app.count("--torch") > 0 || config.torch) options.torch_versions = read_torch_versions(written.torch);
   expect_one_of("--device", options.device, kDevices);
   expect_one_of("--fail-on", written.fail_on, {"error", "warning", "never"});
   expect_one_of("--color", written.color, {"auto", "always", "never"});
@@ -321,7 +321,7 @@ CommandLine read_command_line(int argc, char** argv) {
     result.exit = 0;
   } else if (written.list_rules) {
     result.exit = list_rules();
-  } else if (!written.explain.empty()) {
+  } else if (app.count("--explain") > 0) {
     result.exit = explain(written.explain);
   } else {
     check(app, written, options);

@@ -1,5 +1,7 @@
 #include "analyzer/flow/analysis.h"
 
+#include <algorithm>
+
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/findings.h"
 #include "analyzer/flow/queries/query.h"
@@ -17,7 +19,8 @@ class Pass {
       : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
 
   // False when the root was given up; `problem` says why.
-  bool look_at(std::uint32_t root, FindingCollector& collector, std::string& problem) const {
+  bool look_at(std::uint32_t root, FindingCollector& collector, std::vector<Refusal>& refusals,
+               std::string& problem) const {
     const Function& function = index_.function(root);
     Engine engine(index_, options_, setting_, torch_version_);
     try {
@@ -36,11 +39,27 @@ class Pass {
       for (const Defect& defect : find_defects(record, engine, how)) {
         collector.add(defect, engine, setting_.name, torch_version_);
       }
+      if (!options_.refusals) continue;
+      const auto refused = [&](const SinkOperand& arrived, Dtype dtype) {
+        refusals.push_back({root, setting_.name, collector.sink(record, arrived.role), dtype});
+      };
+      for (const Defect& each : find_breaches(record, engine, how)) {
+        if (each.stated) refused(*each.arrived, each.alternative.dtype);
+      }
+      for (const SinkOperand& each : record.operands) {
+        if (is_open(each)) refused(each, Dtype::kUndefined);
+      }
     }
     return true;
   }
 
  private:
+  static bool is_open(const SinkOperand& arrived) {
+    return std::any_of(arrived.alternatives.begin(), arrived.alternatives.end(), [](const Alternative& each) {
+      return each.kind != Alternative::Kind::kNone && each.dtype == Dtype::kUndefined;
+    });
+  }
+
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
@@ -61,7 +80,7 @@ AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
       const Pass pass(index, options, setting, torch_version);
       for (const std::uint32_t root : roots) {
         std::string problem;
-        if (pass.look_at(root, collector, problem)) continue;
+        if (pass.look_at(root, collector, out.refusals, problem)) continue;
         const Function& function = module.functions[root];
         if (!given_up[root])
           out.not_analysed.push_back({function.name, "budget: " + problem, function.range});

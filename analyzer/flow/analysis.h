@@ -33,14 +33,25 @@ struct AnalysisOptions {
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
   std::vector<std::uint32_t> through;  // functions: only roots that may run one of them; empty: all roots
+  bool refusals = false;               // also list Refusals
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
+};
+
+// What arrives at a call that does not take it, whether or not that is worth a finding; also what is not
+// known.
+struct Refusal {
+  std::uint32_t root = 0;
+  std::string setting;
+  Sink sink;
+  Dtype dtype = Dtype::kUndefined;
 };
 
 struct AnalysisResult {
   std::vector<Finding> findings;  // merged over settings, fingerprints without ordinals
   // Roots that were given up; what the front end could not lower stays in Module::not_lowered.
   std::vector<NotLowered> not_analysed;
+  std::vector<Refusal> refusals;
 };
 
 // Functions call each other across the whole module; link several files' modules first (link.h) for whole

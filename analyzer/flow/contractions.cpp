@@ -34,6 +34,20 @@ Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
   return sums ? Einsum::kSums : Einsum::kMultiplies;
 }
 
+// With a rounding mode integers stay integers; without one that can be read nothing is known.
+const Operator* division(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Argument& argument = instruction.args[i];
+    if (argument.name != "rounding_mode" && !(argument.name.empty() && i == 2)) continue;
+    const Instruction* mode = info.definition(argument.value);
+    while (mode && mode->op == Op::kCopy && !mode->args.empty()) mode = info.definition(mode->args[0].value);
+    if (mode && std::holds_alternative<None>(mode->constant)) return &plain;
+    const bool rounds = mode && std::holds_alternative<std::string>(mode->constant);
+    return rounds ? find_operator("div.rounded") : nullptr;
+  }
+  return &plain;
+}
+
 Api product_api(std::string_view op) {
   Api api;
   api.name = op;
@@ -53,7 +67,9 @@ Api product_api(std::string_view op) {
 
 const Operator* operator_of(const Instruction& instruction, const FunctionInfo& info) {
   const Operator* op = find_operator(instruction.name);
-  const bool multiplies = op && op->name == "einsum" && einsum_kind(instruction, info) == Einsum::kMultiplies;
+  if (!op) return op;
+  if (op->name == "div") return division(*op, instruction, info);
+  const bool multiplies = op->name == "einsum" && einsum_kind(instruction, info) == Einsum::kMultiplies;
   return multiplies ? find_operator("einsum.mul") : op;
 }
 

@@ -118,6 +118,10 @@ std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, boo
   return out;
 }
 
+Sink FindingCollector::sink(const SinkRecord& record, const std::string& role) const {
+  return {record.api->name, role, location(record.instruction->range, record.function)};
+}
+
 void FindingCollector::add(const Defect& defect, const Engine& engine, const std::string& setting,
                            const std::string& torch_version) {
   if (!defect.definite && !options_.strict) return;
@@ -148,7 +152,7 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   finding.runtime = "unknown";
   finding.location = location(decisive.range, place ? place->function : promoter);
   finding.api = defect.record->api->name;
-  finding.sinks = {{finding.api, defect.arrived->role, location(sink.range, defect.record->function)}};
+  finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
   finding.path = path(defect, engine);
   finding.operands = operands(defect, finding.path.size() > 1);
   finding.precision = {setting};

@@ -16,6 +16,7 @@ class FindingCollector {
       : module_(module), options_(options) {}
   void add(const Defect& defect, const Engine& engine, const std::string& setting,
            const std::string& torch_version);
+  Sink sink(const SinkRecord& record, const std::string& role) const;
   // Sorted by file, line, column and rule; fingerprints filled.
   std::vector<Finding> take();
 

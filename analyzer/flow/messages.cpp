@@ -59,7 +59,11 @@ std::string wanted(const Defect& defect) {
 
 std::string cure(const Defect& defect) {
   const Origin* origin = defect.origin;
-  if (!origin) return "; cast it before the call";
+  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
+  // What the call never took would not do either.
+  const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
+                               !accepts.contains(origin->before);
+  if (!origin || back_is_refused) return "; cast it before the call";
   if (origin->kind == Origin::Kind::kPromotion) {
     if (origin->instruction->op == Op::kCast) {
       return fmt::format("; round back to '{}' where it is stored", name(origin->before));

@@ -20,6 +20,8 @@ bool is_unknown(const Alternative& each) {
 bool is_wider(Dtype wide, Dtype narrow) {
   return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
 }
+// "div" for its form "div.rounded".
+std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.find('.')); }
 }  // namespace
 
 OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
@@ -189,9 +191,9 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     std::string note = inherited                       ? ""
                        : outcome.by_autocast && narrow ? "autocast returns the wider type"
                                                        : "";
-    out.trail =
-        origins_.step(inherited ? inherited->alternative->trail : 0, out.origin,
-                      {0, 0, site_.function, site_.instruction, op_.name, before, result, std::move(note)});
+    out.trail = origins_.step(
+        inherited ? inherited->alternative->trail : 0, out.origin,
+        {0, 0, site_.function, site_.instruction, shown_name(op_), before, result, std::move(note)});
   }
   return out;
 }
@@ -210,7 +212,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
   Origin out;
   out.function = site_.function;
   out.instruction = site_.instruction;
-  out.op = op_.name;
+  out.op = shown_name(op_);
   out.after = result;
   out.by_autocast = by_autocast;
   const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;

@@ -38,7 +38,7 @@ std::vector<std::string> words(const std::string& list) {
 driver::Options options_of(const Settings& settings) {
   driver::Options options;
   driver::check_precision(words(settings.precision), {}, options);
-  options.torch_versions = driver::read_torch_versions(settings.torch);
+  if (!settings.torch.empty()) options.torch_versions = driver::read_torch_versions(settings.torch);
   if (!settings.device.empty()) options.device = settings.device;
   driver::expect_one_of("DtypeDevice", options.device, {"cuda", "cpu", "mps", "xpu"});
   options.contracts = builtin_contracts();

@@ -8,6 +8,7 @@
 
 #include "rules/contracts/contract.h"
 #include "rules/contracts/roles.h"
+#include "rules/contracts/spelling.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/version.h"
@@ -163,6 +164,8 @@ class ContractReader {
         {{"attention", ApiKind::kAttention}, {"rotary", ApiKind::kRotary}, {"kv_cache", ApiKind::kKvCache}},
         "a kind");
     for (const JsonNode& spelling : list(*node.member("spellings"), "at least one qualified name")) {
+      const std::string_view never = why_never_called(name(spelling));
+      if (!never.empty()) wrong(spelling, fmt::format("a qualified name {}", never));
       api.spellings.push_back(name(spelling));
     }
     const JsonNode& operands = *node.member("operands");

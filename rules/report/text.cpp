@@ -59,7 +59,9 @@ class TextWriter {
     if (options_.quiet) return;
     for (const Finding& finding : report_.findings) {
       if (finding.baseline == "fixed") {
-        fmt::print(out_, "{}: fixed: {} [{}]\n", place(finding.location), finding.message, finding.rule);
+        const std::string& function = finding.location.function;
+        fmt::print(out_, "{}: fixed: {}{} [{}]\n", place(finding.location), finding.message,
+                   function.empty() ? "" : fmt::format(", in '{}'", function), finding.rule);
       } else if (finding.suppression) {
         suppressed(finding);
       }

@@ -25,14 +25,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest_name(std::string_view written, std::span<const std::string> known) {
   constexpr std::size_t kLongestName = 200;  // beyond this nobody misspelt a name
   if (written.size() > kLongestName) return {};
-  std::size_t best = std::max<std::size_t>(2, written.size() / 3) + 1;
+  std::size_t best = std::max<std::size_t>(2, written.size() / 3);
+  std::size_t alike = 0;  // of several as near, the one that begins like what was written: float8_e4m3
   std::string nearest;
   for (const std::string& name : known) {
     const std::size_t distance = edit_distance(written, name);
-    if (distance < best && distance < name.size()) {
-      best = distance;
-      nearest = name;
-    }
+    if (distance > best || distance >= name.size()) continue;
+    const auto length = static_cast<std::ptrdiff_t>(std::min(written.size(), name.size()));
+    const auto differ = std::mismatch(written.begin(), written.begin() + length, name.begin()).first;
+    const auto common = static_cast<std::size_t>(differ - written.begin());
+    if (distance == best && common <= alike && !nearest.empty()) continue;
+    best = distance;
+    alike = common;
+    nearest = name;
   }
   return nearest;
 }

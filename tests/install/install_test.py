@@ -62,16 +62,16 @@ def build_steps(build, status=0):
     return output, {path.name: path.stat().st_mtime_ns for path in (build / "lint" / "steps").glob("*.sum")}
 
 
-def check_lint_steps(scratch, prefix, flags):
+def check_lint_steps(scratch, prefix, flags, generator):
     """dtype_guard_lint: a build step for each source, done again when what it rests on changes."""
-    consumer, build = scratch / "lint steps", scratch / "lint steps" / "build"
+    consumer = scratch / f"lint steps {generator}"
+    build = consumer / "build"
     shutil.copytree(pathlib.Path(__file__).parent / "lint", consumer)
     before = (ROOT / "examples" / "plain_cpp" / "before.cpp").read_text()
     after = (ROOT / "examples" / "plain_cpp" / "after.cpp").read_text()
     (consumer / "main.cpp").write_text('#include "other.h"\n' + after)
     configure = [CMAKE, "-S", consumer, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_FLAGS={flags}"]
-    if shutil.which("ninja"):
-        configure += ["-G", "Ninja"]
+    configure += ["-G", generator]
     run(configure)
     output, first = build_steps(build)
     require(sorted(first) == ["main_cpp.sum", "other_cpp.sum"], f"summaries: {first}\n{output}")
@@ -127,7 +127,11 @@ def main():
         commands = installed_commands(consumer_build, prefix)
         if args.analyzer == "1":
             check_lint(commands["dtype-lint"], consumer, consumer_build, scratch)
-            check_lint_steps(scratch, prefix, args.cxx_flags)
+            for tool, generator in (("ninja", "Ninja"), ("make", "Unix Makefiles")):
+                if shutil.which(tool):
+                    check_lint_steps(scratch, prefix, args.cxx_flags, generator)
+                else:
+                    print(f"{tool} is not installed: dtype_guard_lint was not tried with {generator}")
         check_san(commands["dtype-san"], consumer_build, scratch)
 
 

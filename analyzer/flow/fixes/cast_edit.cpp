@@ -107,6 +107,7 @@ std::vector<Instruction> cast_like(const Reading& like, ValueId value, ValueId n
     load.place = like.load->place;
     read = load.result;
   }
+  add(Op::kSink, {{"like", read}}).name = kWatchedCast;
   const ValueId dtype = add(Op::kDtypeOf, {{"", read}}).result;
   Instruction& cast = add(Op::kOperator, {{"self", value}, {"dtype", dtype}});
   cast.name = "to";

@@ -88,6 +88,7 @@ bool is_worth_a_try(const Finding& finding) {
 
 void offer_fixes(Module& module, const AnalysisOptions& options, const SourceText& text,
                  std::vector<Finding>& findings) {
+  if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return;
   FixTrial trial(module, options);
   for (Finding& finding : findings) {
     if (!is_worth_a_try(finding)) continue;

@@ -14,6 +14,19 @@ namespace {
 constexpr std::size_t kSteps = 50'000;
 constexpr std::size_t kEvaluations = 20'000;
 
+// A number that is fit for attention does not fit into a bool or an integer.
+Api watched_cast() {
+  Operand like;
+  like.role = "like";
+  for (const Dtype dtype : all_dtypes()) {
+    if (is_floating(dtype)) like.accepts.insert(dtype);
+  }
+  Api out;
+  out.name = kWatchedCast;
+  out.operands = {std::move(like)};
+  return out;
+}
+
 }  // namespace
 
 FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(module), options_(options) {
@@ -25,6 +38,10 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
   }
   options_.step_budget = std::min(options_.step_budget, kSteps);
   options_.strict = true;  // a definite finding that becomes a possible one is not cured
+  options_.refusals = true;
+  if (options.contracts) contracts_ = *options.contracts;
+  contracts_.apis.push_back(watched_cast());
+  options_.contracts = &contracts_;
 }
 
 FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) const {
@@ -37,12 +54,14 @@ FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) c
     options.settings_named_by_user = options_.settings_named_by_user && i < options_.settings.size();
     const AnalysisResult result = analyse(module_, options);
     out.given_up += result.not_analysed.size();
+    const auto key = [&](const Sink& sink) {
+      const SourceLocation& at = sink.location;
+      return Key(setting.name, at.file, at.line, at.column, sink.api, sink.role);
+    };
+    for (const Refusal& each : result.refusals) out.refused.emplace(key(each.sink), each.root, each.dtype);
     for (const Finding& each : result.findings) {
       out.places.emplace(setting.name, each.location.file, each.location.line, each.location.column, "", "");
-      for (const Sink& sink : each.sinks) {
-        out.operands.emplace(setting.name, sink.location.file, sink.location.line, sink.location.column,
-                             sink.api, sink.role);
-      }
+      for (const Sink& sink : each.sinks) out.operands.insert(key(sink));
     }
   }
   return out;
@@ -83,7 +102,9 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding)
   evaluated_ += before.roots * settings_.size();
   return after.given_up <= before.given_up && std::none_of(after.places.begin(), after.places.end(), here) &&
          std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
-                       after.operands.end());
+                       after.operands.end()) &&
+         std::includes(before.refused.begin(), before.refused.end(), after.refused.begin(),
+                       after.refused.end());
 }
 
 }  // namespace dtype_guard::flow

@@ -16,8 +16,8 @@ namespace dtype_guard::flow {
 class FixTrial {
  public:
   FixTrial(Module& module, const AnalysisOptions& options);
-  // The finding is gone, no operand of any call breaks its contract that did not before, and nothing more was
-  // given up.
+  // The finding is gone, no operand of any call breaks its contract that did not before or gets a dtype that
+  // its call does not take, nothing is cast to what cannot hold it, and nothing more was given up.
   bool cures(const std::vector<CastEdit>& edits, const Finding& finding);
 
  private:
@@ -26,6 +26,7 @@ class FixTrial {
   struct Verdict {
     std::set<Key> places;
     std::set<Key> operands;
+    std::set<std::tuple<Key, std::uint32_t, Dtype>> refused;  // which root it comes from, and as what
     std::size_t given_up = 0;
     std::size_t roots = 0;  // that may run what was edited
   };
@@ -34,6 +35,7 @@ class FixTrial {
 
   Module& module_;
   AnalysisOptions options_;
+  ContractSet contracts_;  // and that of the casts which are tried
   std::vector<PrecisionSetting> settings_;
   std::map<std::vector<std::uint32_t>, Verdict> before_;
   std::size_t evaluated_ = 0;  // roots, over all trials

@@ -30,7 +30,7 @@ class Search {
         index_(engine.index()),
         options_(options) {}
 
-  std::vector<Defect> run() {
+  std::vector<Defect> breaches() {
     const bool recasts =
         record_.api->autocast_at(options_.device, options_.torch_version) == AutocastBehaviour::kRecasts;
     if (recasts && record_.autocast.may_be_on) {
@@ -39,8 +39,12 @@ class Search {
     }
     for (const SinkOperand& arrived : record_.operands) check(arrived);
     for (const SinkOperand& arrived : record_.operands) compare_siblings(arrived);
+    return std::move(defects_);
+  }
+
+  std::vector<Defect> run() {
     std::vector<Defect> out;
-    for (Defect& each : defects_) {
+    for (Defect& each : breaches()) {
       if (has_evidence(each)) {
         out.push_back(std::move(each));
       } else if (options_.closed && each.unsupported && each.definite) {
@@ -74,6 +78,7 @@ class Search {
       if (!accepts.empty() && !accepts.contains(each.dtype)) {
         Defect& found = defect(arrived, operand, each);
         found.unsupported = true;
+        found.stated = found.stated || options_.named_by_user || !each.assumed || !is_half(each.dtype);
         found.definite = found.definite || is_certain(each);
       }
       if (leaves_fast_kernels(arrived, each)) {
@@ -130,6 +135,7 @@ class Search {
         const bool all = std::all_of(witness.alternatives.begin(), witness.alternatives.end(), differs);
         const bool guessed =
             is_half(a.dtype) && is_half(b.dtype) && (a.assumed || b.assumed) && !options_.named_by_user;
+        found.stated = found.stated || !guessed;
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
     }
@@ -203,6 +209,12 @@ class Search {
 
 std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options) {
   return Search(record, engine, options).run();
+}
+
+std::vector<Defect> find_breaches(const SinkRecord& record, Engine& engine, const DefectOptions& options) {
+  std::vector<Defect> out = Search(record, engine, options).breaches();
+  std::erase_if(out, [](const Defect& each) { return !each.breaks_contract(); });
+  return out;
 }
 
 const std::vector<Query>& queries() {

@@ -24,6 +24,7 @@ struct Defect {
   bool module_is_half = false;  // modules are converted to half, in the code or by the setting
   bool slow = false;            // taken, without the fast kernels that the half dtypes have
   bool definite = false;
+  bool stated = false;  // does not rest on which half dtype the setting chose
   bool breaks_contract() const { return unsupported || !differs_from.empty(); }
 };
 
@@ -36,6 +37,8 @@ struct DefectOptions {
 };
 // Only those with evidence that the path is meant to be half.
 std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options);
+// All that break the contract, evidence or not.
+std::vector<Defect> find_breaches(const SinkRecord& record, Engine& engine, const DefectOptions& options);
 
 struct Query {
   std::string_view rule;

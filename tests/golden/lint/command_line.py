@@ -66,10 +66,12 @@ class CommandLine(unittest.TestCase):
         self.refused(lint("--rules=rotary-dtype-mismatchs", source, *FLAGS), "rotary-dtype-mismatchs",
                      "did you mean 'rotary-dtype-mismatch'")
         self.refused(lint("--explain", "nothing-like-it"), "nothing-like-it", "--list-rules")
+        self.refused(lint("--explain", ""), "unknown rule ''", "--list-rules")
         self.refused(lint("--format", "xml", source, *FLAGS), "'xml'", "text, json")
         self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
         self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")
         self.refused(lint("--torch", "two", source, *FLAGS), "'two'")
+        self.refused(lint("--torch", "", source, *FLAGS), "''", "A..B")
         self.refused(lint("--torch", "2.99", source, *FLAGS), "'2.99'", "2.13")
         self.refused(lint("--torch", "2.4..", source, *FLAGS), "''", "'2.4..'", "A..B")
         self.refused(lint("--torch", "2.4...2.6", source, *FLAGS), "'.2.6'")
@@ -242,7 +244,7 @@ class CommandLine(unittest.TestCase):
         source.write_text("at::Tensor f(const at::Tensor& x) { return x * x; }\n")
         run = lint("--dump-flow", source, *FLAGS)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn('%2 = op mul(self=%1, other=%1) ; 1:44-1:49 "x * x"', run.stdout)
+        self.assertIn('%2 = op mul(self=%1, other=%1) ; 1:44-1:49 tensor "x * x"', run.stdout)
 
     def test_quiet_says_nothing_about_clean_code(self):
         project = self.project(a="int f() { return 1; }\n")

@@ -105,16 +105,20 @@ TEST_CASE("lists, tuples and structured bindings are cells") {
         "  store parts, %3\n"
         "  %4 = const 0\n"
         "  %5 = op max(self=%1, dim=%4)\n"
-        "  store \"[value, index]\", %5\n"
-        "  %6 = load parts[1]\n"
-        "  %7 = load \"[value, index]\"[0]\n"
-        "  %8 = const 1\n"
-        "  %9 = op max(self=%1, dim=%8)\n"
-        "  %10 = load %9[1]\n"
-        "  %11 = pack(%6, %7, %10)\n"
-        "  %12 = const -1\n"
-        "  %13 = op cat(tensors=%11, dim=%12)\n"
-        "  return %13\n");
+        "  %6 = op \"max.1\"(self=%1, dim=%4)\n"
+        "  %7 = pack(%5, %6)\n"
+        "  store \"[value, index]\", %7\n"
+        "  %8 = load parts[1]\n"
+        "  %9 = load \"[value, index]\"[0]\n"
+        "  %10 = const 1\n"
+        "  %11 = op max(self=%1, dim=%10)\n"
+        "  %12 = op \"max.1\"(self=%1, dim=%10)\n"
+        "  %13 = pack(%11, %12)\n"
+        "  %14 = load %13[1]\n"
+        "  %15 = pack(%8, %9, %14)\n"
+        "  %16 = const -1\n"
+        "  %17 = op cat(tensors=%15, dim=%16)\n"
+        "  return %17\n");
 }
 
 TEST_CASE("an operator that nobody knows keeps its name") {
@@ -143,8 +147,8 @@ TEST_CASE("positions are the whole expression as written, at the expansion of a 
       "}");
   const std::string text = body_with_positions(source, "f");
   INFO(text);
-  CHECK(contains(text, "op to(self=%1, dtype=%2) ; 3:10-3:17 \"WIDE(q)\""));
-  CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 \"WIDE(q) * q\""));
+  CHECK(contains(text, "op to(self=%1, dtype=%2) ; 3:10-3:17 macro \"WIDE(q)\""));
+  CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 macro \"WIDE(q) * q\""));
 }
 
 TEST_CASE("a statement that is only a cast of a tensor is marked as dropped") {

@@ -144,3 +144,24 @@ TEST_CASE("an edit that does not cure the finding is not offered") {
       module, options, [&](const std::string&) { return &source; }, findings);
   for (const Finding& each : findings) CHECK(each.fixes.empty());
 }
+
+TEST_CASE("a cast takes its dtype from what can hold the value") {
+  const auto with_partner = [](const std::string& dtype) {
+    std::string text = module_text("tensor");
+    const auto replace = [&](const std::string& what, const std::string& by) {
+      REQUIRE(text.find(what) != std::string::npos);
+      text.replace(text.find(what), what.size(), by);
+    };
+    replace("  variables q, k\n", "  variables q, k, m\n");
+    replace("  store q, %5\n", "  %12 = const " + dtype + "\n  %13 = op zeros(size=%4, dtype=%12)\n" +
+                                   "  store m, %13\n  store q, %5\n");
+    replace(" ; 2:7-2:8 tensor \"q\"", "\n  %14 = load m ; 2:7-2:8 tensor \"m\"");
+    replace("op mul(self=%7, other=%6)", "op where(condition=%14, self=%7, other=%6)");
+    return offered(text, kSource);
+  };
+  REQUIRE(with_partner("float16").size() == 1);
+  CHECK(with_partner("float16")[0].edits[0].replacement == "(q * w).to(m.scalar_type())");
+  CHECK(with_partner("bool").empty());
+  CHECK(with_partner("int64").empty());
+  CHECK(with_partner("float32").empty());
+}

@@ -68,5 +68,15 @@ TEST_CASE("equal lines are counted, blanks and kinds of line end do not matter")
   CHECK(hashes[1].substr(hashes[1].size() - 2) == ":2");
   CHECK(line_hashes("a  b\n\tc\n") == line_hashes("ab\r\nc\r\n"));
   CHECK(line_hashes("a\xff\n") == line_hashes("a\xEF\xBF\xBD\n"));
-  CHECK(line_hashes("\xF0\x9F\x98\x80").size() == 1);
+}
+
+TEST_CASE("a character beyond the 16-bit ones counts as its two surrogates, high one first") {
+  // As JavaScript's charCodeAt gives U+1F600: 0xD83D, 0xDE00. Then 'a', the end mark and zeros up to 100
+  // units.
+  std::uint64_t hash = 0;
+  for (std::size_t i = 0; i < 100; ++i) {
+    constexpr std::uint64_t kUnits[] = {0xD83D, 0xDE00, 'a', 65535};
+    hash = hash * 37 + (i < 4 ? kUnits[i] : 0);
+  }
+  CHECK(line_hashes("\xF0\x9F\x98\x80 a") == std::vector<std::string>{fmt::format("{:x}:1", hash)});
 }

@@ -38,6 +38,9 @@ TEST_CASE("the nearest name is close or none") {
   CHECK(nearest_name("atention", names) == "attention");
   CHECK(nearest_name("roatry", names) == "rotary");
   CHECK(nearest_name("something", names).empty());
+  // As near as each other: the one that begins like it.
+  const std::vector<std::string> dtypes = {"float8_e5m2", "float8_e4m3fn", "float8_e4m3fnuz"};
+  CHECK(nearest_name("float8_e4m3", dtypes) == "float8_e4m3fn");
   CHECK(nearest_name(std::string(100000, 'a'), names).empty());
   CHECK(edit_distance("ab", "ba") == 1);
   CHECK(edit_distance("", "abc") == 3);

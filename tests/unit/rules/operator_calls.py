@@ -31,6 +31,20 @@ ROWS = (
     ("torch.nn.functional.prelu(a, b)", "0d 1v", "prelu"),
     ("torch.nn.functional.NAME(a, 0.5)", "0d", "dropout alpha_dropout"),
     ("torch.normal(a, b)", "0d 1d", "normal"),
+    # forms of an operator: with a rounding mode, as C++ computes `number - tensor`, its further results
+    ("torch.div(a, b, rounding_mode='floor')", "0r 1n", "div.rounded"), ("torch.div(a, b, rounding_mode='trunc')", "0r 1n", "div.rounded"),
+    ("a.div_(b, rounding_mode='trunc')", "0r 1n", "div.rounded_"), ("torch.div(b, c, rounding_mode='floor', out=a)", "0d 1d 2d", "div.rounded_out"),
+    ("torch.div(a, b, rounding_mode=None)", "0r 1n", "div"),
+    ("torch.empty_like(b).fill_(a).BASE_(b)", "0N 1r", "sub.number_first div.number_first remainder.number_first"),
+    ("n(a, 0)[1]", "0d", "max.1 min.1 sort.1 cummax.1 cummin.1 mode.1 median.1 nanmedian.1"), ("n(a, 1)[1]", "0d", "kthvalue.1 topk.1"),
+    ("torch.ops.aten.BASE(a)[1]", "0d", "frexp.1 aminmax.1"), ("torch.BASE(a)[1]", "0d", "std_mean.1 var_mean.1 svd.1 slogdet.1 qr.1"),
+    ("torch.native_dropout(a, 0.5, True)[1]", "0d", "native_dropout.1"), ("torch.svd(a)[2]", "0d", "svd.2"),
+    ("torch.unique_consecutive(a, return_inverse=True)[1]", "0d", "unique_consecutive.1"),
+    ("torch.unique_consecutive(a, return_inverse=True, return_counts=True)[2]", "0d", "unique_consecutive.2"),
+    ("torch.ops.aten.unique_dim(a, 0, True, True, True)[1]", "0d", "unique_dim.1"), ("torch.ops.aten.unique_dim(a, 0, True, True, True)[2]", "0d", "unique_dim.2"),
+    ("torch.ops.aten.max_pool2d_with_indices(a, 2)[1]", "04", "max_pool2d_with_indices.1"),
+    ("torch.linalg.NAME(a)[1]", "0d", "linalg_svd.1 linalg_slogdet.1 linalg_qr.1 linalg_eigh.1 linalg_lu.1 linalg_eig.1 "
+     "linalg_lu_factor.1 linalg_inv_ex.1 linalg_cholesky_ex.1"), ("torch.linalg.NAME(a)[2]", "0d", "linalg_svd.2 linalg_lu.2"),
     # in-place and out= variants
     ("a.NAME(b)", "0r 1n", "add_ sub_ mul_ div_ pow_ remainder_ fmod_ floor_divide_ eq_ lt_ bitwise_and_ float_power_ "
      "copysign_ xlogy_ clamp_min_ clamp_max_"),

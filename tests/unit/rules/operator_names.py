@@ -82,7 +82,7 @@ def unknown_entries(table):
     aten = {s.name[len("aten::"):] for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::")}
     known = python | aten | set(dir(torch.nn.init)) | set(dir(torch.utils.dlpack)) | cpp_names()
     for name in table.answers(["names"])[0].split() + table.answers(["aliases"])[0].split():
-        short = re.split(r"::|\.", name)[-1]
+        short = name.split("::")[-1].split(".")[0]  # "max.1" is a result of max, "div.rounded" a form of div
         plain = short[:-4] if short.endswith("_out") else short
         if plain in known or short.startswith(("operator", "unary")) or plain == "-":
             continue

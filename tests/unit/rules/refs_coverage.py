@@ -18,7 +18,7 @@ EXCLUDED = {
     "torch.rpow": "a name of the references only; Python's reflected ** is pow",
     "torch.rtruediv": "a name of the references only; Python's reflected / is div",
     "torch.swap_axes": "a name of the references only; swapaxes is in the table",
-    "torch.trunc_divide": "a name of the references only; div(rounding_mode='trunc') is div",
+    "torch.trunc_divide": "a name of the references only; div(rounding_mode='trunc') is div.rounded",
 }
 
 

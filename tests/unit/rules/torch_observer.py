@@ -126,7 +126,8 @@ def exists(expression):
 
 def spelled(expression, name):
     """The expression of a row for one of its operators."""
-    base = name[:-4] if name.endswith("_out") else name
+    base = name.split(".")[0]  # "max.1" is the second result of max
+    base = base[:-4] if base.endswith("_out") else base
     short = base.split("_", 1)[1] if base.startswith(("linalg_", "special_", "fft_")) and "ops.aten" not in expression else base
     text = expression.replace("NAME", short).replace("BASE", base)
     return f"torch.{base}" + text[1:] if text.startswith("n(") else text

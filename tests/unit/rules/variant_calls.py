@@ -49,7 +49,11 @@ def has_out(name):
 
 
 def in_release(name):
-    """Whether this PyTorch has the operator, wherever Python finds it."""
+    """Whether this PyTorch has the operator, wherever Python finds it. What is made of a form or of a further result
+    is no operator: max.1_out."""
+    if "." in name and name.endswith("_out") and name != "div.rounded_out":
+        return False
+    name = name.split(".")[0]
     places = [torch, torch.Tensor, torch.nn.functional, torch.ops.aten, torch.nn.init, torch._C._nn, torch.utils.dlpack]
     short = name.split("_", 1)[-1] if name.startswith(("special_", "linalg_", "fft_", "nested_")) else name.split("::")[-1]
     places += [getattr(torch, module) for module in ("special", "linalg", "fft", "nested") if hasattr(torch, module)]
@@ -62,7 +66,7 @@ def all_calls(variants):
     given = {name for name, _, _ in rows}
     for name, text, operands in rows:
         yield Call(name, text, operands)
-        if not operands or operands[0][0] != "0" or name.endswith(("_", "_out")) or "dt" in text:
+        if not operands or operands[0][0] != "0" or name.endswith(("_", "_out")) or "dt" in text or "." in name:
             continue
         method = in_place(name, text) if f"{name}_" in variants and f"{name}_" not in given else None
         if method is not None:

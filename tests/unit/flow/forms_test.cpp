@@ -1,0 +1,49 @@
+// Operators whose dtype hangs on how they are called: with a rounding mode, with the number first, as one of
+// several results.
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+const LintOptions kBf16{{"bf16"}};
+
+// What is found when a bfloat16 query is multiplied by %10.
+Found multiplied(const std::string& makes_10) {
+  return findings(attention_main("  %20 = const 8\n  %21 = pack(%20, %20)\n" + makes_10 +
+                                     "  %11 = op mul(%1, %10) ; 7:3-7:9 \"q * w\"\n",
+                                 "%11", "%2", "%3"),
+                  kBf16);
+}
+const Found kPromoted{"7 attention-implicit-promotion q in main [bf16]"};
+
+TEST_CASE("a rounding mode keeps integers, none does not, and one that is not known tells nothing") {
+  const auto divided = [](const std::string& mode) {
+    return multiplied("  %12 = op arange(%20)\n  %13 = const " + mode +
+                      "\n  %10 = op div(self=%12, other=%20, rounding_mode=%13)\n");
+  };
+  CHECK(divided("\"floor\"").empty());
+  CHECK(divided("unknown").empty());
+  CHECK(divided("none") == kPromoted);
+}
+
+TEST_CASE("a number before a tensor keeps the tensor's dtype") {
+  const auto subtracted = [](const std::string& made, const std::string& form) {
+    return multiplied("  %12 = op " + made + "\n  %13 = const 1.5\n  %10 = op " + form + "\n");
+  };
+  CHECK(subtracted("arange(%20)", "\"sub.number_first\"(self=%13, other=%12)").empty());
+  CHECK(subtracted("arange(%20)", "sub(self=%12, other=%13)") == kPromoted);
+  CHECK(subtracted("ones(%21)", "\"sub.number_first\"(self=%13, other=%12)") == kPromoted);
+}
+
+TEST_CASE("each of several results has a dtype of its own, or none that is known") {
+  const auto result = [](const std::string& name) {
+    return multiplied("  %12 = op ones(%21)\n  %10 = op " + name + "(self=%12)\n");
+  };
+  CHECK(result("sort") == kPromoted);
+  CHECK(result("\"sort.1\"").empty());
+  CHECK(result("\"native_layer_norm.1\"").empty());
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow
