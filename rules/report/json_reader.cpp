@@ -99,7 +99,19 @@ class FieldReader {
       if (inner.present("rule") == nullptr) wrong(node, "a finding with a \"rule\"");
     }
     each_field(into, inner);
+    if constexpr (std::same_as<Object, Finding>) {
+      if (inner.present("fingerprint") == nullptr) wrong(node, "a finding with a \"fingerprint\"");
+    }
+    for (const char* place : {"line", "column", "end_line", "end_column"}) check_place(inner, place);
     if constexpr (std::same_as<Object, Finding>) check_origins(node, into);
+  }
+
+  // Lines and columns count from 1; 0 says that they are not known.
+  void check_place(const FieldReader& inner, std::string_view key) const {
+    const JsonNode* node = inner.present(key);
+    const auto* value = node != nullptr ? std::get_if<std::int64_t>(&node->value) : nullptr;
+    if (value != nullptr && *value < 0)
+      wrong(*node, fmt::format("a {} from 1, or 0 where it is not known", key));
   }
 
   // An origin is an index into the path of the same finding; whoever follows it must not have to check again.
@@ -123,7 +135,7 @@ Report read_report(const JsonNode& root, const std::string& file) {
     get.wrong(schema != nullptr ? *schema : root, fmt::format("a report with \"schema\": \"{}\"", kSchema));
   }
   for (const char* required : {"tool", "findings"}) {
-    if (root.member(required) == nullptr) get.wrong(root, fmt::format("a member \"{}\"", required));
+    if (get.present(required) == nullptr) get.wrong(root, fmt::format("a member \"{}\"", required));
   }
   Report report;
   const FieldReader tool(file, *root.member("tool"));

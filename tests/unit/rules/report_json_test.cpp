@@ -38,8 +38,10 @@ TEST_CASE("a report reads back to the same bytes") {
 }
 
 TEST_CASE("readers ignore members that they do not know") {
-  const Report report = read_json(
-      minimal(R"({"rule": "discarded-cast", "colour": [1, {"a": null}]})", R"(, "future": true)"), "r.json");
+  const Report report =
+      read_json(minimal(R"({"rule": "discarded-cast", "fingerprint": "v1:0", "colour": [1, {"a": null}]})",
+                        R"(, "future": true)"),
+                "r.json");
   REQUIRE(report.findings.size() == 1);
   CHECK(report.findings[0].rule == "discarded-cast");
   CHECK(report.findings[0].level == Level::kError);
@@ -65,12 +67,20 @@ TEST_CASE("what is no report is refused with its place") {
         "r.json:2: /findings/0/location/line: found the number 99999999999, expected a whole number from "
         "-2147483648 to "
         "2147483647");
-  CHECK(message(minimal(R"({"rule": "a", "operands": [{"origin": 1}], "path": [{}]})")) ==
+  CHECK(message(
+            minimal(R"({"rule": "a", "fingerprint": "v1:0", "operands": [{"origin": 1}], "path": [{}]})")) ==
         "r.json:2: /findings/0/operands/0/origin: found the number 1, expected an index into this finding's "
         "path of 1 "
         "steps");
   CHECK(message(minimal(R"({"rule": "a", "path": {}})")) ==
         "r.json:2: /findings/0/path: found an empty object, expected an array");
+  CHECK(message(minimal(R"({"rule": "a"})")) ==
+        "r.json:2: /findings/0: found an object, expected a finding with a \"fingerprint\"");
+  CHECK(message(minimal(R"({"rule": "a", "fingerprint": "v1:0", "location": {"line": -4}})")) ==
+        "r.json:2: /findings/0/location/line: found the number -4, expected a line from 1, or 0 where it is "
+        "not known");
+  CHECK(message(R"({"schema": "dtype-guard/report/1", "tool": {}, "findings": null})") ==
+        "r.json:1: /: found an object, expected a member \"findings\"");
   CHECK(message(minimal("7")) == "r.json:2: /findings/0: found the number 7, expected an object");
 }
 
