@@ -51,17 +51,22 @@ DtypeSet Api::accepted(std::string_view role) const {
   return all;
 }
 
-namespace {
-bool is_spelt(const Api& api, std::string_view spelling) {
-  return api.name == spelling ||
-         std::find(api.spellings.begin(), api.spellings.end(), spelling) != api.spellings.end();
+bool Api::is_spelt(std::string_view spelling) const {
+  return name == spelling || std::find(spellings.begin(), spellings.end(), spelling) != spellings.end();
 }
-}  // namespace
+
+bool hold_together(const Api& a, const Api& b) {
+  const auto before = [](const Api& one, const Api& other) {
+    return !one.until.empty() && !other.since.empty() &&
+           parse_torch_version(one.until) <= parse_torch_version(other.since);
+  };
+  return !before(a, b) && !before(b, a);
+}
 
 const Api* ContractSet::find(std::string_view spelling) const {
   if (spelling.starts_with("::")) spelling.remove_prefix(2);
   const auto found =
-      std::find_if(apis.begin(), apis.end(), [&](const Api& api) { return is_spelt(api, spelling); });
+      std::find_if(apis.begin(), apis.end(), [&](const Api& api) { return api.is_spelt(spelling); });
   return found == apis.end() ? nullptr : &*found;
 }
 

@@ -63,10 +63,14 @@ struct Api {
   AutocastBehaviour autocast_at(std::string_view device, std::string_view torch_version) const;
   // Whether the contract holds for a version of its library; an empty version is taken to be the newest.
   bool holds_for(std::string_view library_version) const;
+  bool is_spelt(std::string_view spelling) const;  // as the canonical name or one of the spellings
   const Operand* find(std::string_view role) const;
   // The dtypes that `role` takes, following same_as to a set of its own.
   DtypeSet accepted(std::string_view role) const;
 };
+
+// Whether some version of the library has both.
+bool hold_together(const Api& a, const Api& b);
 
 struct ContractSet {
   // Several of one name differ in `since` and `until`.

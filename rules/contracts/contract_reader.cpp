@@ -189,7 +189,11 @@ class ContractReader {
     }
     if (const JsonNode* since = node.member("autocast_since")) {
       check_members(*since, {"cuda", "cpu", "mps", "xpu"}, {});
-      for (const auto& [device, value] : *since->members()) api.autocast_since[device] = version(value);
+      for (const auto& [device, value] : *since->members()) {
+        if (api.autocast[device] != AutocastBehaviour::kRecasts)
+          wrong(value, fmt::format("\"autocast\" to say that the call is recast on {}", device));
+        api.autocast_since[device] = version(value);
+      }
     }
     if (const JsonNode* versions = node.member("versions")) {
       check_members(*versions, {"since", "until"}, {});
@@ -207,7 +211,10 @@ class ContractReader {
   void add_result(Api& api, const JsonNode& node) const {
     if (const JsonNode* option = node.member("result_argument")) api.result_argument = argument(*option);
     if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
-    if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
+    if (const JsonNode* like = node.member("result_like")) {
+      if (api.result_dtype != Dtype::kUndefined) wrong(*like, "either \"result_like\" or \"result_dtype\"");
+      api.result_like = known_role(api, *like);
+    }
     if (const JsonNode* exceptions = node.member("result_for")) {
       if (api.result_like.empty())
         wrong(*exceptions, "\"result_like\" beside it, to which it lists exceptions");
@@ -362,17 +369,17 @@ class ContractReader {
     }
   }
 
-  static bool before(const Api& a, const Api& b) {
-    return !a.until.empty() && !b.since.empty() &&
-           parse_torch_version(a.until) <= parse_torch_version(b.since);
-  }
-
   void refuse_repeated_api(const ContractSet& set, const JsonNode& node) const {
     const Api& added = set.apis.back();
-    for (std::size_t i = 0; i + 1 < set.apis.size(); ++i) {
-      const Api& known = set.apis[i];
-      if (known.name != added.name || before(known, added) || before(added, known)) continue;
-      wrong(*node.member("name"), "each API name once per file, or with \"versions\" that do not overlap");
+    for (const Api& known : set.apis) {
+      if (&known == &added || !hold_together(known, added)) continue;
+      if (known.name == added.name)
+        wrong(*node.member("name"), "each API name once per file, or with \"versions\" that do not overlap");
+      for (std::size_t at = 0; at < added.spellings.size(); ++at) {
+        if (known.is_spelt(added.spellings[at]))
+          wrong((*node.member("spellings")->items())[at],
+                fmt::format("a spelling that \"{}\" does not have", known.name));
+      }
     }
   }
 
