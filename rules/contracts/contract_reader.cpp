@@ -211,10 +211,7 @@ class ContractReader {
   void add_result(Api& api, const JsonNode& node) const {
     if (const JsonNode* option = node.member("result_argument")) api.result_argument = argument(*option);
     if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
-    if (const JsonNode* like = node.member("result_like")) {
-      if (api.result_dtype != Dtype::kUndefined) wrong(*like, "either \"result_like\" or \"result_dtype\"");
-      api.result_like = known_role(api, *like);
-    }
+    if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
     if (const JsonNode* exceptions = node.member("result_for")) {
       if (api.result_like.empty())
         wrong(*exceptions, "\"result_like\" beside it, to which it lists exceptions");

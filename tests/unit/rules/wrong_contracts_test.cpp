@@ -98,8 +98,6 @@ const Case kCases[] = {
      R"(c.json:10: /apis/0/operands/1/argument: found the number 0, expected a position other than that of operand "q")"},
     {11, R"(    "autocast_since": {"cuda": "2.1"})",
      R"(c.json:11: /apis/0/autocast_since/cuda: found "2.1", expected "autocast" to say that the call is recast on cuda)"},
-    {11, R"(    "result_dtype": "float32", "result_like": "q")",
-     R"(c.json:11: /apis/0/result_like: found "q", expected either "result_like" or "result_dtype")"},
     {11, R"(    "autocast": {"cuda": "recast"})",
      R"(c.json:11: /apis/0/autocast/cuda: found "recast", expected what autocast does ("as_is", "recasts"), did you mean "recasts"?)"},
     {11, R"(    "autocast": {"cude": "recasts"})",
