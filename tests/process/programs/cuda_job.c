@@ -1,13 +1,21 @@
 /* A program that uses CUDA as far as the sanitizer can tell: a scripted driver, which loads what
  * CUDA_INJECTION64_PATH names when it is initialised, and kernels launched through a scripted libcupti with
- * arguments as PyTorch gives them. narrow OUT N        a vectorized cast of N float32 to bfloat16 at the
- * address OUT convert OUT N A B   an unrolled cast from at::ScalarType A to B attention Q K V     flash
- * attention built for bfloat16 reads q, k and v at these addresses other               some other kernel
- * stream S   what follows runs on stream S, a number way W               how kernels are launched: runtime,
- * driver, ex, alone     extra  arguments as one buffer capture G | end     kernels become nodes of graph G
- * make E G | replay E      executable E from graph G call BITS           flash_ref_attention_fwd on operands
- * of BITS bits launches a kernel of its own built for bfloat16 foreign BITS        the same with the
- * attention above  leave  such a call that is left by longjmp switch ON           dtype_san_switch(ON) */
+ * arguments as PyTorch gives them. Its words:
+ *
+ * - narrow OUT N: a vectorized cast of N float32 to bfloat16 at the address OUT
+ * - convert OUT N A B: an unrolled cast from at::ScalarType A to B
+ * - attention Q K V: flash attention built for bfloat16 reads q, k and v at these addresses
+ * - other: some other kernel
+ * - stream S: what follows runs on stream S, a number
+ * - way W: how kernels are launched: runtime, driver, ex, alone
+ * - extra: arguments as one buffer
+ * - capture G, end: kernels between them become nodes of graph G
+ * - make E G, replay E: executable E from graph G
+ * - call BITS: flash_ref_attention_fwd on operands of BITS bits launches a kernel of its own built for
+ * bfloat16
+ * - foreign BITS: the same with the attention above
+ * - leave: such a call that is left by longjmp
+ * - switch ON: dtype_san_switch(ON) */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <flash_ref/observer.h>
@@ -40,28 +48,7 @@ int cuInit(unsigned flags);
 
 static const char* const names[] = {"flash_ref_attention_fwd", "my_attention"};
 static const char* const roles[] = {"q", "k", "v", "out", "lse"};
-static flash_ref_observer* first;
-
-static int add(flash_ref_observer* observer) {
-  observer->next = first;
-  first = observer;
-  return FLASH_REF_OBSERVER_OK;
-}
-static int remove_none(flash_ref_observer* observer) {
-  (void)observer;
-  return FLASH_REF_OBSERVER_ABSENT;
-}
-
-__attribute__((visibility("hidden"), used)) const flash_ref_observer_slot own_slot = {
-    sizeof(flash_ref_observer_slot), FLASH_REF_OBSERVER_VERSION, 1, 2, names, add, remove_none};
-__asm__(
-    ".pushsection .note.flash_ref, \"aR\", %note\n"
-    ".balign 4\n"
-    ".long 10, 8, 1\n"
-    ".asciz \"flash_ref\"\n"
-    ".balign 4\n"
-    "1: .quad own_slot - 1b\n"
-    ".popsection\n");
+#include "own_slot.h"
 
 static void* stream;
 static void* graph;

@@ -5,28 +5,7 @@
 
 static const char* const names[] = {"another", "my_attention"};
 static const char* const roles[] = {"q", "k", "out"};
-static flash_ref_observer* first;
-
-static int add(flash_ref_observer* observer) {
-  observer->next = first;
-  first = observer;
-  return FLASH_REF_OBSERVER_OK;
-}
-static int remove_none(flash_ref_observer* observer) {
-  (void)observer;
-  return FLASH_REF_OBSERVER_ABSENT;
-}
-
-__attribute__((visibility("hidden"), used)) const flash_ref_observer_slot own_slot = {
-    sizeof(flash_ref_observer_slot), FLASH_REF_OBSERVER_VERSION, 1, 2, names, add, remove_none};
-__asm__(
-    ".pushsection .note.flash_ref, \"aR\", %note\n"
-    ".balign 4\n"
-    ".long 10, 8, 1\n"
-    ".asciz \"flash_ref\"\n"
-    ".balign 4\n"
-    "1: .quad own_slot - 1b\n"
-    ".popsection\n");
+#include "own_slot.h"
 
 static void tell(flash_ref_call_event* event, uint32_t phase) {
   event->phase = phase;

@@ -26,7 +26,7 @@ from variant_calls import all_calls, in_release
 ALL = "uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 complex32 complex64 complex128 bool".split()
 SAMPLE = "uint8 int64 float16 bfloat16 float32 float64 complex64 bool".split()  # where SAMPLED says so
 # Of the cases that no device answers, at most this share may be left: more means that the test has stopped asking.
-UNVERIFIED_SHARE = 0.12
+UNVERIFIED_SHARE = 0.12 if VERSION == "1.13" else 0.10  # 1.13 has fewer kernels on the CPU
 
 
 def forms(shape, dtypes):
