@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 namespace dtype_guard::san {
 namespace {
@@ -113,7 +114,8 @@ std::vector<StackFrame> Stacks::resolve(const Journal& journal, const JournalFin
     frame.language = "python";
     frame.function = recorded.function;
     frame.file = shown_path(recorded.file);
-    frame.line = static_cast<int>(recorded.line);
+    // Python's "no line" is -1 here; a report says 0 for a line that is not known.
+    frame.line = std::in_range<int>(recorded.line) ? static_cast<int>(recorded.line) : 0;
     python.push_back(std::move(frame));
     from_c.push_back(recorded.from_c);
   }
