@@ -103,14 +103,16 @@ struct Operator {
   // type.
   DtypeSet refuses;
   DtypeSet refuses_operand;
-  std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument only
+  std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument, or of dtype=
+  SharedNames scales;  // numbers that scale the result, whose kind may not exceed its own (add's alpha)
   bool numbers_pass = false;   // `refuses` holds between tensors only: bool tensor - True is allowed
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
   bool exact_target =
       false;  // in place and with out=, the written tensor must have the result's dtype already
-  bool dtype_widens = false;  // dtype= must be able to hold the input: norms of torch.linalg
-  bool bool_counts = false;   // kFactoryFromValue: a bool counts as an integer (arange)
+  bool dtype_widens = false;     // dtype= must be able to hold the input: norms of torch.linalg
+  bool numbers_default = false;  // kLikeFirst: a number has no dtype, the first tensor counts (normal)
+  bool bool_counts = false;      // kFactoryFromValue: a bool counts as an integer (arange)
   // Dtypes that CPU kernels check and that do not decide the result. Parameters (weight, bias of a norm) have
   // one dtype, the first input's or, when that is a half type, float32. A mask is bool, or like the first
   // input, or float32.
