@@ -43,14 +43,15 @@ enum class ResultRule : std::uint8_t {
 };
 
 enum class RankRule : std::uint8_t {
-  kBroadcast,   // the largest rank of the promoting arguments
-  kLikeFirst,   // elementwise on the first tensor
-  kReduce,      // one dimension fewer without keepdim; zero without dim
-  kAtLeastOne,  // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
-  kPlusOne,     // unsqueeze, stack
-  kMinusOne,    // select, indexing by one integer
-  kZero,        // always 0-dim
-  kFromShape,   // length of the shape argument when constant: view, zeros, full
+  kBroadcast,          // the largest rank of the promoting arguments
+  kLikeFirst,          // elementwise on the first tensor
+  kReduce,             // one dimension fewer without keepdim; zero without dim
+  kReduceOrBroadcast,  // max(dim) as kReduce, max(other) as kBroadcast
+  kAtLeastOne,         // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
+  kPlusOne,            // unsqueeze, stack
+  kMinusOne,           // select, indexing by one integer
+  kZero,               // always 0-dim
+  kFromShape,          // length of the shape argument when constant: view, zeros, full
   kUnknown,
 };
 

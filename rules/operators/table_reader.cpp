@@ -34,15 +34,17 @@ constexpr auto kResultWords =
                                      {"promote_to_complex", ResultRule::kPromoteToComplex},
                                      {"descriptor", ResultRule::kDescriptor}});
 
-constexpr auto kRankWords = std::to_array<Word<RankRule>>({{"broadcast", RankRule::kBroadcast},
-                                                           {"like_first", RankRule::kLikeFirst},
-                                                           {"reduce", RankRule::kReduce},
-                                                           {"plus_one", RankRule::kPlusOne},
-                                                           {"at_least_one", RankRule::kAtLeastOne},
-                                                           {"minus_one", RankRule::kMinusOne},
-                                                           {"zero", RankRule::kZero},
-                                                           {"from_shape", RankRule::kFromShape},
-                                                           {"unknown", RankRule::kUnknown}});
+constexpr auto kRankWords =
+    std::to_array<Word<RankRule>>({{"broadcast", RankRule::kBroadcast},
+                                   {"like_first", RankRule::kLikeFirst},
+                                   {"reduce", RankRule::kReduce},
+                                   {"reduce_or_broadcast", RankRule::kReduceOrBroadcast},
+                                   {"plus_one", RankRule::kPlusOne},
+                                   {"at_least_one", RankRule::kAtLeastOne},
+                                   {"minus_one", RankRule::kMinusOne},
+                                   {"zero", RankRule::kZero},
+                                   {"from_shape", RankRule::kFromShape},
+                                   {"unknown", RankRule::kUnknown}});
 
 constexpr auto kOutWords = std::to_array<Word<OutRule>>({{"fits", OutRule::kFits},
                                                          {"fits_kind", OutRule::kFitsKind},
