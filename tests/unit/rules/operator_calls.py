@@ -144,7 +144,7 @@ NOT_CALLED = {
 
 # What the test leaves out of dtype x dtype x rank class, all of it; the test counts and prints what it costs. Reviewed.
 SAMPLED = {
-    "three": "a call with three dtypes or more (out= and dtype= count) is asked for 8 of the 13 dtypes: 2,197 to 28,561 combinations each",
+    "three": "a call with three dtypes or more (out= and dtype= count) is asked for 8 of the 13 dtypes: all would be 2.7 million cases more, four minutes of processor time instead of one",
     "autocast": "autocast casts by category, so a call of two dtypes is asked for 8 of the 13 under it",
 }
 NO_ANSWER = {
