@@ -23,8 +23,7 @@ struct KeyRange {
 
 // The rows of one sequence in q and out, and in k and v.
 struct SequenceRows {
-  std::int64_t first_q, first_k;
-  int seq_q, seq_k;
+  int first_q, first_k, seq_q, seq_k;
 };
 
 FLASH_REF_DEVICE SequenceRows sequence_rows(const AttentionLaunch& launch, std::int64_t batch) {
