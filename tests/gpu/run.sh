@@ -54,8 +54,7 @@ if ! command -v nvidia-smi > /dev/null || ! nvidia-smi -L; then
 fi
 date
 bin=$pack/bin lib=$pack/kernels/libflash_ref.so
-if [ ! -x "$bin/test_gpu" ] || [ ! -f "$lib" ] || ! LD_LIBRARY_PATH=$pack/kernels ldd "$bin/test_gpu" > "$scratch/ldd" 2>&1 ||
-   grep -q 'not found' "$scratch/ldd"; then
+if [ ! -f "$lib" ] || ! LD_LIBRARY_PATH=$pack/kernels "$bin/test_gpu" --help > /dev/null 2>&1; then
   capability=80
   [ -n "$reason" ] || capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
   [ "$capability" = 90 ] && capability=90a
