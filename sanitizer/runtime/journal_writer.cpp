@@ -152,7 +152,8 @@ bool has_room(Process& process, const FrameBuilder& frame) {
   std::uint64_t limit = std::uint64_t{settings().max_journal_mb} << 20;
   std::uint64_t used =
       process.journal_bytes.fetch_add(frame.size(), std::memory_order_relaxed) + frame.size();
-  bool is_ending = frame.type() == FrameType::kClose || frame.type() == FrameType::kCalls;
+  bool is_ending = frame.type() == FrameType::kClose || frame.type() == FrameType::kExec ||
+                   frame.type() == FrameType::kCalls;
   if (used <= limit || is_ending) return true;
   if (process.journal_full.exchange(1, std::memory_order_relaxed) != 0) return false;
   TextBuffer<128> text;
