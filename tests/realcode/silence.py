@@ -68,7 +68,7 @@ def sources_of(repository, root):
 
 def flags_of(repository, common, source, root, args):
     """The flags for one source; a flag that names a folder which was not given is left out."""
-    wanted = list(common["all"]) + (common["cuda"] if source.suffix == ".cu" else common["host"])
+    wanted = repository.get("first", []) + common["all"] + (common["cuda"] if source.suffix == ".cu" else common["host"])
     if source.suffix in (".h", ".hpp"):
         wanted += ["-x", "c++"]
     wanted += repository.get("flags", [])
