@@ -49,11 +49,10 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
                         {},
                         {},
                         0};
-  std::vector<Value> callers_values = std::exchange(state.values, {});
-  state.values.resize(activation.info.definitions.size());
+  Values callers_values = std::exchange(state.values, {});
   HeapObject frame;
   frame.kind = HeapObject::Kind::kFrame;
-  state.heap[activation.frame] = std::make_shared<HeapObject>(std::move(frame));
+  state.put(activation.frame, std::move(frame));
   const std::vector<Guard> guards = state.guards;
 
   run(activation, std::move(state));
@@ -61,7 +60,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   if (!alive) return {};
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
-  state.heap.erase(activation.frame);
+  state.erase(activation.frame);
   // The callee's own branches have joined again, except those whose other side never returned.
   state.guards = guards;
   std::erase_if(state.tests, [&](const PassedTest& each) {
@@ -163,7 +162,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
 }
 
 void Engine::finish(Activation& activation, const Value& result, State state) {
-  state.values.clear();
+  state.values = {};
   activation.result = join(activation.result, result, symbols_);
   if (activation.finish) {
     join(*activation.finish, state, symbols_, true);
@@ -193,8 +192,8 @@ Key Engine::field(const std::string& name) {
 
 const Value& Engine::value(const State& state, ValueId id) const {
   static const Value unknown = Value::unknown();
-  if (id >= state.values.size() || state.values[id].is_bottom()) return unknown;
-  return state.values[id];
+  const Value& out = state.values[id];
+  return out.is_bottom() ? unknown : out;
 }
 
 const Value& Engine::argument(const State& state, const Instruction& instruction,

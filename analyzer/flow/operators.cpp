@@ -81,7 +81,7 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
   list.rest = element;
-  state.heap[id] = std::make_shared<HeapObject>(std::move(list));
+  state.put(id, std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }
 

@@ -36,8 +36,8 @@ def main():
         scratch = pathlib.Path(folder)
         status, output = run("silence.py", scratch, ["product_ok.cpp"])
         row = [line.split() for line in output.splitlines() if line.startswith("all ")]
-        expect(status == 0 and row and row[0][1:4] == ["1", "1", "0"], "one source, parsed", output)
-        expect(int(row[0][5]) == 2 and row[0][6:9] == ["4", "100%", "0"], "two products, known, no finding", output)
+        expect(status == 0 and row and row[0][1:5] == ["1", "1", "0", "0"], "one source, parsed", output)
+        expect(int(row[0][6]) == 2 and row[0][7:10] == ["4", "100%", "0"], "two products, known, no finding", output)
         status, output = run("plant.py", scratch, ["product_ok.cpp"], "--count", "4", "--seed", "7")
         expect(status == 0 and "4 of 4 found" in output, "four planted, four found", output)
         again = run("plant.py", scratch, ["product_ok.cpp"], "--count", "4", "--seed", "7")[1]

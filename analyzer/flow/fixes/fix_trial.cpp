@@ -1,5 +1,7 @@
 #include "analyzer/flow/fixes/fix_trial.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyzer/flow/engine.h"
@@ -79,7 +81,11 @@ const FixTrial::Verdict& FixTrial::verdict_before(const std::vector<std::uint32_
 }
 
 bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding) {
-  if (evaluated_ > kEvaluations) return false;
+  limit_.clear();
+  if (evaluated_ > kEvaluations) {
+    limit_ = fmt::format("the trials before it took {} evaluations of functions", kEvaluations);
+    return false;
+  }
   const auto made = [&](EditedModule& edited) {
     return std::all_of(edits.begin(), edits.end(), [&](const CastEdit& each) { return edited.add(each); });
   };
@@ -94,13 +100,19 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding)
     return std::get<1>(key) == finding.location.file && std::get<2>(key) == finding.location.line &&
            std::get<3>(key) == finding.location.column;
   };
+  const auto too_long = [&] {
+    limit_ =
+        fmt::format("a function that leads there takes more than {} steps to evaluate", options_.step_budget);
+    return false;
+  };
   // What is not found here cannot be seen to go.
-  if (std::none_of(before.places.begin(), before.places.end(), here)) return false;
+  if (std::none_of(before.places.begin(), before.places.end(), here)) return before.given_up && too_long();
   EditedModule edited(module_);
   made(edited);
   const Verdict after = judge(functions);
   evaluated_ += before.roots * settings_.size();
-  return after.given_up <= before.given_up && std::none_of(after.places.begin(), after.places.end(), here) &&
+  if (after.given_up > before.given_up) return too_long();
+  return std::none_of(after.places.begin(), after.places.end(), here) &&
          std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
                        after.operands.end()) &&
          std::includes(before.refused.begin(), before.refused.end(), after.refused.begin(),
