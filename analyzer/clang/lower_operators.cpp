@@ -79,7 +79,8 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   }
   if (entry) {
     // torch::fft::fft is fft_fft: where the bare name is not the operator's, the table's is.
-    return tensor_operator(entry, find_operator(last) == entry ? last : entry->name, callee, object, arguments);
+    return tensor_operator(entry, find_operator(last) == entry ? last : entry->name, callee, object,
+                           arguments);
   }
   const TypeFacts result = facts(callee->getReturnType());
   if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch) {
