@@ -66,10 +66,11 @@ flow::ValueId FunctionLowering::helper_call(const std::string& name, const clang
 flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
                                               std::optional<ValueId> object,
                                               llvm::ArrayRef<const Expr*> arguments) {
-  const std::string name = plain_name(*callee);
+  const std::string name = without_symint(plain_name(*callee));
+  const std::string last = without_symint(callee->getIdentifier() ? callee->getName().str() : "");
   const Operator* entry = find_operator(name);
   const bool of_torch = name.starts_with("at::") || name.starts_with("torch::") || name.starts_with("c10::");
-  if (!entry && of_torch && callee->getIdentifier()) entry = find_operator(callee->getName().str());
+  if (!entry && of_torch && !last.empty()) entry = find_operator(last);
   if (entry && !of_torch) {
     // std::exp and its kin work on numbers of their own type.
     for (const Expr* each : arguments) value(each);
@@ -78,8 +79,7 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   }
   if (entry) {
     // torch::fft::fft is fft_fft: where the bare name is not the operator's, the table's is.
-    const std::string bare = callee->getName().str();
-    return tensor_operator(entry, find_operator(bare) == entry ? bare : entry->name, callee, object,
+    return tensor_operator(entry, find_operator(last) == entry ? last : entry->name, callee, object,
                            arguments);
   }
   const TypeFacts result = facts(callee->getReturnType());

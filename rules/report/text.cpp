@@ -236,9 +236,10 @@ class TextWriter {
   }
 
   static std::string end(const WatchedProcess& process) {
-    if (process.complete) return "";
-    if (process.replaced_by.empty()) return " (ended without its closing record: counts may be low)";
-    return fmt::format(" (became '{}' by exec: counts may be low)", command_text(process.replaced_by));
+    if (!process.replaced_by.empty())
+      return fmt::format(" (became '{}' by exec{})", command_text(process.replaced_by),
+                         process.complete ? "" : ": counts may be low");
+    return process.complete ? "" : " (ended without its closing record: counts may be low)";
   }
 
   void watched(const Watched& watched) {
