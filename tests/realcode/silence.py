@@ -39,7 +39,7 @@ def arguments():
     for name in ("tool", "checkouts", "torch", "out"):
         parser.add_argument(f"--{name}", required=True, type=lambda path: pathlib.Path(path).absolute())
     parser.add_argument("--table", default=HERE / "repositories.json", type=pathlib.Path, help="instead of its own")
-    for name in ("cuda", "cutlass", "python", "ffi", "stubs", "pch"):
+    for name in ("cuda", "cutlass", "python", "ffi", "protobuf", "stubs", "pch"):
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).absolute())
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--sample", type=int, default=1)
