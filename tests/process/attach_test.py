@@ -178,7 +178,10 @@ class Joining(Case):
         journal = self.scratch / "journal"
         job = self.job("k", LD_PRELOAD=BUILT["library"], DTYPE_SAN_OPTIONS=f"start=dormant:journal={journal}")
         time.sleep(0.3)
-        self.tool("on", job.pid)
+        self.assertIn("switched off", self.tool("doctor", job.pid, "--library", BUILT["library"]).stdout)
+        if self.journals():
+            self.assertEqual(self.report(journal)[1]["findings"], [])
+        self.assertIn("is now watched", self.tool("on", job.pid).stderr)
         time.sleep(0.3)
         self.tool("off", job.pid)
         time.sleep(0.1)
