@@ -178,7 +178,7 @@ class Fixing {
     }
     Options quiet = options_;
     quiet.write_baseline.clear();
-    after_.report = report_on(after_.summaries, root_, quiet, {sources_.headers, texts_});
+    after_.report = report_on(after_.summaries, root_, quiet, {sources_.headers, texts_, true});
     return compare(report);
   }
 

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "analyzer/flow/analysis.h"
-#include "analyzer/flow/fixes/fix_search.h"
 #include "analyzer/flow/link.h"
 
 namespace dtype_guard::driver {
@@ -85,7 +84,7 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   flow::Module module = flow::link(std::move(modules));
   flow::AnalysisResult analysed = flow::analyse(module, analysis);
   result.findings = std::move(analysed.findings);
-  if (text) flow::offer_fixes(module, analysis, text, result.findings);
+  if (text) result.without_fix = flow::offer_fixes(module, analysis, text, result.findings);
   for (const flow::NotLowered& each : analysed.not_analysed) {
     result.not_analysed.push_back(
         {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});

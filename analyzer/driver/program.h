@@ -6,6 +6,7 @@
 
 #include "analyzer/driver/file_summary.h"
 #include "analyzer/driver/options.h"
+#include "analyzer/flow/fixes/fix_search.h"
 #include "analyzer/flow/fixes/source_text.h"
 #include "rules/report/report.h"
 
@@ -14,6 +15,7 @@ namespace dtype_guard::driver {
 struct ProgramResult {
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
+  std::vector<flow::UnfinishedSearch> without_fix;  // for want of budget
 };
 
 // What went wrong with single files stands first, in their order.

@@ -1,6 +1,9 @@
 #include "analyzer/driver/reporting.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iostream>
 #include <map>
 
 #include "analyzer/driver/baselines.h"
@@ -51,6 +54,20 @@ void keep_those_of(const std::vector<std::string>& headers, std::vector<Finding>
   });
 }
 
+// A fix that nobody looked for must not look like one that does not exist.
+void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings) {
+  for (const flow::UnfinishedSearch& each : searches) {
+    const SourceLocation& at = each.location;
+    const bool reported = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
+      return is_open(finding) && finding.rule == each.rule && finding.location.file == at.file &&
+             finding.location.line == at.line && finding.location.column == at.column;
+    });
+    if (!reported) continue;
+    std::cerr << fmt::format("dtype-lint: note: {}:{}:{}: no fix is offered for {}, and one may exist: {}\n",
+                             at.file, at.line, at.column, each.rule, each.limit);
+  }
+}
+
 }  // namespace
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
@@ -79,6 +96,7 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   apply_suppressions(report, read, looked_at);
   std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
   use_baselines(report, options, scope.headers.empty() ? looked_at.files : scope.headers);
+  if (!scope.on_trial) tell_limits(result.without_fix, report.findings);
   return report;
 }
 

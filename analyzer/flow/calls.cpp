@@ -44,8 +44,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     if (unknown) callees.clear();
   }
   const auto set = [&](Value result) {
-    if (instruction.result && instruction.result < state.values.size())
-      state.values[instruction.result] = result;
+    if (instruction.result) state.values.change(instruction.result) = std::move(result);
   };
   if (callees.empty()) {
     set(unknown_call(activation, instruction, state));

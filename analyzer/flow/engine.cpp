@@ -8,8 +8,11 @@
 namespace dtype_guard::flow {
 namespace {
 constexpr int kMaxDepth = 32;
-constexpr int kMaxRounds = 3;           // of one function within its own evaluation
-constexpr std::size_t kMaxVisits = 64;  // of one block in one activation; real code settles in a handful
+constexpr int kMaxRounds = 3;  // of one function within its own evaluation
+// Of one block in one activation. Real code settles in a handful; what has not by the first number keeps what
+// it had, so that it cannot go back and forth for ever.
+constexpr std::size_t kVisitsBeforeWidening = 12;
+constexpr std::size_t kMaxVisits = 64;
 }  // namespace
 
 Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -49,11 +52,10 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
                         {},
                         {},
                         0};
-  std::vector<Value> callers_values = std::exchange(state.values, {});
-  state.values.resize(activation.info.definitions.size());
+  Values callers_values = std::exchange(state.values, {});
   HeapObject frame;
   frame.kind = HeapObject::Kind::kFrame;
-  state.heap[activation.frame] = std::make_shared<HeapObject>(std::move(frame));
+  state.put(activation.frame, std::move(frame));
   const std::vector<Guard> guards = state.guards;
 
   run(activation, std::move(state));
@@ -61,7 +63,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   if (!alive) return {};
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
-  state.heap.erase(activation.frame);
+  state.erase(activation.frame);
   // The callee's own branches have joined again, except those whose other side never returned.
   state.guards = guards;
   std::erase_if(state.tests, [&](const PassedTest& each) {
@@ -93,6 +95,11 @@ void Engine::run(Activation& activation, State entry) {
       } else {
         state = found->second;
       }
+    }
+    if (state && before[block] && visits[block] > kVisitsBeforeWidening) {
+      State widened = *before[block];
+      join(widened, *state, symbols_, false);
+      state = std::move(widened);
     }
     if (!state || (before[block] && *before[block] == *state)) continue;
     if (++visits[block] > kMaxVisits) {
@@ -163,7 +170,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
 }
 
 void Engine::finish(Activation& activation, const Value& result, State state) {
-  state.values.clear();
+  state.values = {};
   activation.result = join(activation.result, result, symbols_);
   if (activation.finish) {
     join(*activation.finish, state, symbols_, true);
@@ -193,8 +200,8 @@ Key Engine::field(const std::string& name) {
 
 const Value& Engine::value(const State& state, ValueId id) const {
   static const Value unknown = Value::unknown();
-  if (id >= state.values.size() || state.values[id].is_bottom()) return unknown;
-  return state.values[id];
+  const Value& out = state.values[id];
+  return out.is_bottom() ? unknown : out;
 }
 
 const Value& Engine::argument(const State& state, const Instruction& instruction,

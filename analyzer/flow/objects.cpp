@@ -8,10 +8,6 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxNesting = 3;  // containers of containers that are copied with what they hold
-
-void put(State& state, HeapId id, HeapObject object) {
-  state.heap[id] = std::make_shared<HeapObject>(std::move(object));
-}
 }  // namespace
 
 Value Engine::allocate(const Activation& activation, const Instruction& instruction, State& state) {
@@ -20,7 +16,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
   object.type = instruction.name;
   object.symbols = symbol(activation.context, &instruction);
   if (instruction.op == Op::kObject) {
-    put(state, id, std::move(object));
+    state.put(id, std::move(object));
     return Value(Alternative::at(Kind::kObject, id));
   }
   if (const Value* dtype = named(state, instruction, "dtype")) {
@@ -45,7 +41,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
     return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
   }
   object.kind = HeapObject::Kind::kContainer;
-  put(state, id, std::move(object));
+  state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
@@ -56,7 +52,7 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = argument(state, instruction, i);
   }
-  put(state, id, std::move(object));
+  state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
@@ -88,7 +84,7 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   }
   Alternative out = original;
   out.object = heap_id(context, site, ++sub);
-  put(state, out.object, std::move(fresh));
+  state.put(out.object, std::move(fresh));
   return out;
 }
 
@@ -102,7 +98,7 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   HeapObject replaced = *to;
   replaced.cells = from->cells;
   replaced.rest = from->rest;
-  put(state, target->object, std::move(replaced));
+  state.put(target->object, std::move(replaced));
 }
 
 Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
@@ -112,7 +108,7 @@ Value Engine::closure(const Activation& activation, const Instruction& instructi
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
   for (const Argument& each : instruction.args) object.cells[field(each.name)] = value(state, each.value);
-  put(state, id, std::move(object));
+  state.put(id, std::move(object));
   Alternative out = Alternative::at(Kind::kClosure, id);
   out.function = functions.front();
   return Value(out);
@@ -124,7 +120,7 @@ Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& conte
   object.kind = kind;
   object.cells[HeapObject::kContents] = contents;
   object.stated = stated;
-  put(state, id, std::move(object));
+  state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kHandle, id));
 }
 
@@ -145,7 +141,7 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
     for (const auto& each : type->parameters) add(each, Registration::Kind::kParameter);
     for (const auto& each : type->buffers) add(each, Registration::Kind::kBuffer);
   }
-  put(state, id, std::move(object));
+  state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
@@ -218,7 +214,7 @@ Value Engine::registered_tensors(const Activation& activation, const Instruction
   const HeapId id = heap_id(activation.context, &instruction);
   const Value itself(Alternative::at(Kind::kObject, id));
   all.rest = itself;
-  put(state, id, std::move(all));
+  state.put(id, std::move(all));
   return itself;
 }
 

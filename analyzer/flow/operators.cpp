@@ -81,7 +81,7 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
   list.rest = element;
-  state.heap[id] = std::make_shared<HeapObject>(std::move(list));
+  state.put(id, std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
@@ -151,7 +151,7 @@ Value Engine::module_forward(const Activation& activation, const Instruction& in
                         instruction.args.size() > 1 ? instruction.args[1].value : 0});
       continue;
     }
-    const auto cell = object ? object->cells.find(field(source)) : std::map<Key, Value>::const_iterator();
+    const auto cell = object ? object->cells.find(field(source)) : Cells::const_iterator();
     if (object && cell != object->cells.end()) {
       inputs.push_back({op->arguments[i], tensors(state, cell->second), 0});
     } else {

@@ -19,14 +19,22 @@ bool Engine::replace_everywhere(State& state, const Value& before, const Value& 
   if (before.same(after)) return true;
   if (after.is_bottom()) return false;
   const Value old = before;  // `before` may live in what is replaced
-  for (Value& each : state.values) {
-    if (each.same(old)) each = after;
-  }
+  std::vector<std::size_t> places;
+  state.values.visit_where([](const NoSummary&) { return true; },
+                           [&](std::size_t id, const Value& each) {
+                             if (each.same(old)) places.push_back(id);
+                             return true;
+                           });
+  for (const std::size_t id : places) state.values.change(id) = after;
   std::vector<HeapId> holders;
-  for (const auto& [id, object] : state.heap) {
-    const auto holds = [&](const auto& entry) { return entry.second.same(old); };
-    if (std::any_of(object->cells.begin(), object->cells.end(), holds)) holders.push_back(id);
-  }
+  state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(old); },
+                         [&](std::size_t id, const HeapPointer& object) {
+                           const auto holds = [&](const auto& entry) { return entry.second.same(old); };
+                           if (object && std::any_of(object->cells.begin(), object->cells.end(), holds)) {
+                             holders.push_back(static_cast<HeapId>(id));
+                           }
+                           return true;
+                         });
   for (const HeapId id : holders) {
     for (auto& [key, cell] : state.change(id).cells) {
       if (cell.same(old)) cell = after;
@@ -182,7 +190,7 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
     const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
     const auto cell = object
                           ? object->cells.find(each.kind == Kind::kHandle ? HeapObject::kContents : each.key)
-                          : std::map<Key, Value>::const_iterator();
+                          : Cells::const_iterator();
     if (!object || cell == object->cells.end()) continue;
     Alternatives inner;
     const Value contents = cell->second;

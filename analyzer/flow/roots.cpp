@@ -142,7 +142,7 @@ void Engine::evaluate_root(std::uint32_t function) {
       HeapObject fresh;
       fresh.type = code.class_name;
       const HeapId id = heap_id(root, &code, -1);
-      state.heap[id] = std::make_shared<HeapObject>(std::move(fresh));
+      state.put(id, std::move(fresh));
       arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
     }
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
@@ -178,7 +178,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     HeapObject slot;
     const Key key{Key::Kind::kVariable, 0};
     slot.cells[key] = contents;
-    state.heap[id] = std::make_shared<HeapObject>(std::move(slot));
+    state.put(id, std::move(slot));
     return Value(Alternative::at(Kind::kReference, id, key));
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
@@ -201,7 +201,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
       list.rest = Value(tensor);
-      state.heap[id] = std::make_shared<HeapObject>(std::move(list));
+      state.put(id, std::move(list));
       return Value(Alternative::at(Kind::kObject, id));
     }
     case ParameterKind::kDtype:
@@ -237,7 +237,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   HeapObject fresh;
   fresh.type = class_name;
   fresh.symbols = symbol(root, &index_, position);
-  state.heap[id] = std::make_shared<HeapObject>(std::move(fresh));
+  state.put(id, std::move(fresh));
   std::optional<State> made;
   ++objects_being_made_;
   for (const std::uint32_t constructor : constructors) {

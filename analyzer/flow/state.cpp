@@ -75,11 +75,11 @@ class Joiner {
 
  private:
   void cell(HeapObject& into, const Key& key, const Value& value) const {
-    const auto [found, is_new] = into.cells.try_emplace(key, value);
+    const auto [ours, is_new] = into.cells.try_emplace(key, value);
     if (!is_new) {
-      values(found->second, value);
+      values(ours, value);
     } else if (!into.rest.is_bottom() && key.kind == Key::Kind::kIndex) {
-      values(found->second, into.rest);  // one side left this cell to the rest
+      values(ours, into.rest);  // one side left this cell to the rest
     }
   }
 
@@ -100,28 +100,51 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
 }
 
 void join_heaps(Heap& into, const Heap& from, const Joiner& joiner) {
-  if (into.same(from)) return;
-  for (const auto& [id, object] : from) {
-    const auto found = std::as_const(into).find(id);
-    if (found == std::as_const(into).end()) {
-      into[id] = object;
-      continue;
-    }
-    HeapPointer joined = found->second;
-    joiner.objects(joined, object);
-    if (joined != found->second) into[id] = std::move(joined);
-  }
+  into.visit_differences(from, [&](std::size_t id, const HeapPointer& mine, const HeapPointer& theirs) {
+    if (!theirs || mine == theirs) return true;
+    HeapPointer joined = mine ? mine : theirs;
+    if (mine) joiner.objects(joined, theirs);
+    if (joined != mine) into.change(id) = std::move(joined);
+    return true;
+  });
+}
+
+void join_values(Values& into, const Values& from, const Joiner& joiner) {
+  into.visit_differences(from, [&](std::size_t id, const Value& mine, const Value& theirs) {
+    if (mine.same(theirs)) return true;
+    Value joined = mine;
+    joiner.values(joined, theirs);
+    if (!joined.same(mine)) into.change(id) = std::move(joined);
+    return true;
+  });
 }
 
 }  // namespace
 
-const HeapObject* State::find(HeapId id) const {
-  const auto found = heap.find(id);
-  return found == heap.end() ? nullptr : found->second.get();
+std::pair<std::size_t, std::size_t> HeldValues::bits_of(const Value& value) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(value.address()) * kMix;
+  return {(mixed >> 54) % kBits, (mixed >> 44) % kBits};
 }
 
+void HeldValues::add(const HeapPointer& object) {
+  if (!object) return;
+  for (const auto& [key, value] : object->cells) {
+    const auto [one, two] = bits_of(value);
+    bits_.set(one);
+    bits_.set(two);
+  }
+}
+
+bool HeldValues::may_hold(const Value& value) const {
+  const auto [one, two] = bits_of(value);
+  return bits_[one] && bits_[two];
+}
+
+const HeapObject* State::find(HeapId id) const { return heap[id].get(); }
+
 HeapObject& State::change(HeapId id) {
-  HeapPointer& slot = heap[id];
+  HeapPointer& slot = heap.change(id);
   // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
   if (slot && slot.use_count() == 1) return const_cast<HeapObject&>(*slot);
   auto copy = slot ? std::make_shared<HeapObject>(*slot) : std::make_shared<HeapObject>();
@@ -130,22 +153,30 @@ HeapObject& State::change(HeapId id) {
   return out;
 }
 
+void State::put(HeapId id, HeapObject object) {
+  heap.change(id) = std::make_shared<HeapObject>(std::move(object));
+}
+
+void State::erase(HeapId id) {
+  if (find(id)) heap.change(id) = nullptr;
+}
+
 bool operator==(const State& a, const State& b) {
-  const auto same_entry = [](const auto& x, const auto& y) {
-    return x.first == y.first && (x.second == y.second || *x.second == *y.second);
+  const auto same_object = [](std::size_t, const HeapPointer& x, const HeapPointer& y) {
+    return x == y || (x && y && *x == *y);
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
-         a.tests == b.tests && a.values == b.values &&
-         (a.heap.same(b.heap) ||
-          std::equal(a.heap.begin(), a.heap.end(), b.heap.begin(), b.heap.end(), same_entry));
+         a.tests == b.tests &&
+         a.values.visit_differences(b.values,
+                                    [](std::size_t, const Value& x, const Value& y) { return x == y; }) &&
+         a.heap.visit_differences(b.heap, same_object);
 }
 
 void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditions) {
   Sides sides = drop_differing_guards(into.guards, from.guards, symbols);
   if (!tag_conditions) sides = {};
   const Joiner joiner(sides, symbols);
-  if (into.values.size() < from.values.size()) into.values.resize(from.values.size());
-  for (std::size_t i = 0; i < from.values.size(); ++i) joiner.values(into.values[i], from.values[i]);
+  join_values(into.values, from.values, joiner);
   join_heaps(into.heap, from.heap, joiner);
   std::vector<PassedTest> common;
   std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),

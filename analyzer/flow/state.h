@@ -4,12 +4,16 @@
 // special.
 #pragma once
 
+#include <bitset>
 #include <map>
 #include <memory>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "analyzer/flow/cells.h"
+#include "analyzer/flow/shared_array.h"
 #include "analyzer/flow/symbols.h"
 #include "analyzer/flow/values.h"
 #include "rules/dtype/dtype_set.h"
@@ -28,8 +32,8 @@ struct HeapObject {
   enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kTensor, kBuffer, kClosure };
   Kind kind = Kind::kInstance;
   std::string type;
-  std::map<Key, Value> cells;  // a tensor's or buffer's contents are its cell kContents
-  Value rest;                  // any cell that is not listed; bottom: none was stored
+  Cells cells;  // a tensor's or buffer's contents are its cell kContents
+  Value rest;   // any cell that is not listed; bottom: none was stored
   std::vector<Registration> registered;
   bool stated = false;      // a conversion of this tensor was seen in the code
   SymbolSetId symbols = 0;  // what decides a field that nobody stored
@@ -58,27 +62,24 @@ struct Guard {
   friend auto operator<=>(const Guard&, const Guard&) = default;
 };
 
-// The objects by id. States are copied at every branch and rarely changed there, so copies share their
-// objects until one of them changes.
-class Heap {
+// Which values some objects may hold: says yes for each that they hold, and seldom for another. A fact about
+// a value must reach all its places, and looking into every object for them would be most of the work.
+class HeldValues {
  public:
-  using Map = std::map<HeapId, HeapPointer>;
-  Map::const_iterator begin() const { return map_->begin(); }
-  Map::const_iterator end() const { return map_->end(); }
-  Map::const_iterator find(HeapId id) const { return map_->find(id); }
-  bool same(const Heap& other) const { return map_ == other.map_; }
-  HeapPointer& operator[](HeapId id) { return own()[id]; }
-  void erase(HeapId id) {
-    if (map_->contains(id)) own().erase(id);
-  }
+  void add(const HeapPointer& object);
+  bool may_hold(const Value& value) const;
 
  private:
-  Map& own() {
-    if (map_.use_count() > 1) map_ = std::make_shared<Map>(*map_);
-    return *map_;
-  }
-  std::shared_ptr<Map> map_ = std::make_shared<Map>();
+  static constexpr std::size_t kBits = 1024;
+  static std::pair<std::size_t, std::size_t> bits_of(const Value& value);
+  std::bitset<kBits> bits_;
 };
+using Heap = SharedArray<HeapPointer, HeldValues>;
+
+struct NoSummary {
+  void add(const Value& /*entry*/) {}
+};
+using Values = SharedArray<Value, NoSummary>;
 
 // A check of a tensor's dtype that was passed on every path to here.
 struct PassedTest {
@@ -97,8 +98,8 @@ struct PassedTest {
 };
 
 struct State {
-  std::vector<Value> values;  // of the running activation, by ValueId
-  Heap heap;
+  Values values;  // of the running activation, by ValueId
+  Heap heap;      // the objects by id; null: none
   AutocastState autocast;
   Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
   std::vector<Guard> guards;              // sorted
@@ -106,6 +107,8 @@ struct State {
 
   const HeapObject* find(HeapId id) const;
   HeapObject& change(HeapId id);  // copies when shared; makes a plain instance when absent
+  void put(HeapId id, HeapObject object);
+  void erase(HeapId id);
   friend bool operator==(const State& a, const State& b);
 };
 

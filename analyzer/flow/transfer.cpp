@@ -10,9 +10,7 @@ using Kind = Alternative::Kind;
 
 bool Engine::transfer(Activation& activation, const Instruction& instruction, State& state) {
   const auto set = [&](Value result) {
-    if (instruction.result && instruction.result < state.values.size()) {
-      state.values[instruction.result] = std::move(result);
-    }
+    if (instruction.result) state.values.change(instruction.result) = std::move(result);
     return true;
   };
   switch (instruction.op) {
@@ -34,7 +32,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kPhi: {
       Value out;
       for (const Argument& each : instruction.args) {
-        if (each.value < state.values.size()) out = join(out, state.values[each.value], symbols_);
+        out = join(out, state.values[each.value], symbols_);
       }
       return set(out.is_bottom() ? Value::unknown() : out);
     }

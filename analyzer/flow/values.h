@@ -109,6 +109,7 @@ class Value {
   std::size_t size() const { return alternatives().size(); }
   const Alternative* single() const { return set_ && set_->size() == 1 ? &set_->front() : nullptr; }
   bool same(const Value& other) const { return set_ == other.set_; }
+  const void* address() const { return set_.get(); }  // equal for values that are the same
   friend bool operator==(const Value& a, const Value& b);
 
  private:

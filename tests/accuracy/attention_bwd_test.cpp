@@ -97,7 +97,7 @@ TEST_CASE("attention backward keeps the error rule for lengths around the tiles"
   }
 }
 
-TEST_CASE("attention backward keeps the error rule where rows see a few keys", "[cpu]") {
+TEST_CASE("attention backward keeps the error rule where rows see a few keys") {
   for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
     for (std::int64_t keys = 1; keys <= 20; ++keys) {
       for (double spread : {1.0, 4.0}) {
@@ -112,7 +112,7 @@ TEST_CASE("attention backward keeps the error rule where rows see a few keys", "
   }
 }
 
-TEST_CASE("a row with one key has no gradient of q and k, to the bit", "[cpu]") {
+TEST_CASE("a row with one key has no gradient of q and k, to the bit") {
   const AttentionCase sizes{1, 300, 300, 2, 1, 64, false, 0, 0, 1};
   for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
     std::mt19937 random(2);

@@ -1,5 +1,7 @@
 #include "analyzer/flow/fixes/fix_search.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyzer/flow/fixes/candidates.h"
@@ -86,21 +88,31 @@ bool is_worth_a_try(const Finding& finding) {
 
 }  // namespace
 
-void offer_fixes(Module& module, const AnalysisOptions& options, const SourceText& text,
-                 std::vector<Finding>& findings) {
-  if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return;
+std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
+                                          const SourceText& text, std::vector<Finding>& findings) {
+  std::vector<UnfinishedSearch> out;
+  if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return out;
   FixTrial trial(module, options);
   for (Finding& finding : findings) {
     if (!is_worth_a_try(finding)) continue;
     std::size_t tries = 0;
+    std::string limit;
     for (Candidate& each : Candidates(module, text, finding).take()) {
-      if (tries++ == kTriesPerFinding) break;
+      if (tries++ == kTriesPerFinding) {
+        limit = fmt::format("more than {} edits would have to be tried", kTriesPerFinding);
+        break;
+      }
       std::vector<Edit> edits = Writer(module, text).edits(each.edits);
-      if (edits.empty() || !trial.cures(each.edits, finding)) continue;
-      finding.fixes = {{std::move(each.title), true, std::move(edits)}};
-      break;
+      if (edits.empty()) continue;
+      if (trial.cures(each.edits, finding)) {
+        finding.fixes = {{std::move(each.title), true, std::move(edits)}};
+        break;
+      }
+      if (limit.empty()) limit = trial.limit();
     }
+    if (finding.fixes.empty() && !limit.empty()) out.push_back({finding.location, finding.rule, limit});
   }
+  return out;
 }
 
 }  // namespace dtype_guard::flow

@@ -2,6 +2,7 @@
 // of a cast that was dropped. What is offered keeps the numerics and was tried on the IR.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "analyzer/flow/analysis.h"
@@ -9,9 +10,16 @@
 
 namespace dtype_guard::flow {
 
+// A finding for which a limit ended the search.
+struct UnfinishedSearch {
+  SourceLocation location;
+  std::string rule;
+  std::string limit;  // "more than 16 edits would have to be tried"
+};
+
 // Fills Finding::fixes of those for which an edit was found that cures them. `module` is changed on the way
 // and changed back.
-void offer_fixes(Module& module, const AnalysisOptions& options, const SourceText& text,
-                 std::vector<Finding>& findings);
+std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
+                                          const SourceText& text, std::vector<Finding>& findings);
 
 }  // namespace dtype_guard::flow

@@ -1,9 +1,10 @@
 #include "analyzer/flow/fixes/fix_trial.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
-#include "analyzer/flow/engine.h"
-#include "analyzer/flow/reach.h"
+#include "analyzer/flow/function_info.h"
 
 namespace dtype_guard::flow {
 
@@ -47,12 +48,14 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
 FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) const {
   Verdict out;
   AnalysisOptions options = options_;
-  options.through = functions;
+  const FunctionIndex index(module_);
+  const std::vector<std::uint32_t> roots = roots_to_analyse(index, functions);
+  out.roots = roots.size();
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     const PrecisionSetting& setting = settings_[i];
     options.settings = {setting};
     options.settings_named_by_user = options_.settings_named_by_user && i < options_.settings.size();
-    const AnalysisResult result = analyse(module_, options);
+    const AnalysisResult result = analyse(index, roots, options);
     out.given_up += result.not_analysed.size();
     const auto key = [&](const Sink& sink) {
       const SourceLocation& at = sink.location;
@@ -70,16 +73,17 @@ FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) c
 const FixTrial::Verdict& FixTrial::verdict_before(const std::vector<std::uint32_t>& functions) {
   const auto known = before_.find(functions);
   if (known != before_.end()) return known->second;
-  const FunctionIndex index(module_);
-  const auto roots = roots_that_reach_sinks(index, Engine::roots(index));
   Verdict verdict = judge(functions);
-  verdict.roots = roots_that_run(index, roots, functions).size();
   evaluated_ += verdict.roots * settings_.size();
   return before_.emplace(functions, std::move(verdict)).first->second;
 }
 
 bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding) {
-  if (evaluated_ > kEvaluations) return false;
+  limit_.clear();
+  if (evaluated_ > kEvaluations) {
+    limit_ = fmt::format("the trials before it took {} evaluations of functions", kEvaluations);
+    return false;
+  }
   const auto made = [&](EditedModule& edited) {
     return std::all_of(edits.begin(), edits.end(), [&](const CastEdit& each) { return edited.add(each); });
   };
@@ -94,13 +98,19 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding)
     return std::get<1>(key) == finding.location.file && std::get<2>(key) == finding.location.line &&
            std::get<3>(key) == finding.location.column;
   };
+  const auto too_long = [&] {
+    limit_ =
+        fmt::format("a function that leads there takes more than {} steps to evaluate", options_.step_budget);
+    return false;
+  };
   // What is not found here cannot be seen to go.
-  if (std::none_of(before.places.begin(), before.places.end(), here)) return false;
+  if (std::none_of(before.places.begin(), before.places.end(), here)) return before.given_up && too_long();
   EditedModule edited(module_);
   made(edited);
   const Verdict after = judge(functions);
   evaluated_ += before.roots * settings_.size();
-  return after.given_up <= before.given_up && std::none_of(after.places.begin(), after.places.end(), here) &&
+  if (after.given_up > before.given_up) return too_long();
+  return std::none_of(after.places.begin(), after.places.end(), here) &&
          std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
                        after.operands.end()) &&
          std::includes(before.refused.begin(), before.refused.end(), after.refused.begin(),

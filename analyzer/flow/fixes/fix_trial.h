@@ -19,6 +19,8 @@ class FixTrial {
   // The finding is gone, no operand of any call breaks its contract that did not before or gets a dtype that
   // its call does not take, nothing is cast to what cannot hold it, and nothing more was given up.
   bool cures(const std::vector<CastEdit>& edits, const Finding& finding);
+  // The limit to which the last answer no is owed; empty: none, the edits do not cure.
+  const std::string& limit() const { return limit_; }
 
  private:
   // A place with a finding, and an operand of a call with one, each in one setting.
@@ -39,6 +41,7 @@ class FixTrial {
   std::vector<PrecisionSetting> settings_;
   std::map<std::vector<std::uint32_t>, Verdict> before_;
   std::size_t evaluated_ = 0;  // roots, over all trials
+  std::string limit_;
 };
 
 }  // namespace dtype_guard::flow

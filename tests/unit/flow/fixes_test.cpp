@@ -165,3 +165,30 @@ TEST_CASE("a cast takes its dtype from what can hold the value") {
   CHECK(with_partner("int64").empty());
   CHECK(with_partner("float32").empty());
 }
+
+TEST_CASE("a search that a limit ended is told from one that found nothing") {
+  Module module = parse(module_text("tensor"));
+  AnalysisOptions options;
+  options.settings = {precision_settings().front()};
+  options.contracts = &builtin_contracts();
+  std::vector<Finding> findings = analyse(module, options).findings;
+  REQUIRE(findings.size() == 1);
+  const std::string source = kSource;
+  const auto text = [&](const std::string&) { return &source; };
+  options.step_budget = 5;
+  const std::vector<UnfinishedSearch> ended = offer_fixes(module, options, text, findings);
+  CHECK(findings.front().fixes.empty());
+  REQUIRE(ended.size() == 1);
+  CHECK(ended[0].rule == findings.front().rule);
+  CHECK(ended[0].location.line == findings.front().location.line);
+  CHECK(ended[0].limit == "a function that leads there takes more than 5 steps to evaluate");
+
+  options.step_budget = AnalysisOptions().step_budget;
+  CHECK(offer_fixes(module, options, text, findings).empty());
+  CHECK(findings.front().fixes.size() == 1);
+
+  Module other = parse(module_text("macro"));
+  findings = analyse(other, options).findings;
+  CHECK(offer_fixes(other, options, text, findings).empty());
+  CHECK(findings.front().fixes.empty());
+}

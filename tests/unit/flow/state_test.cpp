@@ -1,0 +1,144 @@
+// States share what they have in common: copies must not see each other's changes, and what is compared or
+// joined must be what differs, no more and no less.
+#include "analyzer/flow/state.h"
+
+#include <map>
+#include <random>
+
+#include "tests/catch.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+struct Nothing {
+  void add(int /*entry*/) {}
+};
+using Numbers = SharedArray<int, Nothing>;
+
+std::map<std::size_t, int> differences(const Numbers& a, const Numbers& b) {
+  std::map<std::size_t, int> out;
+  a.visit_differences(b, [&](std::size_t at, int x, int y) {
+    if (x != y) out[at] = y;
+    return true;
+  });
+  return out;
+}
+
+Value number(int value) { return Value(Alternative::integer(value)); }
+
+HeapObject holding(const Value& value) {
+  HeapObject out;
+  out.cells[HeapObject::kContents] = value;
+  return out;
+}
+
+TEST_CASE("copies of an array do not see each other's changes") {
+  std::mt19937 random(7);
+  std::vector<Numbers> arrays(1);
+  std::vector<std::map<std::size_t, int>> expected(1);
+  for (int step = 0; step < 20'000; ++step) {
+    const std::size_t which = random() % arrays.size();
+    if (step % 50 == 0 && arrays.size() < 40) {
+      arrays.push_back(arrays[which]);
+      expected.push_back(expected[which]);
+    }
+    const std::size_t at = step % 3 == 0 ? random() % 40'000 : random() % 200;
+    arrays[which].change(at) = step;
+    expected[which][at] = step;
+  }
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    for (const auto& [at, value] : expected[i]) REQUIRE(arrays[i][at] == value);
+    std::map<std::size_t, int> wanted;  // of array 0, what array i has in its place
+    for (const auto& [at, value] : expected[0]) wanted[at] = 0;
+    for (const auto& [at, value] : expected[i]) wanted[at] = value;
+    std::erase_if(wanted, [&](const auto& each) {
+      const auto mine = expected[0].find(each.first);
+      return (mine == expected[0].end() ? 0 : mine->second) == each.second;
+    });
+    CHECK(differences(arrays[0], arrays[i]) == wanted);
+  }
+}
+
+TEST_CASE("what two copies share is not looked at") {
+  Numbers one;
+  for (std::size_t i = 0; i < 10'000; ++i) one.change(i) = 1;
+  Numbers two = one;
+  int visited = 0;
+  const auto count = [&](std::size_t, int, int) {
+    ++visited;
+    return true;
+  };
+  one.visit_differences(two, count);
+  CHECK(visited == 0);
+  two.change(5'000) = 2;
+  one.visit_differences(two, count);
+  CHECK(visited == 32);
+  CHECK(one[5'000] == 1);
+  CHECK(one[20'000] == 0);
+}
+
+TEST_CASE("an array may be changed while it is compared") {
+  Numbers one, two;
+  for (std::size_t i = 0; i < 100; ++i) two.change(i) = static_cast<int>(i);
+  one.visit_differences(two, [&](std::size_t at, int mine, int theirs) {
+    if (mine != theirs) one.change(at) = theirs;
+    return true;
+  });
+  CHECK(differences(one, two).empty());
+}
+
+TEST_CASE("a summary says yes for every value that an object holds, after every change") {
+  State state;
+  std::vector<Value> values;
+  for (int i = 0; i < 500; ++i) {
+    values.push_back(number(i));
+    state.put(static_cast<HeapId>(i), holding(values.back()));
+  }
+  const auto holders = [&](const Value& value) {
+    std::vector<std::size_t> out;
+    std::size_t looked_at = 0;
+    state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(value); },
+                           [&](std::size_t id, const HeapPointer& object) {
+                             ++looked_at;
+                             if (object && object->cells.begin()->second.same(value)) out.push_back(id);
+                             return true;
+                           });
+    CHECK(looked_at <= 512 / 4);
+    return out;
+  };
+  for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(holders(values[i]) == std::vector{i});
+  state.change(40).cells[HeapObject::kContents] = values[300];
+  CHECK(holders(values[300]) == std::vector<std::size_t>{40, 300});
+  CHECK(holders(values[40]).empty());
+  state.erase(300);
+  CHECK(holders(values[300]) == std::vector<std::size_t>{40});
+  CHECK(state.find(300) == nullptr);
+}
+
+TEST_CASE("a state is compared and joined by what differs") {
+  SymbolSets symbols;
+  State one;
+  for (HeapId i = 0; i < 1'000; ++i) one.put(i, holding(number(1)));
+  one.values.change(70) = number(1);
+  State two = one;
+  CHECK(one == two);
+  two.put(500, holding(number(1)));  // another object that says the same
+  CHECK(one == two);
+  two.change(501).cells[HeapObject::kContents] = number(2);
+  CHECK_FALSE(one == two);
+  CHECK(one.find(501)->cells.at(HeapObject::kContents) == number(1));
+  two.put(2'000, holding(number(3)));
+  two.values.change(71) = number(4);
+  State joined = one;
+  join(joined, two, symbols, true);
+  CHECK(joined.find(501)->cells.at(HeapObject::kContents).size() == 2);
+  CHECK(joined.find(500)->cells.at(HeapObject::kContents) == number(1));
+  CHECK(joined.find(2'000)->cells.at(HeapObject::kContents) == number(3));
+  CHECK(joined.values[70] == number(1));
+  CHECK(joined.values[71] == number(4));
+  join(two, one, symbols, true);
+  CHECK(joined == two);
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow
