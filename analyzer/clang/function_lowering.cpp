@@ -109,7 +109,8 @@ flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
 
 Builder::Position FunctionLowering::position(const Expr* expr) const {
   Builder::Position out = unit_.position(expr->getSourceRange());
-  const bool tensor = expr->getType()->isRecordType() && facts(expr->getType()).kind == TypeKind::kTensor;
+  const bool tensor = !expr->getType().isNull() && expr->getType()->isRecordType() &&
+                      facts(expr->getType()).kind == TypeKind::kTensor;
   if (tensor && out.written == flow::Written::kOther) out.written = flow::Written::kTensor;
   return out;
 }

@@ -92,6 +92,8 @@ class FunctionLowering {
   ValueId pass(const Expr* expr, clang::QualType type);
   bool is_rebindable_reference(clang::QualType type) const;
 
+  void assembly(const clang::AsmStmt* code);  // lower_directives.cpp
+
   // expressions (lower_expressions.cpp)
   ValueId value(const Expr* expr);
   ValueId value_of(const Expr* expr);
@@ -218,6 +220,8 @@ class FunctionLowering {
   int depth_ = 0;
 };
 
+// The statement that an OpenMP directive is written before, if any.
+const clang::Stmt* governed(const clang::Stmt* directive);
 // Parentheses, temporaries, default arguments and casts that change nothing.
 const clang::Expr* stripped(const clang::Expr* expr);
 

@@ -134,7 +134,7 @@ clang::QualType template_argument(const clang::FunctionDecl* callee, int positio
 
 // A member of a class template goes by its name without the template's arguments too.
 const Api* FunctionLowering::contract_of(const std::string& name) const {
-  const Api* api = unit_.contracts.find(name);
+  const Api* api = unit_.contracts.find(without_symint(name));
   if (api || name.find('<') == std::string::npos) return api;
   std::string plain;
   int depth = 0;

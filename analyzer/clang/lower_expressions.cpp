@@ -41,6 +41,7 @@ std::optional<std::int64_t> FunctionLowering::integer(const clang::Expr* expr) c
 
 flow::ValueId FunctionLowering::value(const clang::Expr* expr) {
   expr = stripped(expr);
+  if (expr->getType().isNull()) return builder_.unknown();  // what an error left of an initialiser
   Builder::At here(builder_, position(expr));
   if (auto constant = evaluated(expr)) return builder_.constant(std::move(*constant));
   if (expr->isGLValue()) return load(lvalue(expr));

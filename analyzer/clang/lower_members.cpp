@@ -36,7 +36,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
   const std::string name = method->getIdentifier() ? method->getName().str() : "";
   switch (object_type.kind) {
     case TypeKind::kTensor:
-      return tensor_member(name, object, method, arguments);
+      return tensor_member(without_symint(name), object, method, arguments);
     case TypeKind::kOptions:
       return options_member(name, object, method, arguments);
     case TypeKind::kDtype:

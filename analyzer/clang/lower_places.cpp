@@ -202,6 +202,7 @@ FunctionLowering::Lvalue FunctionLowering::cell_of(const clang::Expr* container,
 
 FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
   expr = stripped(expr);
+  if (expr->getType().isNull()) return held(builder_.unknown());
   Builder::At here(builder_, position(expr));
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expr)) {
     if (llvm::isa<clang::VarDecl, clang::BindingDecl>(reference->getDecl())) {

@@ -1,4 +1,6 @@
 // Statements: control flow, scopes and what leaving them runs.
+#include <clang/AST/StmtOpenMP.h>
+
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -145,6 +147,10 @@ void FunctionLowering::statement(const clang::Stmt* stmt) {
     builder_.jump(label_block(away->getLabel()));  // destructors on the way are not run
   } else if (const auto* attributed = llvm::dyn_cast<clang::AttributedStmt>(stmt)) {
     statement(attributed->getSubStmt());
+  } else if (llvm::isa<clang::OMPExecutableDirective, clang::OMPCanonicalLoop>(stmt)) {
+    statement(governed(stmt));
+  } else if (const auto* code = llvm::dyn_cast<clang::AsmStmt>(stmt)) {
+    assembly(code);
   } else if (!llvm::isa<clang::NullStmt>(stmt) && !result_.foreign) {
     unit_.not_lowered(result_.name, std::string("statement of kind ") + stmt->getStmtClassName(),
                       stmt->getSourceRange());

@@ -205,6 +205,12 @@ std::string plain_name(const clang::NamedDecl& decl) {
   return name;
 }
 
+std::string without_symint(std::string name) {
+  constexpr std::string_view kSuffix = "_symint";
+  if (name.ends_with(kSuffix)) name.resize(name.size() - kSuffix.size());
+  return name;
+}
+
 bool derives_from(const clang::CXXRecordDecl& record, std::string_view name) {
   if (plain_name(record) == name) return true;
   const clang::CXXRecordDecl* definition = record.getDefinition();

@@ -54,6 +54,8 @@ TypeFacts classify(clang::QualType type, const TypeScope& scope);
 
 // "at::Tensor" for a class or specialisation, without template arguments and inline namespaces.
 std::string plain_name(const clang::NamedDecl& decl);
+// `at::pad` for `at::pad_symint`: ATen's twin whose sizes may be symbolic is the same operator.
+std::string without_symint(std::string name);
 // True when `record` is the class of that name or derives from it.
 bool derives_from(const clang::CXXRecordDecl& record, std::string_view name);
 

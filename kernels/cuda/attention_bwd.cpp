@@ -1,4 +1,5 @@
-// Attention, backward: deltas first, then the gradients of queries and those of keys and values.
+// Attention, backward: deltas first, anew for rows that see a few keys, then the gradients of queries and
+// those of keys and values.
 #include "kernels/cuda/attention_bwd_launch.h"
 #include "kernels/cuda/attention_layout.h"
 #include "kernels/cuda/element.h"
@@ -19,17 +20,19 @@ constexpr std::int64_t kDeltaRows = kDeltaThreads / 32;  // of a block
 using Launch = int (*)(const AttentionBackwardLaunch&, unsigned, void*);
 
 struct Launches {
-  Launch delta, queries, keys, values;  // values: null where keys does both
+  Launch delta, few, queries, keys, values;  // values: null where keys does both
 };
 
 template <class T, int kDim, bool kOptions>
 constexpr Launches of_dim() {
+  constexpr Launch kDelta = launch_attention_bwd_delta<T>,
+                   kFew = launch_attention_bwd<T, kDim, true, BackwardOf::kFewKeys>,
+                   kQueries = launch_attention_bwd<T, kDim, kOptions, BackwardOf::kQueries>;
   if constexpr (kDim <= 128) {
-    return {launch_attention_bwd_delta<T>, launch_attention_bwd<T, kDim, kOptions, BackwardOf::kQueries>,
-            launch_attention_bwd<T, kDim, kOptions, BackwardOf::kKeysAndValues>, nullptr};
+    return {kDelta, kFew, kQueries, launch_attention_bwd<T, kDim, kOptions, BackwardOf::kKeysAndValues>,
+            nullptr};
   } else {
-    return {launch_attention_bwd_delta<T>, launch_attention_bwd<T, kDim, kOptions, BackwardOf::kQueries>,
-            launch_attention_bwd<T, kDim, kOptions, BackwardOf::kKeys>,
+    return {kDelta, kFew, kQueries, launch_attention_bwd<T, kDim, kOptions, BackwardOf::kKeys>,
             launch_attention_bwd<T, kDim, kOptions, BackwardOf::kValues>};
   }
 }
@@ -42,10 +45,13 @@ Launches instances(int dim) {
   return of_dim<T, 256, kOptions>();
 }
 
+bool adjusted(const AttentionProblem& forward) {
+  return forward.softcap != 0 || forward.slopes != nullptr || forward.mask_kind != MaskKind::kNone;
+}
+
 Launches instances(const AttentionProblem& forward) {
   const int dim = padded_dim(forward.dim);
-  const bool options =
-      forward.softcap != 0 || forward.slopes != nullptr || forward.mask_kind != MaskKind::kNone;
+  const bool options = adjusted(forward);
   if (forward.element == Element::kFloat16)
     return options ? instances<__half, true>(dim) : instances<__half, false>(dim);
   return options ? instances<__nv_bfloat16, true>(dim) : instances<__nv_bfloat16, false>(dim);
@@ -55,8 +61,9 @@ std::int64_t rows_of(const AttentionProblem& forward) {
   return forward.q_offsets == nullptr ? forward.batch * forward.seq_q : forward.seq_q;
 }
 
-std::size_t bytes_of_deltas(const AttentionProblem& forward) {
-  return static_cast<std::size_t>(rows_of(forward) * forward.heads) * sizeof(float);
+// A delta and an lse of each row.
+std::size_t bytes_of_statistics(const AttentionProblem& forward) {
+  return static_cast<std::size_t>(rows_of(forward) * forward.heads) * 2 * sizeof(float);
 }
 
 std::int64_t tiles_of(const AttentionProblem& forward, std::int64_t rows) {
@@ -80,21 +87,23 @@ AttentionBackwardLaunch make_launch(const AttentionBackward& problem, void* work
   launch.dq_in_chunks = in_chunks(problem.dq, problem.dq_strides, forward.dim);
   launch.dk_in_chunks = in_chunks(problem.dk, problem.dk_strides, forward.dim);
   launch.dv_in_chunks = in_chunks(problem.dv, problem.dv_strides, forward.dim);
+  launch.adjusted = adjusted(forward);
   launch.deltas = static_cast<float*>(workspace);
+  launch.lses = launch.deltas + launch.rows * forward.heads;
   return launch;
 }
 
 }  // namespace
 
 std::size_t attention_bwd_workspace(const AttentionBackward& problem) {
-  return with_alignment(bytes_of_deltas(problem.forward));
+  return with_alignment(bytes_of_statistics(problem.forward));
 }
 
 int attention_bwd(const Call& call, const AttentionBackward& problem, const Place& place) {
   const AttentionProblem& forward = problem.forward;
   if (int status = check_attention(call, forward)) return status;
   void* workspace = nullptr;
-  if (int status = take_workspace(call, place, bytes_of_deltas(forward), workspace)) return status;
+  if (int status = take_workspace(call, place, bytes_of_statistics(forward), workspace)) return status;
   const AttentionBackwardLaunch launch = make_launch(problem, workspace);
   const std::int64_t sequences = forward.q_offsets == nullptr ? forward.batch : 1;
   const std::int64_t of_queries = sequences * forward.heads * launch.query_tiles;
@@ -110,6 +119,7 @@ int attention_bwd(const Call& call, const AttentionBackward& problem, const Plac
       error = kernel(launch, static_cast<unsigned>(blocks), place.stream);
   };
   start(run.delta, of_rows);
+  if (can_see_few(forward, kFewKeys)) start(run.few, of_queries);
   start(run.queries, of_queries);
   start(run.keys, of_keys);
   start(run.values, of_keys);

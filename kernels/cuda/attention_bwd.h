@@ -3,6 +3,11 @@
 // are transposed, S^T = K Q^T and dP^T = V dO^T, and give dK += dS^T Q and dV += P^T dO, for all query heads
 // that share the keys. So S and dP are computed twice, in return for which no two blocks add to one number:
 // nothing is atomic, and the order of all sums is fixed.
+//
+// Before both, kFewKeys: the lse and delta that were given carry the roundings of lse and out. Where a row
+// sees a few keys and dP - delta cancels, nothing else would be left of dS (a row with one key has dS = 0
+// exactly), so such a row takes both from its own S and dP, made by the same instructions as later. That
+// these agree with the lse given shows that no other keys belong to it.
 #pragma once
 
 #include "kernels/cuda/attention_bwd_launch.h"
@@ -13,7 +18,8 @@ namespace flash_ref {
 template <class Q, class K, class V, class Out, int kDim, bool kOptions, BackwardOf kOf>
 class AttentionBackwardPass {
  public:
-  static constexpr bool kQueriesStay = kOf == BackwardOf::kQueries;
+  static constexpr bool kSettles = kOf == BackwardOf::kFewKeys;
+  static constexpr bool kQueriesStay = kOf == BackwardOf::kQueries || kSettles;
   static constexpr bool kNeedsDs = kOf != BackwardOf::kValues;
   static constexpr bool kNeedsP = kOf == BackwardOf::kKeysAndValues || kOf == BackwardOf::kValues;
   static constexpr int kPassing = backward_passing(kDim);
@@ -23,7 +29,7 @@ class AttentionBackwardPass {
       : launch_(launch), problem_(launch.problem), forward_(launch.problem.forward) {}
 
   FLASH_REF_DEVICE void run() {
-    if (!find_work()) return;
+    if (!find_work() || (kSettles && !device::barrier_any(few_keys(0) || few_keys(1)))) return;
     start_staying();
     const int count = last_passing_ - first_passing_;
     const int steps = kQueriesStay ? count : count * group();
@@ -92,6 +98,10 @@ class AttentionBackwardPass {
   }
   FLASH_REF_DEVICE KeyRange seen_by(int row) const {
     return kQueriesStay ? keys_of(row) : queries_of(row, row);
+  }
+  FLASH_REF_DEVICE bool few_keys(int half) const {
+    const KeyRange seen = keys_of(first_row_ + Rows::row_of(0, half));
+    return seen.first < seen.last && seen.last - seen.first <= kFewKeys;
   }
 
   FLASH_REF_DEVICE bool find_work() {
@@ -174,15 +184,14 @@ class AttentionBackwardPass {
   struct Statistics {
     float lse, delta;
   };
+  FLASH_REF_DEVICE std::int64_t statistics_at(std::int64_t head, int query) const {
+    const std::int64_t before = forward_.q_offsets == nullptr ? batch_ * rows_.seq_q : rows_.first_q;
+    return head * launch_.rows + before + query;
+  }
   FLASH_REF_DEVICE Statistics statistics_of(std::int64_t head, int query) const {
     if (query >= rows_.seq_q) return {0, 0};
-    const float lse =
-        device::load(forward_.lse + batch_ * forward_.lse_strides[0] + head * forward_.lse_strides[1] +
-                     (rows_.first_q + query) * forward_.lse_strides[2]);
-    const std::int64_t row =
-        rows_.first_q + query + (forward_.q_offsets == nullptr ? batch_ * rows_.seq_q : 0);
-    return {lse == Rows::kNothing ? 0.0F : lse * kLog2E,
-            device::load(launch_.deltas + head * launch_.rows + row)};
+    const std::int64_t at = statistics_at(head, query);
+    return {device::load(launch_.lses + at), device::load(launch_.deltas + at)};
   }
   // Those of queries that go by, each thread one: read before a step is computed, written after it.
   FLASH_REF_DEVICE void read_statistics(int step) {
@@ -195,7 +204,7 @@ class AttentionBackwardPass {
     device::store_shared4(statistic(step, 0) + at, device::as_bits(next_.lse));
     device::store_shared4(statistic(step, 1) + at, device::as_bits(next_.delta));
   }
-  FLASH_REF_DEVICE Statistics statistics_at(int step, int half, int column) const {
+  FLASH_REF_DEVICE Statistics statistics_in(int step, int half, int column) const {
     if (kQueriesStay) return own_[half];
     const auto at = static_cast<std::uint32_t>(column * 4);
     return {device::as_float(device::load_shared4(statistic(step, 0) + at)),
@@ -206,6 +215,7 @@ class AttentionBackwardPass {
     typename Rows::Scores scores = {}, slopes = {};
     sums_.multiply_by_keys(scores, staying(0), passing(step, 0));
     if constexpr (kNeedsDs) sums_.multiply_by_keys(slopes, staying(1), passing(step, 1));
+    if constexpr (kSettles) return add_to_few(scores, slopes, tile_of(step) * kPassing);
     differentiate(scores, slopes, step);
     const int first = tile_of(step) * kPassing;
     const bool holes =
@@ -257,17 +267,73 @@ class AttentionBackwardPass {
           continue;
         }
         const int query = kQueriesStay ? row : column, key = kQueriesStay ? column : row;
-        const Statistics of_query = statistics_at(step, half, Rows::key_of(i));
+        const Statistics of_query = statistics_in(step, half, Rows::key_of(i));
         const float cap = kOptions ? options.slope_of_cap(score) : 1.0F;
-        const float exponent = kOptions ? options.template apply<Q>(score, query, query + shift(), key)
-                                        : score * (forward_.scale * kLog2E);
-        score = device::exp2_fast(exponent - of_query.lse);
+        score = device::exp2_fast(exponent_of(options, score, query, key) - of_query.lse);
         slope = score * (slope - of_query.delta) * cap;
       }
     }
   }
 
+  FLASH_REF_DEVICE float exponent_of(const ScoreOptions& options, float product, int query, int key) const {
+    if (kSettles ? launch_.adjusted : kOptions)
+      return options.template apply<Q>(product, query, query + shift(), key);
+    return product * (forward_.scale * kLog2E);
+  }
+
+  // What the rows of this lane that see a few keys have of them so far: as in the online softmax, with the
+  // sum of probabilities times dP beside that of probabilities.
+  struct Few {
+    float top = kNoKey, sum = 0, slope = 0;
+  };
+  FLASH_REF_DEVICE void add_to_few(typename Rows::Scores& scores, const typename Rows::Scores& slopes,
+                                   int first) {
+    const ScoreOptions options(forward_, batch_, head_);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row_ + Rows::row_of(0, half);
+      const KeyRange seen = few_keys(half) ? keys_of(row) : KeyRange{0, 0};
+      Few& few = few_[half];
+      float top = few.top;
+#pragma unroll
+      for (int i = 0; i < kPassing / 4; ++i) {
+        float& score = scores[0][i / 2][half * 2 + i % 2];
+        const int key = first + Rows::key_of(i);
+        const bool hidden = key < seen.first || key >= seen.last;
+        score = hidden ? kNoKey : exponent_of(options, score, row, key);
+        top = device::larger(top, score);
+      }
+      top = device::larger(top, device::shuffle_xor(top, 1));
+      top = device::larger(top, device::shuffle_xor(top, 2));
+      const float base = top == kNoKey ? 0.0F : top, correction = device::exp2_fast(few.top - base);
+      few = {top, few.sum * correction, few.slope * correction};
+#pragma unroll
+      for (int i = 0; i < kPassing / 4; ++i) {
+        const int key = first + Rows::key_of(i);
+        if (key < seen.first || key >= seen.last) continue;
+        const float p = device::exp2_fast(device::difference(scores[0][i / 2][half * 2 + i % 2], base));
+        few.sum += p;
+        few.slope = device::fused(p, slopes[0][i / 2][half * 2 + i % 2], few.slope);
+      }
+    }
+  }
+
+  // Instead of what was given, where it is the same but for roundings.
+  FLASH_REF_DEVICE void store_few() const {
+    constexpr float kSame = 1.0F / 1024;
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const float sum = Rows::sum_of_row(few_[half].sum), slope = Rows::sum_of_row(few_[half].slope);
+      const float lse = few_[half].top + device::natural_log(sum) * kLog2E, apart = lse - own_[half].lse;
+      if (Rows::lane() % 4 != 0 || !few_keys(half) || !(apart <= kSame && apart >= -kSame)) continue;
+      const std::int64_t at = statistics_at(head_, first_row_ + Rows::row_of(0, half));
+      device::store(launch_.lses + at, lse);
+      device::store(launch_.deltas + at, slope / sum);
+    }
+  }
+
   FLASH_REF_DEVICE void finish() {
+    if constexpr (kSettles) return store_few();
     if constexpr (kOf == BackwardOf::kQueries)
       store(sums_, problem_.dq, problem_.dq_strides, 0, forward_.scale, launch_.dq_in_chunks);
     if constexpr (kNeedsDs && !kQueriesStay)
@@ -299,6 +365,7 @@ class AttentionBackwardPass {
   std::int64_t batch_ = 0, head_ = 0;  // head_: of the rows that stay
   int first_row_ = 0, first_passing_ = 0, last_passing_ = 0;
   Statistics own_[2] = {}, next_ = {};
+  Few few_[2] = {};
   Rows sums_, more_sums_;
 };
 

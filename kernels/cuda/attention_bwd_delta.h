@@ -1,9 +1,10 @@
 // Attention backward, first step: of each row the sum of dout times out, which the softmax's derivative takes
-// off. A warp takes one row.
+// off, and its lse in the units and the order that the next steps read. A warp takes one row.
 #pragma once
 
 #include "kernels/cuda/attention_bwd_launch.h"
 #include "kernels/cuda/numbers.h"
+#include "kernels/cuda/scores.h"
 
 namespace flash_ref {
 
@@ -28,7 +29,11 @@ attention_bwd_delta_kernel(FLASH_REF_PARAMETER AttentionBackwardLaunch launch) {
   }
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) sum += device::shuffle_xor(sum, step);
-  if (device::thread() % 32 == 0) device::store(launch.deltas + head * launch.rows + row, sum);
+  if (device::thread() % 32 != 0) return;
+  const float lse = device::load(forward.lse + batch * forward.lse_strides[0] +
+                                 head * forward.lse_strides[1] + query * forward.lse_strides[2]);
+  device::store(launch.deltas + head * launch.rows + row, sum);
+  device::store(launch.lses + head * launch.rows + row, lse == kNoKey ? 0.0F : lse * kLog2E);
 }
 
 template <class T>

@@ -12,7 +12,7 @@ namespace flash_ref {
 template <class Q, class K, class V, class Out, int kDim, Masking kMasking>
 class AttentionForward {
  public:
-  static constexpr AttentionTiling kTiling = attention_tiling(kDim);
+  static constexpr AttentionTiling kTiling = attention_tiling(kDim, kMasking == Masking::kGeneral);
   static constexpr int kQueries = kTiling.queries, kKeys = kTiling.keys, kRowBlocks = kTiling.row_blocks;
   static constexpr int kThreads = kAttentionThreads;
   using Rows = AttentionRows<Q, V, kDim, kRowBlocks, kKeys>;
@@ -68,8 +68,8 @@ class AttentionForward {
     const auto heads = static_cast<unsigned>(problem_.heads);
     int tile = static_cast<int>(device::block() % tiles);
     const unsigned rest = device::block() / tiles;
-    head_ = rest % heads;
-    batch_ = rest / heads;
+    head_ = static_cast<int>(rest % heads);
+    batch_ = static_cast<int>(rest / heads);
     if (problem_.q_offsets == nullptr) {
       rows_ = sequence_rows(launch_, batch_);
       if (kMasking != Masking::kNone) tile = launch_.tiles - 1 - tile;
@@ -93,7 +93,8 @@ class AttentionForward {
     return {static_cast<const std::uint16_t*>(base) + at, strides[1], strides[3], count};
   }
   FLASH_REF_DEVICE MatrixRows keys_or_values(const void* base, const Strides4& strides) const {
-    return matrix(base, strides, head_ / (problem_.heads / problem_.kv_heads), rows_.first_k, rows_.seq_k);
+    return matrix(base, strides, head_ / static_cast<int>(problem_.heads / problem_.kv_heads), rows_.first_k,
+                  rows_.seq_k);
   }
   FLASH_REF_DEVICE void start_keys(int tile) {
     start_tile<kDim, kKeys, kThreads>(k_tile(tile), keys_or_values(problem_.k, problem_.k_strides),
@@ -193,8 +194,7 @@ class AttentionForward {
   const AttentionLaunch& launch_;
   const AttentionProblem& problem_;
   SequenceRows rows_{};
-  std::int64_t batch_ = 0, head_ = 0;
-  int first_query_ = 0, last_query_ = 0;
+  int batch_ = 0, head_ = 0, first_query_ = 0, last_query_ = 0;
   Rows rows_of_warp_;
 };
 
@@ -207,7 +207,7 @@ attention_fwd_kernel(FLASH_REF_PARAMETER AttentionLaunch launch) {
 template <class T, int kDim, Masking kMasking>
 int launch_attention_fwd(const AttentionLaunch& launch, unsigned blocks, void* stream) {
   return device::launch(attention_fwd_kernel<T, T, T, T, kDim, kMasking>, blocks, kAttentionThreads,
-                        attention_shared_bytes(kDim), stream, launch);
+                        attention_shared_bytes(kDim, kMasking == Masking::kGeneral), stream, launch);
 }
 
 }  // namespace flash_ref

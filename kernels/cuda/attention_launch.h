@@ -24,13 +24,15 @@ struct AttentionTiling {
 constexpr int kAttentionThreads = 128;
 
 // A warp takes two blocks of 16 rows where registers allow, since each fragment of K and V then serves two.
-constexpr AttentionTiling attention_tiling(int dim) {
-  return dim <= 128 ? AttentionTiling{128, 64, 2} : AttentionTiling{64, 32, 1};
+// What every option needs (`general`) leaves registers for fewer scores.
+constexpr AttentionTiling attention_tiling(int dim, bool general = false) {
+  if (dim > 128) return {64, 32, 1};
+  return {128, general && dim == 128 ? 32 : 64, 2};
 }
 
 // Q, two tiles of K and one of V.
-constexpr int attention_shared_bytes(int dim) {
-  const AttentionTiling tiling = attention_tiling(dim);
+constexpr int attention_shared_bytes(int dim, bool general = false) {
+  const AttentionTiling tiling = attention_tiling(dim, general);
   return (tiling.queries + 3 * tiling.keys) * dim * 2;
 }
 

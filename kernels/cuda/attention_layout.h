@@ -75,6 +75,12 @@ inline AttentionLaunch make_launch(const AttentionProblem& problem, std::int64_t
   return launch;
 }
 
+// Whether a query can see `few` keys or fewer, as far as the host can tell.
+inline bool can_see_few(const AttentionProblem& problem, std::int64_t few) {
+  if (problem.q_offsets != nullptr || problem.window != 0 || problem.seq_k <= few) return true;
+  return problem.causal && problem.seq_k - problem.seq_q < few;
+}
+
 inline constexpr std::size_t kWorkspaceAlignment = 16;
 
 // What a workspace of unknown alignment needs for as many bytes.

@@ -11,7 +11,7 @@ namespace flash_ref {
 template <class Q, class V, int kDim, int kRowBlocks, int kKeys>
 struct AttentionRows {
   static constexpr int kKeyBlocks = kKeys / 8, kDimBlocks = kDim / 8;
-  static constexpr float kNothing = -__builtin_inff();
+  static constexpr float kNothing = kNoKey;
   using Scores = float[kRowBlocks][kKeyBlocks][4];
   // Probabilities as fragments of a left side: the fragments of a product are what the next one wants.
   using Weights = std::uint32_t[kRowBlocks][kKeyBlocks / 2][4];
@@ -167,8 +167,9 @@ struct AttentionRows {
   }
 
   // The sum of a row, in all of its lanes.
-  FLASH_REF_DEVICE float total(int m, int half) const {
-    const float sum = sum_[m][half] + device::shuffle_xor(sum_[m][half], 1);
+  FLASH_REF_DEVICE float total(int m, int half) const { return sum_of_row(sum_[m][half]); }
+  FLASH_REF_DEVICE static float sum_of_row(float mine) {
+    const float sum = mine + device::shuffle_xor(mine, 1);
     return sum + device::shuffle_xor(sum, 2);
   }
 

@@ -14,7 +14,7 @@ class Rwkv7BackwardBlock {
  public:
   using Part = StatePart<kDim>;
   using Vectors = StepVectors<T, kDim>;
-  using State = float[kRwkv7Columns];
+  using State = float[Part::kColumns];
 
   FLASH_REF_DEVICE explicit Rwkv7BackwardBlock(const Rwkv7BackwardLaunch& launch)
       : problem_(launch.problem),
@@ -58,7 +58,9 @@ class Rwkv7BackwardBlock {
   static constexpr std::int64_t kStateFloats = std::int64_t{kDim} * kDim;
   static constexpr int kWarps = Part::kThreads / 32;
   static constexpr int kRowsOfWarp = 32 / Part::kParts;
-  static constexpr int kLeft = kRwkv7Columns / kRowsOfWarp;  // columns of a lane after the warp's sums
+  static constexpr int kSummed = 16;                   // columns of a lane that are summed at a time
+  static constexpr int kLeft = kSummed / kRowsOfWarp;  // of those, what a lane has after the warp's sums
+  static constexpr bool kThreeStates = kDim <= 64;     // registers hold a third one
   enum { kR, kDecay, kK, kV, kA, kB, kDOut, kVectors };
   enum { kDr, kDk, kDb, kDa, kDw, kColumnSums };
 
@@ -67,12 +69,12 @@ class Rwkv7BackwardBlock {
   // A state in the workspace lies as threads have it.
   FLASH_REF_DEVICE static void keep(float* to, const State& state) {
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i)
+    for (int i = 0; i < Part::kColumns; ++i)
       device::store(to + i * Part::kThreads + device::thread(), state[i]);
   }
   FLASH_REF_DEVICE static void take(const float* from, State& state) {
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i)
+    for (int i = 0; i < Part::kColumns; ++i)
       state[i] = device::load(from + i * Part::kThreads + device::thread());
   }
 
@@ -102,45 +104,35 @@ class Rwkv7BackwardBlock {
 
   // `state` is the one after the position, and becomes the one before it; so does its gradient.
   FLASH_REF_DEVICE void go_back(State& state, State& gradient, int step, std::int64_t position) const {
-    State before, x, sums;
-    take(remade_ + step * kStateFloats, before);
+    State before, x;
+    if (kThreeStates) take(remade_ + step * kStateFloats, before);
     const float dout = Part::read_one(Vectors::at(kDOut, step)) * forward_.scale;
     Part::read(x, Vectors::at(kR, step));
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) {
-      gradient[i] += dout * x[i];
-      sums[i] = dout * state[i];
-    }
-    add_columns(sums, kDr);
+    for (int i = 0; i < Part::kColumns; ++i) gradient[i] += dout * x[i];
+    add_columns(kDr, [&](int i) { return dout * state[i]; });
+    if (!kThreeStates) take(remade_ + step * kStateFloats, before);
     const float u = Part::times(before, Vectors::at(kA, step));
     const float du = Part::times(gradient, Vectors::at(kB, step));
     const float dv = Part::times(gradient, Vectors::at(kK, step));
     const float v = Part::read_one(Vectors::at(kV, step));
-    column_products(gradient, v, kDk);
-    column_products(gradient, u, kDb);
-    column_products(before, du, kDa);
+    add_columns(kDk, [&](int i) { return v * gradient[i]; });
+    add_columns(kDb, [&](int i) { return u * gradient[i]; });
+    add_columns(kDa, [&](int i) { return du * before[i]; });
     Part::read(x, Vectors::at(kDecay, step));
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) {
+    for (int i = 0; i < Part::kColumns; ++i) {
       gradient[i] *= x[i];
-      sums[i] = gradient[i] * before[i];
       state[i] = before[i];
     }
-    add_columns(sums, kDw);
+    add_columns(kDw, [&](int i) { return gradient[i] * state[i]; });
     Part::read(x, Vectors::at(kA, step));
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) gradient[i] += du * x[i];
+    for (int i = 0; i < Part::kColumns; ++i) gradient[i] += du * x[i];
     if (Part::part() == 0) store(problem_.dv, problem_.dv_strides, position, Part::row(), dv);
     device::barrier();
     store_columns(position);
     device::barrier();
-  }
-
-  FLASH_REF_DEVICE static void column_products(const State& state, float factor, int sum) {
-    State products;
-#pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) products[i] = state[i] * factor;
-    add_columns(products, sum);
   }
 
   FLASH_REF_DEVICE static std::uint32_t partial(int sum, int warp, int column) {
@@ -149,25 +141,32 @@ class Rwkv7BackwardBlock {
 
   // Sums over the warp's rows, to shared memory: at each step a lane gives half of its columns to the lane
   // that keeps them, and takes the other half.
-  FLASH_REF_DEVICE static void add_columns(State& x, int sum) {
-    int first = 0, count = kRwkv7Columns;
+  template <class Number>
+  FLASH_REF_DEVICE static void add_columns(int sum, const Number& number) {
 #pragma unroll
-    for (int mask = 16; mask >= Part::kParts; mask /= 2) {
-      const bool upper = (device::thread() & mask) != 0;
-      count /= 2;
+    for (int begin = 0; begin < Part::kColumns; begin += kSummed) {
+      float x[kSummed];
 #pragma unroll
-      for (int i = 0; i < kRwkv7Columns / 2; ++i) {
-        if (i >= count) continue;
-        const float given = upper ? x[i] : x[i + count];
-        const float kept = upper ? x[i + count] : x[i];
-        x[i] = kept + device::shuffle_xor(given, mask);
+      for (int i = 0; i < kSummed; ++i) x[i] = number(begin + i);
+      int first = begin, count = kSummed;
+#pragma unroll
+      for (int mask = 16; mask >= Part::kParts; mask /= 2) {
+        const bool upper = (device::thread() & mask) != 0;
+        count /= 2;
+#pragma unroll
+        for (int i = 0; i < kSummed / 2; ++i) {
+          if (i >= count) continue;
+          const float given = upper ? x[i] : x[i + count];
+          const float kept = upper ? x[i + count] : x[i];
+          x[i] = kept + device::shuffle_xor(given, mask);
+        }
+        if (upper) first += count;
       }
-      if (upper) first += count;
-    }
 #pragma unroll
-    for (int i = 0; i < kLeft; ++i)
-      device::store_shared4(partial(sum, device::thread() / 32, Part::column(first + i)),
-                            device::as_bits(x[i]));
+      for (int i = 0; i < kLeft; ++i)
+        device::store_shared4(partial(sum, device::thread() / 32, Part::column(first + i)),
+                              device::as_bits(x[i]));
+    }
   }
 
   FLASH_REF_DEVICE void store_columns(std::int64_t position) const {

@@ -24,7 +24,7 @@ rwkv7_fwd_kernel(FLASH_REF_PARAMETER Rwkv7Launch launch) {
   const std::int64_t batch = device::block() / problem.heads, head = device::block() % problem.heads;
   const auto dim = static_cast<int>(problem.dim);
   const auto state_at = [&](const Strides4& s) { return batch * s[0] + head * s[1]; };
-  float state[kRwkv7Columns];
+  float state[Part::kColumns];
   Part::load(state, problem.initial_state, problem.initial_strides, state_at(problem.initial_strides), dim);
   enum { kR, kDecay, kK, kV, kA, kB };
   for (std::int64_t first = 0; first < problem.seq; first += kRwkv7Steps) {

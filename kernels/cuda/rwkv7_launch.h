@@ -7,10 +7,11 @@
 namespace flash_ref {
 
 constexpr int kRwkv7Dims[] = {64, 128};  // smaller ones are filled up with zeros
-constexpr int kRwkv7Columns = 16;        // of the state's row, of a thread
 constexpr int kRwkv7Steps = 16;          // positions whose vectors lie in shared memory at a time
 
-constexpr int rwkv7_threads(int dim) { return dim * (dim / kRwkv7Columns); }
+// Of a row of the state, of a thread; a block of 512 threads leaves each 128 registers.
+constexpr int rwkv7_columns(int dim) { return dim <= 64 ? 16 : 32; }
+constexpr int rwkv7_threads(int dim) { return dim * (dim / rwkv7_columns(dim)); }
 // So many vectors of those positions: forward r, decay, k, v, a and b.
 constexpr int rwkv7_shared_bytes(int dim, int vectors) { return vectors * kRwkv7Steps * dim * 4; }
 

@@ -1,5 +1,5 @@
-// The state of one head, spread over a block: rows are values, columns keys, and a thread has sixteen columns
-// of one row, four times four that lie side by side. Sums along a row stay within neighbouring lanes.
+// The state of one head, spread over a block: rows are values, columns keys, and a thread has 16 or 32
+// columns of one row, groups of four that lie side by side. Sums along a row stay within neighbouring lanes.
 #pragma once
 
 #include "kernels/cuda/numbers.h"
@@ -11,7 +11,7 @@ constexpr float kLog2OfE = 1.44269504088896341F;
 
 template <int kDim>
 struct StatePart {
-  static constexpr int kParts = kDim / kRwkv7Columns;  // threads of a row
+  static constexpr int kColumns = rwkv7_columns(kDim), kParts = kDim / kColumns;  // kParts: threads of a row
   static constexpr int kThreads = kDim * kParts;
   static constexpr std::uint32_t kVectorBytes = kDim * 4;
 
@@ -27,9 +27,9 @@ struct StatePart {
   }
 
   // This thread's columns of a vector in shared memory.
-  FLASH_REF_DEVICE static void read(float (&x)[kRwkv7Columns], std::uint32_t vector) {
+  FLASH_REF_DEVICE static void read(float (&x)[kColumns], std::uint32_t vector) {
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; i += 4) {
+    for (int i = 0; i < kColumns; i += 4) {
       const device::Quad q = device::load_shared16(vector + static_cast<std::uint32_t>(column(i) * 4));
 #pragma unroll
       for (int j = 0; j < 4; ++j) x[i + j] = device::as_float(q.x[j]);
@@ -40,44 +40,44 @@ struct StatePart {
   }
 
   // A state in memory; without one, zeros.
-  FLASH_REF_DEVICE static void load(float (&state)[kRwkv7Columns], const float* from, const Strides4& strides,
+  FLASH_REF_DEVICE static void load(float (&state)[kColumns], const float* from, const Strides4& strides,
                                     std::int64_t at, int dim) {
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) {
+    for (int i = 0; i < kColumns; ++i) {
       const bool present = from != nullptr && row() < dim && column(i) < dim;
       state[i] = present ? device::load(from + at + row() * strides[2] + column(i) * strides[3]) : 0.0F;
     }
   }
-  FLASH_REF_DEVICE static void store(float* to, const float (&state)[kRwkv7Columns], const Strides4& strides,
+  FLASH_REF_DEVICE static void store(float* to, const float (&state)[kColumns], const Strides4& strides,
                                      std::int64_t at, int dim) {
     if (to == nullptr || row() >= dim) return;
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) {
+    for (int i = 0; i < kColumns; ++i) {
       if (column(i) < dim) device::store(to + at + row() * strides[2] + column(i) * strides[3], state[i]);
     }
   }
 
   // S := S diag(decay) + u b^T + v k^T for a position whose u = S a is known.
-  FLASH_REF_DEVICE static void advance(float (&state)[kRwkv7Columns], float u, float v, std::uint32_t decay,
+  FLASH_REF_DEVICE static void advance(float (&state)[kColumns], float u, float v, std::uint32_t decay,
                                        std::uint32_t k, std::uint32_t b) {
-    float x[kRwkv7Columns];
+    float x[kColumns];
     read(x, decay);
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) state[i] *= x[i];
+    for (int i = 0; i < kColumns; ++i) state[i] *= x[i];
     read(x, b);
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) state[i] += u * x[i];
+    for (int i = 0; i < kColumns; ++i) state[i] += u * x[i];
     read(x, k);
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) state[i] += v * x[i];
+    for (int i = 0; i < kColumns; ++i) state[i] += v * x[i];
   }
 
   // The row's product with a vector.
-  FLASH_REF_DEVICE static float times(const float (&state)[kRwkv7Columns], std::uint32_t vector) {
-    float x[kRwkv7Columns], sum = 0;
+  FLASH_REF_DEVICE static float times(const float (&state)[kColumns], std::uint32_t vector) {
+    float x[kColumns], sum = 0;
     read(x, vector);
 #pragma unroll
-    for (int i = 0; i < kRwkv7Columns; ++i) sum += state[i] * x[i];
+    for (int i = 0; i < kColumns; ++i) sum += state[i] * x[i];
     return row_sum(sum);
   }
 };

@@ -8,6 +8,7 @@ namespace flash_ref {
 
 constexpr float kLog2E = 1.44269504088896341F;
 constexpr float kLn2 = 0.693147180559945309F;
+constexpr float kNoKey = -__builtin_inff();  // the lse of a row that sees no key, and a score that is hidden
 
 FLASH_REF_DEVICE int smaller_of(int a, int b) { return a < b ? a : b; }
 FLASH_REF_DEVICE int larger_of(int a, int b) { return a > b ? a : b; }
@@ -22,8 +23,7 @@ struct KeyRange {
 
 // The rows of one sequence in q and out, and in k and v.
 struct SequenceRows {
-  std::int64_t first_q, first_k;
-  int seq_q, seq_k;
+  int first_q, first_k, seq_q, seq_k;
 };
 
 FLASH_REF_DEVICE SequenceRows sequence_rows(const AttentionLaunch& launch, std::int64_t batch) {

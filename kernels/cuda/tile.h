@@ -19,27 +19,32 @@ struct Tile {
   }
   static constexpr int kRowBytes = kDim * 2;
 
+  // The same for a lane of a warp: the row is `row`, a multiple of 8, and `lane_row` on, the chunk is
+  // `chunk`, even and known to the compiler, and `lane_chunk`, 0 or 1, on. Said like this, lanes hold a few
+  // addresses for all chunks of a row, and constants tell the others.
+  FLASH_REF_DEVICE static std::uint32_t lane_offset(int row, int lane_row, int chunk, int lane_chunk) {
+    constexpr int kPermuted = kChunks % 8 == 0 ? 8 : 4;
+    const int swizzle = kChunks % 8 == 0 ? lane_row & 7 : lane_row >> 1 & 3;
+    const int within = (lane_chunk ^ swizzle) ^ chunk % kPermuted;
+    return static_cast<std::uint32_t>((lane_row * kChunks + within) * 16) +
+           static_cast<std::uint32_t>((row * kChunks + chunk / kPermuted * kPermuted) * 16);
+  }
+
   // The 16 x 16 block of a product's left side at (row, 8 * chunk).
   FLASH_REF_DEVICE static void load_left(std::uint32_t (&a)[4], std::uint32_t tile, int row, int chunk) {
     const int lane = device::thread() % 32;
-    device::load_matrices(a, tile + offset(row + lane % 16, chunk + lane / 16));
+    device::load_matrices(a, tile + lane_offset(row, lane % 16, chunk, lane / 16));
   }
   // Two 16 x 8 blocks of a right side whose columns are the tile's rows from `row` on: a transposed product.
   FLASH_REF_DEVICE static void load_right_transposed(std::uint32_t (&b)[4], std::uint32_t tile, int row,
                                                      int chunk) {
     const int lane = device::thread() % 32;
-    device::load_matrices(b, tile + offset(row + lane / 16 * 8 + lane % 8, chunk + lane / 8 % 2));
+    device::load_matrices(b, tile + lane_offset(row, lane / 16 * 8 + lane % 8, chunk, lane / 8 % 2));
   }
   // Two 16 x 8 blocks of a right side whose rows are the tile's rows, side by side from `chunk` on.
   FLASH_REF_DEVICE static void load_right(std::uint32_t (&b)[4], std::uint32_t tile, int row, int chunk) {
     const int lane = device::thread() % 32;
-    device::load_matrices_transposed(b, tile + offset(row + lane % 16, chunk + lane / 16));
-  }
-  // The 16 x 16 block of a left side that is the tile transposed, from the tile's row and chunk on.
-  FLASH_REF_DEVICE static void load_left_transposed(std::uint32_t (&a)[4], std::uint32_t tile, int row,
-                                                    int chunk) {
-    const int lane = device::thread() % 32;
-    device::load_matrices_transposed(a, tile + offset(row + lane / 16 * 8 + lane % 8, chunk + lane / 8 % 2));
+    device::load_matrices_transposed(b, tile + lane_offset(row, lane % 16, chunk, lane / 16));
   }
 };
 
@@ -93,7 +98,7 @@ FLASH_REF_DEVICE void start_tile(std::uint32_t tile, const Rows& rows, int first
   static_assert(kRows * kChunks % kThreads == 0, "all threads copy as many chunks");
   if (in_chunks) {
     const auto near = rows.from(first);
-#pragma unroll
+#pragma unroll 1
     for (int i = 0; i < kRows * kChunks / kThreads; ++i) {
       const int index = i * kThreads + device::thread(), row = index / kChunks, chunk = index % kChunks;
       const std::uint16_t* from = near.near_row(row);

@@ -10,23 +10,7 @@ struct Head {
   std::int64_t start, step, dim;
   Head(std::int64_t batch, std::int64_t rows, std::int64_t heads, std::int64_t head, std::int64_t head_dim)
       : start((batch * rows * heads + head) * head_dim), step(heads * head_dim), dim(head_dim) {}
-
-  double& at(std::vector<double>& all, std::int64_t row, std::int64_t d) const {
-    return all[static_cast<std::size_t>(start + row * step + d)];
-  }
-  double at(const std::vector<double>& all, std::int64_t row, std::int64_t d) const {
-    return all[static_cast<std::size_t>(start + row * step + d)];
-  }
 };
-
-template <class Step>
-double dot(const std::vector<double>& a, const Head& a_head, std::int64_t i, const std::vector<double>& b,
-           const Head& b_head, std::int64_t j, Step) {
-  typename Step::Sum sum = 0;
-  for (std::int64_t d = 0; d < a_head.dim; ++d)
-    sum = static_cast<typename Step::Sum>(sum + a_head.at(a, i, d) * b_head.at(b, j, d));
-  return sum;
-}
 
 // P and dS of one row, for the keys that it sees.
 struct RowGradient {
@@ -34,26 +18,20 @@ struct RowGradient {
   std::vector<double> p, ds;
 };
 
-// p = softmax(scores), dp = dout v^T, ds = p (dp - sum of p dp), and the derivative of the cap.
+// p = softmax(scores), dp = dout v^T, ds = p (dp - sum of p dp), and the derivative of the cap. `products`
+// are those of the query and the scaled keys.
 template <class Step>
-RowGradient row_gradient(const AttentionCase& sizes, const AttentionInputs& inputs, const Row& row,
-                         const std::vector<double>& dout, const std::vector<double>& scaled_keys,
-                         const Head& q, const Head& k, std::int64_t i, Step step) {
-  RowGradient result{row, {}, {}};
-  result.p =
-      scores_of(sizes, inputs.q.data() + q.start + i * q.step, scaled_keys.data() + k.start, row, step);
+RowGradient row_gradient(const AttentionCase& sizes, const Row& row, const std::vector<double>& products,
+                         const std::vector<double>& dp, Step step) {
+  RowGradient result{row, scores_of(sizes, products, row, step), dp};
   softmax(result.p, step);
   double sum = 0;
-  for (std::int64_t j = row.begin; j < row.end; ++j) {
-    result.ds.push_back(step(dot(dout, q, i, inputs.v, k, j, step)));
-    sum += result.p[static_cast<std::size_t>(j - row.begin)] * result.ds.back();
-  }
-  for (std::int64_t j = row.begin; j < row.end; ++j) {
-    const auto at = static_cast<std::size_t>(j - row.begin);
-    result.ds[at] = step(result.p[at] * (result.ds[at] - sum));
+  for (std::size_t j = 0; j < dp.size(); ++j) sum += result.p[j] * dp[j];
+  for (std::size_t j = 0; j < dp.size(); ++j) {
+    result.ds[j] = step(result.p[j] * (dp[j] - sum));
     if (sizes.softcap == 0) continue;
-    const double tanh = std::tanh(step(dot(inputs.q, q, i, scaled_keys, k, j, step)) / sizes.softcap);
-    result.ds[at] = step(result.ds[at] * (1 - tanh * tanh));
+    const double tanh = std::tanh(products[j] / sizes.softcap);
+    result.ds[j] = step(result.ds[j] * (1 - tanh * tanh));
   }
   return result;
 }
@@ -62,10 +40,10 @@ RowGradient row_gradient(const AttentionCase& sizes, const AttentionInputs& inpu
 template <class Step>
 void add(std::vector<double>& to, const Head& to_head, std::int64_t i, double factor,
          const std::vector<double>& from, const Head& from_head, std::int64_t j, Step) {
-  for (std::int64_t d = 0; d < to_head.dim; ++d) {
-    double& sum = to_head.at(to, i, d);
-    sum = static_cast<typename Step::Sum>(sum + factor * from_head.at(from, j, d));
-  }
+  double* sums = to.data() + to_head.start + i * to_head.step;
+  const double* numbers = from.data() + from_head.start + j * from_head.step;
+  for (std::int64_t d = 0; d < to_head.dim; ++d)
+    sums[d] = static_cast<typename Step::Sum>(sums[d] + factor * numbers[d]);
 }
 
 // The gradients of one query head, those of k and v by themselves.
@@ -77,13 +55,18 @@ AttentionGradients head_gradients(const AttentionCase& sizes, const AttentionInp
   const Head q(batch, sizes.seq_q, sizes.heads, head, sizes.dim);
   const Head k(batch, sizes.seq_k, sizes.kv_heads, kv_head, sizes.dim);
   const Head one_q(0, sizes.seq_q, 1, 0, sizes.dim), one_k(0, sizes.seq_k, 1, 0, sizes.dim);
+  const Columns keys(scaled_keys, batch, sizes.seq_k, sizes.kv_heads, kv_head, sizes.dim),
+      values(inputs.v, batch, sizes.seq_k, sizes.kv_heads, kv_head, sizes.dim);
   AttentionGradients result;
   result.dq.resize(static_cast<std::size_t>(sizes.seq_q * sizes.dim));
   result.dk.resize(static_cast<std::size_t>(sizes.seq_k * sizes.dim));
   result.dv = result.dk;
   for (std::int64_t i = 0; i < sizes.seq_q; ++i) {
     const Row row = row_of(sizes, inputs, batch, head, i);
-    const RowGradient gradient = row_gradient(sizes, inputs, row, dout, scaled_keys, q, k, i, step);
+    const std::int64_t q_start = q.start + i * q.step;
+    const RowGradient gradient =
+        row_gradient(sizes, row, keys.times(inputs.q.data() + q_start, row.begin, row.end, step),
+                     values.times(dout.data() + q_start, row.begin, row.end, step), step);
     for (std::int64_t j = row.begin; j < row.end; ++j) {
       const auto at = static_cast<std::size_t>(j - row.begin);
       add(result.dq, one_q, i, gradient.ds[at], scaled_keys, k, j, step);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/reference/attention.h"
 
@@ -48,22 +49,50 @@ inline Row row_of(const AttentionCase& sizes, const AttentionInputs& inputs, std
   return row;
 }
 
-template <class Step>
-std::vector<double> scores_of(const AttentionCase& sizes, const double* q, const double* keys, const Row& row,
-                              Step step) {
-  std::vector<double> scores;
-  for (std::int64_t j = row.begin; j < row.end; ++j) {
-    typename Step::Sum sum = 0;
-    for (std::int64_t d = 0; d < sizes.dim; ++d) {
-      sum = static_cast<typename Step::Sum>(sum + q[d] * keys[j * sizes.kv_heads * sizes.dim + d]);
+// The rows of one head of a tensor (batch, rows, heads, dim), column by column: products with a vector are
+// then summed for many rows at once, each in the order of its columns.
+class Columns {
+ public:
+  Columns(const std::vector<double>& all, std::int64_t batch, std::int64_t rows, std::int64_t heads,
+          std::int64_t head, std::int64_t dim)
+      : rows_(rows), dim_(dim), numbers_(static_cast<std::size_t>(rows * dim)) {
+    for (std::int64_t row = 0; row < rows; ++row) {
+      const double* from = all.data() + ((batch * rows + row) * heads + head) * dim;
+      for (std::int64_t d = 0; d < dim; ++d) numbers_[static_cast<std::size_t>(d * rows + row)] = from[d];
     }
-    double score = step(sum);
+  }
+
+  // The products of `vector` with rows [begin, end).
+  template <class Step>
+  std::vector<double> times(const double* vector, std::int64_t begin, std::int64_t end, Step step) const {
+    using Sum = typename Step::Sum;
+    std::vector<Sum> sums(static_cast<std::size_t>(end - begin));
+    for (std::int64_t d = 0; d < dim_; ++d) {
+      const double* column = numbers_.data() + d * rows_ + begin;
+      for (std::size_t j = 0; j < sums.size(); ++j)
+        sums[j] = static_cast<Sum>(sums[j] + vector[d] * column[j]);
+    }
+    std::vector<double> result(sums.begin(), sums.end());
+    for (double& sum : result) sum = step(sum);
+    return result;
+  }
+
+ private:
+  std::int64_t rows_, dim_;
+  std::vector<double> numbers_;
+};
+
+// The scores of one query from its products with the scaled keys.
+template <class Step>
+std::vector<double> scores_of(const AttentionCase& sizes, std::vector<double> products, const Row& row,
+                              Step step) {
+  for (std::int64_t j = row.begin; j < row.end; ++j) {
+    double& score = products[static_cast<std::size_t>(j - row.begin)];
     if (sizes.softcap != 0) score = step(sizes.softcap * std::tanh(score / sizes.softcap));
     if (row.slope != 0) score = step(score - row.slope * std::abs(static_cast<double>(row.position - j)));
     if (row.mask != nullptr) score = step(score + row.mask[j]);
-    scores.push_back(score);
   }
-  return scores;
+  return products;
 }
 
 // Scores in, probabilities out; returns the log of the sum of exponentials.
@@ -74,8 +103,8 @@ double softmax(std::vector<double>& scores, Step step) {
   for (double score : scores) maximum = std::max(maximum, score);
   if (maximum == kNothing) maximum = 0;
   double sum = 0;
-  for (double score : scores) sum += std::exp(score - maximum);
-  for (double& score : scores) score = sum == 0 ? 0 : step(std::exp(score - maximum) / sum);
+  for (double& score : scores) sum += score = std::exp(score - maximum);
+  for (double& score : scores) score = sum == 0 ? 0 : step(score / sum);
   return sum == 0 ? kNothing : maximum + std::log(sum);
 }
 

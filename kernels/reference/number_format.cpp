@@ -1,6 +1,5 @@
 #include "kernels/reference/number_format.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -16,19 +15,6 @@ std::uint32_t largest_field(NumberFormat format) {
 
 }  // namespace
 
-double ulp(NumberFormat format, double value) {
-  const int exponent = value == 0 ? format.min_exponent : std::max(std::ilogb(value), format.min_exponent);
-  return std::ldexp(1.0, exponent - format.digits + 1);
-}
-
-double round_to(NumberFormat format, double value) {
-  if (value == 0 || !std::isfinite(value)) return value;
-  const double quantum = ulp(format, value);
-  const double rounded = std::nearbyint(value / quantum) * quantum;
-  if (std::abs(rounded) <= format.largest) return rounded;
-  return std::copysign(kInfinity, value);
-}
-
 std::uint32_t encode(NumberFormat format, double value) {
   const int fraction_bits = format.digits - 1;
   const std::uint32_t sign = std::signbit(value) ? (largest_field(format) + 1) << fraction_bits : 0U;
@@ -38,7 +24,7 @@ std::uint32_t encode(NumberFormat format, double value) {
   if (rounded == kInfinity) return sign | infinity;
   const auto significand = static_cast<std::uint32_t>(rounded / ulp(format, rounded));
   if (significand >> fraction_bits == 0) return sign | significand;  // zero or subnormal
-  const auto field = static_cast<std::uint32_t>(std::ilogb(rounded) - format.min_exponent + 1);
+  const auto field = static_cast<std::uint32_t>(exponent_of(rounded) - format.min_exponent + 1);
   return sign | (field << fraction_bits) | (significand & ((1U << fraction_bits) - 1));
 }
 
@@ -52,7 +38,7 @@ double decode(NumberFormat format, std::uint32_t bits) {
   }
   const double significand = field == 0 ? fraction : fraction + (1U << fraction_bits);
   const int exponent = std::max(static_cast<int>(field), 1) - 1 + format.min_exponent - fraction_bits;
-  return sign * std::ldexp(significand, exponent);
+  return sign * significand * power_of_two(exponent);
 }
 
 }  // namespace flash_ref::reference

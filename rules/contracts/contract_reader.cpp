@@ -4,11 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <initializer_list>
 
 #include "rules/contracts/contract.h"
+#include "rules/contracts/contract_values.h"
 #include "rules/contracts/roles.h"
-#include "rules/contracts/spelling.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/version.h"
@@ -18,30 +17,10 @@ namespace dtype_guard {
 namespace {
 
 constexpr std::string_view kSchema = "dtype-guard/contracts/1";
-constexpr int kLargestArgument = 255;
 
-using Names = std::vector<std::string>;
-using Words = std::initializer_list<std::string_view>;  // names that are known here, of which no copy is made
-
-struct DtypeGroup {
-  const char* name;
-  DtypeSet dtypes;
-};
-const DtypeGroup kDtypeGroups[] = {
-    {"half", {Dtype::kFloat16, Dtype::kBFloat16}},
-    {"floating", {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32, Dtype::kFloat64}},
-};
-
-template <typename Range>
-std::string quoted(const Range& names) {
-  Names quoted_names;
-  for (const std::string_view name : names) quoted_names.push_back(fmt::format("\"{}\"", name));
-  return fmt::format("{}", fmt::join(quoted_names, ", "));
-}
-
-class ContractReader {
+class ContractReader : private ContractValues {
  public:
-  explicit ContractReader(const std::string& file) : file_(file) {}
+  using ContractValues::ContractValues;
 
   ContractSet read(const JsonNode& root) {
     // First of all: a report or a baseline given by mistake is not taken for a contract file with errors.
@@ -60,75 +39,12 @@ class ContractReader {
     for (const JsonNode& node : list(*apis, "at least one API")) {
       set.apis.push_back(api(node, library));
       refuse_repeated_api(set, node);
+      refuse_helpers(set, *node.member("spellings"));
     }
     return set;
   }
 
  private:
-  [[noreturn]] void wrong(const JsonNode& node, const std::string& expected) const {
-    throw ContractError(file_, node.line, node.pointer(),
-                        fmt::format("found {}, expected {}", node.describe(), expected));
-  }
-
-  // "a" is not one of the names; says which is nearest.
-  [[noreturn]] void unknown(const JsonNode& node, const std::string& what, const Names& known) const {
-    wrong(node, fmt::format("{} ({}){}", what, quoted(known), did_you_mean(text(node), known)));
-  }
-
-  void check_members(const JsonNode& node, Words known, Words required) const {
-    if (node.members() == nullptr) wrong(node, fmt::format("an object with {}", quoted(required)));
-    for (const auto& [key, value] : *node.members()) {
-      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
-      throw ContractError(file_, value.line, value.pointer(),
-                          fmt::format("found the unknown member \"{}\", expected one of {}{}", key,
-                                      quoted(known), did_you_mean(key, Names(known.begin(), known.end()))));
-    }
-    for (const std::string_view key : required) {
-      if (node.member(key) != nullptr) continue;
-      throw ContractError(file_, node.line, node.pointer(),
-                          fmt::format("found {} without \"{}\", expected that member", node.describe(), key));
-    }
-  }
-
-  const std::string& text(const JsonNode& node) const {
-    if (node.string() == nullptr) wrong(node, "a string");
-    return *node.string();
-  }
-
-  const std::string& name(const JsonNode& node) const {
-    const std::string& value = text(node);
-    const bool printable = std::all_of(value.begin(), value.end(), [](unsigned char c) { return c >= ' '; });
-    if (value.empty() || !printable) wrong(node, "a name of at least one printable character");
-    return value;
-  }
-
-  const JsonNode::Items& list(const JsonNode& node, const std::string& content) const {
-    if (node.items() == nullptr || node.items()->empty()) wrong(node, "an array of " + content);
-    return *node.items();
-  }
-
-  template <typename Value>
-  Value choice(const JsonNode& node, std::initializer_list<std::pair<std::string_view, Value>> values,
-               const std::string& what) const {
-    Names known;
-    for (const auto& [key, value] : values) {
-      if (text(node) == key) return value;
-    }
-    for (const auto& [key, value] : values) known.emplace_back(key);
-    unknown(node, what, known);
-  }
-
-  const JsonNode::Members& named_values(const JsonNode& node, const std::string& content) const {
-    if (node.members() == nullptr || node.members()->empty()) wrong(node, "an object of " + content);
-    for (const auto& [key, value] : *node.members()) {
-      if (key.empty() || key.find(' ') != std::string::npos) {
-        throw ContractError(file_, value.line, value.pointer(),
-                            fmt::format("found the key \"{}\", expected a qualified name", key));
-      }
-    }
-    return *node.members();
-  }
-
   std::map<std::string, Dtype, std::less<>> own_types(const JsonNode& node) const {
     std::map<std::string, Dtype, std::less<>> types;
     for (const auto& [key, value] : named_values(node, "qualified type names and their dtypes")) {
@@ -164,9 +80,11 @@ class ContractReader {
         {{"attention", ApiKind::kAttention}, {"rotary", ApiKind::kRotary}, {"kv_cache", ApiKind::kKvCache}},
         "a kind");
     for (const JsonNode& spelling : list(*node.member("spellings"), "at least one qualified name")) {
-      const std::string_view never = why_never_called(name(spelling));
-      if (!never.empty()) wrong(spelling, fmt::format("a qualified name {}", never));
-      api.spellings.push_back(name(spelling));
+      const std::string& called = called_name(spelling);
+      const auto& before = api.spellings;
+      if (std::find(before.begin(), before.end(), called) != before.end())
+        wrong(spelling, "each spelling once");
+      api.spellings.push_back(called);
     }
     const JsonNode& operands = *node.member("operands");
     for (const JsonNode& item : list(operands, "at least one operand")) add_operand(api, item);
@@ -185,7 +103,7 @@ class ContractReader {
     add_result(api, node);
     if (const JsonNode* fast = node.member("fast")) {
       check_members(*fast, {"cuda", "cpu", "mps", "xpu"}, {});
-      for (const auto& [device, value] : *fast->members()) api.fast[device] = dtypes(value);
+      for (const auto& [device, value] : *fast->members()) api.fast[device] = fast_dtypes(api, value);
     }
     if (const JsonNode* since = node.member("autocast_since")) {
       check_members(*since, {"cuda", "cpu", "mps", "xpu"}, {});
@@ -209,34 +127,24 @@ class ContractReader {
   }
 
   void add_result(Api& api, const JsonNode& node) const {
-    if (const JsonNode* option = node.member("result_argument")) api.result_argument = argument(*option);
+    if (const JsonNode* option = node.member("result_argument")) {
+      api.result_argument = argument(*option);
+      refuse_taken_position(api, *option, api.result_argument);
+    }
     if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
     if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
     if (const JsonNode* exceptions = node.member("result_for")) {
       if (api.result_like.empty())
         wrong(*exceptions, "\"result_like\" beside it, to which it lists exceptions");
+      const DtypeSet accepted = api.accepted(api.result_like);
       for (const auto& [key, value] : named_values(*exceptions, "dtypes and the result's dtype for them")) {
         JsonNode given = value;
         given.value = key;
-        api.result_for[one_dtype(given)] = one_dtype(value);
+        const Dtype exception = one_dtype(given);
+        if (!accepted.contains(exception)) unknown(given, taken_by(api.result_like), names_of(accepted));
+        api.result_for[exception] = one_dtype(value);
       }
     }
-  }
-
-  const std::string& version(const JsonNode& node) const {
-    const std::string& value = text(node);
-    const bool digits = value.find_first_not_of("0123456789.") == std::string::npos;
-    if (value.empty() || !digits || value.find('.') == std::string::npos)
-      wrong(node, "a version such as \"2.8.0\"");
-    return value;
-  }
-
-  Dtype one_dtype(const JsonNode& node) const {
-    const DtypeSet set = dtype_or_group(node);
-    for (Dtype dtype : all_dtypes()) {
-      if (set == DtypeSet{dtype}) return dtype;
-    }
-    wrong(node, "one dtype, not a group");
   }
 
   void add_operand(Api& api, const JsonNode& node) const {
@@ -261,13 +169,8 @@ class ContractReader {
     if (operand.accepts.empty() && operand.same_as.empty()) {
       wrong(node, "\"accepts\" (a list of dtypes) or \"same_as\" (a role) to say which dtypes it takes");
     }
-    for (const Operand& other : api.operands) {
-      if (other.role == operand.role) wrong(role, "a role that no other operand of this API has");
-      if (operand.argument >= 0 && other.argument == operand.argument) {
-        wrong(*node.member("argument"),
-              fmt::format("a position other than that of operand \"{}\"", other.role));
-      }
-    }
+    refuse_taken_role(api, role);
+    if (operand.argument >= 0) refuse_taken_position(api, *node.member("argument"), operand.argument);
     api.operands.push_back(std::move(operand));
   }
 
@@ -282,6 +185,43 @@ class ContractReader {
     if (type != nullptr) operand.template_argument = argument(*type);
   }
 
+  void refuse_taken_role(const Api& api, const JsonNode& role) const {
+    const auto is_taken = [&](const Operand& other) { return other.role == text(role); };
+    if (std::any_of(api.operands.begin(), api.operands.end(), is_taken))
+      wrong(role, "a role that no other operand of this API has");
+    if (std::any_of(api.options.begin(), api.options.end(), is_taken))
+      wrong(role, "a role that no other option of this API has");
+  }
+
+  void refuse_taken_position(const Api& api, const JsonNode& node, int position) const {
+    for (const Operand& other : api.operands) {
+      if (other.argument == position)
+        wrong(node, fmt::format("a position other than that of operand \"{}\"", other.role));
+    }
+  }
+
+  static std::string taken_by(const std::string& role) {
+    return fmt::format("a dtype that \"{}\" takes", role);
+  }
+
+  // The dtypes of the fast kernels are among those that the inputs take.
+  DtypeSet fast_dtypes(const Api& api, const JsonNode& node) const {
+    DtypeSet accepted;
+    std::vector<std::string> inputs;
+    for (const Operand& operand : api.operands) {
+      if (role_kind(operand.role) != RoleKind::kInput) continue;
+      accepted = DtypeSet::from_bits(accepted.bits() | api.accepted(operand.role).bits());
+      inputs.push_back(fmt::format("\"{}\"", operand.role));
+    }
+    if (inputs.empty())
+      wrong(node, "an input among the operands, such as \"q\" or \"x\", whose dtypes these are");
+    for (const JsonNode& item : list(node, "at least one dtype")) {
+      if ((dtype_or_group(item).bits() & ~accepted.bits()) != 0)
+        unknown(item, fmt::format("a dtype that {} takes", fmt::join(inputs, " or ")), names_of(accepted));
+    }
+    return dtypes(node);
+  }
+
   // A tensor among the members of an options argument: it has no position of its own.
   Operand option(const Api& api, const JsonNode& node) const {
     check_members(node, {"role", "accepts", "same_as", "optional"}, {"role", "accepts"});
@@ -289,51 +229,11 @@ class ContractReader {
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
     if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
+    refuse_taken_role(api, role);
     operand.accepts = dtypes(*node.member("accepts"));
     if (const JsonNode* same_as = node.member("same_as")) operand.same_as = known_role(api, *same_as);
     if (const JsonNode* optional = node.member("optional")) operand.optional = flag(*optional);
     return operand;
-  }
-
-  int argument(const JsonNode& node) const {
-    const auto* number = std::get_if<std::int64_t>(&node.value);
-    if (number == nullptr || *number < 0 || *number > kLargestArgument) {
-      wrong(node, fmt::format("a position in the signature, from 0 to {}", kLargestArgument));
-    }
-    return static_cast<int>(*number);
-  }
-
-  bool flag(const JsonNode& node) const {
-    if (node.boolean() == nullptr) wrong(node, "true or false");
-    return *node.boolean();
-  }
-
-  DtypeSet dtypes(const JsonNode& node) const {
-    DtypeSet set;
-    for (const JsonNode& item : list(node, "at least one dtype")) {
-      const DtypeSet more = dtype_or_group(item);
-      set = DtypeSet::from_bits(set.bits() | more.bits());
-    }
-    return set;
-  }
-
-  DtypeSet dtype_or_group(const JsonNode& node) const {
-    const std::string& written = text(node);
-    for (const DtypeGroup& group : kDtypeGroups) {
-      if (group.name == written) return group.dtypes;
-    }
-    for (Dtype dtype : all_dtypes()) {
-      if (dtype_guard::name(dtype) == written) return {dtype};
-    }
-    Names known;
-    for (Dtype dtype : all_dtypes()) known.emplace_back(dtype_guard::name(dtype));
-    for (const DtypeGroup& group : kDtypeGroups) known.emplace_back(group.name);
-    std::string hint = did_you_mean(written, known);
-    // "fp16" and "at::kHalf" are dtypes too, only not as this file writes them.
-    if (const auto parsed = parse_dtype(written)) {
-      hint = fmt::format(", did you mean \"{}\"?", dtype_guard::name(*parsed));
-    }
-    wrong(node, "a dtype by PyTorch's name, such as \"float16\", or a group (\"half\", \"floating\")" + hint);
   }
 
   std::map<std::string, AutocastBehaviour> devices(const JsonNode& node) const {
@@ -360,9 +260,27 @@ class ContractReader {
       if (operand.same_as.empty()) continue;
       const JsonNode& node = *(*operands.items())[i].member("same_as");
       known_role(api, node);
-      if (api.accepted(operand.role).empty()) {
+      if (leads_to_itself(api, operand)) {
         wrong(node, "a role that leads to an operand with \"accepts\", not in a circle");
       }
+    }
+  }
+
+  // A chain of same_as ends at an operand without one.
+  static bool leads_to_itself(const Api& api, const Operand& operand) {
+    const Operand* next = api.find(operand.same_as);
+    for (std::size_t step = 0; next != nullptr && step < api.operands.size(); ++step) {
+      if (next == &operand) return true;
+      next = next->same_as.empty() ? nullptr : api.find(next->same_as);
+    }
+    return false;
+  }
+
+  // A function is an operator or has a contract, not both.
+  void refuse_helpers(const ContractSet& set, const JsonNode& spellings) const {
+    for (const JsonNode& spelling : *spellings.items()) {
+      if (set.helpers.contains(text(spelling)))
+        wrong(spelling, "a function that \"helpers\" does not have, or no such helper");
     }
   }
 
@@ -379,8 +297,6 @@ class ContractReader {
       }
     }
   }
-
-  const std::string& file_;
 };
 
 }  // namespace

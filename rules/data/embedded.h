@@ -16,6 +16,6 @@ std::span<const EmbeddedFile> embedded_contracts();  // rules/contracts/*.json
 std::span<const EmbeddedFile> embedded_operators();  // rules/operators/*.json
 std::span<const EmbeddedFile> embedded_catalog();    // rules/catalog/*.md but its README
 std::span<const EmbeddedFile> embedded_html();       // rules/report/html/
-std::span<const EmbeddedFile> embedded_schemas();    // JSON Schema files for reports and contracts
+std::span<const EmbeddedFile> embedded_schemas();    // JSON Schema files for reports, baselines and contracts
 
 }  // namespace dtype_guard

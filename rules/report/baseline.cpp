@@ -6,11 +6,13 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <set>
 #include <sstream>
 
 #include "rules/data/located_json.h"
 #include "rules/report/json_stream.h"
+#include "rules/report/schema_check.h"
 
 namespace dtype_guard {
 namespace {
@@ -23,36 +25,29 @@ constexpr std::string_view kReportSchema = "dtype-guard/report/1";
                                 node.pointer().empty() ? "/" : node.pointer(), node.describe(), expected));
 }
 
-const std::string& text_of(const std::string& file, const JsonNode& entry, std::string_view key) {
-  static const std::string none;
-  if (entry.members() == nullptr) wrong(file, entry, "an object");
-  const JsonNode* node = entry.member(key);
-  if (node == nullptr) return none;
-  if (node->string() == nullptr) wrong(file, *node, "a string");
-  return *node->string();
+std::string text_of(const JsonNode& object, std::string_view key) {
+  const JsonNode* node = object.member(key);
+  return node == nullptr || node->string() == nullptr ? std::string() : *node->string();
 }
 
-BaselineEntry read_entry(const std::string& file, const JsonNode& node) {
+BaselineEntry read_entry(const JsonNode& node) {
   BaselineEntry entry;
-  entry.fingerprint = text_of(file, node, "fingerprint");
-  if (entry.fingerprint.empty()) wrong(file, node, "an entry with a \"fingerprint\"");
-  entry.rule = text_of(file, node, "rule");
-  entry.file = text_of(file, node, "file");
-  entry.function = text_of(file, node, "function");
-  entry.message = text_of(file, node, "message");
-  if (const JsonNode* level = node.member("level")) {
-    const std::optional<Level> known = parse_level(text_of(file, node, "level"));
-    if (!known) wrong(file, *level, "\"error\", \"warning\" or \"note\"");
-    entry.level = *known;
-  }
+  entry.fingerprint = text_of(node, "fingerprint");
+  entry.rule = text_of(node, "rule");
+  entry.file = text_of(node, "file");
+  entry.function = text_of(node, "function");
+  entry.message = text_of(node, "message");
+  entry.level = parse_level(text_of(node, "level")).value_or(entry.level);
+  const JsonNode* suppressed = node.member("suppressed");
+  entry.suppressed = suppressed != nullptr && *suppressed->boolean();
   return entry;
 }
 
-bool belongs(const Finding& finding) { return !finding.suppression && finding.baseline != "fixed"; }
+bool belongs(const Finding& finding) { return finding.baseline != "fixed"; }
 
 BaselineEntry entry_of(const Finding& finding) {
-  return {finding.fingerprint,       finding.rule,    finding.location.file,
-          finding.location.function, finding.message, finding.level};
+  return {finding.fingerprint, finding.rule,  finding.location.file,          finding.location.function,
+          finding.message,     finding.level, finding.suppression.has_value()};
 }
 
 Finding fixed(const BaselineEntry& entry) {
@@ -84,6 +79,7 @@ void write_baseline(std::ostream& out, const Report& report) {
       json.member("file", finding.location.file);
       json.member("function", finding.location.function);
       json.member("message", finding.message);
+      if (finding.suppression) json.member("suppressed", true);
       json.end_object();
     }
     json.end_array();
@@ -96,7 +92,7 @@ Baseline read_baseline(std::string_view text, const std::string& file) {
   Baseline baseline;
   try {
     const JsonNode root = parse_located_json(text);
-    const std::string& schema = text_of(file, root, "schema");
+    const std::string schema = text_of(root, "schema");
     if (schema == kReportSchema) {
       for (const Finding& finding : read_json(text, file).findings) {
         if (belongs(finding)) baseline.push_back(entry_of(finding));
@@ -107,10 +103,8 @@ Baseline read_baseline(std::string_view text, const std::string& file) {
       wrong(file, root,
             fmt::format("a baseline with \"schema\": \"{}\", as --write-baseline makes it", kSchema));
     }
-    const JsonNode* findings = root.member("findings");
-    if (findings == nullptr) wrong(file, root, "a member \"findings\"");
-    if (findings->items() == nullptr) wrong(file, *findings, "an array");
-    for (const JsonNode& node : *findings->items()) baseline.push_back(read_entry(file, node));
+    check_schema(root, "baseline.schema.json", file);
+    for (const JsonNode& node : *root.member("findings")->items()) baseline.push_back(read_entry(node));
   } catch (const JsonError& error) {
     throw ReportError(fmt::format("{}:{}: {}", file, error.line, error.problem));
   }
@@ -150,17 +144,19 @@ void save_baseline(const std::filesystem::path& file, const Report& report) {
 void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed) {
   std::erase_if(report.findings, [](const Finding& finding) { return finding.baseline == "fixed"; });
   normalise(report);
-  std::set<std::string> known;
-  for (const BaselineEntry& entry : baseline) known.insert(entry.fingerprint);
+  std::map<std::string, bool> known;  // fingerprint -> whether it was suppressed
+  for (const BaselineEntry& entry : baseline) known.emplace(entry.fingerprint, entry.suppressed);
   std::set<std::string> present;
   for (Finding& finding : report.findings) {
-    finding.baseline = known.count(finding.fingerprint) > 0 ? "unchanged" : "new";
+    const auto before = known.find(finding.fingerprint);
+    const bool was_known = before != known.end() && (!before->second || finding.suppression);
+    finding.baseline = was_known ? "unchanged" : "new";
     present.insert(finding.fingerprint);
   }
   std::set<std::string> unknown;
   for (const NotAnalysed& entry : report.not_analysed) unknown.insert(entry.file);
   for (const BaselineEntry& entry : baseline) {
-    if (unknown.count(entry.file) > 0 || (analysed && !analysed(entry.file))) continue;
+    if (entry.suppressed || unknown.count(entry.file) > 0 || (analysed && !analysed(entry.file))) continue;
     if (present.insert(entry.fingerprint).second) report.findings.push_back(fixed(entry));
   }
   normalise(report);

@@ -20,10 +20,11 @@ struct BaselineEntry {
   std::string function;
   std::string message;
   Level level = Level::kError;
+  bool suppressed = false;  // when the baseline was written
 };
 using Baseline = std::vector<BaselineEntry>;
 
-// "schema": "dtype-guard/baseline/1"; all findings but suppressed and fixed ones.
+// "schema": "dtype-guard/baseline/1"; all findings but fixed ones, those that are suppressed marked.
 void write_baseline(std::ostream& out, const Report& report);
 // Also reads a JSON report, whose findings it takes. Throws ReportError with place and expectation.
 Baseline read_baseline(std::string_view text, const std::string& file);
@@ -37,7 +38,9 @@ void save_baseline(const std::filesystem::path& file, const Report& report);
 using AnalysedFile = std::function<bool(const std::string& file)>;
 
 // Marks every finding new or unchanged, adds what the baseline has and the report has not as fixed, and
-// normalises. Files that could not be analysed are left out of the latter. Doing it twice is doing it once.
+// normalises. A finding that was suppressed and no longer is counts as new, since nobody took it as known,
+// and one that is gone is not named as fixed. Files that could not be analysed are left out of the latter.
+// Doing it twice is doing it once.
 void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed = {});
 
 }  // namespace dtype_guard

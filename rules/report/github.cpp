@@ -9,6 +9,7 @@
 
 #include "rules/report/format.h"
 #include "rules/report/harm.h"
+#include "rules/text/printable.h"
 #include "rules/text/utf8.h"
 
 namespace dtype_guard {
@@ -28,7 +29,8 @@ std::string_view command(Level level) {
   return "notice";
 }
 
-// Line ends would end the command; in properties ':' and ',' would end the value.
+// Line ends would end the command; in properties ':' and ',' would end the value. Other control characters
+// would steer the terminal that the log is read in.
 std::string escaped(std::string_view text, bool property) {
   std::string safe;
   for (char c : valid_utf8(text)) {
@@ -36,7 +38,7 @@ std::string escaped(std::string_view text, bool property) {
     if (special) {
       fmt::format_to(std::back_inserter(safe), "%{:02X}", static_cast<unsigned char>(c));
     } else {
-      safe += c;
+      safe += c == '\t' ? std::string(1, c) : printable(std::string_view(&c, 1));
     }
   }
   return safe;
@@ -57,7 +59,7 @@ std::string properties(const Finding& finding) {
 }
 
 std::string step_line(const PathStep& step) {
-  std::string text = fmt::format("\n  {}:{}: {}", step.location.file, step.location.line,
+  std::string text = fmt::format("\n  {}:{}: {}", printable(step.location.file), step.location.line,
                                  step.note.empty() ? step.op : step.note);
   if (!step.before.empty() && !step.after.empty()) {
     text += fmt::format(" ({} -> {})", step.before, step.after);

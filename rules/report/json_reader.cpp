@@ -1,5 +1,5 @@
 // Reads a JSON report back, through the members that fields.h lists. Unknown members are ignored, so that a
-// newer tool's report still loads; a member of the wrong type is an error that names its place.
+// newer tool's report still loads; what the schema refuses is an error that names its place.
 #include <fmt/format.h>
 
 #include <limits>
@@ -7,6 +7,7 @@
 
 #include "rules/data/located_json.h"
 #include "rules/report/fields.h"
+#include "rules/report/schema_check.h"
 
 namespace dtype_guard {
 namespace {
@@ -95,23 +96,8 @@ class FieldReader {
   requires std::is_class_v<Object>
   void read(const JsonNode& node, Object& into) const {
     const FieldReader inner(file_, node);
-    if constexpr (std::same_as<Object, Finding>) {
-      if (inner.present("rule") == nullptr) wrong(node, "a finding with a \"rule\"");
-    }
     each_field(into, inner);
-    if constexpr (std::same_as<Object, Finding>) {
-      if (inner.present("fingerprint") == nullptr) wrong(node, "a finding with a \"fingerprint\"");
-    }
-    for (const char* place : {"line", "column", "end_line", "end_column"}) check_place(inner, place);
     if constexpr (std::same_as<Object, Finding>) check_origins(node, into);
-  }
-
-  // Lines and columns count from 1; 0 says that they are not known.
-  void check_place(const FieldReader& inner, std::string_view key) const {
-    const JsonNode* node = inner.present(key);
-    const auto* value = node != nullptr ? std::get_if<std::int64_t>(&node->value) : nullptr;
-    if (value != nullptr && *value < 0)
-      wrong(*node, fmt::format("a {} from 1, or 0 where it is not known", key));
   }
 
   // An origin is an index into the path of the same finding; whoever follows it must not have to check again.
@@ -134,9 +120,7 @@ Report read_report(const JsonNode& root, const std::string& file) {
   if (schema == nullptr || schema->string() == nullptr || *schema->string() != kSchema) {
     get.wrong(schema != nullptr ? *schema : root, fmt::format("a report with \"schema\": \"{}\"", kSchema));
   }
-  for (const char* required : {"tool", "findings"}) {
-    if (get.present(required) == nullptr) get.wrong(root, fmt::format("a member \"{}\"", required));
-  }
+  check_schema(root, "report.schema.json", file);
   Report report;
   const FieldReader tool(file, *root.member("tool"));
   tool("name", report.tool);

@@ -8,6 +8,7 @@
 
 #include "rules/report/report.h"
 #include "rules/report/source_snippet.h"
+#include "rules/text/printable.h"
 
 namespace dtype_guard {
 namespace {
@@ -25,25 +26,20 @@ std::string alternatives(const std::vector<std::string>& names) {
 
 std::string place(const SourceLocation& location) {
   if (location.file.empty()) return "(unknown place)";
-  if (location.line < 1) return location.file;
-  if (location.column < 1) return fmt::format("{}:{}", location.file, location.line);
-  return fmt::format("{}:{}:{}", location.file, location.line, location.column);
+  const std::string file = printable(location.file);
+  if (location.line < 1) return file;
+  if (location.column < 1) return fmt::format("{}:{}", file, location.line);
+  return fmt::format("{}:{}:{}", file, location.line, location.column);
 }
 
-// A command line comes from outside and may hold anything: its control bytes, which a terminal would obey,
-// are shown as such, and it is cut where it gets long. The JSON report has all of it.
+// A command line is cut where it gets long. The JSON report has all of it.
 std::string command_text(const std::string& command) {
   constexpr std::size_t kShown = 300;
-  std::string text;
-  for (unsigned char c : command) {
-    if (text.size() >= kShown) return text + "...";
-    if (c < 0x20 || c == 0x7f) {
-      text += fmt::format("\\x{:02x}", c);
-    } else {
-      text += static_cast<char>(c);
-    }
-  }
-  return text;
+  const std::string text = printable(command);
+  if (text.size() <= kShown) return text;
+  std::size_t end = kShown;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
 }
 
 class TextWriter {
@@ -60,8 +56,9 @@ class TextWriter {
     for (const Finding& finding : report_.findings) {
       if (finding.baseline == "fixed") {
         const std::string& function = finding.location.function;
-        fmt::print(out_, "{}: fixed: {}{} [{}]\n", place(finding.location), finding.message,
-                   function.empty() ? "" : fmt::format(", in '{}'", function), finding.rule);
+        fmt::print(out_, "{}: fixed: {}{} [{}]\n", place(finding.location), printable(finding.message),
+                   function.empty() ? "" : fmt::format(", in '{}'", printable(function)),
+                   printable(finding.rule));
       } else if (finding.suppression) {
         suppressed(finding);
       }
@@ -85,7 +82,7 @@ class TextWriter {
   void open_finding(const Finding& finding) {
     const std::string possible = finding.certainty == Certainty::kPossible ? "possibly: " : "";
     fmt::print(out_, "{} {} {}{} [{}]\n", painted(place(finding.location) + ":", "1"),
-               painted_level(finding.level), possible, finding.message, finding.rule);
+               painted_level(finding.level), possible, printable(finding.message), printable(finding.rule));
     shown_ = &finding.location;
     out_ << snippets_.of(finding.location);
     for (const PathStep& step : finding.path) path_step(step);
@@ -94,7 +91,7 @@ class TextWriter {
         note(sink.location, fmt::format("reaches {} as {} here", sink.api, sink.role));
       }
     }
-    for (const Fix& fix : finding.fixes) out_ << "  fix: " << fix.title << '\n';
+    for (const Fix& fix : finding.fixes) out_ << "  fix: " << printable(fix.title) << '\n';
     facts(finding);
     operands(finding.operands);
     backtrace("", finding.backtrace);
@@ -103,7 +100,8 @@ class TextWriter {
   }
 
   void note(const SourceLocation& location, const std::string& text) {
-    fmt::print(out_, "{} {} {}\n", painted(place(location) + ":", "1"), painted_level(Level::kNote), text);
+    fmt::print(out_, "{} {} {}\n", painted(place(location) + ":", "1"), painted_level(Level::kNote),
+               printable(text));
     const bool same_line = shown_ != nullptr && shown_->file == location.file &&
                            shown_->line == location.line && shown_->column == location.column;
     if (!same_line) out_ << snippets_.of(location);
@@ -149,7 +147,8 @@ class TextWriter {
   }
 
   void fact(std::string_view label, const std::vector<std::string>& values) {
-    if (!values.empty()) fmt::print(out_, "  {}: {}\n", label, fmt::join(values, ", "));
+    if (!values.empty())
+      fmt::print(out_, "  {}: {}\n", label, printable(fmt::format("{}", fmt::join(values, ", "))));
   }
 
   void operands(const std::vector<FindingOperand>& operands) {
@@ -163,7 +162,10 @@ class TextWriter {
   }
 
   // Columns that are empty in every row below the heading are left out.
-  void table(const std::vector<std::vector<std::string>>& rows) {
+  void table(std::vector<std::vector<std::string>> rows) {
+    for (std::vector<std::string>& row : rows) {
+      for (std::string& cell : row) cell = printable(cell);
+    }
     std::vector<std::size_t> widths(rows.front().size(), 0);
     for (std::size_t c = 0; c < widths.size(); ++c) {
       for (std::size_t r = 1; r < rows.size(); ++r) widths[c] = std::max(widths[c], rows[r][c].size());
@@ -195,7 +197,7 @@ class TextWriter {
       } else if (!frame.module.empty()) {
         where = fmt::format(" in {} (+{:#x})", frame.module, frame.offset);
       }
-      fmt::print(out_, "    #{} {}{}\n", i, function, where);
+      fmt::print(out_, "    #{} {}{}\n", i, printable(function), printable(where));
     }
   }
 
@@ -215,27 +217,29 @@ class TextWriter {
       const std::string thread = occurrence.thread != 0 ? fmt::format(", thread {}", occurrence.thread) : "";
       const std::string first =
           occurrence.first_seen.empty() ? "" : fmt::format(", first at {}", occurrence.first_seen);
-      fmt::print(out_, "    {}pid {} on {}{}{}: {}\n", rank, occurrence.pid, occurrence.host, thread, first,
-                 plural(occurrence.count, "time"));
+      fmt::print(out_, "    {}pid {} on {}{}{}: {}\n", rank, occurrence.pid, printable(occurrence.host),
+                 thread, printable(first), plural(occurrence.count, "time"));
     }
   }
 
   void suppressed(const Finding& finding) {
-    fmt::print(
-        out_, "{}: suppressed: {} [{}]{}\n", place(finding.location), finding.message, finding.rule,
-        finding.suppression->reason.empty() ? " (no reason given)" : ": " + finding.suppression->reason);
+    const std::string& reason = finding.suppression->reason;
+    fmt::print(out_, "{}: suppressed: {} [{}]{}\n", place(finding.location), printable(finding.message),
+               printable(finding.rule), reason.empty() ? " (no reason given)" : ": " + printable(reason));
   }
 
   void not_analysed(const NotAnalysed& entry) {
     const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
     const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
-    fmt::print(out_, "{}{}: not analysed: {}{}\n", entry.file, function, entry.reason, detail);
+    fmt::print(out_, "{}{}: not analysed: {}{}\n", printable(entry.file), printable(function),
+               printable(entry.reason), printable(detail));
   }
 
   static std::string end(const WatchedProcess& process) {
-    if (process.complete) return "";
-    if (process.replaced_by.empty()) return " (ended without its closing record: counts may be low)";
-    return fmt::format(" (became '{}' by exec: counts may be low)", command_text(process.replaced_by));
+    if (!process.replaced_by.empty())
+      return fmt::format(" (became '{}' by exec{})", command_text(process.replaced_by),
+                         process.complete ? "" : ": counts may be low");
+    return process.complete ? "" : " (ended without its closing record: counts may be low)";
   }
 
   void watched(const Watched& watched) {
@@ -249,22 +253,22 @@ class TextWriter {
                    incomplete == 0 ? "" : fmt::format(", {} ended without their closing record", incomplete));
         break;
       }
-      fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, process.host,
+      fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, printable(process.host),
                  command_text(process.command), end(process));
     }
     for (const WatchedLibrary& library : watched.libraries) {
-      fmt::print(out_, "library: {} {}\n", library.name, library.path);
+      fmt::print(out_, "library: {} {}\n", printable(library.name), printable(library.path));
     }
     for (const WatchedSource& source : watched.sources) {
       const std::string why = source.why.empty() ? "" : fmt::format(" ({})", source.why);
-      fmt::print(out_, "source: {} {}{}\n", source.name, source.on ? "on" : "off", why);
+      fmt::print(out_, "source: {} {}{}\n", printable(source.name), source.on ? "on" : "off", printable(why));
     }
     std::uint64_t hook_us = 0;
     for (const WatchedProcess& process : watched.processes) hook_us += process.hook_us;
     if (hook_us > 0)
       fmt::print(out_, "hooks: {:.1f} ms spent in records\n", static_cast<double>(hook_us) / 1000);
     for (const auto& [api, calls] : watched.calls) {
-      if (calls > 0) fmt::print(out_, "calls: {} {}\n", api, calls);
+      if (calls > 0) fmt::print(out_, "calls: {} {}\n", printable(api), calls);
     }
   }
 

@@ -1,6 +1,7 @@
 #include "sanitizer/attach/helper_thread.h"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
@@ -14,7 +15,23 @@ namespace {
   gnu::no_sanitize("address", "undefined", "thread"),
   gnu::optimize("O1", "no-tree-loop-distribute-patterns")]] void*
 load_library(Mailbox* mailbox) {
-  long result = SYS_prctl;
+  // It was filled through the debugger's door, while code and mailbox lay in one mapping that nobody may
+  // write.
+  long result = SYS_mprotect;
+  asm volatile("syscall"
+               : "+a"(result)
+               : "D"(mailbox), "S"(sizeof *mailbox), "d"(static_cast<long>(PROT_READ | PROT_WRITE))
+               : "rcx", "r11", "memory");
+  if (result != 0) return nullptr;
+  // The thread that started this one is still stopped, and would wait for the processor behind it.
+  constexpr int kRounds = 20'000;
+  const long pause[2] = {0, 500'000};
+  for (int round = 0; __atomic_load_n(&mailbox->go, __ATOMIC_ACQUIRE) == 0; ++round) {
+    if (round == kRounds) return nullptr;  // the tool was ended
+    result = SYS_nanosleep;
+    asm volatile("syscall" : "+a"(result) : "D"(pause), "S"(0L) : "rcx", "r11", "memory");
+  }
+  result = SYS_prctl;
   asm volatile("syscall"
                : "+a"(result)
                : "D"(static_cast<long>(PR_SET_NAME)), "S"(mailbox->thread_name), "d"(0L)

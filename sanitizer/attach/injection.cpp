@@ -15,6 +15,7 @@
 #include "sanitizer/attach/helper_thread.h"
 #include "sanitizer/attach/process_symbols.h"
 #include "sanitizer/attach/stopped_thread.h"
+#include "sanitizer/attach/urgency.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -82,30 +83,30 @@ Entries find_entries(const ProcessFacts& process, const ProcessSymbols& symbols,
   return entries;
 }
 
-// Maps code and mailbox into the process and starts the helper thread. Gives the mailbox's address; 0 when
+// Maps code and mailbox into the process and starts the helper thread. Each thing that the thread is made to
+// do costs two waits for a processor, so there are two: a mapping that is never writable and executable at
+// once (what PTRACE_POKEDATA writes needs no right), and pthread_create. Gives the mailbox's address; 0 when
 // some step failed, the thread being put back all the same.
-std::uint64_t start_helper(pid_t process, StoppedThread& thread, Entries& entries) {
+std::uint64_t start_helper(StoppedThread& thread, Entries& entries) {
   const HelperCode code = helper_code();
   if (!thread.block_signals() || code.size + 1 > kPage) return 0;
   const auto mapped = thread.system_call(
       entries.system_call, SYS_mmap,
-      {0, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, ~std::uint64_t{0}, 0});
+      {0, kPages * kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~std::uint64_t{0}, 0});
   if (!mapped || *mapped < 0) return 0;
   const auto pages = static_cast<std::uint64_t>(*mapped);
   const std::uint64_t mailbox_at = pages + kMailboxAt;
   set_text(entries.mailbox.thread_name, fmt::format("{}{:012x}", kMailboxThreadName, mailbox_at),
            "the thread's name");
-  const std::uint64_t trap = pages + code.size;
-  if (!write_process_memory(process, pages, code.bytes, code.size) ||
-      !write_process_memory(process, trap, &kTrap, 1) ||
-      !write_process_memory(process, mailbox_at, &entries.mailbox, sizeof entries.mailbox))
+  std::vector<unsigned char> code_and_trap(static_cast<const unsigned char*>(code.bytes),
+                                           static_cast<const unsigned char*>(code.bytes) + code.size);
+  code_and_trap.push_back(kTrap);
+  if (!thread.fill(pages, code_and_trap.data(), code_and_trap.size()) ||
+      !thread.fill(mailbox_at, &entries.mailbox, sizeof entries.mailbox))
     return 0;
   // pthread_create wants a place for the thread's handle, which nobody needs.
-  const std::uint64_t handle = mailbox_at + offsetof(Mailbox, handle);
-  const auto executable =
-      thread.system_call(entries.system_call, SYS_mprotect, {pages, kPage, PROT_READ | PROT_EXEC});
-  if (!executable || *executable < 0) return 0;
-  const auto created = thread.call(entries.create_thread, trap, {handle, 0, pages + code.entry, mailbox_at});
+  const auto created = thread.call(entries.create_thread, pages + code.size,
+                                   {thread.scratch(), 0, pages + code.entry, mailbox_at});
   return created && *created == 0 ? mailbox_at : 0;
 }
 
@@ -130,17 +131,21 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
                                   Entries& entries, std::string& problem,
                                   std::chrono::nanoseconds& paused_before) {
   symbols.warm_up(id);
+  const Urgency own(0);
+  std::optional<Urgency> of_thread(id);
   const auto begin = Clock::now();
   auto thread = StoppedThread::stop(process.pid, id, problem);
   if (!thread) return std::nullopt;
   problem = symbols.hazard(id);
   if (!problem.empty()) {
+    of_thread.reset();
     thread.reset();
     paused_before += Clock::now() - begin;
     return std::nullopt;
   }
   Started started;
-  started.mailbox_at = start_helper(process.pid, *thread, entries);
+  started.mailbox_at = start_helper(*thread, entries);
+  of_thread.reset();
   thread.reset();
   started.injection.paused = Clock::now() - begin;
   started.injection.thread = id;
@@ -177,12 +182,16 @@ Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbol
 void wait_until_loaded(const ProcessFacts& process, Started& started) {
   const auto end = Clock::now() + kLoadTime;
   Mailbox& mailbox = started.injection.mailbox;
+  const std::uint32_t go = 1;
   do {
     if (!read_process_memory(process.pid, started.mailbox_at, &mailbox, sizeof mailbox))
       throw AttachError{fmt::format("process {} ended while the library was being loaded", process.pid)};
     if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kLoaded)) return;
     if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kFailed))
       throw AttachError{fmt::format("process {} could not load the library: {}", process.pid, mailbox.error)};
+    // Out of reach until the helper has made its mailbox writable.
+    if (mailbox.go == 0)
+      (void)write_process_memory(process.pid, started.mailbox_at + offsetof(Mailbox, go), &go, sizeof go);
     sleep_ms(1);
   } while (Clock::now() < end);
   throw AttachError{fmt::format(

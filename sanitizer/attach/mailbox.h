@@ -19,6 +19,7 @@ struct Mailbox {
   char magic[sizeof kMailboxMagic];
   std::uint32_t version;
   std::uint32_t state;  // MailboxState, written last
+  std::uint32_t go;     // set by the tool when the borrowed thread runs on
 
   // Functions of the process's own libc.
   void* (*open_library)(const char*, int);

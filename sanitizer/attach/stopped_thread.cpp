@@ -32,16 +32,31 @@ long trace(int request, pid_t thread, std::uint64_t address, void* data) {
   return ptrace(static_cast<__ptrace_request>(request), thread, reinterpret_cast<void*>(address), data);
 }
 
+// SIGCHLD, which every stop sends, kept for sigtimedwait: to sleep between looks would cost a turn on a busy
+// processor each time.
+sigset_t stop_signal() {
+  static const sigset_t set = [] {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    signal(SIGCHLD, SIG_DFL);  // one that is ignored is not sent
+    pthread_sigmask(SIG_BLOCK, &child, nullptr);
+    return child;
+  }();
+  return set;
+}
+
 // The status of the thread's next stop; nothing when it ended or the time was up.
 std::optional<int> next_stop(pid_t thread, Clock::duration time) {
+  constexpr timespec kLook = {0, 20'000'000};  // should a signal have been lost
+  const sigset_t signals = stop_signal();
   const auto end = Clock::now() + time;
   do {
     int status = 0;
     const pid_t changed = waitpid(thread, &status, __WALL | WNOHANG);
     if (changed == thread) return WIFSTOPPED(status) ? std::optional(status) : std::nullopt;
     if (changed < 0 && errno != EINTR) return std::nullopt;
-    const timespec pause = {0, 20'000};
-    nanosleep(&pause, nullptr);
+    (void)sigtimedwait(&signals, nullptr, &kLook);
   } while (Clock::now() < end);
   return std::nullopt;
 }
@@ -55,6 +70,7 @@ bool is_interrupt_stop(int status) {
 #if defined(__x86_64__)
 
 std::optional<StoppedThread> StoppedThread::stop(pid_t process, pid_t thread, std::string& problem) {
+  (void)stop_signal();
   if (trace(PTRACE_SEIZE, thread, 0, nullptr) != 0) {
     problem = errno == ESRCH ? "the thread has ended" : strerror(errno);
     return std::nullopt;
@@ -156,16 +172,30 @@ std::optional<long> StoppedThread::system_call(std::uint64_t instruction, long n
   return static_cast<long>(registers.rax);
 }
 
+bool StoppedThread::fill(std::uint64_t to, const void* from, std::size_t count) {
+  for (std::size_t at = 0; at < count; at += sizeof(std::uint64_t)) {
+    std::uint64_t word = 0;
+    memcpy(&word, static_cast<const std::byte*>(from) + at, std::min(count - at, sizeof word));
+    if (word != 0 && trace(PTRACE_POKEDATA, thread_, to + at, reinterpret_cast<void*>(word)) != 0)
+      return false;
+  }
+  return true;
+}
+
+std::uint64_t StoppedThread::scratch() const {
+  constexpr std::uint64_t kRedZone = 128;
+  return ((registers_.rsp - kRedZone) & ~std::uint64_t{63}) - kScratch;
+}
+
 std::optional<std::uint64_t> StoppedThread::call(std::uint64_t function, std::uint64_t trap,
                                                  std::initializer_list<std::uint64_t> arguments) {
-  constexpr std::uint64_t kRedZone = 128;
   constexpr std::uint64_t kDirectionFlag = 0x400;
   user_regs_struct registers = registers_;
   unsigned long long* const places[] = {&registers.rdi, &registers.rsi, &registers.rdx,
                                         &registers.rcx, &registers.r8,  &registers.r9};
   std::size_t place = 0;
   for (const std::uint64_t argument : arguments) *places[place++] = argument;
-  registers.rsp = ((registers.rsp - kRedZone) & ~std::uint64_t{63}) - sizeof trap;
+  registers.rsp = scratch() - sizeof trap;
   if (!write_process_memory(process_, registers.rsp, &trap, sizeof trap)) return std::nullopt;
   registers.rip = function;
   registers.rax = 0;
@@ -190,6 +220,8 @@ bool StoppedThread::save() { return false; }
 bool StoppedThread::wait_for_trap() { return false; }
 void StoppedThread::restart_interrupted_call() {}
 bool StoppedThread::block_signals() { return false; }
+bool StoppedThread::fill(std::uint64_t, const void*, std::size_t) { return false; }
+std::uint64_t StoppedThread::scratch() const { return 0; }
 std::optional<long> StoppedThread::system_call(std::uint64_t, long, std::initializer_list<std::uint64_t>) {
   return std::nullopt;
 }

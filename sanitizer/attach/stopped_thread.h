@@ -30,6 +30,14 @@ class StoppedThread {
   std::optional<long> system_call(std::uint64_t instruction, long number,
                                   std::initializer_list<std::uint64_t> arguments);
 
+  // Writes into memory that is all zeros, of the process's own too where it may not write itself.
+  bool fill(std::uint64_t to, const void* from, std::size_t count);
+
+  // An address on the thread's stack, below what it uses, that stays free while `call` runs: for kScratch
+  // bytes.
+  static constexpr std::uint64_t kScratch = 64;
+  std::uint64_t scratch() const;
+
   // Calls a function of the process on the thread's own stack; `trap` is the address of a breakpoint
   // instruction to return to.
   std::optional<std::uint64_t> call(std::uint64_t function, std::uint64_t trap,

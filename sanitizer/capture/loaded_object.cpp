@@ -3,9 +3,11 @@
 #include <elf.h>
 #include <sys/auxv.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/runtime/system.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -211,8 +213,8 @@ const char* LoadedObject::soname() const { return dynamic_text(*this, DT_SONAME)
 
 namespace {
 
-// The loader's list as debuggers find it: through the program's own dynamic section.
-const link_map* first_link_map() {
+// The loader's lists as debuggers find them: through the program's own dynamic section.
+const r_debug* loader_lists() {
   const auto* headers = reinterpret_cast<const ElfW(Phdr)*>(getauxval(AT_PHDR));
   std::size_t count = getauxval(AT_PHNUM);
   LoadedObject program{"", 0, headers, count, 0};
@@ -222,8 +224,41 @@ const link_map* first_link_map() {
   const ElfW(Dyn)* entry = headers != nullptr ? dynamic_section(program) : nullptr;
   for (; entry != nullptr && entry->d_tag != DT_NULL; ++entry)
     if (entry->d_tag == DT_DEBUG && entry->d_un.d_ptr != 0)
-      return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr)->r_map;
+      return reinterpret_cast<const r_debug*>(entry->d_un.d_ptr);
   return nullptr;
+}
+
+const link_map* first_link_map() {
+  const r_debug* lists = loader_lists();
+  return lists != nullptr ? lists->r_map : nullptr;
+}
+
+// Of glibc 2.35 on (r_version 2): one for each namespace.
+struct NamespaceLists {
+  r_debug own;
+  const NamespaceLists* next;
+};
+
+const NamespaceLists* foreign_lists() {
+  static std::atomic<const NamespaceLists*> base{nullptr};
+  const NamespaceLists* lists = base.load(std::memory_order_relaxed);
+  if (lists == nullptr) {
+    lists = reinterpret_cast<const NamespaceLists*>(loader_lists());
+    base.store(lists, std::memory_order_relaxed);
+  }
+  return lists != nullptr && lists->own.r_version >= 2 ? lists->next : nullptr;
+}
+
+// Its headers lie behind the ELF header at its start.
+bool describe(const link_map& map, std::size_t index, LoadedObject& object) {
+  ElfW(Ehdr) header;
+  if (map.l_addr == 0 || !read_memory(reinterpret_cast<const void*>(map.l_addr), &header, sizeof header))
+    return false;
+  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)))
+    return false;
+  object = {map.l_name != nullptr ? map.l_name : "", map.l_addr,
+            reinterpret_cast<const ElfW(Phdr)*>(map.l_addr + header.e_phoff), header.e_phnum, index};
+  return true;
 }
 
 }  // namespace
@@ -239,6 +274,33 @@ void* find_behind_own(const char* name) {
     }
   }
   return nullptr;
+}
+
+void each_foreign_object(bool (*visit)(void* context, const LoadedObject& object), void* context) {
+  if (foreign_lists() == nullptr) return;
+  struct State {
+    bool (*visit)(void*, const LoadedObject&);
+    void* context;
+  } state{visit, context};
+  dl_iterate_phdr(  // for its lock
+      [](dl_phdr_info*, std::size_t, void* data) {
+        const auto* inner = static_cast<const State*>(data);
+        std::size_t index = 0;
+        LoadedObject object;
+        for (const NamespaceLists* lists = foreign_lists(); lists != nullptr; lists = lists->next)
+          for (const link_map* map = lists->own.r_map; map != nullptr; map = map->l_next)
+            if (describe(*map, index++, object) && !inner->visit(inner->context, object)) return 1;
+        return 1;
+      },
+      &state);
+}
+
+std::uint64_t foreign_state() {
+  std::uint64_t state = 0;
+  for (const NamespaceLists* lists = foreign_lists(); lists != nullptr; lists = lists->next)
+    for (const link_map* map = lists->own.r_map; map != nullptr; map = map->l_next)
+      state = (state ^ map->l_addr) * 0x9e3779b97f4a7c15U;
+  return state;
 }
 
 void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace dtype_guard::san {
 
@@ -59,8 +60,26 @@ void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object)
 template <typename Visitor>
 void each_loaded_object(Visitor&& visitor) {
   each_loaded_object(
-      [](void* context, const LoadedObject& object) { return (*static_cast<Visitor*>(context))(object); },
+      [](void* context, const LoadedObject& object) {
+        return (*static_cast<std::remove_reference_t<Visitor>*>(context))(object);
+      },
       const_cast<void*>(static_cast<const void*>(&visitor)));
 }
+
+// The objects of the namespaces that dlmopen makes, which dl_iterate_phdr leaves out; known from glibc 2.35
+// on. Their list is locked meanwhile too.
+void each_foreign_object(bool (*visit)(void* context, const LoadedObject& object), void* context);
+
+template <typename Visitor>
+void each_foreign_object(Visitor&& visitor) {
+  each_foreign_object(
+      [](void* context, const LoadedObject& object) {
+        return (*static_cast<std::remove_reference_t<Visitor>*>(context))(object);
+      },
+      const_cast<void*>(static_cast<const void*>(&visitor)));
+}
+
+// A number that changes when objects come to such namespaces or go; 0 without any. Takes no lock.
+std::uint64_t foreign_state();
 
 }  // namespace dtype_guard::san

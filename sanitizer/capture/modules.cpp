@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/text_buffer.h"
@@ -67,7 +69,7 @@ std::uint32_t module_number(Process& process, Scratch& scratch, const LoadedObje
 void record_modules(Process& process, Scratch& scratch, const std::uintptr_t* addresses, std::uint32_t* ids,
                     std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) ids[i] = 0;
-  each_loaded_object([&](const LoadedObject& object) {
+  const auto look_at = [&](const LoadedObject& object) {
     std::uint32_t id = 0;
     for (std::size_t i = 0; i < count; ++i) {
       if (!object.contains(addresses[i] - 1)) continue;
@@ -75,7 +77,9 @@ void record_modules(Process& process, Scratch& scratch, const std::uintptr_t* ad
       ids[i] = id;
     }
     return true;
-  });
+  };
+  each_loaded_object(look_at);
+  if (std::find(ids, ids + count, 0U) != ids + count) each_foreign_object(look_at);
 }
 
 }  // namespace dtype_guard::san

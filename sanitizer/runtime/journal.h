@@ -33,6 +33,8 @@
 //            input. Then u32 launch of the cast, u32 launch of the attention kernel, u32 role, u64 elements,
 //            u32 bytes of one, u32 at::ScalarType + 1 before and u32 after the cast (0: as its name says)
 //   casts    u32 index of a cast, u64 so far, u64 of them timed, u64 ns that these took
+//   exec     text path, u64 ns spent in records: all counts were written, the process is about to become
+//            another program. Where other frames follow it did not
 //   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches
 #pragma once
 
@@ -69,6 +71,7 @@ enum class FrameType : std::uint16_t {
   kSource = 13,
   kCast = 14,
   kCasts = 15,
+  kExec = 16,
 };
 
 enum OperandFlag : std::uint32_t {

@@ -140,11 +140,24 @@ int current_descriptor(Process& process) {
   return descriptor;
 }
 
+// Once: a journal that just ends there looks like that of a process that was killed.
+void say_unwritten(Process& process, long result) {
+  if (process.write_failed.exchange(1, std::memory_order_relaxed) != 0 || !settings().print_summary) return;
+  TextBuffer<256> message;
+  message << "the journal cannot be written" << (result < 0 ? ": " : " whole")
+          << (result < 0 ? error_text(result) : std::string_view()) << "; what process " << process_id()
+          << " finds while that lasts is lost";
+  say(message.view());
+}
+
 bool append(Process& process, FrameBuilder& frame) {
   int descriptor = current_descriptor(process);
   if (descriptor < 0) return false;
   std::size_t size = frame.finish(process.sequence.fetch_add(1, std::memory_order_relaxed));
-  return write_bytes(descriptor, frame.data(), size) == static_cast<long>(size);
+  const long result = write_bytes(descriptor, frame.data(), size);
+  if (result == static_cast<long>(size)) return true;
+  say_unwritten(process, result);
+  return false;
 }
 
 // Up to max_journal_mb; then one last word. What ends a journal always goes in.
@@ -152,7 +165,8 @@ bool has_room(Process& process, const FrameBuilder& frame) {
   std::uint64_t limit = std::uint64_t{settings().max_journal_mb} << 20;
   std::uint64_t used =
       process.journal_bytes.fetch_add(frame.size(), std::memory_order_relaxed) + frame.size();
-  bool is_ending = frame.type() == FrameType::kClose || frame.type() == FrameType::kCalls;
+  bool is_ending = frame.type() == FrameType::kClose || frame.type() == FrameType::kExec ||
+                   frame.type() == FrameType::kCalls;
   if (used <= limit || is_ending) return true;
   if (process.journal_full.exchange(1, std::memory_order_relaxed) != 0) return false;
   TextBuffer<128> text;

@@ -94,6 +94,7 @@ struct Process {
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;
   std::atomic<std::uint32_t> journal_full;
+  std::atomic<std::uint32_t> write_failed;
 
   std::uint64_t owner;                 // process id, once the journal is open
   std::atomic<std::uint32_t> journal;  // JournalState

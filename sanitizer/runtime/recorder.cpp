@@ -163,6 +163,25 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
   if (place != 0) remember(process, place + kind, *slot);
 }
 
+// Gives the number of findings in the journal.
+std::uint64_t write_counts(Process& process, Scratch& scratch) {
+  std::uint64_t recorded = 0;
+  for (const FindingSlot& slot : process.findings) {
+    if (slot.recorded.load(std::memory_order_acquire) == 0) continue;
+    ++recorded;
+    if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
+  }
+  for (std::size_t i = 0; i < kAllApis; ++i)
+    if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
+      write_calls(process, scratch, static_cast<ApiId>(i));
+  cupti::record_end(process, scratch);
+  return recorded;
+}
+
+bool is_open(const Process& process) {
+  return process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
+}
+
 void record_finding(Process& process, const WatchedCall& call, std::uint64_t kind,
                     const FindingDetail& detail) {
   {
@@ -258,24 +277,26 @@ void record_process(Process& process, const char* remark) {
   release_journal(process);
 }
 
+void record_exec(Process& process, std::string_view path) {
+  QuietSection quiet;
+  if (!is_open(process)) return;
+  ScratchLease lease(process);
+  if (lease.get() == nullptr) return;
+  Scratch& scratch = *lease.get();
+  (void)write_counts(process, scratch);
+  FrameBuilder frame(scratch.frame, FrameType::kExec);
+  frame.text(path).u64(process.hook_ns.load(std::memory_order_relaxed));
+  (void)append_frame(process, frame, scratch);
+}
+
 std::uint64_t record_end(Process& process) {
   QuietSection quiet;
   std::uint64_t findings = process.finding_count.load(std::memory_order_relaxed);
-  if (process.journal.load(std::memory_order_acquire) != static_cast<std::uint32_t>(JournalState::kOpen))
-    return findings;
+  if (!is_open(process)) return findings;
   ScratchLease lease(process);
   if (lease.get() == nullptr) return findings;
   Scratch& scratch = *lease.get();
-  std::uint64_t recorded = 0;
-  for (const FindingSlot& slot : process.findings) {
-    if (slot.recorded.load(std::memory_order_acquire) == 0) continue;
-    ++recorded;
-    if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
-  }
-  for (std::size_t i = 0; i < kAllApis; ++i)
-    if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
-      write_calls(process, scratch, static_cast<ApiId>(i));
-  cupti::record_end(process, scratch);
+  const std::uint64_t recorded = write_counts(process, scratch);
   if (const char* problem = python_problem()) {
     FrameBuilder note(scratch.frame, FrameType::kNote);
     note.text("no Python frames in the stacks: ", problem);

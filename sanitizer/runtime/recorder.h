@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/watched_call.h"
@@ -28,6 +29,9 @@ std::uint32_t record_site(Process& process, const WatchedCall& call);
 // Opens the journal of a process that is of interest before its first call, so that "no call was seen" can be
 // said. `remark` goes into it, if there is one.
 void record_process(Process& process, const char* remark);
+
+// Writes the counts so far, and that the process is about to become the program at `path`.
+void record_exec(Process& process, std::string_view path);
 
 // Writes the final counts; gives the number of distinct findings of this process.
 std::uint64_t record_end(Process& process);

@@ -8,6 +8,7 @@
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/sources/cupti/source.h"
+#include "sanitizer/sources/flash_ref/observed_copies.h"
 #include "sanitizer/sources/interceptor.h"
 #include "sanitizer/sources/kernel_lookup.h"
 
@@ -84,6 +85,7 @@ struct DlsymAnswer {
 // Called by the hook below with its arguments and return address.
 [[gnu::visibility("hidden"), gnu::used]] DlsymAnswer dtype_san_answer_dlsym(void* handle, const char* name,
                                                                             std::uintptr_t caller) {
+  observe_foreign_copies();
   const ApiId* id = name != nullptr ? watched_name(name) : nullptr;
   if (id == nullptr && name != nullptr && handle != RTLD_NEXT && handle != RTLD_DEFAULT)
     if (void* ours = cupti_stand_in(handle, name)) return {nullptr, ours};

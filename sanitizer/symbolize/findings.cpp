@@ -110,8 +110,14 @@ class Builder {
     Watched& watched = *report_.watched;
     if (journal.process)
       watched.processes.push_back({journal.process->pid, journal.process->command, journal.process->host,
-                                   journal.closed, (journal.hook_ns + 999) / 1000,
-                                   next != nullptr ? next->process->command : ""});
+                                   journal.closed || journal.exec, (journal.hook_ns + 999) / 1000,
+                                   next != nullptr ? next->process->command : journal.exec.value_or("")});
+    if (journal.exec && next == nullptr)
+      report_.not_analysed.push_back(
+          {journal.file, "", "exec",
+           fmt::format("the process became '{}' by exec, and that left no journal: it called nothing that is "
+                       "watched, or the library did not enter it",
+                       *journal.exec)});
     for (const auto& [api, count] : journal.calls) watched.calls[api] += count;
     for (const JournalSource& source : journal.sources) add_source(journal, source);
     for (const JournalLibrary& library : journal.libraries)

@@ -215,6 +215,7 @@ class Reader {
   }
 
   bool store(FrameType type, Payload& in) {
+    if (type != FrameType::kExec) journal_.exec.reset();  // it failed, and the program went on
     switch (type) {
       case FrameType::kProcess:
         return keep(in, journal_.process, read_process(in));
@@ -288,6 +289,10 @@ class Reader {
         if (in.good()) cast_counts_[index] = count;
         return in.good();
       }
+      case FrameType::kExec:
+        journal_.exec = in.text();
+        journal_.hook_ns = in.u64();
+        return in.good();
       case FrameType::kSource:
         return store_source(in);
       case FrameType::kLibrary: {
@@ -375,22 +380,5 @@ class Reader {
 }  // namespace
 
 Journal read_journal(std::string_view bytes, const std::string& file) { return Reader(bytes, file).run(); }
-
-Journal load_journal(const std::string& file) {
-  const auto unreadable = [&](const std::string& problem) {
-    Journal journal;
-    journal.file = file;
-    journal.problems.push_back(fmt::format("cannot be read: {}", problem));
-    return journal;
-  };
-  // Reading a folder throws, and a pipe that nobody writes to never ends.
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error) && !error) return unreadable("not a regular file");
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) return unreadable(std::generic_category().message(errno));
-  return read_journal(bytes, file);
-}
 
 }  // namespace dtype_guard::san

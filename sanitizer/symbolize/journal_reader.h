@@ -145,6 +145,7 @@ struct Journal {
   std::vector<std::string> notes;
   std::uint64_t unrecorded = 0;       // distinct findings that the process could not write
   bool closed = false;                // the process ended by exit
+  std::optional<std::string> exec;    // or became the program at this path, with all counts written
   std::uint64_t hook_ns = 0;          // spent in records, if closed
   std::vector<std::string> problems;  // one sentence each, without the file's name
 };

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <system_error>
 
 #include "sanitizer/runtime/journal.h"
 
@@ -18,6 +22,23 @@ std::vector<std::string> journal_files(const std::string& directory) {
     if (entry.path().native().ends_with(kJournalSuffix)) files.push_back(entry.path().string());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+Journal load_journal(const std::string& file) {
+  const auto unreadable = [&](const std::string& problem) {
+    Journal journal;
+    journal.file = file;
+    journal.problems.push_back(fmt::format("cannot be read: {}", problem));
+    return journal;
+  };
+  // Reading a folder throws, and a pipe that nobody writes to never ends.
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error) && !error) return unreadable("not a regular file");
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  std::string bytes{std::istreambuf_iterator<char>(in), {}};
+  if (!in.is_open() || in.bad()) return unreadable(std::generic_category().message(errno));
+  return read_journal(bytes, file);
 }
 
 std::vector<Journal> load_journals(const std::vector<std::string>& paths) {

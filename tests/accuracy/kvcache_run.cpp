@@ -194,29 +194,28 @@ std::string judge_keys(const std::vector<double>& actual, const std::vector<doub
 
 // Against the oracle on the numbers that attention saw: rotated ones are rounded before, which moves lse by
 // more than the rule allows, so the oracle gets the stored keys, and queries rotated alike.
-std::string judge_rotated_lse(const KvCacheCall& call, KvCacheInputs inputs) {
+std::string judge_rotated_lse(const KvCacheCall& call, KvCacheInputs inputs, const KvCacheResult& exact) {
   KvCacheCase seen = call.sizes;
-  if (seen.pairs > 0) {
-    for (std::int64_t b = 0; b < seen.batch(); ++b) {
-      for (std::int64_t i = 0; i < seen.seq_q; ++i) {
-        const std::int64_t row = seen.heads * seen.dim, at = (b * seen.seq_q + i) * row;
-        const std::int64_t position =
-            seen.cached[static_cast<std::size_t>(b)] + (seen.queries_advance() ? i : 0);
-        TestTensor x({1, 1, seen.heads, seen.dim}, call.dtype), cos({1, seen.pairs}, call.dtype),
-            sin({1, seen.pairs}, call.dtype);
-        const auto slice = [](const std::vector<double>& from, std::int64_t first, std::int64_t count) {
-          return std::vector<double>(from.begin() + first, from.begin() + first + count);
-        };
-        x.set(slice(inputs.q, at, row));
-        cos.set(slice(inputs.cos, position * seen.pairs, seen.pairs));
-        sin.set(slice(inputs.sin, position * seen.pairs, seen.pairs));
-        flash_ref_rotary_options options{};
-        options.struct_size = sizeof options;
-        options.interleaved = seen.interleaved ? 1 : 0;
-        if (flash_ref_rotary(&x, &cos, &sin, &x, &options) != FLASH_REF_OK) return flash_ref_last_error();
-        const std::vector<double> rotated = x.values();
-        std::copy(rotated.begin(), rotated.end(), inputs.q.begin() + at);
-      }
+  if (seen.pairs == 0) return judge_lse(call.lse.values(), exact.lse);
+  for (std::int64_t b = 0; b < seen.batch(); ++b) {
+    for (std::int64_t i = 0; i < seen.seq_q; ++i) {
+      const std::int64_t row = seen.heads * seen.dim, at = (b * seen.seq_q + i) * row;
+      const std::int64_t position =
+          seen.cached[static_cast<std::size_t>(b)] + (seen.queries_advance() ? i : 0);
+      TestTensor x({1, 1, seen.heads, seen.dim}, call.dtype), cos({1, seen.pairs}, call.dtype),
+          sin({1, seen.pairs}, call.dtype);
+      const auto slice = [](const std::vector<double>& from, std::int64_t first, std::int64_t count) {
+        return std::vector<double>(from.begin() + first, from.begin() + first + count);
+      };
+      x.set(slice(inputs.q, at, row));
+      cos.set(slice(inputs.cos, position * seen.pairs, seen.pairs));
+      sin.set(slice(inputs.sin, position * seen.pairs, seen.pairs));
+      flash_ref_rotary_options options{};
+      options.struct_size = sizeof options;
+      options.interleaved = seen.interleaved ? 1 : 0;
+      if (flash_ref_rotary(&x, &cos, &sin, &x, &options) != FLASH_REF_OK) return flash_ref_last_error();
+      const std::vector<double> rotated = x.values();
+      std::copy(rotated.begin(), rotated.end(), inputs.q.begin() + at);
     }
   }
   inputs.k_cache = call.logical(call.k_cache);
@@ -244,7 +243,7 @@ std::string check_kvcache(const KvCacheCase& sizes, TestDtype dtype, std::uint32
   const KvCacheResult exact = kvcache_fp64(sizes, inputs);
   const KvCacheResult naive = kvcache_naive(sizes, inputs, dtype.format);
   std::string problem =
-      judge(call.out.values(), exact.out, naive.out, dtype) + judge_rotated_lse(call, inputs);
+      judge(call.out.values(), exact.out, naive.out, dtype) + judge_rotated_lse(call, inputs, exact);
   problem += judge_keys(call.logical(call.k_cache), exact.k_cache, naive.k_cache, dtype);
   const auto values = call.logical(call.v_cache);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -109,7 +109,7 @@ std::vector<double> random_values(std::mt19937& random, std::size_t count, TestD
 // The rule: max error <= 2 times that of the naive computation + 2 ulp of the output, mean error <= 1.5
 // times. Returns "" or both errors in words.
 std::string judge(const std::vector<double>& actual, const std::vector<double>& exact,
-                  const std::vector<double>& naive, TestDtype dtype, double noise = 0);
+                  const std::vector<double>& naive, TestDtype dtype);
 
 // lse: 1e-5, absolute plus relative; rows without keys are -infinity on both sides.
 std::string judge_lse(const std::vector<double>& actual, const std::vector<double>& exact);

@@ -55,6 +55,33 @@ TEST_CASE("launch: shared memory fits, and twice where two blocks should share a
   }
 }
 
+TEST_CASE("launch: rows of few keys get a kernel of their own where there can be some") {
+  const auto launches = [](const AttentionCase& sizes) {
+    return counted([&] { CHECK(check_attention_bwd(sizes, kFloat16, 1) == ""); }).launches;
+  };
+  const std::uint64_t without = launches({1, 20, 17, 1, 1, 64});
+  CHECK(without == 4);  // forward, deltas, dq, dk and dv
+  CHECK(launches({1, 20, 16, 1, 1, 64}) == without + 1);
+  CHECK(launches({1, 20, 17, 1, 1, 64, true}) == without + 1);
+  CHECK(launches({1, 4, 20, 1, 1, 64, true}) == without);
+  CHECK(launches({1, 4, 19, 1, 1, 64, true}) == without + 1);
+  CHECK(launches({1, 20, 40, 1, 1, 64, false, 0, 0, 30}) == without + 1);
+}
+
+TEST_CASE("launch: a row's few keys may lie in two tiles") {
+  // Two keys that are the same have the same dP, which is delta: dS is 0.
+  const AttentionCase sizes{1, 300, 300, 2, 1, 64, true, 0, 0, 2};
+  std::mt19937 random(2);
+  reference::AttentionInputs inputs = random_inputs(sizes, kBFloat16, random);
+  for (auto* keys : {&inputs.k, &inputs.v})
+    for (std::size_t i = 64; i < keys->size(); ++i) (*keys)[i] = (*keys)[i - 64];
+  AttentionBwdCall call(sizes, kBFloat16);
+  call.fill(inputs, random_values(random, inputs.q.size(), kBFloat16));
+  REQUIRE(call.run() == FLASH_REF_OK);
+  for (double value : call.dq.values()) CHECK(value == 0);
+  for (double value : call.dk.values()) CHECK(value == 0);
+}
+
 TEST_CASE("launch: head dims take the next instance") {
   CHECK(cuda::padded_dim(1) == 64);
   CHECK(cuda::padded_dim(64) == 64);
@@ -143,11 +170,11 @@ TEST_CASE("launch: a missing or small workspace is refused with what is needed, 
   CHECK(run(nullptr, 0) == FLASH_REF_BAD_WORKSPACE);
   CHECK(flash_ref_last_error() ==
         std::string("flash_ref_attention_bwd: options.workspace_bytes is 0; on a CUDA "
-                    "device, expected at least 175"));
+                    "device, expected at least 335"));
   CHECK(call.dq.memory() == before);
-  TestTensor memory({175}, kBool);
-  CHECK(run(memory.tensor().data, 159) == FLASH_REF_BAD_WORKSPACE);
-  CHECK(run(memory.tensor().data, 175) == FLASH_REF_OK);
+  TestTensor memory({335}, kBool);
+  CHECK(run(memory.tensor().data, 319) == FLASH_REF_BAD_WORKSPACE);
+  CHECK(run(memory.tensor().data, 335) == FLASH_REF_OK);
   CHECK(memory.guards_intact());
   CHECK(call.dq.memory() != before);
 }

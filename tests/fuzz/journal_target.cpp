@@ -131,6 +131,7 @@ std::string sample_journal() {
   add(FrameType::kLaunches, [](FrameBuilder& f) { f.u32(1).u64(30); });
   add(FrameType::kSource, [](FrameBuilder& f) { f.text("cupti").u32(1).text("").u64(3).u64(4); });
   add(FrameType::kNote, [](FrameBuilder& f) { f.text("a note"); });
+  add(FrameType::kExec, [](FrameBuilder& f) { f.text("/bin/y").u64(2000); });
   add(FrameType::kClose, [](FrameBuilder& f) { f.u64(1).u64(2).u64(3000); });
   return out.bytes;
 }

@@ -1,5 +1,5 @@
-"""flash_ref's functions on PyTorch's CUDA tensors, through ctypes: no copy, on PyTorch's current stream, with a
-workspace that PyTorch allocates once."""
+"""flash_ref's functions on PyTorch's tensors, on CUDA or CPU, through ctypes: no copy, on PyTorch's current stream,
+with a workspace that PyTorch allocates once."""
 import ctypes
 
 c = ctypes
@@ -41,7 +41,8 @@ def describe(tensor):
     numbers = c.c_int64 * tensor.dim()
     shape, strides = numbers(*tensor.shape), numbers(*tensor.stride())
     code, bits = CODES[str(tensor.dtype).removeprefix("torch.")]
-    result = Tensor(tensor.data_ptr(), 2, tensor.device.index or 0, tensor.dim(), code, bits, 1, shape, strides, 0)
+    device = {"cpu": 1, "cuda": 2}[tensor.device.type]
+    result = Tensor(tensor.data_ptr(), device, tensor.device.index or 0, tensor.dim(), code, bits, 1, shape, strides, 0)
     result.kept = (tensor, shape, strides)
     return result
 
@@ -59,10 +60,11 @@ class Library:
         if getattr(self.library, name)(*pointers, c.byref(options)) != 0:
             raise RuntimeError(self.library.flash_ref_last_error().decode())
 
-    def prepared(self, options, name=None, tensors=()):
-        """The options with stream, and a workspace of the size that NAME_workspace says."""
+    def prepared(self, options, where, name=None, tensors=()):
+        """The options with stream, and a workspace of the size that NAME_workspace says; `where` is a tensor."""
         options.struct_size = c.sizeof(options)
-        options.stream = self.torch.cuda.current_stream().cuda_stream
+        if where.is_cuda:
+            options.stream = self.torch.cuda.current_stream().cuda_stream
         if name is None:
             return options
         size = c.c_size_t()
@@ -72,37 +74,35 @@ class Library:
         if size.value:
             memory = self.workspaces.get(name)
             if memory is None or memory.numel() < size.value:
-                memory = self.torch.empty(size.value, dtype=self.torch.uint8, device="cuda")
+                memory = self.torch.empty(size.value, dtype=self.torch.uint8, device=where.device)
                 self.workspaces[name] = memory
             options.workspace, options.workspace_bytes = memory.data_ptr(), memory.numel()
         return options
 
     def attention_fwd(self, q, k, v, out, lse, causal):
         tensors = [describe(t) for t in (q, k, v, out, lse)]
-        self.call("flash_ref_attention_fwd", tensors, self.prepared(AttentionOptions(causal=causal)))
+        self.call("flash_ref_attention_fwd", tensors, self.prepared(AttentionOptions(causal=causal), q))
 
     def attention_bwd(self, q, k, v, out, lse, dout, dq, dk, dv, causal):
+        """A function that runs backward; so are the others whose workspace is asked for once."""
         tensors = [describe(t) for t in (q, k, v, out, lse, dout, dq, dk, dv)]
-        options = self.prepared(AttentionOptions(causal=causal), "flash_ref_attention_bwd", tensors[:3])
-        self.call("flash_ref_attention_bwd", tensors, options)
+        options = self.prepared(AttentionOptions(causal=causal), q, "flash_ref_attention_bwd", tensors[:3])
+        return lambda: self.call("flash_ref_attention_bwd", tensors, options)
 
     def attention_kvcache(self, q, k_cache, v_cache, lengths, out):
-        """A function that decodes."""
-        q, k_cache, v_cache, lengths, out = (describe(t) for t in (q, k_cache, v_cache, lengths, out))
-        tensors = [q, k_cache, v_cache, None, None, None, None, lengths, None, None]
-        options = self.prepared(KvCacheOptions(), "flash_ref_attention_kvcache", tensors)
-        return lambda: self.call("flash_ref_attention_kvcache", [*tensors, out, None], options)
+        tensors = [*(describe(t) for t in (q, k_cache, v_cache)), *[None] * 4, describe(lengths), None, None]
+        options = self.prepared(KvCacheOptions(), q, "flash_ref_attention_kvcache", tensors)
+        return lambda: self.call("flash_ref_attention_kvcache", [*tensors, describe(out), None], options)
 
     def rotary(self, x, cos, sin, out):
-        self.call("flash_ref_rotary", [describe(t) for t in (x, cos, sin, out)], self.prepared(RotaryOptions()))
+        self.call("flash_ref_rotary", [describe(t) for t in (x, cos, sin, out)], self.prepared(RotaryOptions(), x))
 
     def rwkv7_fwd(self, inputs, out):
         tensors = [*(describe(t) for t in inputs), None, describe(out), None]
-        self.call("flash_ref_rwkv7_fwd", tensors, self.prepared(Rwkv7Options()))
+        self.call("flash_ref_rwkv7_fwd", tensors, self.prepared(Rwkv7Options(), out))
 
     def rwkv7_bwd(self, inputs, dout, gradients):
-        """A function that runs backward."""
-        inputs = [describe(t) for t in inputs]
-        options = self.prepared(Rwkv7Options(), "flash_ref_rwkv7_bwd", inputs)
-        tensors = [*inputs, None, describe(dout), None, *(describe(t) for t in gradients), None]
+        described = [describe(t) for t in inputs]
+        options = self.prepared(Rwkv7Options(), dout, "flash_ref_rwkv7_bwd", described)
+        tensors = [*described, None, describe(dout), None, *(describe(t) for t in gradients), None]
         return lambda: self.call("flash_ref_rwkv7_bwd", tensors, options)

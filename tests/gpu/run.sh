@@ -1,17 +1,28 @@
 #!/bin/sh
 # Everything that needs a GPU, in under nine minutes: build what is missing, the accuracy suite on the device,
-# compute-sanitizer on small shapes, and the benchmarks, whose table comes last. It needs CUDA, CMake, Ninja and
-# PyTorch; what else it takes is carried along in a pack (tests/gpu/pack.sh), with programs compiled beforehand or
-# without.
-# Usage: tests/gpu/run.sh [PACK]    PACK: build-gpu-pack by default
+# compute-sanitizer on small shapes, the sanitizer's cases, and the benchmarks, whose table comes last. It needs CUDA,
+# CMake, Ninja and PyTorch; what else it takes is carried along in a pack (tests/gpu/pack.sh), with programs compiled
+# beforehand or without.
+# Usage: tests/gpu/run.sh [--dry-run] [PACK]    PACK: build-gpu-pack by default
+#   --dry-run  goes on without a GPU: what needs one is skipped with the reason, the rest is done, the benchmarks on CPU
+# PYTHON names an interpreter with PyTorch (default: python3).
 # Status: 0 all right, 77 no GPU (and says so), else what failed is said.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
+dry=""
+if [ "${1:-}" = --dry-run ]; then dry=--dry-run; shift; fi
+case ${1:-} in -*) echo "run.sh: '$1' is no option; expected --dry-run or a folder that pack.sh made" >&2; exit 2 ;; esac
 pack=${1:-$root/build-gpu-pack}
+[ -d "$pack" ] || { echo "run.sh: '$pack' is not there: make it with tests/gpu/pack.sh BUILD '$pack'" >&2; exit 2; }
+pack=$(cd "$pack" && pwd)
 build=$root/build-gpu
-failed=""
+failed="" skipped=""
 started=$(date +%s)
 whole=530  # seconds for all of it: a step has its limit or what is left
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+here=$root/tests/gpu
+
 step() {
   name=$1 limit=$2
   shift 2
@@ -20,21 +31,32 @@ step() {
   [ "$left" -gt "$limit" ] || limit=$left
   [ "$limit" -gt 5 ] || { echo "== $name: no time left"; failed="$failed $name(no-time)"; return 1; }
   printf '\n== %s\n' "$name"
-  timeout -k 5 "$limit" "$@"
+  timeout -k 5 "$limit" "$@" < /dev/null
   status=$?
   printf '== %s: status %s after %s s\n' "$name" "$status" "$(($(date +%s) - began))"
-  [ "$status" -eq 0 ] || [ "$status" -eq 77 ] || failed="$failed $name($status)"
+  case $status in
+    0) ;;
+    77) skipped="$skipped $name" ;;
+    124) failed="$failed $name(over-$limit-s)" ;;
+    *) failed="$failed $name($status)" ;;
+  esac
   return "$status"
 }
+skip() {
+  printf '\n== %s: skipped: %s\n' "$1" "$2"
+  skipped="$skipped $1"
+}
 
+reason=""
 if ! command -v nvidia-smi > /dev/null || ! nvidia-smi -L; then
-  echo "skipped: no CUDA device: nvidia-smi finds none"
-  exit 77
+  reason="no CUDA device: nvidia-smi finds none"
+  [ -n "$dry" ] || { echo "skipped: $reason"; exit 77; }
 fi
 date
 bin=$pack/bin lib=$pack/kernels/libflash_ref.so
-if [ ! -x "$bin/test_gpu" ] || [ ! -f "$lib" ] || ! LD_LIBRARY_PATH=$pack/kernels "$bin/test_gpu" --list-test-names-only > /dev/null 2>&1; then
-  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
+if [ ! -f "$lib" ] || ! LD_LIBRARY_PATH=$pack/kernels "$bin/test_gpu" --help > /dev/null 2>&1; then
+  capability=80
+  [ -n "$reason" ] || capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1 | tr -d .)
   [ "$capability" = 90 ] && capability=90a
   step build 330 sh -c "cmake -S '$root' -B '$build' -G Ninja -DCMAKE_BUILD_TYPE=Release \
     -DDTYPE_GUARD_GPU_PACK='$pack' -DDTYPE_GUARD_CUDA_ARCHITECTURES=$capability-real && \
@@ -42,23 +64,50 @@ if [ ! -x "$bin/test_gpu" ] || [ ! -f "$lib" ] || ! LD_LIBRARY_PATH=$pack/kernel
   bin=$build lib=$build/kernels/libflash_ref.so
 fi
 export LD_LIBRARY_PATH="$(dirname "$lib")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
-"$bin/gpu_probe" || exit $?
-step accuracy 120 "$bin/test_gpu" "~[cpu]"
-small="one key*,a query that sees*,attention keeps the error rule for grouped*,rows that see no key*,rotary copies*,\
-rwkv7 in two halves*,decoding keeps*,without a state before it*"
-if command -v compute-sanitizer > /dev/null; then
-  step memcheck 60 compute-sanitizer --tool memcheck --error-exitcode 9 "$bin/test_gpu" "$small"
-  step racecheck 60 compute-sanitizer --tool racecheck --error-exitcode 9 "$bin/test_gpu" "$small"
-else
-  echo "compute-sanitizer is not installed: memcheck and racecheck were not run"
-  failed="$failed no-compute-sanitizer"
+"$bin/gpu_probe" > "$scratch/probe" 2>&1
+status=$?
+cat "$scratch/probe"
+if [ "$status" -ne 0 ]; then
+  [ -n "$dry" ] && [ "$status" -eq 77 ] || exit "$status"
+  reason=$(sed 's/^skipped: //' "$scratch/probe")
 fi
-if [ -x "$pack/bin/dtype-san" ]; then
-  for case in "$root"/tests/gpu/cases/*.sh; do
-    step "$(basename "$case" .sh)" 25 sh "$case" "$pack"
+
+# The suite in eight processes: most of its time is the oracle's, on CPU.
+"$bin/test_gpu" --list-test-names-only '~[cpu]' > "$scratch/listed"
+sh "$here/catch_names.sh" "$scratch/listed" > "$scratch/names"
+sh "$here/catch_names.sh" "$here/small_tests.txt" > "$scratch/small"
+for part in 0 1 2 3 4 5 6 7; do
+  awk -v part="$part" 'NF && NR % 8 == part' "$scratch/names" > "$scratch/names.$part"
+  [ ! -s "$scratch/names.$part" ] || echo "'$bin/test_gpu' --input-file '$scratch/names.$part'" >> "$scratch/accuracy"
+done
+if [ -n "$reason" ]; then
+  echo "$(grep -c . "$scratch/names") tests of accuracy"
+  for name in accuracy memcheck racecheck; do skip "$name" "$reason"; done
+else
+  step accuracy 120 sh "$here/side_by_side.sh" 115 "$scratch/accuracy"
+  for tool in memcheck racecheck; do
+    if command -v compute-sanitizer > /dev/null; then
+      step "$tool" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/test_gpu" --input-file "$scratch/small"
+    else
+      skip "$tool" "compute-sanitizer is not installed"
+    fi
   done
-else
-  echo "the pack has no dtype-san: tests/gpu/cases were not run"
 fi
-step bench 180 "${PYTHON:-python3}" "$root/tests/gpu/bench.py" "$lib"
-[ -z "$failed" ] || { echo "failed:$failed"; exit 1; }
+
+# The sanitizer's cases: those that measure time each alone, the others side by side.
+if [ -x "$pack/bin/dtype-san" ]; then
+  for case in sdpa casts graphs profiler flash_ref; do
+    echo "sh '$here/cases/cupti_$case.sh' '$pack'" >> "$scratch/cases"
+  done
+  step cupti 75 sh "$here/side_by_side.sh" 70 "$scratch/cases"
+  for case in switch cost; do step "cupti_$case" 60 sh "$here/cases/cupti_$case.sh" "$pack"; done
+else
+  skip cupti "the pack has no dtype-san"
+fi
+step bench 150 "${PYTHON:-python3}" "$here/bench.py" "$lib" $dry --table "$scratch/table"
+printf '\n'
+[ -z "$skipped" ] || echo "skipped:$skipped"
+[ -z "$failed" ] || echo "failed:$failed"
+[ ! -f "$scratch/table" ] || cat "$scratch/table"
+[ -z "$failed" ] || exit 1
+[ -z "$reason" ] || exit 77

@@ -1,13 +1,16 @@
 """Jobs that are joined while they run, switched, left again, and those that cannot be."""
+import ctypes
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
 
 from support import BUILT, Case, environment, main, operands
 
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}[os.uname().machine]
 SUMMARY = re.compile(r"calls (\d+) refused (\d+) interrupted (\d+)")
 
 
@@ -121,13 +124,45 @@ class Joining(Case):
         self.assertEqual(refused, calls)
 
     def test_busy_threads_are_left_as_they_were(self):
-        for kinds in ("mmmk", "dk", "fk", "esk", "ck", "mdfesck"):
+        for kinds in ("mmmk", "dk", "fk", "esk", "ck", "mdfesck", "E", "R"):
             with self.subTest(kinds=kinds):
                 job = self.job(kinds)
                 said = self.attach(job)
                 self.assertRegex(said, r"was paused for \d+\.\d ms")
                 time.sleep(0.3)
                 self.assertEqual(SUMMARY.search(self.end(job)).group(3), "0", "a system call was interrupted")
+
+    def scheduling(self, job):
+        """Of each thread: policy with its flags, nice value, slice."""
+        seen = {}
+        for thread in map(int, os.listdir(f"/proc/{job.pid}/task")):
+            buffer = ctypes.create_string_buffer(48)
+            got = ctypes.CDLL(None, use_errno=True).syscall(SCHED_GETATTR, thread, buffer, 48, 0)
+            self.assertEqual(got, 0, os.strerror(ctypes.get_errno()))
+            seen[thread] = struct.unpack("IIQiIQQQ", buffer.raw)
+        return seen
+
+    def test_threads_are_scheduled_as_before(self):
+        """A thread is urgent only as long as it is stopped."""
+        for nice in (0, 7):
+            with self.subTest(nice=nice):
+                job = self.start("nice", "-n", str(nice), BUILT["long_job"], "kes")
+                before = self.scheduling(job)
+                self.assertIn("was paused for", self.attach(job))
+                after = self.scheduling(job)
+                self.assertEqual(before, {thread: after[thread] for thread in before})
+                self.end(job)
+                for journal in self.journals():
+                    journal.unlink()
+
+    def test_attached_by_a_command_that_ignores_its_children(self):
+        """SIGCHLD, by which the tool learns of a stop, may be ignored in the shell that starts it."""
+        job = self.job("k")
+        done = subprocess.run([BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options",
+                               f"journal={self.scratch / 'journal'}"], env=environment(), capture_output=True, text=True,
+                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("was paused for", done.stderr)
 
     def test_detach_and_on_again(self):
         job = self.job("k")

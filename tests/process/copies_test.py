@@ -83,6 +83,30 @@ class Copies(Case):
     def test_with_and_without_a_slot(self):
         self.expect(BUILT["opened_calls"], "local", BUILT["kernels"], BUILT["plain_kernel"], calls=8)
 
+    def test_a_namespace_of_its_own(self):
+        """dlmopen: the copy there is found by its note, with its modules in the stacks."""
+        for how, name in (("address", "kernels"), ("inside", "inner_copy"), ("inside", "symbolic_copy")):
+            with self.subTest(how=how, name=name):
+                report = self.expect(BUILT["namespace_calls"], how, BUILT[name])
+                self.assertEqual(report["watched"]["libraries"][0]["path"], BUILT[name])
+                functions = [frame["function"] for frame in report["findings"][0]["backtrace"]]
+                self.assertEqual(functions[-1], "_start")
+                self.assertIn("main", functions)
+                if how == "inside":
+                    self.assertIn("call_inside", functions)
+
+    def test_a_namespace_that_goes_and_comes_back(self):
+        self.expect(BUILT["namespace_calls"], "twice", BUILT["inner_copy"], calls=8)
+
+    def test_a_namespace_with_a_library_without_a_slot(self):
+        """Calls of addresses that dlsym gave are seen; those inside the namespace are not, and that is said."""
+        self.expect(BUILT["namespace_calls"], "address", BUILT["plain_kernel"])
+        done, report = self.run_command(BUILT["namespace_calls"], "inside", BUILT["inner_plain"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(report["watched"]["calls"]["flash_ref_rotary"], 0)
+        self.assertIn(f"'{BUILT['inner_plain']}' holds flash_ref without an observer slot and was opened by dlmopen",
+                      " ".join(entry["detail"] for entry in report["not_analysed"]))
+
     def test_probes_for_a_kernel_that_is_not_there(self):
         plain = self.execute(BUILT["opened_calls"], "probe")
         self.assertIn("found: 0\nerror: 1\n", plain.stdout)

@@ -13,13 +13,13 @@ HERE = pathlib.Path(__file__).resolve().parent
 TOOL, TESTS = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 
 
-def run(script, scratch, sources, *options):
+def run(script, scratch, sources, *options, checkouts=TESTS, folder="golden/lint"):
     table = scratch / "table.json"
     flags = ["-std=c++17", "-include", str(TESTS / "unit/clang/mini_torch.h")]
     table.write_text(json.dumps({
         "flags": {"all": flags, "host": [], "cuda": []},
-        "repositories": [{"name": "ours", "commit": "", "folder": "golden/lint", "sources": sources}]}))
-    command = [sys.executable, HERE / script, "--tool", TOOL, "--checkouts", TESTS, "--torch", TESTS, "--table", table,
+        "repositories": [{"name": "ours", "commit": "", "folder": folder, "sources": sources}]}))
+    command = [sys.executable, HERE / script, "--tool", TOOL, "--checkouts", checkouts, "--torch", TESTS, "--table", table,
                "--out", scratch / "out", *options]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=240)
     return done.returncode, done.stdout + done.stderr
@@ -36,8 +36,8 @@ def main():
         scratch = pathlib.Path(folder)
         status, output = run("silence.py", scratch, ["product_ok.cpp"])
         row = [line.split() for line in output.splitlines() if line.startswith("all ")]
-        expect(status == 0 and row and row[0][1:4] == ["1", "1", "0"], "one source, parsed", output)
-        expect(int(row[0][5]) == 2 and row[0][6:9] == ["4", "100%", "0"], "two products, known, no finding", output)
+        expect(status == 0 and row and row[0][1:5] == ["1", "1", "0", "0"], "one source, parsed", output)
+        expect(int(row[0][6]) == 2 and row[0][7:10] == ["4", "100%", "0"], "two products, known, no finding", output)
         status, output = run("plant.py", scratch, ["product_ok.cpp"], "--count", "4", "--seed", "7")
         expect(status == 0 and "4 of 4 found" in output, "four planted, four found", output)
         again = run("plant.py", scratch, ["product_ok.cpp"], "--count", "4", "--seed", "7")[1]
@@ -45,6 +45,14 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         status, output = run("silence.py", pathlib.Path(folder), ["product_bad.cpp"])
         expect("[attention-mixed-dtypes]" in output, "a finding is listed", output)
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = pathlib.Path(folder) / "checkout"
+        checkout.mkdir()
+        for name, text in (("a.cpp", "int a;\n"), ("b.cpp", '#include "c.h"\nint b = missing;\n'), ("c.h", "int c = lost;\n")):
+            (checkout / name).write_text(text)
+        _, output = run("silence.py", pathlib.Path(folder), ["*.cpp"], "--together", "2", checkouts=folder, folder="checkout")
+        row = [line.split() for line in output.splitlines() if line.startswith("all ")]
+        expect(row and row[0][1:5] == ["2", "1", "0", "1"], "an error belongs to the file it stands in", output)
     with tempfile.TemporaryDirectory() as folder:
         status, output = run("plant.py", pathlib.Path(folder), ["product_ok.cpp"])
         expect(status == 2, "nothing to plant in without a run before", output)

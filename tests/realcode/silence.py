@@ -6,14 +6,14 @@
 
 repositories.json says which repositories and commits, where below --checkouts they are expected, which sources count
 and with which flags. Nothing is fetched. What was lowered of each source is kept in --out, so a run can be broken off
-and taken up again; then all of a repository is linked and evaluated as one program, as dtype-lint does with a project. --sample takes every Nth source of a repository, --together N analyses up to N sources of a folder as
-one translation unit, which is much faster where they include the same. With --stubs, headers that are nowhere to be
-found are
-made there, empty, so that the rest of a file still parses; what they would have declared is missing, and such a file
-does not count as parsed. --pch names a precompiled header of <torch/torch.h>, made with the same flags, which
+and taken up again; then all of a repository is linked and evaluated as one program, as dtype-lint does with a project.
+--sample takes every Nth source of a repository, --together N analyses up to N sources of a folder as one translation
+unit, which is much faster where they include the same. With --stubs, headers that are nowhere to be found are made
+there, empty, so that the rest of a file still parses; what they would have declared is missing. --pch names a precompiled header of <torch/torch.h>, made with the same flags, which
 saves most of the time.
 
-Prints, for each repository: sources, how many parsed, lines of its files that functions were analysed in, attention
+Prints, for each repository: sources, how many had no error in them, how many were not analysed, headers with an error
+(what stands around the error is lost), lines of its files that functions were analysed in, attention
 calls reached, operands whose dtype was known, and definite findings, each of which somebody has to look at.
 """
 import argparse
@@ -39,7 +39,7 @@ def arguments():
     for name in ("tool", "checkouts", "torch", "out"):
         parser.add_argument(f"--{name}", required=True, type=lambda path: pathlib.Path(path).absolute())
     parser.add_argument("--table", default=HERE / "repositories.json", type=pathlib.Path, help="instead of its own")
-    for name in ("cuda", "cutlass", "python", "ffi", "stubs", "pch"):
+    for name in ("cuda", "cutlass", "python", "ffi", "protobuf", "stubs", "pch"):
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).absolute())
     parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--sample", type=int, default=1)
@@ -48,6 +48,7 @@ def arguments():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--report-only", action="store_true", help="add up what --out holds")
+    parser.add_argument("--lower-only", action="store_true", help="for a run in parts, the last of which links")
     parser.add_argument("--link-only", action="store_true", help="link and add up what --out holds")
     return parser.parse_args()
 
@@ -68,7 +69,7 @@ def sources_of(repository, root):
 
 def flags_of(repository, common, source, root, args):
     """The flags for one source; a flag that names a folder which was not given is left out."""
-    wanted = list(common["all"]) + (common["cuda"] if source.suffix == ".cu" else common["host"])
+    wanted = repository.get("first", []) + common["all"] + (common["cuda"] if source.suffix == ".cu" else common["host"])
     if source.suffix in (".h", ".hpp"):
         wanted += ["-x", "c++"]
     wanted += repository.get("flags", [])
@@ -202,6 +203,13 @@ def link_all(args):
             print(f"{repository['folder']}: {report['failed']}", flush=True)
 
 
+def with_errors(root, report):
+    """The sources of a translation unit that have errors, and its other files that have some."""
+    files = {root / re.match(r"(.*):\d+: ", each).group(1) for each in report["errors"]}
+    sources = {pathlib.Path(source) for source in report["sources"]}
+    return files & sources, files - sources
+
+
 def lines_in(root, files, cache):
     for name in files:
         path = root / name
@@ -212,20 +220,22 @@ def lines_in(root, files, cache):
 
 def add_up(args):
     chosen, _ = repositories(args)
-    totals = dict.fromkeys(("sources", "parsed", "failed", "lines", "calls", "operands", "known"), 0)
+    totals = dict.fromkeys(("sources", "parsed", "failed", "headers", "lines", "calls", "operands", "known"), 0)
     findings, cache = {}, {}
-    print(f"{'repository':24} sources parsed failed   lines  calls operands  known findings")
+    print(f"{'repository':24} sources parsed failed headers   lines  calls operands  known findings")
     for repository in chosen:
         root = args.checkouts / repository["folder"]
         row = dict.fromkeys(totals, 0)
-        files, calls, own = set(), {}, {}
+        files, headers, calls, own = set(), set(), {}, {}
         for kept in sorted((args.out / repository["folder"]).glob("*.json")):
             report = json.loads(kept.read_text())
             row["sources"] += len(report["sources"])
             if report.get("failed") or report["crashed"]:
                 row["failed"] += len(report["sources"])
                 continue
-            row["parsed"] += 0 if report["errors"] else len(report["sources"])
+            broken, broken_headers = with_errors(root, report)
+            row["parsed"] += len(report["sources"]) - len(broken)
+            headers.update(broken_headers)
             files.update(report["files"])
         whole = json.loads(linked(args, repository).read_text()) if linked(args, repository).exists() else {}
         row["failed"] += bool(whole.get("failed"))
@@ -233,18 +243,21 @@ def add_up(args):
             calls[(call["file"], call["line"], call["column"], call["function"])] = call
         for finding in whole.get("findings", []):
             own[(finding["rule"], finding["file"], finding["line"])] = finding
+        row["headers"] = len(headers)
         row["lines"] = lines_in(root, [name for name in files if not name.startswith("/")], cache)
         row["calls"] = len(calls)
         row["operands"] = sum(len(call["operands"]) for call in calls.values())
         row["known"] = sum(sum(call["operands"].values()) for call in calls.values())
         share = 100 * row["known"] / row["operands"] if row["operands"] else 0
-        print(f"{repository['folder']:24} {row['sources']:7} {row['parsed']:6} {row['failed']:6} {row['lines']:7} "
+        print(f"{repository['folder']:24} {row['sources']:7} {row['parsed']:6} {row['failed']:6} {row['headers']:7} "
+              f"{row['lines']:7} "
               f"{row['calls']:6} {row['operands']:8} {share:5.0f}% {len(own):8}")
         for key in totals:
             totals[key] += row[key]
         findings.update({(repository["folder"], *key): value for key, value in own.items()})
     share = 100 * totals["known"] / totals["operands"] if totals["operands"] else 0
-    print(f"{'all':24} {totals['sources']:7} {totals['parsed']:6} {totals['failed']:6} {totals['lines']:7} "
+    print(f"{'all':24} {totals['sources']:7} {totals['parsed']:6} {totals['failed']:6} {totals['headers']:7} "
+          f"{totals['lines']:7} "
           f"{totals['calls']:6} {totals['operands']:8} {share:5.0f}% {len(findings):8}")
     for (folder, rule, file, line), finding in sorted(findings.items()):
         print(f"{folder}/{file}:{line}: {finding['message']} [{rule}] {','.join(finding['precision'])}"
@@ -260,7 +273,8 @@ def main():
     if not args.report_only:
         if not args.link_only:
             run(args)
-        link_all(args)
+        if not args.lower_only:
+            link_all(args)
     add_up(args)
     return 0
 

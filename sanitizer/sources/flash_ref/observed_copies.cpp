@@ -8,6 +8,7 @@
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/modules.h"
 #include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
 #include "sanitizer/sources/call_check.h"
 #include "sanitizer/sources/cupti/source.h"
@@ -156,11 +157,13 @@ struct Range {
 
 Range object_of(std::uintptr_t address) {
   Range range;
-  each_loaded_object([&](const LoadedObject& object) {
+  const auto look_at = [&](const LoadedObject& object) {
     if (!object.contains(address)) return true;
     object.range(range.low, range.high);
     return false;
-  });
+  };
+  each_loaded_object(look_at);
+  if (range.high == 0) each_foreign_object(look_at);
   return range;
 }
 
@@ -237,25 +240,74 @@ void record_now() {
   if (lease.get() != nullptr) record_copies(*mapped, *lease.get());
 }
 
+// Collected first: adding an observer calls into the copy, and nothing of that kind belongs under the
+// loader's lock.
+struct Found {
+  const flash_ref_observer_slot* slots[kMaxCopies];
+  Range ranges[kMaxCopies];
+  std::size_t count = 0;
+
+  bool add(const LoadedObject& object) {
+    const flash_ref_observer_slot* slot = slot_in(object);
+    if (slot == nullptr || count == kMaxCopies) return false;
+    slots[count] = slot;
+    object.range(ranges[count].low, ranges[count].high);
+    ++count;
+    return true;
+  }
+};
+
+void observe_all(const Found& found) {
+  Changing lock;
+  for (std::size_t i = 0; i < found.count; ++i) (void)observe(*found.slots[i], found.ranges[i]);
+}
+
+bool exports_kernel(const LoadedObject& object) {
+  for (std::size_t i = 0; i < kApiCount; ++i)
+    if (object.find_function(kContracts[i].name) != nullptr) return true;
+  return false;
+}
+
+// Looked at anew whenever something changes there, said once.
+void say_unwatched(std::string_view path) {
+  static std::atomic<bool> said{false};
+  Process* mapped = process();
+  if (mapped == nullptr || said.exchange(true, std::memory_order_relaxed)) return;
+  TextBuffer<1024> note;
+  note << "'" << path
+       << "' holds flash_ref without an observer slot and was opened by dlmopen: calls that objects of its "
+          "namespace "
+          "make are not seen, only those through an address from dlsym";
+  record_process(*mapped, note.c_str());
+}
+
 }  // namespace
 
 void observe_loaded_copies() {
-  // Collected first: adding an observer calls into the copy, and nothing of that kind belongs under the
-  // loader's lock.
-  struct Found {
-    const flash_ref_observer_slot* slot;
-    Range range;
-  } found[kMaxCopies];
-  std::size_t count = 0;
+  Found found;
   each_loaded_object([&](const LoadedObject& object) {
-    const flash_ref_observer_slot* slot = slot_in(object);
-    if (slot == nullptr) return true;
-    found[count].slot = slot;
-    object.range(found[count].range.low, found[count].range.high);
-    return ++count < kMaxCopies;
+    (void)found.add(object);
+    return true;
   });
-  Changing lock;
-  for (std::size_t i = 0; i < count; ++i) (void)observe(*found[i].slot, found[i].range);
+  observe_all(found);
+  observe_foreign_copies();
+}
+
+void observe_foreign_copies() {
+  static std::atomic<std::uint64_t> known{0};
+  const std::uint64_t state = foreign_state();
+  if (state == known.load(std::memory_order_relaxed) || !settings().enabled) return;
+  QuietSection quiet;
+  known.store(state, std::memory_order_relaxed);
+  Found found;
+  char path[512] = "";
+  each_foreign_object([&](const LoadedObject& object) {
+    if (!found.add(object) && exports_kernel(object)) std::strncpy(path, object.path, sizeof path - 1);
+    return true;
+  });
+  observe_all(found);
+  if (path[0] != '\0') say_unwatched(path);
+  if (found.count != 0) record_now();
 }
 
 bool is_observed(std::uintptr_t address) {

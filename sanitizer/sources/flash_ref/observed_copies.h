@@ -14,6 +14,10 @@ namespace dtype_guard::san {
 // Looks at every loaded object and starts to observe the copies that are new. Safe to call at any time.
 void observe_loaded_copies();
 
+// The same in the namespaces of dlmopen, when their objects have changed since; else it costs some loads.
+// What cannot be watched there is written to the journal.
+void observe_foreign_copies();
+
 // Whether the copy that holds this address is watched by its slot.
 bool is_observed(std::uintptr_t address);
 bool observes_any_copy();

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Joins many jobs, one after the other, whose threads are in malloc, dlopen, fork, epoll_wait, kernels and Python, and
-checks that each runs on as if nothing had happened. Prints the pause of the one thread that is stopped.
+checks that each runs on as if nothing had happened. Prints the pause of the one thread that is stopped, from before it
+is asked to stop until it may run again. BUSY processes that only compute run beside them.
 
-    attach_many.py DTYPE_SAN LIBRARY LONG_JOB [ROUNDS]
+    attach_many.py DTYPE_SAN LIBRARY LONG_JOB [ROUNDS [BUSY]]
 """
+import contextlib
+import os
 import re
 import statistics
 import subprocess
@@ -19,10 +22,39 @@ print("ready", flush=True)
 sys.stdin.read()
 print("calls 0 refused 0 interrupted 0")
 """
-KINDS = ("mk", "dk", "fk", "ek", "sk", "ck", "kk", "mdfesck", "python")
+KINDS = ("mk", "dk", "fk", "ek", "E", "R", "sk", "ck", "kk", "mdfesck", "python")
+
+
+@contextlib.contextmanager
+def busy_machine(processes):
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for burner in burners:
+            burner.kill()
+            burner.wait()
 
 
 def main():
+    busy = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+    with busy_machine(busy):
+        return join_jobs()
+
+
+def print_pauses(pauses):
+    print(f"{'threads':10} {'joined':>6} {'median ms':>10} {'longest ms':>11}")
+    for kind, times in pauses.items():
+        if times:
+            print(f"{kind:10} {len(times):6} {statistics.median(times):10.1f} {max(times):11.1f}")
+    every = sorted(time for times in pauses.values() for time in times)
+    if every:
+        shown = ", ".join(f"{share} % within {every[min(len(every) - 1, len(every) * share // 100)]:.1f}" for share in (50, 90, 99))
+        print(f"all: {shown}, longest {every[-1]:.1f} ms, {sum(time > 50 for time in every)} over 50 ms; "
+              f"load {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors")
+
+
+def join_jobs():
     command, library, long_job = sys.argv[1:4]
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 200
     pauses = {kind: [] for kind in KINDS}
@@ -48,10 +80,7 @@ def main():
                 failures.append(f"{kind}: the job ended with {job.returncode}: {output.strip()} {errors.strip()}")
             else:
                 pauses[kind].append(float(pause[1]))
-    print(f"{'threads':10} {'joined':>6} {'median ms':>10} {'longest ms':>11}")
-    for kind, times in pauses.items():
-        if times:
-            print(f"{kind:10} {len(times):6} {statistics.median(times):10.1f} {max(times):11.1f}")
+    print_pauses(pauses)
     for failure in failures:
         print(f"failed: {failure}")
     print(f"{rounds - len(failures)} of {rounds} joined")

@@ -200,6 +200,7 @@ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, 
 
 inline float exp2_fast(float x) { return std::exp2(x); }
 inline float fused(float a, float b, float c) { return std::fma(a, b, c); }
+inline float difference(float a, float b) { return a - b; }
 inline float larger(float a, float b) { return std::fmax(a, b); }
 inline float natural_log(float x) { return std::log(x); }
 inline float hyperbolic_tangent(float x) { return std::tanh(x); }

@@ -15,7 +15,8 @@ import tempfile
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
-PLAIN = [("numbers.cpp", ["-std=c++20"]), ("halves.cu", ["-std=c++17"]),
+PLAIN = [("numbers.cpp", ["-std=c++20"]), ("directives.cpp", ["-std=c++17", "-fopenmp"]),
+         ("halves.cu", ["-std=c++17"]),
          ("halves.cu", ["-std=c++17", "--cuda-path=/nowhere"])]  # the last with stand-ins for a toolkit's headers
 TOOLKIT = pathlib.Path("/usr/local/cuda/include/cuda_bf16.h")
 

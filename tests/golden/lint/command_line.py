@@ -148,13 +148,15 @@ class CommandLine(unittest.TestCase):
         self.assertIn("missing", report["not_analysed"][0]["detail"])
         self.assertEqual([f["location"]["file"] for f in report["findings"]], ["good.cpp"])
 
-    def test_a_constant_whose_initialiser_is_lost_to_an_error_is_no_crash(self):
-        project = self.project(broken="const int kCount{missing, 2};\n"
-                                      "int f() { int n = 0; for (int i = 0; i < kCount; ++i) n += i; return n; }\n")
+    def test_an_initialiser_that_is_lost_to_an_error_is_no_crash(self):
+        project = self.project(constant="const int kCount{missing, 2};\n"
+                                        "int f() { int n = 0; for (int i = 0; i < kCount; ++i) n += i; return n; }\n",
+                               reference="struct Counter { int& count; Counter(int& c) : count(c) {} };\n"
+                                         "auto& counter = missing.add();\nvoid f() { Counter count(counter); }\n")
         out = project / "report.json"
         lint("-p", project / "build", "--format", f"json={out}")
         self.assertEqual([(n["file"], n["reason"]) for n in json.loads(out.read_text())["not_analysed"]],
-                         [("broken.cpp", "parse-error")])
+                         [("constant.cpp", "parse-error"), ("reference.cpp", "parse-error")])
 
     def test_the_report_does_not_depend_on_jobs(self):
         project = self.project(**{f"s{i}": self.BAD for i in range(6)})

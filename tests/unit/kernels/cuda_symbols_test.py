@@ -22,6 +22,7 @@ def expected():
             sides = (0, 1) if dim < 256 else (0, 2, 3)
             names |= {f"attention_bwd_kernel<{four}, {dim}, {options}, (flash_ref::BackwardOf){side}>"
                       for options in ("false", "true") for side in sides}
+            names.add(f"attention_bwd_kernel<{four}, {dim}, true, (flash_ref::BackwardOf)4>")
         names.add(f"kvcache_append_kernel<{four}>")
         names.add(f"attention_bwd_delta_kernel<{t}, {t}>")
     for t in ALL:

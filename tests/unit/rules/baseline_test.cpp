@@ -2,6 +2,7 @@
 
 #include <sstream>
 
+#include "rules/report/format.h"
 #include "sample_report.h"
 #include "tests/catch.h"
 
@@ -34,13 +35,15 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a baseline reads back, holds no lines and leaves out what is suppressed") {
+TEST_CASE("a baseline reads back, holds no lines and marks what is suppressed") {
   const std::string text = baseline_text(test::static_report());
   CHECK(text.find("\"line\"") == std::string::npos);
   const Baseline baseline = read_baseline(text, "b.json");
-  REQUIRE(baseline.size() == 2);
+  REQUIRE(baseline.size() == 3);
   CHECK(baseline[0].rule == "attention-implicit-promotion");
   CHECK(baseline[1].level == Level::kWarning);
+  CHECK_FALSE(baseline[0].suppressed);
+  CHECK(baseline[2].suppressed);
   CHECK_NOTHROW(read_baseline(baseline_text(test::bad_utf8_report()), "b.json"));
 }
 
@@ -73,6 +76,31 @@ TEST_CASE("new, unchanged and fixed are told apart though lines have moved") {
   CHECK(read_baseline(baseline_text(now), "b.json").size() == 2);  // what is fixed leaves the baseline
 }
 
+TEST_CASE("a suppressed finding is compared with the baseline like any other, and counts as suppressed") {
+  std::ostringstream report;
+  write_json(report, test::static_report());
+  for (const std::string& text : {baseline_text(test::static_report()), report.str()}) {
+    const Baseline known = read_baseline(text, "b.json");
+    Report now = test::static_report();
+    apply_baseline(now, known);
+    CHECK(states(now) == Words{"unchanged", "unchanged", "unchanged"});
+    CHECK(summarise(now).suppressed == 1);
+    CHECK(summarise(now).unchanged == 2);
+    std::ostringstream sarif;
+    write_sarif(sarif, now);
+    CHECK(sarif.str().find("\"baselineState\": \"new\"") == std::string::npos);
+    std::erase_if(now.findings, [](const Finding& finding) { return finding.suppression.has_value(); });
+    apply_baseline(now, known);
+    CHECK(states(now) == Words{"unchanged", "unchanged"});  // gone, and never asked after
+  }
+  Report later = test::static_report();
+  for (Finding& finding : later.findings) finding.suppression = Suppression{"comment", "why", 1};
+  Report open = test::static_report();
+  for (Finding& finding : open.findings) finding.suppression.reset();
+  apply_baseline(later, read_baseline(baseline_text(open), "b.json"));
+  CHECK(states(later) == Words{"unchanged", "unchanged", "unchanged"});
+}
+
 TEST_CASE("a partial run calls nothing fixed that it did not look at") {
   const Baseline known = read_baseline(baseline_text(test::static_report()), "b.json");
   Report broken;
@@ -89,7 +117,7 @@ TEST_CASE("a partial run calls nothing fixed that it did not look at") {
 TEST_CASE("a report serves as baseline, and anything else is refused with its place") {
   std::ostringstream report;
   write_json(report, test::static_report());
-  CHECK(read_baseline(report.str(), "r.json").size() == 2);
+  CHECK(read_baseline(report.str(), "r.json").size() == 3);
   CHECK(message("").rfind("b.json:1: found malformed JSON", 0) == 0);
   CHECK(message("{}") ==
         "b.json:1: /: found an empty object, expected a baseline with \"schema\": "
@@ -98,7 +126,7 @@ TEST_CASE("a report serves as baseline, and anything else is refused with its pl
   CHECK(message(head + "\"x\": 1}") == "b.json:1: /: found an object, expected a member \"findings\"");
   CHECK(message(head + "\"findings\": 7}") == "b.json:2: /findings: found the number 7, expected an array");
   CHECK(message(head + "\"findings\": [{}]}") ==
-        "b.json:2: /findings/0: found an empty object, expected an entry with a \"fingerprint\"");
+        "b.json:2: /findings/0: found an empty object, expected a member \"fingerprint\"");
   CHECK(message(head + "\"findings\": [3]}") ==
         "b.json:2: /findings/0: found the number 3, expected an object");
   CHECK(message(head + "\"findings\": []}") == "accepted");

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -48,6 +49,31 @@ TEST_CASE("every format takes every report, and only text may pass odd bytes on"
       if (format.name != "text") CHECK(valid_utf8(text) == text);
     }
   }
+}
+
+TEST_CASE("control characters in names, messages and reasons reach no terminal and forge no line") {
+  Report report = test::bad_utf8_report();
+  report.findings[0].baseline = "fixed";
+  report.findings[1].fixes = {{"a\x1b[2J\nforged: error: b", false, {}}};
+  Report watched = test::runtime_report();
+  watched.findings[0].backtrace[0] = {"c++", "f\nforged", "a\nforged.cpp", 3, "m", 0};
+  watched.findings[0].occurrences[0].host = "h\nforged";
+  watched.watched->libraries[0].path = "l\nforged\xc2\x9b";
+  watched.watched->processes[0].host = "h\nforged";
+  watched.watched->sources[0].why = "why\nforged";
+  for (const Report& each : {report, watched}) {
+    for (const OutputFormat& format : output_formats()) {
+      CAPTURE(format.name);
+      const std::string text = written(each, format.name);
+      const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 && c != '\n'; };
+      CHECK(std::none_of(text.begin(), text.end(), is_control));
+      CHECK(text.find("\nforged") == std::string::npos);
+      if (format.name == "text") CHECK(text.find("\xc2\x9b") == std::string::npos);
+      CHECK(text.find("\n]]") == std::string::npos);
+    }
+  }
+  CHECK(written(report, "text").find("bad/<b>\"\\\x80\xff%:,\\x0a\\x1b]]></script>\xe2(\xa1:5") !=
+        std::string::npos);
 }
 
 TEST_CASE("reading a report back and writing it again changes nothing, in every format") {

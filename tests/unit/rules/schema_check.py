@@ -30,7 +30,7 @@ def main():
     program, rules = sys.argv[1], pathlib.Path(sys.argv[2])
     report_schema = load(rules / "report" / "report.schema.json")
     contracts_schema = load(rules / "contracts" / "contracts.schema.json")
-    for schema in (report_schema, contracts_schema):
+    for schema in (report_schema, contracts_schema, load(rules / "report" / "baseline.schema.json")):
         jsonschema.Draft7Validator.check_schema(schema)
         assert not list(described(schema)), f"no description: {list(described(schema))}"
     report = None

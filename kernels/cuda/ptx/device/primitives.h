@@ -23,7 +23,8 @@ struct Quad {
   std::uint32_t x[4];
 };
 
-FLASH_REF_DEVICE int thread() { return static_cast<int>(threadIdx.x); }
+// Said so that the compiler knows it to be no negative number, whose remainders would cost more.
+FLASH_REF_DEVICE int thread() { return static_cast<int>(threadIdx.x & 1023U); }
 FLASH_REF_DEVICE unsigned block() { return blockIdx.x; }
 
 FLASH_REF_DEVICE std::uint32_t shared_memory() {
@@ -151,6 +152,8 @@ FLASH_REF_DEVICE float exp2_fast(float x) {
   return y;
 }
 FLASH_REF_DEVICE float fused(float a, float b, float c) { return fmaf(a, b, c); }
+// a - b where a is the rounded number that it is elsewhere, not a product that this is fused with.
+FLASH_REF_DEVICE float difference(float a, float b) { return __fsub_rn(a, b); }
 FLASH_REF_DEVICE float larger(float a, float b) { return fmaxf(a, b); }  // a number wins over a NaN
 FLASH_REF_DEVICE float natural_log(float x) { return logf(x); }
 FLASH_REF_DEVICE float hyperbolic_tangent(float x) { return tanhf(x); }

@@ -1,0 +1,31 @@
+#include "rules/text/printable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "rules/text/utf8.h"
+
+namespace dtype_guard {
+
+std::string printable(std::string_view text) {
+  // C0, DEL, and C1 by its lead byte: nearly all text has none of them.
+  const auto is_plain = [](unsigned char c) { return c >= 0x20 && c != 0x7F && c != 0xC2; };
+  if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
+  std::string shown;
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Character character = utf8_character(text, at);
+    const bool control =
+        character.valid && (character.code < 0x20 || (character.code >= 0x7F && character.code < 0xA0));
+    if (control) {
+      fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned>(character.code));
+    } else {
+      shown += text.substr(at, character.length);
+    }
+    at += character.length;
+  }
+  return shown;
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,14 @@
+// Text from outside (file names, command lines, functions, reasons) as one line of a terminal or a log may
+// show it: control characters, which a terminal would obey and which would forge further lines, are written
+// out.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dtype_guard {
+
+// "a\nb" becomes "a\x0ab". Bytes that are no UTF-8 stay as they are.
+std::string printable(std::string_view text);
+
+}  // namespace dtype_guard

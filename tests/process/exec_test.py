@@ -1,0 +1,65 @@
+"""A watched program that becomes another one by exec: nothing of it is lost, and the report says what it became."""
+from support import BUILT, Case, main
+
+ECHO = ("-c", 'echo "$LEFT $0 $1 $2 $3"', "a", "b", "c")
+
+
+class Exec(Case):
+    def became(self, *words):
+        """What the program printed, the same as without the library, and its report."""
+        plain = self.execute(BUILT["exec_ways"], *words)
+        done = self.preloaded(BUILT["exec_ways"], *words, options="print_summary=0")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (plain.returncode, plain.stdout, plain.stderr))
+        shown, report = self.report(self.scratch / "journal")
+        for journal in self.journals():
+            journal.unlink()
+        self.assertEqual(shown.returncode, 1, shown.stderr)
+        return done.stdout, shown.stdout, report
+
+    def notes(self, report):
+        return [entry["detail"] for entry in report["not_analysed"] if entry["reason"] == "exec"]
+
+    def test_each_function(self):
+        for function in ("execl", "execle", "execlp", "execv", "execve", "execvp", "execvpe", "fexecve"):
+            with self.subTest(function=function):
+                printed, shown, report = self.became(function, "/bin/sh", *ECHO, "d")
+                left = "over" if function in ("execle", "execve", "execvpe", "fexecve") else ""
+                self.assertEqual(printed, f"{left} a b c d\n")
+                [process] = report["watched"]["processes"]
+                name = "(a descriptor)" if function == "fexecve" else "/bin/sh"
+                self.assertEqual((process["complete"], process["replaced_by"]), (True, name))
+                self.assertEqual(report["watched"]["calls"]["flash_ref_rotary"], 3)
+                self.assertEqual([finding["count"] for finding in report["findings"]], [3])
+                self.assertIn(f"(became '{name}' by exec)", shown)
+                [note] = self.notes(report)
+                self.assertIn(f"became '{name}' by exec, and that left no journal", note)
+
+    def test_a_watched_program_follows(self):
+        words = (BUILT["kernel_calls"], "wrong", 1, "c", "d", "e", "f")
+        done = self.preloaded(BUILT["exec_ways"], "execv", *words)
+        self.assertEqual(done.returncode, self.execute(*words).returncode, done.stderr)
+        _, report = self.report(self.scratch / "journal")
+        self.assertEqual(self.notes(report), [])
+        self.assertEqual(sorted(process["replaced_by"].split()[0] if process["replaced_by"] else ""
+                                for process in report["watched"]["processes"]), ["", BUILT["kernel_calls"]])
+        self.assertEqual(sum(finding["count"] for finding in report["findings"]), 3 + 1)
+
+    def test_what_fails_is_no_end(self):
+        for function, path, error in (("execv", "/nowhere", "No such file or directory"), ("bad_pointer", "/bin/sh", "Bad address"),
+                                      ("execlp", "no-such-program", "No such file or directory")):
+            with self.subTest(function=function):
+                printed, shown, report = self.became(function, path, *ECHO, "d")
+                self.assertEqual(printed, f"went on: {error}\n")
+                self.assertEqual(sum(finding["count"] for finding in report["findings"]), 3 + 1)
+                self.assertEqual((self.notes(report), report["watched"]["processes"][0]["replaced_by"]), ([], ""))
+                self.assertNotIn("by exec", shown)
+
+    def test_a_vfork_child_leaves_its_parents_journal_alone(self):
+        printed, shown, report = self.became("vfork", "/bin/sh", *ECHO, "d")
+        self.assertEqual(sorted(printed.splitlines()), sorted([" a b c d", "child 0", "went on: Success"]))
+        self.assertEqual(sum(finding["count"] for finding in report["findings"]), 3 + 1)
+        self.assertNotIn("by exec", shown)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,54 @@
+/* exec_ways FUNCTION PROGRAM WORD...: three wrong calls, then PROGRAM with all words by that function; those
+ * that take an environment pass LEFT=over alone. What fails is printed, and a fourth wrong call made.
+ * FUNCTION may be bad_pointer (execv of no address) or vfork (execv in a vfork child, which is waited for).
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <flash_ref/flash_ref.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "rotary_call.h"
+
+static int rotary(const DLTensor* x, const DLTensor* cos, const DLTensor* sin, DLTensor* out,
+                  const void* options) {
+  return flash_ref_rotary(x, cos, sin, out, options);
+}
+
+static void by_vfork(char** words) {
+  int status = 0;
+  pid_t child = vfork();
+  if (child == 0) {
+    execv(words[0], words);
+    _exit(1);
+  }
+  waitpid(child, &status, 0);
+  printf("child %d\n", status);
+}
+
+int main(int argc, char** argv) {
+  char* variables[] = {"LEFT=over", NULL};
+  const char* how = argv[1];
+  const char* volatile nowhere = (const char*)8;
+  char** words = argv + 2;
+  char** w = words;
+  if (argc != 9) return 2; /* the variadic ones take seven words */
+  for (int i = 0; i < 3; ++i) rotate_once(rotary, 1);
+  fflush(stdout);
+  errno = 0;
+  if (strcmp(how, "execl") == 0) execl(w[0], w[0], w[1], w[2], w[3], w[4], w[5], w[6], NULL);
+  if (strcmp(how, "execlp") == 0) execlp(w[0], w[0], w[1], w[2], w[3], w[4], w[5], w[6], NULL);
+  if (strcmp(how, "execle") == 0) execle(w[0], w[0], w[1], w[2], w[3], w[4], w[5], w[6], NULL, variables);
+  if (strcmp(how, "execv") == 0) execv(w[0], words);
+  if (strcmp(how, "execvp") == 0) execvp(w[0], words);
+  if (strcmp(how, "execve") == 0) execve(w[0], words, variables);
+  if (strcmp(how, "execvpe") == 0) execvpe(w[0], words, variables);
+  if (strcmp(how, "fexecve") == 0) fexecve(open(w[0], O_RDONLY | O_CLOEXEC), words, variables);
+  if (strcmp(how, "bad_pointer") == 0) execv(nowhere, words);
+  if (strcmp(how, "vfork") == 0) by_vfork(words);
+  printf("went on: %s\n", strerror(errno));
+  rotate_once(rotary, 1);
+  return 0;
+}
