@@ -77,7 +77,11 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
     const TypeFacts result = facts(callee->getReturnType());
     return result.kind == TypeKind::kNumber ? number(result.element) : builder_.unknown();
   }
-  if (entry) return tensor_operator(entry, last, callee, object, arguments);
+  if (entry) {
+    // torch::fft::fft is fft_fft: where the bare name is not the operator's, the table's is.
+    return tensor_operator(entry, find_operator(last) == entry ? last : entry->name, callee, object,
+                           arguments);
+  }
   const TypeFacts result = facts(callee->getReturnType());
   if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch) {
     for (const Expr* each : arguments) value(each);
@@ -99,6 +103,16 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
   // at:: and torch:: functions name their parameters as the operators' schemas do; torch::nn::functional does
   // not.
   const bool names_as_schema = callee && plain_name(*callee).find("::functional::") == std::string::npos;
+  // A tensor by a name that the table does not have (linalg_qr's A, inner's other) is the table's at its
+  // position, unless another parameter is that.
+  const auto takes = [&](const std::string& argument) {
+    return std::any_of(callee->param_begin(), callee->param_end(),
+                       [&](const clang::ParmVarDecl* each) { return each->getName() == argument; });
+  };
+  const auto stands_for_another = [&](const std::string& written, TypeKind kind, std::size_t position) {
+    return entry && names_as_schema && kind == TypeKind::kTensor && !listed(written) &&
+           position < entry->arguments.size() && !takes(entry->arguments[position]);
+  };
   if (object) {
     given.push_back({"self", *object});
     ++position_in_table;
@@ -117,6 +131,8 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
     std::string argument;
     if (carries_dtype(type.kind)) {
       argument = "dtype";
+    } else if (stands_for_another(written, type.kind, position_in_table)) {
+      argument = entry->arguments[position_in_table];
     } else if (!written.empty() && (listed(written) || names_as_schema)) {
       argument = written;
     } else if (entry && position_in_table < entry->arguments.size()) {

@@ -68,28 +68,38 @@ class Pass {
 
 }  // namespace
 
-AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
+std::vector<std::uint32_t> roots_to_analyse(const FunctionIndex& index,
+                                            const std::vector<std::uint32_t>& through) {
+  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
+  return through.empty() ? roots : roots_that_run(index, roots, through);
+}
+
+AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                       const AnalysisOptions& options) {
   AnalysisResult out;
-  const FunctionIndex index(module);
+  const Module& module = index.module();
   FindingCollector collector(module, options);
-  std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
-  if (!options.through.empty()) roots = roots_that_run(index, roots, options.through);
   std::vector<bool> given_up(module.functions.size());
   for (const PrecisionSetting& setting : options.settings) {
     for (const std::string& torch_version : options.torch_versions) {
       const Pass pass(index, options, setting, torch_version);
       for (const std::uint32_t root : roots) {
+        // What explodes once explodes in each setting: that is paid for once.
         std::string problem;
-        if (pass.look_at(root, collector, out.refusals, problem)) continue;
+        if (given_up[root] || pass.look_at(root, collector, out.refusals, problem)) continue;
         const Function& function = module.functions[root];
-        if (!given_up[root])
-          out.not_analysed.push_back({function.name, "budget: " + problem, function.range});
+        out.not_analysed.push_back({function.name, "budget: " + problem, function.range});
         given_up[root] = true;
       }
     }
   }
   out.findings = collector.take();
   return out;
+}
+
+AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
+  const FunctionIndex index(module);
+  return analyse(index, roots_to_analyse(index), options);
 }
 
 }  // namespace dtype_guard::flow

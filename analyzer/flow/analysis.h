@@ -32,8 +32,7 @@ struct AnalysisOptions {
   std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
-  std::vector<std::uint32_t> through;  // functions: only roots that may run one of them; empty: all roots
-  bool refusals = false;               // also list Refusals
+  bool refusals = false;  // also list Refusals
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
 };
@@ -57,5 +56,14 @@ struct AnalysisResult {
 // Functions call each other across the whole module; link several files' modules first (link.h) for whole
 // programs.
 AnalysisResult analyse(const Module& module, const AnalysisOptions& options);
+
+class FunctionIndex;
+// Roots that can come to a call that has a contract; with `through`, only those that may run one of these
+// functions.
+std::vector<std::uint32_t> roots_to_analyse(const FunctionIndex& index,
+                                            const std::vector<std::uint32_t>& through = {});
+// From these roots alone.
+AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                       const AnalysisOptions& options);
 
 }  // namespace dtype_guard::flow

@@ -8,8 +8,11 @@
 namespace dtype_guard::flow {
 namespace {
 constexpr int kMaxDepth = 32;
-constexpr int kMaxRounds = 3;           // of one function within its own evaluation
-constexpr std::size_t kMaxVisits = 64;  // of one block in one activation; real code settles in a handful
+constexpr int kMaxRounds = 3;  // of one function within its own evaluation
+// Of one block in one activation. Real code settles in a handful; what has not by the first number keeps what
+// it had, so that it cannot go back and forth for ever.
+constexpr std::size_t kVisitsBeforeWidening = 12;
+constexpr std::size_t kMaxVisits = 64;
 }  // namespace
 
 Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -92,6 +95,11 @@ void Engine::run(Activation& activation, State entry) {
       } else {
         state = found->second;
       }
+    }
+    if (state && before[block] && visits[block] > kVisitsBeforeWidening) {
+      State widened = *before[block];
+      join(widened, *state, symbols_, false);
+      state = std::move(widened);
     }
     if (!state || (before[block] && *before[block] == *state)) continue;
     if (++visits[block] > kMaxVisits) {

@@ -73,7 +73,11 @@ Rank result_rank(const Operator& op, const Instruction& instruction,
     }
     case RankRule::kLikeFirst:
       return first;
+    case RankRule::kReduceOrBroadcast:
     case RankRule::kReduce: {
+      const std::size_t other = position("other");
+      const bool elementwise = op.rank == RankRule::kReduceOrBroadcast && other < instruction.args.size();
+      if (elementwise) return broadcast(first, rank_of(tensors(other)));
       const std::size_t keepdim = position("keepdim");
       if (keepdim < instruction.args.size() && is_true(argument(keepdim))) return first;
       if (!has_dim) return Rank::exactly(0);

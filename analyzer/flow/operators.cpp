@@ -151,7 +151,7 @@ Value Engine::module_forward(const Activation& activation, const Instruction& in
                         instruction.args.size() > 1 ? instruction.args[1].value : 0});
       continue;
     }
-    const auto cell = object ? object->cells.find(field(source)) : std::map<Key, Value>::const_iterator();
+    const auto cell = object ? object->cells.find(field(source)) : Cells::const_iterator();
     if (object && cell != object->cells.end()) {
       inputs.push_back({op->arguments[i], tensors(state, cell->second), 0});
     } else {

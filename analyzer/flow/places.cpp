@@ -106,8 +106,7 @@ namespace {
 // Where one more element goes: behind the last, as long as it is known how many there are.
 Key next_cell(const HeapObject& object, bool strong) {
   const auto count = static_cast<std::int64_t>(object.cells.size());
-  const bool listed =
-      object.cells.empty() || object.cells.rbegin()->first == Key{Key::Kind::kIndex, count - 1};
+  const bool listed = object.cells.empty() || object.cells.last_key() == Key{Key::Kind::kIndex, count - 1};
   const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() &&
                        object.kind == HeapObject::Kind::kContainer;
   return counted ? Key{Key::Kind::kIndex, count} : Key{Key::Kind::kAny, 0};

@@ -190,7 +190,7 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
     const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
     const auto cell = object
                           ? object->cells.find(each.kind == Kind::kHandle ? HeapObject::kContents : each.key)
-                          : std::map<Key, Value>::const_iterator();
+                          : Cells::const_iterator();
     if (!object || cell == object->cells.end()) continue;
     Alternatives inner;
     const Value contents = cell->second;

@@ -75,11 +75,11 @@ class Joiner {
 
  private:
   void cell(HeapObject& into, const Key& key, const Value& value) const {
-    const auto [found, is_new] = into.cells.try_emplace(key, value);
+    const auto [ours, is_new] = into.cells.try_emplace(key, value);
     if (!is_new) {
-      values(found->second, value);
+      values(ours, value);
     } else if (!into.rest.is_bottom() && key.kind == Key::Kind::kIndex) {
-      values(found->second, into.rest);  // one side left this cell to the rest
+      values(ours, into.rest);  // one side left this cell to the rest
     }
   }
 

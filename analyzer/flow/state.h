@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/flow/cells.h"
 #include "analyzer/flow/shared_array.h"
 #include "analyzer/flow/symbols.h"
 #include "analyzer/flow/values.h"
@@ -31,8 +32,8 @@ struct HeapObject {
   enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kTensor, kBuffer, kClosure };
   Kind kind = Kind::kInstance;
   std::string type;
-  std::map<Key, Value> cells;  // a tensor's or buffer's contents are its cell kContents
-  Value rest;                  // any cell that is not listed; bottom: none was stored
+  Cells cells;  // a tensor's or buffer's contents are its cell kContents
+  Value rest;   // any cell that is not listed; bottom: none was stored
   std::vector<Registration> registered;
   bool stated = false;      // a conversion of this tensor was seen in the code
   SymbolSetId symbols = 0;  // what decides a field that nobody stored

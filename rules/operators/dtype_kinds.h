@@ -14,6 +14,14 @@ namespace dtype_guard {
 
 inline bool is_integral_or_bool(Dtype dtype) { return is_integral(dtype) || dtype == Dtype::kBool; }
 
+inline bool is_tensor(const OperatorInput& input) { return input.rank != RankClass::kWrapped; }
+
+// What autocast may cast: a tensor, floating, not double. float8 is not cast either.
+inline bool is_eligible(const OperatorInput& input) {
+  return is_tensor(input) && category(input.dtype) == DtypeCategory::kFloating &&
+         input.dtype != Dtype::kFloat64;
+}
+
 inline Dtype real_of(Dtype dtype) {
   switch (dtype) {
     case Dtype::kComplex32:
@@ -68,6 +76,13 @@ inline bool fits(OutRule rule, Dtype computed, Dtype input, Dtype out) {
       break;
   }
   return can_store(computed, out);
+}
+
+// PyTorch's alpha_check: whether a number of dtype `scale` may scale a result of dtype `computed`.
+inline bool may_scale(Dtype scale, Dtype computed) {
+  if (is_complex(scale)) return is_complex(computed);
+  if (is_floating(scale)) return !is_integral_or_bool(computed);
+  return scale != Dtype::kBool || computed == Dtype::kBool;
 }
 
 inline Dtype bool_to_long(Dtype dtype) { return dtype == Dtype::kBool ? Dtype::kInt64 : dtype; }

@@ -14,14 +14,6 @@ namespace {
 using Inputs = std::vector<OperatorInput>;
 using Outcome = PromotionResult;
 
-bool is_tensor(const OperatorInput& input) { return input.rank != RankClass::kWrapped; }
-
-// What autocast may cast: a tensor, floating, not double. float8 is not cast either.
-bool is_eligible(const OperatorInput& input) {
-  return is_tensor(input) && category(input.dtype) == DtypeCategory::kFloating &&
-         input.dtype != Dtype::kFloat64;
-}
-
 class Evaluation {
  public:
   Evaluation(const Operator& op, Inputs inputs, std::optional<Dtype> dtype, const OperatorContext& context)
@@ -122,7 +114,10 @@ class Evaluation {
     }
     for (const auto& [argument, dtypes] : op_.refuses_argument) {
       const OperatorInput* input = named(argument);
-      if (input != nullptr && dtypes.contains(input->dtype)) return refusal(input->dtype);
+      const Dtype given = argument == "dtype" ? dtype_.value_or(Dtype::kUndefined)
+                          : input != nullptr  ? input->dtype
+                                              : Dtype::kUndefined;
+      if (dtypes.contains(given)) return refusal(given);
     }
     if (quotient_of_integers()) return PromotionError{fmt::format("{} does not divide integers", op_.name)};
     if (const OperatorInput* refused = refused_parameter()) {
@@ -195,7 +190,7 @@ class Evaluation {
       case ResultRule::kPromoteToReal:
       case ResultRule::kToReal:
         return op_.dtype_widens && dtype_ ? widened()
-                                          : mapped([this](Dtype d) { return real_of(dtype_.value_or(d)); });
+                                          : mapped([this](Dtype d) { return dtype_.value_or(real_of(d)); });
       case ResultRule::kToComplex: {
         const Outcome joined = promoted();
         return std::holds_alternative<Dtype>(joined) ? complex_of(std::get<Dtype>(joined)) : joined;
@@ -295,11 +290,14 @@ class Evaluation {
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
     }
-    const auto is_number = [](const ResultTypeOperand& operand) {
-      return operand.rank == RankClass::kWrapped;
-    };
+    if (!std::holds_alternative<Dtype>(joined)) return joined;
+    const auto is_number = [](const auto& operand) { return operand.rank == RankClass::kWrapped; };
+    for (const std::string& argument : op_.scales) {
+      const OperatorInput* scale = named(argument);
+      if (scale != nullptr && !may_scale(scale->dtype, std::get<Dtype>(joined))) return refusal(scale->dtype);
+    }
     if (op_.numbers_pass && std::any_of(operands.begin(), operands.end(), is_number)) return joined;
-    return std::holds_alternative<Dtype>(joined) ? unless_refused(std::get<Dtype>(joined)) : joined;
+    return unless_refused(std::get<Dtype>(joined));
   }
 
   Outcome same() {
@@ -342,7 +340,12 @@ class Evaluation {
   }
 
   Outcome like_first() {
-    if (const OperatorInput* input = first()) return unless_refused(input->dtype);
+    const OperatorInput* input = first();
+    if (op_.numbers_default && input != nullptr && !is_tensor(*input)) {
+      const auto tensor = std::find_if(inputs_.begin(), inputs_.end(), is_tensor);
+      return unless_refused(tensor == inputs_.end() ? context_.default_dtype : tensor->dtype);
+    }
+    if (input != nullptr) return unless_refused(input->dtype);
     return PromotionError{fmt::format("{} was given no tensor", op_.name)};
   }
 

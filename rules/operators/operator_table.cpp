@@ -26,6 +26,7 @@ struct OperatorTable {
   std::vector<Operator> earlier;  // rows of older releases
   std::vector<std::pair<std::string, std::vector<std::string>>> aliases;
   std::unordered_map<std::string, DtypeSet> also_refused;
+  std::unordered_map<std::string, SharedNames> scaled_by;
 
   void add_variants(const Operator& entry, bool in_place, const SharedNames& out_arguments);
   void attach_earlier();
@@ -81,24 +82,28 @@ void OperatorTable::attach_earlier() {
   earlier.clear();
 }
 
-// "also_refuses" names operators of any file, the generated one included, and holds for their variants and
-// older releases.
+// "also_refuses" and "scaled_by" name operators of any file, the generated one included, and hold for their
+// variants and older releases.
 void OperatorTable::refuse_more() {
-  const auto add = [](Operator& op, DtypeSet more) {
+  const auto add = [](Operator& op, DtypeSet more, const SharedNames& scales) {
     op.refuses = DtypeSet::from_bits(op.refuses.bits() | more.bits());
+    if (!scales.empty()) op.scales = scales;
   };
   for (std::vector<Operator>* list : {&entries, &variants}) {
     for (Operator& entry : *list) {
       std::string name = entry.name;
       if (entry.in_place && name.ends_with("_out")) name.resize(name.size() - 4);
       if (entry.in_place && name.ends_with("_")) name.pop_back();
-      const auto found = also_refused.find(name);
-      if (found == also_refused.end()) continue;
-      add(entry, found->second);
-      for (Operator& old : entry.earlier) add(old, found->second);
+      const auto refused = also_refused.find(name);
+      const auto scaled = scaled_by.find(name);
+      const DtypeSet more = refused != also_refused.end() ? refused->second : DtypeSet();
+      const SharedNames scales = scaled != scaled_by.end() ? scaled->second : SharedNames();
+      add(entry, more, scales);
+      for (Operator& old : entry.earlier) add(old, more, scales);
     }
   }
   also_refused.clear();
+  scaled_by.clear();
 }
 
 // After attach_earlier(): a rule of an older release needs a row of its own.
@@ -173,6 +178,13 @@ void read_file(OperatorTable& table, const EmbeddedFile& file, const JsonNode& r
       const DtypeSet dtypes = reader.dtypes(reader.required(node, "dtypes"));
       for (const std::string& name : reader.strings(reader.required(node, "names")))
         table.also_refused[name] = dtypes;
+    }
+  }
+  if (const JsonNode* scaled = root.member("scaled_by")) {
+    for (const JsonNode& node : *scaled->items()) {
+      const SharedNames scales = reader.strings(reader.required(node, "arguments"));
+      for (const std::string& name : reader.strings(reader.required(node, "names")))
+        table.scaled_by[name] = scales;
     }
   }
   const JsonNode* out = root.member("out");

@@ -43,14 +43,15 @@ enum class ResultRule : std::uint8_t {
 };
 
 enum class RankRule : std::uint8_t {
-  kBroadcast,   // the largest rank of the promoting arguments
-  kLikeFirst,   // elementwise on the first tensor
-  kReduce,      // one dimension fewer without keepdim; zero without dim
-  kAtLeastOne,  // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
-  kPlusOne,     // unsqueeze, stack
-  kMinusOne,    // select, indexing by one integer
-  kZero,        // always 0-dim
-  kFromShape,   // length of the shape argument when constant: view, zeros, full
+  kBroadcast,          // the largest rank of the promoting arguments
+  kLikeFirst,          // elementwise on the first tensor
+  kReduce,             // one dimension fewer without keepdim; zero without dim
+  kReduceOrBroadcast,  // max(dim) as kReduce, max(other) as kBroadcast
+  kAtLeastOne,         // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
+  kPlusOne,            // unsqueeze, stack
+  kMinusOne,           // select, indexing by one integer
+  kZero,               // always 0-dim
+  kFromShape,          // length of the shape argument when constant: view, zeros, full
   kUnknown,
 };
 
@@ -103,14 +104,16 @@ struct Operator {
   // type.
   DtypeSet refuses;
   DtypeSet refuses_operand;
-  std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument only
+  std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument, or of dtype=
+  SharedNames scales;  // numbers that scale the result, whose kind may not exceed its own (add's alpha)
   bool numbers_pass = false;   // `refuses` holds between tensors only: bool tensor - True is allowed
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
   bool exact_target =
       false;  // in place and with out=, the written tensor must have the result's dtype already
-  bool dtype_widens = false;  // dtype= must be able to hold the input: norms of torch.linalg
-  bool bool_counts = false;   // kFactoryFromValue: a bool counts as an integer (arange)
+  bool dtype_widens = false;     // dtype= must be able to hold the input: norms of torch.linalg
+  bool numbers_default = false;  // kLikeFirst: a number has no dtype, the first tensor counts (normal)
+  bool bool_counts = false;      // kFactoryFromValue: a bool counts as an integer (arange)
   // Dtypes that CPU kernels check and that do not decide the result. Parameters (weight, bias of a norm) have
   // one dtype, the first input's or, when that is a half type, float32. A mask is bool, or like the first
   // input, or float32.

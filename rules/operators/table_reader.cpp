@@ -34,15 +34,17 @@ constexpr auto kResultWords =
                                      {"promote_to_complex", ResultRule::kPromoteToComplex},
                                      {"descriptor", ResultRule::kDescriptor}});
 
-constexpr auto kRankWords = std::to_array<Word<RankRule>>({{"broadcast", RankRule::kBroadcast},
-                                                           {"like_first", RankRule::kLikeFirst},
-                                                           {"reduce", RankRule::kReduce},
-                                                           {"plus_one", RankRule::kPlusOne},
-                                                           {"at_least_one", RankRule::kAtLeastOne},
-                                                           {"minus_one", RankRule::kMinusOne},
-                                                           {"zero", RankRule::kZero},
-                                                           {"from_shape", RankRule::kFromShape},
-                                                           {"unknown", RankRule::kUnknown}});
+constexpr auto kRankWords =
+    std::to_array<Word<RankRule>>({{"broadcast", RankRule::kBroadcast},
+                                   {"like_first", RankRule::kLikeFirst},
+                                   {"reduce", RankRule::kReduce},
+                                   {"reduce_or_broadcast", RankRule::kReduceOrBroadcast},
+                                   {"plus_one", RankRule::kPlusOne},
+                                   {"at_least_one", RankRule::kAtLeastOne},
+                                   {"minus_one", RankRule::kMinusOne},
+                                   {"zero", RankRule::kZero},
+                                   {"from_shape", RankRule::kFromShape},
+                                   {"unknown", RankRule::kUnknown}});
 
 constexpr auto kOutWords = std::to_array<Word<OutRule>>({{"fits", OutRule::kFits},
                                                          {"fits_kind", OutRule::kFitsKind},
@@ -57,10 +59,11 @@ struct Flag {
   bool Operator::*member;
 };
 constexpr Flag kFlags[] = {
-    {"dtype_widens", &Operator::dtype_widens},   {"bool_counts", &Operator::bool_counts},
-    {"exact_target", &Operator::exact_target},   {"numbers_pass", &Operator::numbers_pass},
-    {"requires_same", &Operator::requires_same}, {"checks_first", &Operator::checks_first},
-    {"list_result", &Operator::list_result},     {"in_place_only", &Operator::in_place}};
+    {"dtype_widens", &Operator::dtype_widens},       {"bool_counts", &Operator::bool_counts},
+    {"numbers_default", &Operator::numbers_default}, {"exact_target", &Operator::exact_target},
+    {"numbers_pass", &Operator::numbers_pass},       {"requires_same", &Operator::requires_same},
+    {"checks_first", &Operator::checks_first},       {"list_result", &Operator::list_result},
+    {"in_place_only", &Operator::in_place}};
 
 bool* flag_of(Operator& op, std::string_view word) {
   for (const Flag& flag : kFlags) {

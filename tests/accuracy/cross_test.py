@@ -27,7 +27,8 @@ def main():
              if not path.endswith("generate_checks.cpp")]
     files += [os.path.join(source, "kernels", name) for name in ("cpu/isa/table.cpp", "cuda/none.cpp")]
     files += [os.path.join(source, "tests/accuracy", name)
-              for name in ("attention_run.cpp", "attention_bwd_run.cpp", "test_tensor.cpp", "cross_main.cpp")]
+              for name in ("attention_run.cpp", "attention_bwd_run.cpp", "kvcache_run.cpp", "rwkv7_run.cpp", "test_tensor.cpp",
+                           "cross_main.cpp")]
     flags = ["-std=c++20", "-O2", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-DFLASH_REF_ISA=scalar", "-I", source,
              "-I", generated, "-I", os.path.join(source, "kernels/include"), "-I", os.path.join(work, "include")]
 

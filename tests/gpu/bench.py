@@ -3,7 +3,7 @@ and what the GPU can do measured in the same run. The table comes last.
 
 Usage: bench.py LIBFLASH_REF [--seconds N] [--table FILE] [--dry-run]
   --seconds N   for each figure; 0.4 by default
-  --table FILE  the table goes there too
+  --table FILE  the table goes there
   --dry-run     without a GPU: small tensors on CPU, so that every line of this runs and every result is checked;
                 its figures say nothing about a GPU
 """
@@ -244,9 +244,10 @@ def main():
     library = flash_ref_torch.Library(arguments.library)
     seconds = 0.01 if arguments.dry_run else arguments.seconds
     table = Bench(library, Machine(arguments.dry_run), seconds, arguments.dry_run).run()
-    print(f"\n{table}")
     if arguments.table:
         arguments.table.write_text(table + "\n", encoding="utf-8")
+    else:
+        print(f"\n{table}")
     return 0
 
 

@@ -124,7 +124,7 @@ class Joining(Case):
         self.assertEqual(refused, calls)
 
     def test_busy_threads_are_left_as_they_were(self):
-        for kinds in ("mmmk", "dk", "fk", "esk", "ck", "mdfesck"):
+        for kinds in ("mmmk", "dk", "fk", "esk", "ck", "mdfesck", "E", "R"):
             with self.subTest(kinds=kinds):
                 job = self.job(kinds)
                 said = self.attach(job)

@@ -1,5 +1,6 @@
 """Journals survive how a process ends, and a bad journal is named exactly."""
 import os
+import re
 import shutil
 import signal
 import stat
@@ -83,6 +84,24 @@ class Survival(Case):
                             TMPDIR=str(self.scratch))
         self.assertIn("permission denied", done.stderr)
         self.assertEqual(list(folder.iterdir()), [])
+
+    def test_created_anew_and_through_no_link(self):
+        """The name cannot be foretold, so it is the system call that shows what a file or link of that name would meet."""
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        trace = self.scratch / "trace"
+        done = self.execute("strace", "-f", "-qq", "-e", "trace=openat", "-o", trace, "-E", f"LD_PRELOAD={preloadable(BUILT['library'])}",
+                            "-E", f"DTYPE_SAN_OPTIONS=journal={self.scratch / 'journal'}", BUILT["kernel_calls"], "close")
+        if "ptrace" in done.stderr.lower():
+            self.skipTest(f"no process can be traced here: {done.stderr.strip()}")
+        opened = re.findall(r'openat\(.*\.dtype-san", (\S+?)(?:, (\d+))?\)', trace.read_text(encoding="utf-8"))
+        first, *again = [(set(flags.split("|")), mode) for flags, mode in opened]
+        self.assertLessEqual({"O_CREAT", "O_EXCL", "O_NOFOLLOW", "O_APPEND", "O_CLOEXEC"}, first[0])
+        self.assertEqual(first[1], "0600")
+        self.assertGreater(len(again), 0)  # the program had closed it
+        for flags, mode in again:
+            self.assertLessEqual({"O_NOFOLLOW", "O_APPEND", "O_CLOEXEC"}, flags)
+            self.assertNotIn("O_CREAT", flags)
 
     def test_kept_journal_gives_the_same_report(self):
         _, first = self.calls("wrong", 3, options=["--journal", str(self.scratch / "journal")])

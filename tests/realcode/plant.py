@@ -11,6 +11,7 @@ changes one input of each, in memory only:
 
 Found means a definite finding that ends at that call or stands at that line, and that was not there before.
 """
+import concurrent.futures
 import json
 import pathlib
 import random
@@ -74,18 +75,17 @@ def places(text, call):
     return found[:3]
 
 
-def plant(root, call, kind, draw):
-    path = root / call["file"]
-    original = path.read_text(errors="replace")
-    candidates = places(without_comments(original), call)
-    if not candidates:
-        return None
-    begin, end = draw.choice(candidates)
-    text = original[begin:end]
-    if not re.fullmatch(r"\s*(?:/\*.*?\*/\s*)?[\w.\->:()\[\], /*=]+\s*", text) or "nullopt" in text:
-        return None
-    inner = re.sub(r"/\*.*?\*/", "", text).strip()
-    return (begin, end, KINDS[kind].format(inner)), inner
+def plants(root, call, kind):
+    """Every change of that kind at this call: ((begin, end, new text), what is changed)."""
+    original = (root / call["file"]).read_text(errors="replace")
+    found = []
+    for begin, end in places(without_comments(original), call):
+        text = original[begin:end]
+        if not re.fullmatch(r"\s*(?:/\*.*?\*/\s*)?[\w.\->:()\[\], /*=]+\s*", text) or "nullopt" in text:
+            continue
+        inner = re.sub(r"/\*.*?\*/", "", text).strip()
+        found.append(((begin, end, KINDS[kind].format(inner)), inner))
+    return found
 
 
 def reached(args):
@@ -106,18 +106,16 @@ def place(finding):
 
 
 def drawn(args, calls, count, draw):
-    """`count` changes: (key of the call, kind, (begin, end, new text), what was changed). Few calls are drawn again."""
-    changes, deck, idle = [], [], 0
-    while len(changes) < count and idle < 2:
-        if not deck:
-            idle += 1
-            deck = [(key, kind) for key in sorted(calls) for kind in KINDS]
-            draw.shuffle(deck)
-        key, kind = deck.pop()
-        changed = plant(args.checkouts / key[0], calls[key], kind, draw)
-        if changed:
-            idle = 0
-            changes.append((key, kind, *changed))
+    """`count` changes, no two alike: (key of the call, kind, (begin, end, new text), what was changed). Each call and
+    kind has its turn before one comes again."""
+    left = {(key, kind): plants(args.checkouts / key[0], calls[key], kind) for key in sorted(calls) for kind in KINDS}
+    changes = []
+    while len(changes) < count and any(left.values()):
+        turns = [turn for turn in left if left[turn]]
+        draw.shuffle(turns)
+        for key, kind in turns[:count - len(changes)]:
+            choices = left[(key, kind)]
+            changes.append((key, kind, *choices.pop(draw.randrange(len(choices)))))
     return changes
 
 
@@ -149,22 +147,25 @@ def evaluated(args, repository, common, changes, folder):
         text = (root / name).read_text(errors="replace")
         file.write_text(with_changes(text, [edit for key, _, edit, _ in changes if key[1] == name]))
         overlays[name] = ["--overlay", str(root / name), str(file)]
-    flows = []
-    for kept in sorted((args.out / repository["folder"]).glob("*.json")):
+    def flow_of(kept):
         report = json.loads(kept.read_text())
-        if report.get("failed"):
-            continue
-        flow = kept.with_suffix(".flow")
-        touched = [overlays[name] for name in report["files"] if name in overlays]
-        if touched:
-            sources = [pathlib.Path(source) for source in report["sources"]]
-            flow = pathlib.Path(folder) / flow.name
-            flags = silence.flags_of(repository, common, sources[0], root, args)
-            again = silence.analyse_together(args, root, sources, flags,
-                                             [*sum(touched, []), "--emit", str(flow)])
-            if again.get("failed"):
-                return again
-        flows.append(flow)
+        touched = [overlays[name] for name in report.get("files", []) if name in overlays]
+        if report.get("failed") or not touched:
+            return report, kept.with_suffix(".flow")
+        sources = [pathlib.Path(source) for source in report["sources"]]
+        flow = pathlib.Path(folder) / kept.with_suffix(".flow").name
+        flags = silence.flags_of(repository, common, sources[0], root, args)
+        return silence.analyse_together(args, root, sources, flags,
+                                        [*sum(touched, []), "--emit", str(flow)]), flow
+
+    flows = []
+    files = sorted((args.out / repository["folder"]).glob("*.json"))
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for kept, (report, flow) in zip(files, pool.map(flow_of, files)):
+            if not report.get("failed"):
+                flows.append(flow)
+            elif not json.loads(kept.read_text()).get("failed"):
+                return report
     return silence.link(args, flows)
 
 
@@ -194,7 +195,10 @@ def main():
         return 2
     print(f"{len(calls)} calls reached; planting {count} promotions, seed {seed}")
     planted = found = 0
-    for changes in rounds(drawn(args, calls, count, random.Random(seed)), calls):
+    chances = drawn(args, calls, count, random.Random(seed))
+    if len(chances) < count:
+        print(f"these calls give only {len(chances)} changes")
+    for changes in rounds(chances, calls):
         for repository in chosen:
             own = [each for each in changes if each[0][0] == repository["folder"]]
             if not own:

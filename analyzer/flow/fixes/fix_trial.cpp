@@ -4,8 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/engine.h"
-#include "analyzer/flow/reach.h"
+#include "analyzer/flow/function_info.h"
 
 namespace dtype_guard::flow {
 
@@ -49,12 +48,14 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
 FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) const {
   Verdict out;
   AnalysisOptions options = options_;
-  options.through = functions;
+  const FunctionIndex index(module_);
+  const std::vector<std::uint32_t> roots = roots_to_analyse(index, functions);
+  out.roots = roots.size();
   for (std::size_t i = 0; i < settings_.size(); ++i) {
     const PrecisionSetting& setting = settings_[i];
     options.settings = {setting};
     options.settings_named_by_user = options_.settings_named_by_user && i < options_.settings.size();
-    const AnalysisResult result = analyse(module_, options);
+    const AnalysisResult result = analyse(index, roots, options);
     out.given_up += result.not_analysed.size();
     const auto key = [&](const Sink& sink) {
       const SourceLocation& at = sink.location;
@@ -72,10 +73,7 @@ FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) c
 const FixTrial::Verdict& FixTrial::verdict_before(const std::vector<std::uint32_t>& functions) {
   const auto known = before_.find(functions);
   if (known != before_.end()) return known->second;
-  const FunctionIndex index(module_);
-  const auto roots = roots_that_reach_sinks(index, Engine::roots(index));
   Verdict verdict = judge(functions);
-  verdict.roots = roots_that_run(index, roots, functions).size();
   evaluated_ += verdict.roots * settings_.size();
   return before_.emplace(functions, std::move(verdict)).first->second;
 }

@@ -134,12 +134,12 @@ typedef struct flash_ref_rwkv7_options {
  *               h / (heads / kv_heads).
  * Strides:      any, for every tensor.
  * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}, optional.
- * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out. With
- * avx512bf16, probabilities of bfloat16 tensors are rounded to bfloat16 before they meet v, and bfloat16
- *               subnormals count as 0.
+ * Accumulation: float32 throughout (scores, softmax, probabilities times v); rounded once, to out.
+ *               With avx512bf16, probabilities of bfloat16 tensors are rounded to bfloat16 before
+ *               they meet v, and bfloat16 subnormals count as 0.
  * Aliasing:     q, k, v may share memory; out and lse share memory with no other argument.
- * Rows:         a query that sees no key (causal, window, mask, seq_k = 0) gets zeros, and -infinity in
- *               lse.
+ * Rows:         a query that sees no key (causal, window, mask, seq_k = 0) gets zeros, and
+ *               -infinity in lse.
  * Errors:       every status of flash_ref_status. lse may be NULL.
  * Source:       Milakov and Gimelshein, Online normalizer calculation for softmax (2018); Dao,
  *               FlashAttention-2 (2023), algorithm 1. */
@@ -165,11 +165,13 @@ FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLT
  * Strides:      any, for every tensor.
  * Dtypes:       q in {float16, bfloat16}; k = q; v = q; out = q; lse in {float32}; dout = q; dq = q; dk = q;
  *               dv = q.
- * Accumulation: float32 throughout; rounded once, to dq, dk and dv. With avx512bf16, P and dS of bfloat16
- *               tensors are rounded to bfloat16 before they meet dout, q and k. The order of all sums is
- * fixed. Aliasing:     inputs may share memory; dq, dk and dv share memory with no other argument. Rows: a
- * query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv. Errors:       every
- * status of flash_ref_status. Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
+ * Accumulation: float32 throughout; rounded once, to dq, dk and dv. With avx512bf16, P and dS of
+ *               bfloat16 tensors are rounded to bfloat16 before they meet dout, q and k. The order
+ *               of all sums is fixed.
+ * Aliasing:     inputs may share memory; dq, dk and dv share memory with no other argument.
+ * Rows:         a query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv.
+ * Errors:       every status of flash_ref_status.
+ * Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
 FLASH_REF_API int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                           const DLTensor* out, const DLTensor* lse, const DLTensor* dout,
                                           DLTensor* dq, DLTensor* dk, DLTensor* dv,
@@ -256,12 +258,15 @@ FLASH_REF_API int flash_ref_attention_varlen_bwd_workspace(const DLTensor* q, co
  *               block_table in {int32}, optional; out = q; lse in {float32}, optional.
  * Accumulation: as flash_ref_attention_fwd; ranges of keys are joined in float32.
  * Aliasing:     inputs may share memory; out, lse, and with k the caches, share memory with no other
- * argument. Values:       0 <= seqlens_k[b], length <= capacity or pages_of_sequence * page_size; cos has a
- * row for every position that is rotated; the entries of block_table that cover length, and cache_batch_idx,
- * are in range, and where new keys go no other sequence reads or writes. Errors:       every status of
- * flash_ref_status; then nothing has been written to the caches either. NULL is accepted for: k and v
- * together; cos and sin together, and only together with k they may be given; seqlens_k without k (all of the
- * cache is used); cache_batch_idx; block_table; lse. cache_batch_idx and block_table exclude each other.
+ *               argument.
+ * Values:       0 <= seqlens_k[b], length <= capacity or pages_of_sequence * page_size; cos has a row
+ *               for every position that is rotated; the entries of block_table that cover length, and
+ *               cache_batch_idx, are in range, and where new keys go no other sequence reads or
+ *               writes.
+ * Errors:       every status of flash_ref_status; then nothing has been written to the caches either.
+ *               NULL is accepted for: k and v together; cos and sin together, and only together with
+ *               k they may be given; seqlens_k without k (all of the cache is used);
+ *               cache_batch_idx; block_table; lse. cache_batch_idx and block_table exclude each other.
  * Source:       flash_attn_with_kvcache of flash-attn 2. */
 FLASH_REF_API int flash_ref_attention_kvcache(const DLTensor* q, DLTensor* k_cache, DLTensor* v_cache,
                                               const DLTensor* k, const DLTensor* v, const DLTensor* cos,
@@ -327,9 +332,9 @@ FLASH_REF_API int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTenso
  * of final_state. With D the gradient of the state after a position, S the state before it and u = S a,
  *     D := D + scale * dout r^T        dr = scale * S'^T dout, S' being the state after it
  *     dk = D^T v        dv = D k        db = D^T u        da = S^T (D b)
- *     dw = exp(w) o colsum(D o S)        D := D diag(exp(w)) + (D b) a^T        at each position from the
- * last. The states come from the recurrence run again, forward from kept ones, never from dividing by a
- * decay.
+ *     dw = exp(w) o colsum(D o S)        D := D diag(exp(w)) + (D b) a^T
+ * at each position from the last. The states come from the recurrence run again, forward from kept ones,
+ * never from dividing by a decay.
  *
  * Shapes:       r, w, k, v, a, b, dout, dr, dw, dk, dv, da, db (batch, seq, heads, dim); initial_state,
  *               dfinal_state, dinitial_state (batch, heads, dim, dim), rows are values, columns keys; dim is
@@ -341,8 +346,9 @@ FLASH_REF_API int flash_ref_rwkv7_fwd_workspace(const DLTensor* r, const DLTenso
  * Accumulation: float32 throughout, the states included; rounded once, to each gradient.
  * Aliasing:     dinitial_state may be dfinal_state itself; else outputs share memory with no other argument.
  * Errors:       every status of flash_ref_status; FLASH_REF_BAD_VALUE for a positive element of w.
- *               initial_state and dfinal_state may be NULL, which means zeros, and dinitial_state may be
- * NULL. Source:       the derivative of flash_ref_rwkv7_fwd's recurrence, position by position. */
+ *               initial_state and dfinal_state may be NULL, which means zeros, and dinitial_state
+ *               may be NULL.
+ * Source:       the derivative of flash_ref_rwkv7_fwd's recurrence, position by position. */
 FLASH_REF_API int flash_ref_rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k,
                                       const DLTensor* v, const DLTensor* a, const DLTensor* b,
                                       const DLTensor* initial_state, const DLTensor* dout,

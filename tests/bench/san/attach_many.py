@@ -22,7 +22,7 @@ print("ready", flush=True)
 sys.stdin.read()
 print("calls 0 refused 0 interrupted 0")
 """
-KINDS = ("mk", "dk", "fk", "ek", "sk", "ck", "kk", "mdfesck", "python")
+KINDS = ("mk", "dk", "fk", "ek", "E", "R", "sk", "ck", "kk", "mdfesck", "python")
 
 
 @contextlib.contextmanager

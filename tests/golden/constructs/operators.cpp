@@ -32,6 +32,11 @@ void bad_symbolic_sizes(const Tensor& x) {
   auto q = x * torch::ones({8});  // expect: attention-implicit-promotion
   attend(q.view_symint(x.sym_sizes()), x.expand_symint(x.sym_sizes()), x);
 }
+// Parameters that libtorch's headers name otherwise than the operator table: conj's tensor, linalg_inv's A.
+void bad_other_parameter_names(const Tensor& x) {
+  const Tensor wide = x * torch::ones({8});  // expect: attention-implicit-promotion
+  attend(at::conj(at::linalg_inv(wide)), x, x);
+}
 void ok_spellings(const Tensor& x) {
   attend(at::mul(x, 2.0), torch::add(x, x), x.mul(torch::ones({8}, x.options())));
   attend((x - 1) / 2, -x, x.neg().exp().to(x.dtype()));

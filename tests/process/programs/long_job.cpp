@@ -2,11 +2,16 @@
 // fork, wait in system calls that an interruption would fail, and call flash_ref with a wrong dtype all the
 // while. Prints "ready", and at the end what it has seen: "calls N refused N interrupted N".
 //   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, l kernels
-//                      after two seconds, p kernels through an address from dlsym, c computing
+//                      after two seconds, p kernels through an address from dlsym, c computing;
+//                      E, R: the main thread, which attaching prefers, waits in epoll_wait, or in a
+//                      recv with a time limit, and not in read
 #include <dlfcn.h>
 #include <errno.h>
 #include <flash_ref/flash_ref.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -48,6 +53,29 @@ void wait_for_events() {
   for (;;) {
     if (epoll_wait(queue, &event, 1, 200) < 0 && errno == EINTR) interrupted += 1;
   }
+}
+
+bool input_ended(int wait_ms) {
+  pollfd input = {STDIN_FILENO, POLLIN, 0};
+  return poll(&input, 1, wait_ms) > 0;
+}
+
+void wait_for_input_event() {
+  const int queue = epoll_create1(0);
+  epoll_event event = {};
+  event.events = EPOLLIN;
+  epoll_ctl(queue, EPOLL_CTL_ADD, STDIN_FILENO, &event);
+  while (epoll_wait(queue, &event, 1, -1) < 1) interrupted += errno == EINTR ? 1 : 0;
+}
+
+void receive_until_input_ends() {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::exit(2);
+  const timeval limit = {0, 200'000};
+  setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  char byte = 0;
+  while (!input_ended(0))
+    if (recv(ends[0], &byte, 1, 0) < 0 && errno == EINTR) interrupted += 1;
 }
 
 void sleep_on() {
@@ -101,6 +129,9 @@ void start(char kind) {
     case 'e':
       std::thread(wait_for_events).detach();
       break;
+    case 'E':
+    case 'R':
+      break;
     case 's':
       std::thread(sleep_on).detach();
       break;
@@ -130,9 +161,12 @@ void start(char kind) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const char kind : std::string(argc > 1 ? argv[1] : "k")) start(kind);
+  const std::string kinds = argc > 1 ? argv[1] : "k";
+  for (const char kind : kinds) start(kind);
   std::puts("ready");
   std::fflush(stdout);
+  if (kinds.find('E') != kinds.npos) wait_for_input_event();
+  if (kinds.find('R') != kinds.npos) receive_until_input_ends();
   char byte = 0;
   while (read(STDIN_FILENO, &byte, 1) > 0) {
   }

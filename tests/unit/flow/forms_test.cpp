@@ -45,5 +45,16 @@ TEST_CASE("each of several results has a dtype of its own, or none that is known
   CHECK(result("\"native_layer_norm.1\"").empty());
 }
 
+TEST_CASE(
+    "the largest along a dimension has a dimension fewer, the largest of all none, that of two tensors the "
+    "larger rank") {
+  const auto largest = [](const std::string& arguments) {
+    return multiplied("  %12 = op ones(%21)\n  %13 = const 0\n  %10 = op max(" + arguments + ")\n");
+  };
+  CHECK(largest("self=%12, dim=%13") == kPromoted);
+  CHECK(largest("self=%12, other=%12") == kPromoted);
+  CHECK(largest("self=%12").empty());
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

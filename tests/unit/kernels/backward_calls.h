@@ -1,4 +1,5 @@
-// Right calls of the backward functions and of varlen, by role, to be made wrong in one point by a test.
+// Right calls of the backward functions, of varlen and of RWKV-7, by role, to be made wrong in one point by a
+// test.
 #pragma once
 
 #include <map>
@@ -81,7 +82,19 @@ struct VarlenFwdArguments : VarlenBwdArguments {
   }
 };
 
-// r (2, 5, 3, 8) in bfloat16, zeros where a w is asked for.
+// r (2, 5, 3, 8) in bfloat16.
+struct Rwkv7FwdArguments : RoleArguments {
+  Rwkv7FwdArguments() {
+    for (const char* role : {"r", "w", "k", "v", "a", "b", "out"}) add(role, {2, 5, 3, 8}, kBFloat16);
+    for (const char* role : {"initial_state", "final_state"}) add(role, {2, 3, 8, 8}, kFloat32);
+    memory("w").set(std::vector<double>(2 * 5 * 3 * 8, -0.5));
+  }
+  int run() override {
+    return flash_ref_rwkv7_fwd(at("r"), at("w"), at("k"), at("v"), at("a"), at("b"), at("initial_state"),
+                               at("out"), at("final_state"), nullptr);
+  }
+};
+
 struct Rwkv7BwdArguments : RoleArguments {
   Rwkv7BwdArguments() {
     for (const char* role : {"r", "w", "k", "v", "a", "b", "dout", "dr", "dw", "dk", "dv", "da", "db"})

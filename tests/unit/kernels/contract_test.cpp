@@ -102,6 +102,7 @@ TEST_CASE("the calls refuse exactly what the contract refuses") {
   require_behaviour<AttentionBwdArguments>(contract("flash_ref_attention_bwd"), Dtype::kFloat16);
   require_behaviour<VarlenFwdArguments>(contract("flash_ref_attention_varlen_fwd"), Dtype::kFloat16);
   require_behaviour<VarlenBwdArguments>(contract("flash_ref_attention_varlen_bwd"), Dtype::kFloat16);
+  require_behaviour<Rwkv7FwdArguments>(contract("flash_ref_rwkv7_fwd"), Dtype::kBFloat16);
   require_behaviour<Rwkv7BwdArguments>(contract("flash_ref_rwkv7_bwd"), Dtype::kBFloat16);
   require_behaviour<KvCacheArguments>(contract("flash_ref_attention_kvcache"), Dtype::kBFloat16);
 }

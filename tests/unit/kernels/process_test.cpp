@@ -77,4 +77,34 @@ TEST_CASE("without memory for the workspace the call says so and writes nothing"
   CHECK(std::string(flash_ref_last_error()).find("bytes could not be allocated") != std::string::npos);
   CHECK(out.memory() == before);
 }
+
+TEST_CASE("attention of 32,768 tokens takes the workspace of 2,048 and nothing else") {
+  constexpr std::int64_t kDim = 64;
+  REQUIRE(LargeCall{}.run() == FLASH_REF_OK);  // threads that it starts have their stacks before the limit
+  TestTensor row({1, 1, 2, kDim}, kFloat16), out({1, 32768, 2, kDim}, kFloat16);
+  flash_ref_attention_options options{};
+  options.struct_size = sizeof options;
+  options.causal = 1;
+  options.window = 300;
+  std::int64_t shape[4] = {1, 2048, 2, kDim}, strides[4] = {0, 0, kDim, 1};
+  DLTensor input = row.tensor();
+  input.shape = shape;
+  input.strides = strides;
+  std::size_t few = 0, many = 0;
+  REQUIRE(flash_ref_attention_fwd_workspace(&input, &input, &input, &options, &few) == FLASH_REF_OK);
+  shape[1] = 32768;
+  REQUIRE(flash_ref_attention_fwd_workspace(&input, &input, &input, &options, &many) == FLASH_REF_OK);
+  CHECK(few == many);
+  std::vector<std::uint8_t> workspace(few);
+  options.workspace = workspace.data();
+  options.workspace_bytes = workspace.size();
+  rlimit limit{}, lower{};
+  REQUIRE(getrlimit(RLIMIT_AS, &limit) == 0);
+  lower = limit;
+  lower.rlim_cur = address_space() + (std::size_t{1} << 20);
+  REQUIRE(setrlimit(RLIMIT_AS, &lower) == 0);
+  const int status = flash_ref_attention_fwd(&input, &input, &input, &out, nullptr, &options);
+  REQUIRE(setrlimit(RLIMIT_AS, &limit) == 0);
+  CHECK(status == FLASH_REF_OK);
+}
 #endif

@@ -30,7 +30,9 @@ ROWS = (
     ("n(a, 2)", "0d", "mvlgamma"), ("torch.special.NAME(a, 2)", "0d", "special_multigammaln"),
     ("torch.nn.functional.prelu(a, b)", "0d 1v", "prelu"),
     ("torch.nn.functional.NAME(a, 0.5)", "0d", "dropout alpha_dropout"),
-    ("torch.normal(a, b)", "0d 1d", "normal"),
+    ("torch.normal(a, b)", "0d 1d", "normal"), ("torch.normal(a, b)", "0d 1I", "normal"), ("torch.normal(a, b)", "0I 1d", "normal"),
+    ("torch.normal(a, b, (2,))", "0I 1I", "normal"),
+    ("n(a, b, alpha=c)", "0d 1d 2N", "add sub rsub"), ("torch.addr(a, a[0], a[0], beta=b)", "0d 3N", "addr"), ("torch.addr(a, a[0], a[0], alpha=b)", "0d 4N", "addr"),
     # forms of an operator: with a rounding mode, as C++ computes `number - tensor`, its further results
     ("torch.div(a, b, rounding_mode='floor')", "0r 1n", "div.rounded"), ("torch.div(a, b, rounding_mode='trunc')", "0r 1n", "div.rounded"),
     ("a.div_(b, rounding_mode='trunc')", "0r 1n", "div.rounded_"), ("torch.div(b, c, rounding_mode='floor', out=a)", "0d 1d 2d", "div.rounded_out"),
@@ -60,7 +62,7 @@ ROWS = (
     # reductions, softmax, norms
     ("n(a)", "0r", "sum prod nansum mean nanmean var std amax amin median nanmedian max min argmax argmin all any "
      "count_nonzero aminmax std_mean var_mean"),
-    ("torch.ops.aten.norm(a)", "0r", "norm"), ("n(a, 0)", "0d", "cumsum cumprod logcumsumexp logsumexp softmax log_softmax argsort sort cummax cummin mode median"),
+    ("torch.ops.aten.norm(a)", "0r", "norm"), ("torch.ops.aten.norm(a, 2, dtype=dt)", "0d", "norm"), ("n(a, 0)", "0d", "cumsum cumprod logcumsumexp logsumexp softmax log_softmax argsort sort cummax cummin mode median"),
     ("n(a, 1)", "0d", "kthvalue topk"), ("n(a, b)", "0r 1r", "max min"),
     ("torch.nn.functional.softmin(a, 0)", "0d", "softmin"), ("torch.nn.functional.glu(a)", "0d", "glu"),
     ("a.NAME(0)", "0d", "cumsum_ cumprod_"),

@@ -15,7 +15,7 @@ NO_KERNEL = ("not implemented for", "not supported for", "does not support", "Un
              "could not be converted", "is not supported", "not currently supported", "Could not run", "MKL", "not compiled",
              "not linked with support", "one of the following scalar types")
 # A rule of dtype, though it reads like a missing kernel.
-REFUSES_COMPLEX = re.compile(r"(not|n't) (yet )?(currently )?(supported|support|implemented) (for )?complex", re.I)
+REFUSES_COMPLEX = re.compile(r"(not|n't) (yet )?(currently )?(intended to )?(supported|support|implemented) (for )?complex", re.I)
 # Reasons other than dtype: a number out of range, a shape.
 NOT_DTYPE = ("out of range", "overflow", "Dimension", "dimension", "singular", "positive-definite", "negative integer powers",
              "ZeroDivision", "size of tensor", "shape", "converge", "equal size", "inconsistent with step", "channels, but got")
