@@ -91,14 +91,17 @@ def main():
     assert saw["total"] == 5000 and set(saw["filtered"]) == {"rule", "file", "api", "rank"}, saw["filtered"]
     assert saw["rows"] < 60 and saw["rows_at_end"] < 60, "the list builds rows that are out of sight"
     assert saw["picked"] == 1
-    assert saw["filter_ms"] < 250 and saw["scroll_ms"] < 100, saw
+    # Without lag, held against what the same browser needs to print the findings: to filter looks at each a few times,
+    # to scroll at those in sight.
+    assert saw["filter_ms"] < 5 * saw["print_ms"] and saw["scroll_ms"] < saw["print_ms"], saw
     for kind in ("static", "5000"):
         run(f"--screenshot={folder / (kind + '.png')}", (folder / f"{kind}.html").as_uri())
     (folder / "visited.html").write_text(
         (folder / "static.html").read_text(encoding="utf-8").replace("start();\n", "start(); byId('theme').click();\n"),
         encoding="utf-8")
     run(f"--screenshot={folder / 'dark.png'}", (folder / "visited.html").as_uri())
-    print(f"5,000 findings: filter {saw['filter_ms']:.0f} ms, scroll {saw['scroll_ms']:.0f} ms; screenshots in {folder}")
+    print(f"5,000 findings: filter {saw['filter_ms']:.0f} ms, scroll {saw['scroll_ms']:.0f} ms, print {saw['print_ms']:.0f} ms; "
+          f"screenshots in {folder}")
 
 
 main()

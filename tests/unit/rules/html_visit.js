@@ -39,14 +39,20 @@
   search.dispatchEvent(new Event('input'));
   saw.nothing = { shown: shown(), text: document.getElementById('detail').textContent };
   search.value = '';
-  const before = performance.now();
-  search.dispatchEvent(new Event('input'));
-  saw.filter_ms = performance.now() - before;
+  const best = (work) => Math.min(...Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    work();
+    return performance.now() - start;
+  }));
+  saw.filter_ms = best(() => search.dispatchEvent(new Event('input')));
   const list = document.getElementById('list');
-  list.scrollTop = list.scrollHeight;
-  const start = performance.now();
-  showRows();
-  saw.scroll_ms = performance.now() - start;
+  saw.scroll_ms = best(() => {
+    list.scrollTop = 0;
+    showRows();
+    list.scrollTop = list.scrollHeight;
+    showRows();
+  });
+  saw.print_ms = best(() => JSON.stringify(report));
   saw.rows_at_end = rows();
   list.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' }));
   saw.picked = picked;
