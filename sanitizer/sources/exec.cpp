@@ -25,21 +25,36 @@ std::string_view text_at(const char* path, char* buffer, std::size_t size) {
   return text.substr(0, text.find('\0'));
 }
 
+bool names_a_path(std::string_view function) { return function != "fexecve" && function != "execveat"; }
+
+// The hook's argument `at`, from what it saved below its return address.
+const void* argument(const void* const* saved, std::size_t at) {
+#if defined(__x86_64__)
+  return saved[6 - at];  // %rdi was pushed first
+#else
+  return saved[at];
+#endif
+}
+
 }  // namespace
 }  // namespace dtype_guard::san
 
 extern "C" {
 
-// Called by the hooks below with their first argument; gives where to jump.
-[[gnu::visibility("hidden"), gnu::used]] void* dtype_san_before_exec(const char* name, const void* first) {
+// Called by the hooks below with the words that they saved; gives where to jump.
+[[gnu::visibility("hidden"), gnu::used]] void* dtype_san_before_exec(const char* name,
+                                                                     const void* const* saved) {
   using namespace dtype_guard::san;
   const std::string_view function = name;
   Process* mapped = process_mapping.load(std::memory_order_acquire);
   if (mapped != nullptr && mapped->owner == process_id()) {
     char buffer[256];
-    std::string_view path = "(a descriptor)";  // fexecve
-    if (function != "fexecve") path = text_at(static_cast<const char*>(first), buffer, sizeof buffer);
-    record_exec(*mapped, path);
+    std::string_view path;
+    if (function != "fexecve") {
+      const void* given = argument(saved, function == "execveat" ? 1 : 0);
+      path = text_at(static_cast<const char*>(given), buffer, sizeof buffer);
+    }
+    record_exec(*mapped, path.empty() && !names_a_path(function) ? "(a descriptor)" : path);
   }
   void* next = find_behind_own(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&fail);
@@ -71,7 +86,7 @@ extern "C" {
       ".cfi_adjust_cfa_offset 8\n"         \
       "push %rax\n"                        \
       ".cfi_adjust_cfa_offset 8\n"         \
-      "mov %rdi, %rsi\n"                   \
+      "mov %rsp, %rsi\n"                   \
       "lea 1f(%rip), %rdi\n"               \
       "call dtype_san_before_exec\n"       \
       "mov %rax, %r11\n"                   \
@@ -113,7 +128,7 @@ extern "C" {
       "stp x6, x7, [sp, #48]\n"            \
       "str x30, [sp, #64]\n"               \
       ".cfi_rel_offset x30, 64\n"          \
-      "mov x1, x0\n"                       \
+      "mov x1, sp\n"                       \
       "adrp x0, 1f\n"                      \
       "add x0, x0, :lo12:1f\n"             \
       "bl dtype_san_before_exec\n"         \
@@ -142,6 +157,7 @@ DTYPE_SAN_EXEC(execle)
 DTYPE_SAN_EXEC(execlp)
 DTYPE_SAN_EXEC(execv)
 DTYPE_SAN_EXEC(execve)
+DTYPE_SAN_EXEC(execveat)
 DTYPE_SAN_EXEC(execvp)
 DTYPE_SAN_EXEC(execvpe)
 DTYPE_SAN_EXEC(fexecve)
