@@ -9,6 +9,7 @@
 
 #include "dtype_san_version.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/bare_children.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -111,6 +112,7 @@ void start(Process& process, Scratch& scratch) {
     process.descriptor.store(move_up(static_cast<int>(opened)) + 1, std::memory_order_relaxed);
     process.journal.store(static_cast<std::uint32_t>(JournalState::kOpen), std::memory_order_release);
     write_process_frame(process, scratch);
+    expect_bare_children();
     return;
   }
   process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);

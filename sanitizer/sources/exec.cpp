@@ -9,6 +9,7 @@
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/bare_children.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -30,10 +31,26 @@ bool names_a_path(std::string_view function) { return function != "fexecve" && f
 // The hook's argument `at`, from what it saved below its return address.
 const void* argument(const void* const* saved, std::size_t at) {
 #if defined(__x86_64__)
-  return saved[6 - at];  // %rdi was pushed first
+  constexpr std::size_t kInRegisters = 6;
+  constexpr std::size_t kSavedWords = 8;                   // with the return address
+  if (at < kInRegisters) return saved[kInRegisters - at];  // %rdi was pushed first
 #else
-  return saved[at];
+  constexpr std::size_t kInRegisters = 8;
+  constexpr std::size_t kSavedWords = 10;
+  if (at < kInRegisters) return saved[at];
 #endif
+  return saved[kSavedWords + at - kInRegisters];
+}
+
+const char* const* environment_of(std::string_view function, const void* const* saved) {
+  std::size_t at = 0;
+  if (function == "execve" || function == "execvpe" || function == "fexecve") at = 2;
+  if (function == "execveat") at = 3;
+  if (function == "execle") {
+    for (at = 1; argument(saved, at) != nullptr;) ++at;  // the words end with NULL
+    ++at;
+  }
+  return at != 0 ? static_cast<const char* const*>(argument(saved, at)) : environ;
 }
 
 }  // namespace
@@ -55,6 +72,10 @@ extern "C" {
       path = text_at(static_cast<const char*>(given), buffer, sizeof buffer);
     }
     record_exec(*mapped, path.empty() && !names_a_path(function) ? "(a descriptor)" : path);
+  }
+  {
+    QuietSection quiet;
+    note_environment(environment_of(function, saved));
   }
   void* next = find_behind_own(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&fail);

@@ -69,6 +69,20 @@ class Exec(Case):
         self.assertEqual(sum(finding["count"] for finding in report["findings"]), 3 + 1)
         self.assertNotIn("by exec", shown)
 
+    def test_children_without_the_library_are_told_of(self):
+        for how in ("bare_fork", "bare_vfork"):
+            with self.subTest(how=how):
+                printed, shown, report = self.became(how, "/bin/sh", *ECHO, "d")
+                self.assertEqual(printed, "over a b c d\n" * 2 + "went on: Success\n")
+                self.assertEqual([(entry["reason"], entry["detail"][:73]) for entry in report["not_analysed"]],
+                                 [("note", "2 children became another program by exec without libdtype_san.so in LD_P")])
+                self.assertIn("what that called was not watched", shown)
+                self.assertEqual(report["watched"]["processes"][0]["complete"], True)
+
+    def test_children_with_the_library_are_no_news(self):
+        _, _, report = self.became("vfork", "/bin/sh", *ECHO, "d")
+        self.assertEqual(report["not_analysed"], [])
+
 
 if __name__ == "__main__":
     main()
