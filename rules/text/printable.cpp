@@ -28,4 +28,13 @@ std::string printable(std::string_view text) {
   return shown;
 }
 
+std::string printable_command(std::string_view command) {
+  constexpr std::size_t kShown = 300;
+  const std::string text = printable(command);
+  if (text.size() <= kShown) return text;
+  std::size_t end = kShown;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
+}
+
 }  // namespace dtype_guard

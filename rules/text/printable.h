@@ -11,4 +11,7 @@ namespace dtype_guard {
 // "a\nb" becomes "a\x0ab". Bytes that are no UTF-8 stay as they are.
 std::string printable(std::string_view text);
 
+// A command line the same way, cut where it gets long.
+std::string printable_command(std::string_view command);
+
 }  // namespace dtype_guard
