@@ -81,11 +81,11 @@ const Operator* weighted(const Operator& plain, const Instruction& instruction, 
   return is_given(weights, info) ? nullptr : &plain;
 }
 
-// What is put before or behind is joined to it first, and that promotes.
+// What is put before or behind is joined to it first, and that promotes in their order.
 const Operator* differences(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
   const bool joined = is_given(argument_of(instruction, "prepend", 3), info) ||
                       is_given(argument_of(instruction, "append", 4), info);
-  return joined ? find_operator("diff.joined") : &plain;
+  return joined ? nullptr : &plain;
 }
 
 Api product_api(std::string_view op) {

@@ -78,15 +78,5 @@ TEST_CASE("what a flag or weights decide is not known without them") {
   CHECK(counted("%13").empty());
 }
 
-TEST_CASE("what is put before differences promotes") {
-  const auto with_half = [](const std::string& call) {
-    return multiplied(
-        "  %22 = const bfloat16\n  %12 = op ones(%21)\n  %13 = op to(self=%12, dtype=%22)\n  %10 = op " +
-        call + "\n");
-  };
-  CHECK(with_half("diff(self=%13)").empty());
-  CHECK(with_half("diff(self=%13, prepend=%12)").size() == 1);
-}
-
 }  // namespace
 }  // namespace dtype_guard::flow

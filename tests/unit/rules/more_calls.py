@@ -31,8 +31,7 @@ ROWS = (
      "special_shifted_chebyshev_polynomial_w"),
     ("torch.nn.functional.rrelu(a)", "0d", "rrelu"), ("n(a)", "0d", "resolve_neg"),
     ("torch.nn.functional.hardtanh(a, -1, 1)", "0r", "hardtanh"),
-    ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"),
-    ("torch.diff(a, prepend=b)", "0d 3d", "diff.joined"), ("n(a)", "0d", "cov corrcoef"),
+    ("n(a, b)", "0r 1r", "isin"), ("torch.gradient(a)", "0v", "gradient"), ("n(a)", "0d", "diff argwhere msort"), ("n(a)", "0d", "cov corrcoef"),
     ("n(a)", "0d", "trapezoid trapz cumulative_trapezoid"),
     ("n(a, b)", "0d 1d", "trapezoid trapz cumulative_trapezoid"), ("n(a, b)", "0d 1d", "dist"), ("torch.histc(a)", "0d", "histc"),
     # reductions and norms
