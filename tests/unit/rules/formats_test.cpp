@@ -72,7 +72,7 @@ TEST_CASE("control characters in names, messages and reasons reach no terminal a
       CHECK(text.find("\n]]") == std::string::npos);
     }
   }
-  CHECK(written(report, "text").find("bad/<b>\"\\\x80\xff%:,\\x0a\\x1b]]></script>\xe2(\xa1:5") !=
+  CHECK(written(report, "text").find("bad/<b>\"\\\\x80\\xff%:,\\x0a\\x1b]]></script>\\xe2(\\xa1:5") !=
         std::string::npos);
 }
 
