@@ -63,9 +63,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
         continue;
       }
       for (const Alternative& each : input.alternatives) {
-        if (each.kind == Kind::kOptions) continue;  // the default decides
+        // The default decides, which for options without a dtype is not the operator's own int64.
+        if (each.kind == Kind::kOptions && op->name != "randint") continue;
         has_dtype = true;
-        const bool states = states_dtype(each) || each.kind == Kind::kTensor;
+        const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
         dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed});
       }
     }
