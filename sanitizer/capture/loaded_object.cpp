@@ -87,6 +87,9 @@ const ElfW(Sym) * find_by_sysv_hash(const DynamicTable& table, const char* name)
   return nullptr;
 }
 
+// What every copy of this library exports and nothing else does.
+constexpr char kOwnMark[] = "dtype_san_switch";
+
 const ElfW(Sym) * find_symbol(const DynamicTable& table, const char* name) {
   if (table.symbols == nullptr || table.strings == nullptr) return nullptr;
   if (table.gnu_hash != nullptr) return find_by_gnu_hash(table, name);
@@ -102,6 +105,8 @@ const char* dynamic_text(const LoadedObject& object, std::int64_t tag) {
 }
 
 }  // namespace
+
+bool LoadedObject::is_sanitizer() const { return find_symbol(dynamic_table(*this), kOwnMark) != nullptr; }
 
 bool LoadedObject::contains(std::uintptr_t address) const {
   for (std::size_t i = 0; i < header_count; ++i) {
@@ -274,6 +279,16 @@ void* find_behind_own(const char* name) {
     }
   }
   return nullptr;
+}
+
+const char* earlier_copy() {
+  const char* first = nullptr;
+  for (const link_map* map = first_link_map(); map != nullptr; map = map->l_next) {
+    if (is_own_code(map->l_addr)) return first;
+    if (first == nullptr && find_symbol(dynamic_table(map->l_addr, map->l_ld), kOwnMark) != nullptr)
+      first = map->l_name;
+  }
+  return nullptr;  // of a namespace of its own
 }
 
 void each_foreign_object(bool (*visit)(void* context, const LoadedObject& object), void* context) {

@@ -28,6 +28,7 @@ struct LoadedObject {
   std::size_t index;  // in load order
 
   bool contains(std::uintptr_t address) const;
+  bool is_sanitizer() const;  // this library or another copy of it
   // First and last+1 address of its segments.
   void range(std::uintptr_t& low, std::uintptr_t& high) const;
   std::string_view build_id() const;  // bytes; empty without one
@@ -53,6 +54,10 @@ struct LoadedObject {
 // A function that some object after this library exports, found without calling anything: for the time at
 // which another library's dl_iterate_phdr may not work yet.
 void* find_behind_own(const char* name);
+
+// The path of another copy of this library that was loaded before this one; nullptr without one. Calls
+// nothing either.
+const char* earlier_copy();
 
 // Visits until the visitor returns false. The loader's list is locked meanwhile.
 void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object), void* context);

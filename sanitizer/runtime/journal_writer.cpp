@@ -9,6 +9,7 @@
 
 #include "dtype_san_version.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/bare_children.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -35,10 +36,11 @@ bool is_private(int directory) {
 long create_file(Process& process) {
   TextSink path(process.journal_path, sizeof process.journal_path);
   directory_path(path);
-  (void)mkdir(path.c_str(), 0700);
+  const int refused = mkdir(path.c_str(), 0700) != 0 ? errno : 0;
   bool own_default = settings().journal.empty();
   long directory = open_file(AT_FDCWD, path.c_str(),
                              O_RDONLY | O_DIRECTORY | O_CLOEXEC | (own_default ? O_NOFOLLOW : 0), 0);
+  if (directory == -ENOENT && refused != 0) return -refused;  // why it is not there
   if (directory < 0) return directory;
   if (own_default && !is_private(static_cast<int>(directory))) {
     close_file(static_cast<int>(directory));
@@ -110,6 +112,7 @@ void start(Process& process, Scratch& scratch) {
     process.descriptor.store(move_up(static_cast<int>(opened)) + 1, std::memory_order_relaxed);
     process.journal.store(static_cast<std::uint32_t>(JournalState::kOpen), std::memory_order_release);
     write_process_frame(process, scratch);
+    expect_bare_children();
     return;
   }
   process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);

@@ -1,5 +1,6 @@
 // What happens when the library is loaded and when the program ends by exit() or by returning from main.
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ namespace {
 bool has_watched_kernel() {
   bool found = false;
   each_loaded_object([&](const LoadedObject& object) {
-    if (is_own_code(object.bias)) return true;
+    if (object.is_sanitizer()) return true;
     for (const ApiContract& contract : kContracts)
       found = found || object.find_function(contract.name) != nullptr;
     return !found;
@@ -43,17 +44,30 @@ void print_help() {
   describe_options([](void*, std::string_view line) { say(line); }, nullptr);
 }
 
+// quick_exit runs no destructors. What it calls instead runs last to first, so that ours follows the
+// program's.
+void on_quick_exit();
+
 [[gnu::constructor]] void on_load() {
   QuietSection quiet;
   const Options& options = settings();
   note_start_objects();
+  if (const char* other = earlier_copy(); other != nullptr && options.print_summary) {
+    TextBuffer<2048> message;
+    message << "libdtype_san.so is in process " << process_id() << " already, from '" << other
+            << "': this second copy does nothing. Name one of them in LD_PRELOAD, and none beside 'dtype-san "
+               "run'";
+    say(message.view());
+  }
   if (options.help) print_help();
   Mailbox* mailbox = joining_mailbox();
   if (!options.enabled) {
     (void)decide_watching();
-    if (mailbox != nullptr) answer(*mailbox, "enabled=0");
+    if (mailbox != nullptr)
+      answer(*mailbox, earlier_copy() != nullptr ? "another libdtype_san.so is loaded already" : "enabled=0");
     return;
   }
+  (void)at_quick_exit(on_quick_exit);
   find_python();
   observe_loaded_copies();
   if (mailbox == nullptr) {
@@ -93,10 +107,18 @@ bool was_watched() {
 void print_summary(const Process& state, std::uint64_t findings) {
   TextBuffer<2500> message;
   message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id();
-  if (state.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen)) {
-    message << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
-  } else {
+  FileStatus file;
+  if (state.journal.load(std::memory_order_acquire) != static_cast<std::uint32_t>(JournalState::kOpen)) {
     message << ", not recorded";
+  } else if (!path_status(state.journal_path, file) || !(file.identity == state.journal_identity)) {
+    message << ", not recorded: journal '" << state.journal_path << "' is not there any more";
+  } else if (file.size == 0) {
+    message << ", not recorded: journal '" << state.journal_path << "' could not be written";
+  } else if (state.write_failed.load(std::memory_order_relaxed) != 0) {
+    message << ", journal '" << state.journal_path << "' lacks what could not be written; 'dtype-san report' "
+            << "prints the rest";
+  } else {
+    message << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
   }
   say(message.view());
 }
@@ -111,6 +133,11 @@ void print_summary(const Process& state, std::uint64_t findings) {
     fflush(nullptr);  // _exit would lose what the program has printed
     _exit(static_cast<int>(settings().exitcode));
   }
+}
+
+void on_quick_exit() {
+  const Process* state = process_mapping.load(std::memory_order_acquire);
+  if (state != nullptr && state->owner == process_id()) on_unload();
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/bare_children.h"
 #include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
 
@@ -175,6 +176,15 @@ std::uint64_t write_counts(Process& process, Scratch& scratch) {
     if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
       write_calls(process, scratch, static_cast<ApiId>(i));
   cupti::record_end(process, scratch);
+  if (const std::uint64_t bare = take_bare_children(); bare != 0) {
+    TextBuffer<256> text;
+    text << bare << (bare == 1 ? " child" : " children")
+         << " became another program by exec without libdtype_san.so in LD_PRELOAD: what that called was not "
+            "watched. Pass LD_PRELOAD and DTYPE_SAN_OPTIONS on to it";
+    FrameBuilder note(scratch.frame, FrameType::kNote);
+    note.text(text.view());
+    (void)append_frame(process, note, scratch);
+  }
   return recorded;
 }
 

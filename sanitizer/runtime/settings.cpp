@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/runtime/joining.h"
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/process.h"
@@ -101,6 +102,11 @@ void read_environment() {
                 Complaints::keep, &complaints);
   read_host();
   read_rank();
+  if (earlier_copy() != nullptr) {  // that one complains too, and two would count each call twice
+    options.enabled = false;
+    options.help = false;
+    return;
+  }
   TextBuffer<32> own;
   own << process_id();
   std::string_view command = variable("DTYPE_SAN_COMMAND_PID");

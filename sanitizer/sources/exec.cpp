@@ -9,6 +9,7 @@
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/sources/bare_children.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -25,21 +26,56 @@ std::string_view text_at(const char* path, char* buffer, std::size_t size) {
   return text.substr(0, text.find('\0'));
 }
 
+bool names_a_path(std::string_view function) { return function != "fexecve" && function != "execveat"; }
+
+// The hook's argument `at`, from what it saved below its return address.
+const void* argument(const void* const* saved, std::size_t at) {
+#if defined(__x86_64__)
+  constexpr std::size_t kInRegisters = 6;
+  constexpr std::size_t kSavedWords = 8;                   // with the return address
+  if (at < kInRegisters) return saved[kInRegisters - at];  // %rdi was pushed first
+#else
+  constexpr std::size_t kInRegisters = 8;
+  constexpr std::size_t kSavedWords = 10;
+  if (at < kInRegisters) return saved[at];
+#endif
+  return saved[kSavedWords + at - kInRegisters];
+}
+
+const char* const* environment_of(std::string_view function, const void* const* saved) {
+  std::size_t at = 0;
+  if (function == "execve" || function == "execvpe" || function == "fexecve") at = 2;
+  if (function == "execveat") at = 3;
+  if (function == "execle") {
+    for (at = 1; argument(saved, at) != nullptr;) ++at;  // the words end with NULL
+    ++at;
+  }
+  return at != 0 ? static_cast<const char* const*>(argument(saved, at)) : environ;
+}
+
 }  // namespace
 }  // namespace dtype_guard::san
 
 extern "C" {
 
-// Called by the hooks below with their first argument; gives where to jump.
-[[gnu::visibility("hidden"), gnu::used]] void* dtype_san_before_exec(const char* name, const void* first) {
+// Called by the hooks below with the words that they saved; gives where to jump.
+[[gnu::visibility("hidden"), gnu::used]] void* dtype_san_before_exec(const char* name,
+                                                                     const void* const* saved) {
   using namespace dtype_guard::san;
   const std::string_view function = name;
   Process* mapped = process_mapping.load(std::memory_order_acquire);
   if (mapped != nullptr && mapped->owner == process_id()) {
     char buffer[256];
-    std::string_view path = "(a descriptor)";  // fexecve
-    if (function != "fexecve") path = text_at(static_cast<const char*>(first), buffer, sizeof buffer);
-    record_exec(*mapped, path);
+    std::string_view path;
+    if (function != "fexecve") {
+      const void* given = argument(saved, function == "execveat" ? 1 : 0);
+      path = text_at(static_cast<const char*>(given), buffer, sizeof buffer);
+    }
+    record_exec(*mapped, path.empty() && !names_a_path(function) ? "(a descriptor)" : path);
+  }
+  {
+    QuietSection quiet;
+    note_environment(environment_of(function, saved));
   }
   void* next = find_behind_own(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&fail);
@@ -71,7 +107,7 @@ extern "C" {
       ".cfi_adjust_cfa_offset 8\n"         \
       "push %rax\n"                        \
       ".cfi_adjust_cfa_offset 8\n"         \
-      "mov %rdi, %rsi\n"                   \
+      "mov %rsp, %rsi\n"                   \
       "lea 1f(%rip), %rdi\n"               \
       "call dtype_san_before_exec\n"       \
       "mov %rax, %r11\n"                   \
@@ -113,7 +149,7 @@ extern "C" {
       "stp x6, x7, [sp, #48]\n"            \
       "str x30, [sp, #64]\n"               \
       ".cfi_rel_offset x30, 64\n"          \
-      "mov x1, x0\n"                       \
+      "mov x1, sp\n"                       \
       "adrp x0, 1f\n"                      \
       "add x0, x0, :lo12:1f\n"             \
       "bl dtype_san_before_exec\n"         \
@@ -142,6 +178,7 @@ DTYPE_SAN_EXEC(execle)
 DTYPE_SAN_EXEC(execlp)
 DTYPE_SAN_EXEC(execv)
 DTYPE_SAN_EXEC(execve)
+DTYPE_SAN_EXEC(execveat)
 DTYPE_SAN_EXEC(execvp)
 DTYPE_SAN_EXEC(execvpe)
 DTYPE_SAN_EXEC(fexecve)

@@ -13,7 +13,7 @@ std::atomic<std::size_t> start_object_count{0};
 
 constexpr std::size_t kMaxObjects = 512;
 
-bool is_own(const LoadedObject& object) { return is_own_code(object.bias); }
+bool is_own(const LoadedObject& object) { return is_own_code(object.bias) || object.is_sanitizer(); }
 
 const char* base_name(const char* path) {
   const char* slash = std::strrchr(path, '/');

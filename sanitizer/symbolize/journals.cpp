@@ -1,13 +1,16 @@
 #include "sanitizer/symbolize/journals.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include "sanitizer/runtime/journal.h"
 
@@ -15,13 +18,60 @@ namespace dtype_guard::san {
 
 namespace fs = std::filesystem;
 
-std::vector<std::string> journal_files(const std::string& directory) {
+namespace {
+
+std::vector<std::string> list_journals(const std::string& directory, std::error_code& error) {
   std::vector<std::string> files;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(directory, error))
-    if (entry.path().native().ends_with(kJournalSuffix)) files.push_back(entry.path().string());
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error))
+    if (at->path().native().ends_with(kJournalSuffix)) files.push_back(at->path().string());
   std::sort(files.begin(), files.end());
   return files;
+}
+
+// Each file once, under whatever names it is given: links to it, or its folder beside itself.
+class SeenFiles {
+ public:
+  bool add(const std::string& file) {
+    struct stat status = {};
+    return stat(file.c_str(), &status) != 0 || seen_.emplace(status.st_dev, status.st_ino).second;
+  }
+
+ private:
+  std::set<std::pair<dev_t, ino_t>> seen_;
+};
+
+// Two files of one process's journal: a copy, perhaps made while it was written. The longer one knows more.
+bool same_journal(const Journal& left, const Journal& right) {
+  return left.process && right.process && left.process->pid == right.process->pid &&
+         left.process->opened_ns != 0 && left.process->opened_ns == right.process->opened_ns &&
+         left.process->host == right.process->host;
+}
+
+void add_journal(std::vector<Journal>& journals, const std::string& file) {
+  Journal fresh = load_journal(file);
+  auto known = std::find_if(journals.begin(), journals.end(),
+                            [&](const Journal& journal) { return same_journal(journal, fresh); });
+  if (known == journals.end()) {
+    journals.push_back(std::move(fresh));
+    return;
+  }
+  std::error_code error;
+  const bool is_longer = fs::file_size(file, error) > fs::file_size(known->file, error);
+  if (is_longer) std::swap(*known, fresh);
+}
+
+Journal broken(const std::string& path, std::string problem) {
+  Journal none;
+  none.file = path;
+  none.problems.push_back(std::move(problem));
+  return none;
+}
+
+}  // namespace
+
+std::vector<std::string> journal_files(const std::string& directory) {
+  std::error_code error;
+  return list_journals(directory, error);
 }
 
 Journal load_journal(const std::string& file) {
@@ -43,6 +93,7 @@ Journal load_journal(const std::string& file) {
 
 std::vector<Journal> load_journals(const std::vector<std::string>& paths) {
   std::vector<Journal> journals;
+  SeenFiles seen;
   for (const std::string& path : paths) {
     std::error_code error;
     fs::file_status status = fs::status(path, error);
@@ -50,20 +101,20 @@ std::vector<Journal> load_journals(const std::vector<std::string>& paths) {
       throw MissingJournal{
           fmt::format("{}: {}; expected a journal or a directory of journals", path, error.message())};
     if (!fs::is_directory(status)) {
-      journals.push_back(load_journal(path));
+      if (seen.add(path)) add_journal(journals, path);
       continue;
     }
-    std::vector<std::string> files = journal_files(path);
-    for (const std::string& file : files) journals.push_back(load_journal(file));
-    if (files.empty()) {
-      Journal none;
-      none.file = path;
-      none.problems.push_back(
-          fmt::format("no journal (*{}) in this directory: no process loaded a watched library, or "
-                      "libdtype_san.so was not "
-                      "preloaded",
-                      kJournalSuffix));
-      journals.push_back(std::move(none));
+    std::vector<std::string> files = list_journals(path, error);
+    for (const std::string& file : files)
+      if (seen.add(file)) add_journal(journals, file);
+    if (error) {
+      journals.push_back(broken(path, fmt::format("this directory cannot be read: {}", error.message())));
+    } else if (files.empty()) {
+      journals.push_back(broken(
+          path, fmt::format("no journal (*{}) in this directory: no process loaded a watched library, or "
+                            "libdtype_san.so was not "
+                            "preloaded",
+                            kJournalSuffix)));
     }
   }
   return journals;

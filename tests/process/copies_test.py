@@ -132,6 +132,27 @@ class Copies(Case):
             for journal in self.journals():
                 journal.unlink()
 
+    def test_two_copies_of_the_sanitizer(self):
+        other = self.scratch / "other" / "libdtype_san.so"
+        other.parent.mkdir()
+        shutil.copy2(BUILT["library"], other)
+        ours = preloadable(BUILT["library"])
+        for preload, working in ((f"{ours}:{other}", ours), (f"{other}:{ours}", str(other))):
+            done = self.execute(BUILT["linked_calls"], LD_PRELOAD=preload, DTYPE_SAN_OPTIONS=f"journal={self.scratch / 'journal'}")
+            self.assertEqual((done.returncode, done.stdout), (0, "status 0\nstatus 3\n" * 2), done.stderr)
+            self.assertEqual(done.stderr.count("this second copy does nothing"), 1, done.stderr)
+            self.assertIn(f"already, from '{working}'", done.stderr)
+            self.assertEqual(len(self.journals()), 1)
+            _, report = self.report(self.scratch / "journal")
+            self.assertEqual(report["watched"]["calls"]["flash_ref_rotary"], 4, preload)
+            self.assertEqual([finding["count"] for finding in report["findings"]], [2], preload)
+            self.assertEqual([library["path"] for library in report["watched"]["libraries"]], [BUILT["kernels"]])
+            for journal in self.journals():
+                journal.unlink()
+        self.expect(BUILT["linked_calls"], LD_PRELOAD=str(other))  # beside `dtype-san run`
+        done = self.execute(BUILT["no_kernels"], LD_PRELOAD=f"{ours}:{other}", DTYPE_SAN_OPTIONS=f"journal={self.scratch / 'journal'}")
+        self.assertEqual((done.returncode, self.journals()), (7, []), done.stderr)
+
     def test_library_opened_again_and_again(self):
         done, report = self.run_command(BUILT["opens_later"], BUILT["later_library"])
         self.assertEqual(done.returncode, 0)

@@ -1,11 +1,13 @@
 /* exec_ways FUNCTION PROGRAM WORD...: three wrong calls, then PROGRAM with all words by that function; those
  * that take an environment pass LEFT=over alone. What fails is printed, and a fourth wrong call made.
- * FUNCTION may be bad_pointer (execv of no address) or vfork (execv in a vfork child, which is waited for).
+ * FUNCTION may be bad_pointer (execv of no address), empty_path (execveat of a descriptor), quick_exit (no
+ * exec at all), vfork (execv in a vfork child, which is waited for), bare_fork or bare_vfork.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <flash_ref/flash_ref.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +30,22 @@ static void by_vfork(char** words) {
   printf("child %d\n", status);
 }
 
+/* Two tries in each of two children, with an environment of one variable. */
+static void by_bare_child(char** w, int is_vfork) {
+  char* variables[] = {"LEFT=over", NULL};
+  int status = 0;
+  for (int i = 0; i < 2; ++i) {
+    pid_t child = is_vfork ? vfork() : fork();
+    if (child == 0) {
+      execve("/nowhere", w, variables);
+      execle(w[0], w[0], w[1], w[2], w[3], w[4], w[5], w[6], NULL, variables);
+      _exit(1);
+    }
+    waitpid(child, &status, 0);
+  }
+  errno = 0;
+}
+
 int main(int argc, char** argv) {
   char* variables[] = {"LEFT=over", NULL};
   const char* how = argv[1];
@@ -46,7 +64,13 @@ int main(int argc, char** argv) {
   if (strcmp(how, "execve") == 0) execve(w[0], words, variables);
   if (strcmp(how, "execvpe") == 0) execvpe(w[0], words, variables);
   if (strcmp(how, "fexecve") == 0) fexecve(open(w[0], O_RDONLY | O_CLOEXEC), words, variables);
+  if (strcmp(how, "execveat") == 0) execveat(AT_FDCWD, w[0], words, variables, 0);
+  if (strcmp(how, "empty_path") == 0)
+    execveat(open(w[0], O_RDONLY | O_CLOEXEC), "", words, variables, AT_EMPTY_PATH);
+  if (strcmp(how, "quick_exit") == 0) quick_exit(7);
   if (strcmp(how, "bad_pointer") == 0) execv(nowhere, words);
+  if (strcmp(how, "bare_fork") == 0) by_bare_child(words, 0);
+  if (strcmp(how, "bare_vfork") == 0) by_bare_child(words, 1);
   if (strcmp(how, "vfork") == 0) by_vfork(words);
   printf("went on: %s\n", strerror(errno));
   rotate_once(rotary, 1);

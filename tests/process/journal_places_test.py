@@ -1,0 +1,105 @@
+"""Where journals lie: each is read once under whatever names, and a place that cannot be read or written is named as such."""
+import os
+import shutil
+import subprocess
+
+from support import BUILT, Case, main, preloadable
+
+NOBODY = 65534
+
+
+class Twice(Case):
+    def counted(self, *paths):
+        done, report = self.report(*paths)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        return (report["watched"]["calls"]["flash_ref_rotary"], [finding["count"] for finding in report["findings"]],
+                len(report["watched"]["processes"]))
+
+    def test_named_twice(self):
+        self.assertEqual(self.preloaded(BUILT["linked_calls"]).returncode, 0)
+        folder = self.scratch / "journal"
+        [journal] = self.journals()
+        once = (4, [2], 1)
+        self.assertEqual(self.counted(folder), once)
+        self.assertEqual(self.counted(folder, journal), once)
+        self.assertEqual(self.counted(journal, folder / "." / journal.name, folder), once)
+        link = self.scratch / "link.dtype-san"
+        link.symlink_to(journal)
+        self.assertEqual(self.counted(folder, link), once)
+
+    def test_a_copy_that_was_cut_short(self):
+        self.assertEqual(self.preloaded(BUILT["linked_calls"]).returncode, 0)
+        [journal] = self.journals()
+        for name, size in (("a", None), ("b", 300)):
+            copy = self.scratch / f"{name}.dtype-san"
+            copy.write_bytes(journal.read_bytes()[:size])
+            for order in ((copy, journal), (journal, copy)):
+                self.assertEqual(self.counted(*order), (4, [2], 1), order)
+
+    def test_two_runs_are_two(self):
+        for _ in range(2):
+            self.assertEqual(self.preloaded(BUILT["linked_calls"]).returncode, 0)
+        self.assertEqual(self.counted(self.scratch / "journal"), (8, [4], 2))
+
+
+class Refused(Case):
+    def as_nobody(self, *words, **changes):
+        if os.geteuid() != 0:
+            return self.execute(*words, **changes)
+        if shutil.which("setpriv") is None:
+            self.skipTest("root may read everything, and setpriv, which makes another user, is not installed")
+        nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
+            self.skipTest("another user cannot read the build folder")
+        return self.execute(*nobody, *words, **changes)
+
+    def test_a_folder_that_cannot_be_read(self):
+        self.assertEqual(self.preloaded(BUILT["linked_calls"]).returncode, 0)
+        self.scratch.chmod(0o755)
+        folder = self.scratch / "journal"
+        folder.chmod(0o311)
+        self.addCleanup(folder.chmod, 0o700)
+        done = self.as_nobody(BUILT["command"], "report", folder)
+        self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
+        self.assertIn(f"{folder}: this directory cannot be read: Permission denied", done.stderr)
+        self.assertNotIn("no journal", done.stdout + done.stderr)
+
+    def test_a_folder_that_cannot_be_made(self):
+        place = self.scratch / "fixed"
+        place.mkdir()
+        self.scratch.chmod(0o755)
+        place.chmod(0o555)
+        done = self.as_nobody(BUILT["linked_calls"], LD_PRELOAD=preloadable(BUILT["library"]),
+                              DTYPE_SAN_OPTIONS=f"journal={place}/new")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn(f"cannot create a journal at '{place}/new': permission denied", done.stderr)
+        self.assertNotIn("no such file", done.stderr)
+
+
+class Full(Case):
+    def test_no_promise_on_a_full_disk(self):
+        folder = self.scratch / "full"
+        folder.mkdir()
+        words = ("mount", "-t", "tmpfs", "-o", "size=64k", "none", folder)
+        mounted = subprocess.run(words, capture_output=True, text=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", folder], check=True)
+        with self.assertRaises(OSError), open(folder / "filler", "wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        done = self.execute(BUILT["linked_calls"], LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=f"journal={folder}")
+        [journal] = folder.glob("*.dtype-san")
+        self.assertEqual((done.returncode, journal.stat().st_size), (0, 0))
+        self.assertIn("the journal cannot be written: no space left on device", done.stderr)
+        self.assertRegex(done.stderr, f"1 finding in process [0-9]+, not recorded: journal '{journal}' could not be written")
+        self.assertNotIn("prints", done.stderr)
+
+    def test_the_promise_where_it_was_written(self):
+        done = self.preloaded(BUILT["linked_calls"])
+        [journal] = self.journals()
+        self.assertIn(f", journal '{journal}'; 'dtype-san report' prints it", done.stderr)
+
+
+if __name__ == "__main__":
+    main()
