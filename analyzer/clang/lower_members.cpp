@@ -87,6 +87,11 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
 std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& name, const Expr* object,
                                                              const clang::CXXMethodDecl* method,
                                                              llvm::ArrayRef<const Expr*> arguments) {
+  if (name == "set_data" && arguments.size() == 1) {  // of the variable too, where nothing shares the tensor
+    const ValueId dtype = builder_.value(Op::kDtypeOf, value(arguments[0]));
+    builder_.effect(Op::kRetype, "", {{"", address_of(object)}, {"", dtype}});
+    return ValueId{0};
+  }
   const ValueId self = value(object);
   if (name == "scalar_type" || name == "dtype") return builder_.value(Op::kDtypeOf, self);
   if (name == "options") {
@@ -94,11 +99,6 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
     return builder_.value(Op::kOptions, "", {{"dtype", dtype}});
   }
   if (same_tensor().count(name)) return self;
-  if (name == "set_data" && arguments.size() == 1) {
-    const ValueId dtype = builder_.value(Op::kDtypeOf, value(arguments[0]));
-    builder_.effect(Op::kRetype, "", {{"", self}, {"", dtype}});
-    return ValueId{0};
-  }
   if (name == "to" || name == "toType") {
     Arguments given = {{"self", self}};
     for (std::size_t i = 0; i < arguments.size() && i < method->getNumParams(); ++i) {

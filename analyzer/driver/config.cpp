@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -18,6 +20,8 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
+
+constexpr double kLongest = std::numeric_limits<unsigned>::max();  // seconds
 
 // One file being read: every complaint names it and the member.
 class Reader {
@@ -67,9 +71,10 @@ class Reader {
         {"external", [this, folder](const json& value) { globs(value, folder, config_.external); }},
         {"time-limit",
          [this](const json& value) {
-           if (!value.is_number_unsigned() || value.get<unsigned>() == 0)
-             wrong(member_, value, "seconds, 1 or more");
-           config_.time_limit = value.get<unsigned>();
+           const double seconds = value.is_number() ? value.get<double>() : 0;
+           const bool whole = std::trunc(seconds) == seconds && seconds <= kLongest;
+           if (seconds < 1 || !whole) wrong(member_, value, "whole seconds, 1 or more");
+           config_.time_limit = static_cast<unsigned>(seconds);
          }},
     };
   }

@@ -18,6 +18,7 @@
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
+#include "rules/contracts/own_contracts.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
@@ -43,6 +44,17 @@ struct Written {
   std::optional<int> jobs;
 };
 
+// "FILE ..." is for an option that takes every word behind it; one that may be repeated takes one each time.
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_option_opts(const CLI::Option* option) const override {
+    std::string words = CLI::Formatter::make_option_opts(option);
+    const std::size_t dots = words.rfind(" ...");
+    const bool one = !option->get_positional() && !option->get_allow_extra_args();
+    return one && dots != std::string::npos ? words.erase(dots, 4) : words;
+  }
+};
+
 void declare(CLI::App& app, Options& options, Written& written) {
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
   const auto list = [](CLI::Option* option) {
@@ -53,7 +65,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("SOURCE", options.sources, "Files to check; none: every user source of the compile database")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
-  list(app.add_option("--precision", written.precision, "Precision settings to check under (see --help end)"))
+  list(app.add_option("--precision", written.precision,
+                      "Precision settings to check under (see --help end); may be repeated"))
       ->type_name("LIST");
   app.add_option(
          "--torch", written.torch,
@@ -61,7 +74,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
          "that of the headers")
       ->type_name("VERSION[..VERSION]");
   app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
-  list(app.add_option("--contracts", written.contracts, "More contracts of attention calls, as JSON"))
+  list(app.add_option("--contracts", written.contracts,
+                      "More contracts of attention calls, as JSON; may be repeated"))
       ->type_name("FILE");
   app.add_option("--config", written.config, "Configuration to use instead of the nearest .dtype-lint.json")
       ->type_name("FILE");
@@ -71,7 +85,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
                  "The source comes from standard input and is this file")
       ->type_name("FILE");
   app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
-  list(app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out"))
+  list(
+      app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out; may be repeated"))
       ->type_name("SPEC");
   app.add_flag("--strict", options.strict, "Report possible findings too");
   app.add_option("--fail-on", written.fail_on,
@@ -103,7 +118,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("--link", options.link, "Report on these summaries as one program, instead of on sources")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->type_name("FILE");
-  app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag")
+  app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag; may be repeated")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
       ->type_name("ARG");
@@ -260,7 +275,7 @@ void check(const CLI::App& app, Written& written, Options& options) {
   options.contracts = builtin_contracts();
   for (const std::string& file : written.contracts) {
     try {
-      merge_contracts(options.contracts, load_contracts(file));
+      add_contracts(options.contracts, file);
     } catch (const std::exception& error) {
       throw UsageError(fmt::format("--contracts: {}", error.what()));
     }
@@ -295,6 +310,7 @@ CommandLine read_command_line(int argc, char** argv) {
   CLI::App app("Reports where a value is silently promoted on its way into an attention or rotary call.",
                "dtype-lint");
   declare(app, options, written);
+  app.formatter(std::make_shared<HelpFormat>());
   app.footer(settings_footer());
   std::vector<std::string> words = without_flags(argc, argv, options);
   std::reverse(words.begin(), words.end());

@@ -172,6 +172,17 @@ class Engine {
     Alternatives alternatives;
     ValueId value = 0;  // as the instruction names it; 0 for module parameters
   };
+  struct Operands {
+    std::vector<Input> inputs;
+    std::vector<StatedDtype> dtypes;
+    bool has_dtype = false;
+  };
+  Operands operands(const Instruction& instruction, const Operator& op, const State& state);
+  // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
+  bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
+  // Bottom when PyTorch throws for every combination.
+  Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
+                 Operands given, const Rank& rank, const Value& too_many, const State& state);
   Value operation(const Activation& activation, const Instruction& instruction, State& state);
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
               std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments, bool has_dtype,

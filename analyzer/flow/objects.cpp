@@ -228,12 +228,25 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   for (const Alternative& each : target) {
     converted_to_half_ =
         converted_to_half_ || (known && each.kind == Kind::kObject && is_half(dtypes[0].dtype));
-    retype_below(state, each, known ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction, seen);
+    const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes
+    retype_below(state, each, known && which ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction,
+                 seen);
   }
 }
 
 void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, const Activation& activation,
                           const Instruction& instruction, std::vector<HeapId>& seen) {
+  const auto converted = [&](const Alternative& from) {
+    Alternative to = Alternative::tensor(dtype, from.kind == Kind::kTensor ? from.rank : Rank{});
+    to.lineage = from.lineage;
+    if (dtype == Dtype::kUndefined) return to;
+    to.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction, "to",
+                                 Dtype::kUndefined, dtype, false, 0, ""});
+    to.trail = origins_.step(
+        0, to.origin,
+        {0, 0, activation.function, &instruction, "to", Dtype::kUndefined, dtype, "converted here"});
+    return to;
+  };
   if (target.kind == Kind::kReference) {
     const Location location{target.object, target.key};
     const Value contents = read(state, location);
@@ -241,7 +254,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
     for (const Alternative& each : contents) {
       Alternative to = each;
       if (each.kind == Kind::kTensor) {
-        to = Alternative::tensor(dtype, each.rank);
+        to = converted(each);
       } else {
         retype_below(state, each, dtype, activation, instruction, seen);
       }
@@ -265,16 +278,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
   HeapObject& tensor = state.change(target.object);
   Value contents;
   for (const Alternative& each : tensor.cells[HeapObject::kContents]) {
-    Alternative to = Alternative::tensor(dtype, each.kind == Kind::kTensor ? each.rank : Rank{});
-    to.lineage = each.lineage;
-    if (each.kind == Kind::kNone) to = each;
-    if (to.kind == Kind::kTensor && dtype != Dtype::kUndefined) {
-      to.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction, "to",
-                                   Dtype::kUndefined, dtype, false, 0, ""});
-      to.trail = origins_.step(
-          0, to.origin,
-          {0, 0, activation.function, &instruction, "to", Dtype::kUndefined, dtype, "converted here"});
-    }
+    const Alternative to = each.kind == Kind::kNone ? each : converted(each);
     contents = join(contents, Value(to), symbols_);
   }
   tensor.cells[HeapObject::kContents] = contents;

@@ -17,6 +17,14 @@ std::string_view argument_name(const Operator& op, const Argument& argument, std
   return position < op.arguments.size() ? std::string_view(op.arguments[position]) : std::string_view();
 }
 
+// A tensor whose dtype the code itself leaves no doubt about, or, unless it is the target, a number.
+bool is_definite(const Alternative& each, bool target) {
+  if (each.assumed || each.uncertain) return false;
+  if (each.kind == Kind::kTensor) return each.dtype != Dtype::kUndefined && !(target && each.rank.wrapped);
+  return !target && (each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kNone ||
+                     each.kind == Kind::kString);
+}
+
 bool states_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
 }
@@ -40,39 +48,71 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
-  if (op->in_place) return argument(state, instruction, 0);
+  if (op->in_place) return argument(state, instruction, 0);  // its own dtype stays
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
 
-  std::vector<Input> inputs;
-  std::vector<StatedDtype> dtypes;
-  bool has_dtype = false;
+  Operands given = operands(instruction, *op, state);
+  record_product(activation, instruction, *op, given.inputs, state);
+  const Value element =
+      apply(activation, instruction, *op, std::move(given.inputs), given.dtypes, given.has_dtype, state);
+  return op->list_result ? wrap_list(activation, instruction, element, state) : element;
+}
+
+Engine::Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {
+  Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    const std::string_view name = argument_name(*op, instruction.args[i], i);
+    const std::string_view name = argument_name(op, instruction.args[i], i);
     const bool shape = name == "size" || name == "shape";
     for (const Value& element :
          shape ? std::vector<Value>{} : elements(state, argument(state, instruction, i))) {
       Input input{name, tensors(state, element), instruction.args[i].value};
       const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
-      const bool like = op->result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
+      const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
                         input.alternatives.front().kind == Kind::kTensor &&
                         !input.alternatives.front().rank.wrapped;
       const bool unknown_dtype = name == "dtype" && !is_dtype && !input.alternatives.empty() &&
                                  input.alternatives.front().kind == Kind::kUnknown;
       if (!is_dtype && !like && !unknown_dtype) {
-        inputs.push_back(std::move(input));
+        out.inputs.push_back(std::move(input));
         continue;
       }
       for (const Alternative& each : input.alternatives) {
-        if (each.kind == Kind::kOptions) continue;  // the default decides
-        has_dtype = true;
-        const bool states = states_dtype(each) || each.kind == Kind::kTensor;
-        dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed});
+        // The default decides, which for options without a dtype is not the operator's own int64.
+        if (each.kind == Kind::kOptions && op.name != "randint") continue;
+        out.has_dtype = true;
+        const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
+        out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed});
       }
     }
   }
-  record_product(activation, instruction, *op, inputs, state);
-  const Value element = apply(activation, instruction, *op, std::move(inputs), dtypes, has_dtype, state);
-  return op->list_result ? wrap_list(activation, instruction, element, state) : element;
+  return out;
+}
+
+// An operator in place or with out= whose result cannot go into the tensor there: what it would write to is
+// known, so is everything else, and the same operator with a result of its own would not have thrown.
+bool Engine::cannot_store(const Activation& activation, const Instruction& instruction, State& state) {
+  const Operator* op = operator_of(instruction, activation.info);
+  if (!op || !op->in_place) return false;
+  std::string_view plain_name = op->name;
+  plain_name.remove_suffix(plain_name.ends_with("_out") ? 4 : 1);
+  const Operator* plain = find_operator(plain_name);
+  const Operands given = operands(instruction, *op, state);
+  const bool definite = std::all_of(given.inputs.begin(), given.inputs.end(), [&](const Input& input) {
+    const bool target = input.argument == op->arguments.front();
+    return !input.alternatives.empty() &&
+           std::all_of(input.alternatives.begin(), input.alternatives.end(),
+                       [&](const Alternative& each) { return is_definite(each, target); });
+  });
+  const bool stated = std::all_of(given.dtypes.begin(), given.dtypes.end(), [](const StatedDtype& each) {
+    return each.dtype != Dtype::kUndefined && !each.assumed;
+  });
+  const bool assumed = state.autocast.assumed && op->out_calls_operator;
+  if (!plain || given.inputs.empty() || !definite || !stated || assumed) return false;
+  const Value unknown = Value::unknown();
+  const auto throws = [&](const Operator& entry) {
+    return outcomes(activation, instruction, entry, given, {}, unknown, state).is_bottom();
+  };
+  return throws(*op) && !throws(*plain);
 }
 
 Value Engine::wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
@@ -88,13 +128,6 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
                     std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments,
                     bool has_dtype, State& state) {
-  // Rules speak of the table's first argument, wherever the call has it.
-  const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
-    return !op.arguments.empty() && each.argument == op.arguments.front();
-  });
-  if (first != inputs.end()) std::rotate(inputs.begin(), first, first + 1);
-  std::size_t combinations = 1;
-  for (const Input& input : inputs) combinations *= std::max<std::size_t>(1, input.alternatives.size());
   const Rank rank = result_rank(
       op, instruction, [&](std::size_t i) { return argument(state, instruction, i); },
       [&](const Value& value) { return elements(state, value); },
@@ -108,10 +141,25 @@ Value Engine::apply(const Activation& activation, const Instruction& instruction
   }
   Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank);
   unknown.symbols = conditions;
-  if (combinations > kMaxCombinations) return Value(unknown);
+  const Value out = outcomes(activation, instruction, op, {std::move(inputs), dtype_arguments, has_dtype},
+                             rank, Value(unknown), state);
+  return out.is_bottom() ? Value(unknown) : out;
+}
 
-  std::vector<std::optional<StatedDtype>> dtypes(dtype_arguments.begin(), dtype_arguments.end());
-  if (!has_dtype) dtypes.assign(1, std::nullopt);
+Value Engine::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
+                       Operands given, const Rank& rank, const Value& too_many, const State& state) {
+  std::vector<Input>& inputs = given.inputs;
+  // Rules speak of the table's first argument, wherever the call has it.
+  const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
+    return !op.arguments.empty() && each.argument == op.arguments.front();
+  });
+  if (first != inputs.end()) std::rotate(inputs.begin(), first, first + 1);
+  std::size_t combinations = 1;
+  for (const Input& input : inputs) combinations *= std::max<std::size_t>(1, input.alternatives.size());
+  if (combinations > kMaxCombinations) return too_many;
+
+  std::vector<std::optional<StatedDtype>> dtypes(given.dtypes.begin(), given.dtypes.end());
+  if (!given.has_dtype) dtypes.assign(1, std::nullopt);
   const OperatorSite site{activation.function, &instruction, &activation.info};
   Value out;
   for (std::size_t index = 0; index < combinations; ++index) {
@@ -133,7 +181,7 @@ Value Engine::apply(const Activation& activation, const Instruction& instruction
       }
     }
   }
-  return out.is_bottom() ? Value(unknown) : out;
+  return out;
 }
 
 Value Engine::module_forward(const Activation& activation, const Instruction& instruction,

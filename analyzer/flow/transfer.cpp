@@ -37,6 +37,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(out.is_bottom() ? Value::unknown() : out);
     }
     case Op::kOperator:
+      if (cannot_store(activation, instruction, state)) return false;  // what follows is not reached
       return set(operation(activation, instruction, state));
     case Op::kDtypeOf:
       return set(dtype_of(activation, instruction, state));

@@ -14,6 +14,7 @@
 #include "analyzer/driver/option_values.h"
 #include "analyzer/flow/fixes/fix_search.h"
 #include "rules/contracts/contract.h"
+#include "rules/contracts/own_contracts.h"
 
 namespace dtype_guard::tidy {
 namespace {
@@ -43,7 +44,7 @@ driver::Options options_of(const Settings& settings) {
   driver::expect_one_of("DtypeDevice", options.device, {"cuda", "cpu", "mps", "xpu"});
   options.contracts = builtin_contracts();
   for (const std::string& file : words(settings.contracts)) {
-    merge_contracts(options.contracts, load_contracts(file));
+    add_contracts(options.contracts, file);
   }
   if (!settings.strict.empty()) driver::expect_one_of("DtypeStrict", settings.strict, {"true", "false"});
   options.strict = settings.strict == "true";

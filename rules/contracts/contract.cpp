@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "rules/contracts/contract_file.h"
 #include "rules/data/embedded.h"
 #include "rules/operators/version.h"
 
@@ -91,7 +92,7 @@ ContractError::ContractError(std::string in_file, int at_line, std::string at_po
       line(at_line),
       pointer(std::move(at_pointer)) {}
 
-ContractSet load_contracts(const std::filesystem::path& file) {
+std::string contract_text(const std::filesystem::path& file) {
   std::error_code error;
   const bool is_folder = std::filesystem::is_directory(file, error);
   std::ifstream in(file, std::ios::binary);
@@ -100,7 +101,11 @@ ContractSet load_contracts(const std::filesystem::path& file) {
     const std::string found = is_folder ? "a folder" : "no readable file";
     throw ContractError(file.string(), 0, "", "found " + found + ", expected a contract file (JSON)");
   }
-  return parse_contracts(text.str(), file.string());
+  return text.str();
+}
+
+ContractSet load_contracts(const std::filesystem::path& file) {
+  return parse_contracts(contract_text(file), file.string());
 }
 
 const ContractSet& builtin_contracts() {

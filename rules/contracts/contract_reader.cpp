@@ -8,6 +8,7 @@
 #include "rules/contracts/contract.h"
 #include "rules/contracts/contract_values.h"
 #include "rules/contracts/roles.h"
+#include "rules/contracts/spelling.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/version.h"
@@ -30,7 +31,7 @@ class ContractReader : private ContractValues {
     const std::string library = name(*root.member("library"));
     ContractSet set;
     if (const JsonNode* types = root.member("types")) set.types = own_types(*types);
-    if (const JsonNode* helpers = root.member("helpers")) set.helpers = own_helpers(*helpers);
+    if (const JsonNode* helpers = root.member("helpers")) set.helpers = own_helpers(*helpers, set);
     const JsonNode* apis = root.member("apis");
     if (apis == nullptr && set.types.empty() && set.helpers.empty()) {
       wrong(root, "one of \"apis\", \"types\" and \"helpers\"");
@@ -39,7 +40,9 @@ class ContractReader : private ContractValues {
     for (const JsonNode& node : list(*apis, "at least one API")) {
       set.apis.push_back(api(node, library));
       refuse_repeated_api(set, node);
-      refuse_helpers(set, *node.member("spellings"));
+      refuse_other_meanings(set, *node.member("name"));
+      for (const JsonNode& spelling : *node.member("spellings")->items())
+        refuse_other_meanings(set, spelling);
     }
     return set;
   }
@@ -47,15 +50,20 @@ class ContractReader : private ContractValues {
  private:
   std::map<std::string, Dtype, std::less<>> own_types(const JsonNode& node) const {
     std::map<std::string, Dtype, std::less<>> types;
-    for (const auto& [key, value] : named_values(node, "qualified type names and their dtypes")) {
-      types[key] = one_dtype(value);
+    for (const JsonMember& member : named_values(node, "qualified type names and their dtypes")) {
+      if (is_builtin_type(member.key))
+        wrong_key(member, "a class or an alias of the project's own, not a builtin type");
+      types[member.key] = one_dtype(member.node);
     }
     return types;
   }
 
-  std::map<std::string, std::string, std::less<>> own_helpers(const JsonNode& node) const {
+  std::map<std::string, std::string, std::less<>> own_helpers(const JsonNode& node,
+                                                              const ContractSet& set) const {
     std::map<std::string, std::string, std::less<>> helpers;
-    for (const auto& [key, value] : named_values(node, "qualified function names and operators")) {
+    for (const JsonMember& member : named_values(node, "qualified function names and operators")) {
+      const auto& [key, value] = member;
+      if (set.types.contains(key)) wrong_key(member, "a function, which \"types\" does not have");
       const std::string& op = text(value);
       if (find_operator(op) == nullptr) {
         Names known;
@@ -131,8 +139,13 @@ class ContractReader : private ContractValues {
       api.result_argument = argument(*option);
       refuse_taken_position(api, *option, api.result_argument);
     }
-    if (const JsonNode* fixed = node.member("result_dtype")) api.result_dtype = one_dtype(*fixed);
-    if (const JsonNode* like = node.member("result_like")) api.result_like = known_role(api, *like);
+    const JsonNode* like = node.member("result_like");
+    if (const JsonNode* fixed = node.member("result_dtype")) {
+      api.result_dtype = one_dtype(*fixed);
+      if (like != nullptr)
+        wrong(*fixed, "no \"result_like\" beside it: a result is fixed or like an operand");
+    }
+    if (like != nullptr) api.result_like = known_role(api, *like);
     if (const JsonNode* exceptions = node.member("result_for")) {
       if (api.result_like.empty())
         wrong(*exceptions, "\"result_like\" beside it, to which it lists exceptions");
@@ -276,12 +289,12 @@ class ContractReader : private ContractValues {
     return false;
   }
 
-  // A function is an operator or has a contract, not both.
-  void refuse_helpers(const ContractSet& set, const JsonNode& spellings) const {
-    for (const JsonNode& spelling : *spellings.items()) {
-      if (set.helpers.contains(text(spelling)))
-        wrong(spelling, "a function that \"helpers\" does not have, or no such helper");
-    }
+  // A function is an operator or has a contract, not both, and is no type.
+  void refuse_other_meanings(const ContractSet& set, const JsonNode& spelling) const {
+    if (set.helpers.contains(text(spelling)))
+      wrong(spelling, "a function that \"helpers\" does not have, or no such helper");
+    if (set.types.contains(text(spelling)))
+      wrong(spelling, "a function that \"types\" does not have, or no such type");
   }
 
   void refuse_repeated_api(const ContractSet& set, const JsonNode& node) const {

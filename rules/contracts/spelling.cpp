@@ -1,5 +1,8 @@
 #include "rules/contracts/spelling.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace dtype_guard {
 
 std::string_view why_never_called(std::string_view spelling) {
@@ -19,6 +22,13 @@ std::string_view why_never_called(std::string_view spelling) {
     ++i;
   }
   return {};
+}
+
+bool is_builtin_type(std::string_view name) {
+  constexpr std::string_view kWords[] = {
+      "void",   "bool",     "char",  "wchar_t", "char8_t",  "char16_t", "char32_t", "short",    "int", "long",
+      "signed", "unsigned", "float", "double",  "_Float16", "__bf16",   "__fp16",   "__int128", "auto"};
+  return std::find(std::begin(kWords), std::end(kWords), name) != std::end(kWords);
 }
 
 std::string nearest_called_name(std::string_view spelling) {

@@ -11,4 +11,7 @@ std::string_view why_never_called(std::string_view spelling);
 // The name that is meant by one that no call has: without what is too much; empty when there is none.
 std::string nearest_called_name(std::string_view spelling);
 
+// Whether it is a word of C++ for a type, such as "float", which no project can give a dtype.
+bool is_builtin_type(std::string_view name);
+
 }  // namespace dtype_guard

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cmath>
 #include <system_error>
 #include <utility>
 
@@ -135,7 +136,8 @@ void JsonParser::array(JsonNode& node, int depth) {
   open_ = outer;
 }
 
-// An integer that fits keeps its type; every other number is a double.
+// An integer that fits keeps its type, also when it is written 2.0 or 2e3, as JSON Schema has it; every other
+// number is a double.
 void JsonParser::number(JsonNode& node) {
   const std::size_t begin = at_;
   const auto digits = [this] {
@@ -165,7 +167,13 @@ void JsonParser::number(JsonNode& node) {
   } else if (integer && !negative && std::from_chars(first, last, large).ec == std::errc()) {
     node.value = large;
   } else if (std::from_chars(first, last, real).ec == std::errc()) {
-    node.value = real;
+    constexpr double kExact = 9007199254740992;  // 2^53: up to there a double says which integer is meant
+    const bool exact = std::trunc(real) == real && std::abs(real) <= kExact;
+    if (exact) {
+      node.value = static_cast<std::int64_t>(real);
+    } else {
+      node.value = real;
+    }
   } else {
     // Too small is as good as 0; too large is nothing.
     const std::string written(first, last);

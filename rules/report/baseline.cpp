@@ -106,7 +106,8 @@ Baseline read_baseline(std::string_view text, const std::string& file) {
     check_schema(root, "baseline.schema.json", file);
     for (const JsonNode& node : *root.member("findings")->items()) baseline.push_back(read_entry(node));
   } catch (const JsonError& error) {
-    throw ReportError(fmt::format("{}:{}: {}", file, error.line, error.problem));
+    throw ReportError(fmt::format("{}:{}: {}: {}", file, error.line,
+                                  error.pointer.empty() ? "/" : error.pointer, error.problem));
   }
   return baseline;
 }

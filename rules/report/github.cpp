@@ -38,7 +38,8 @@ std::string escaped(std::string_view text, bool property) {
     if (special) {
       fmt::format_to(std::back_inserter(safe), "%{:02X}", static_cast<unsigned char>(c));
     } else {
-      safe += c == '\t' ? std::string(1, c) : printable(std::string_view(&c, 1));
+      const bool whole = c == '\t' || static_cast<unsigned char>(c) >= 0x80;  // bytes of longer characters
+      safe += whole ? std::string(1, c) : printable(std::string_view(&c, 1));
     }
   }
   return safe;

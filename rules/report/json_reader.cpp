@@ -140,7 +140,8 @@ Report read_json(std::string_view text, const std::string& file) {
   try {
     return read_report(parse_located_json(text), file);
   } catch (const JsonError& error) {
-    throw ReportError(fmt::format("{}:{}: {}", file, error.line, error.problem));
+    throw ReportError(fmt::format("{}:{}: {}: {}", file, error.line,
+                                  error.pointer.empty() ? "/" : error.pointer, error.problem));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <map>
 #include <vector>
@@ -14,10 +15,23 @@
 namespace dtype_guard {
 namespace {
 
-constexpr std::string_view kKeywords[] = {"$schema",     "$id",      "title",      "description",
-                                          "definitions", "$ref",     "type",       "const",
-                                          "enum",        "minimum",  "minLength",  "anyOf",
-                                          "items",       "required", "properties", "additionalProperties"};
+constexpr std::string_view kKeywords[] = {"$schema",
+                                          "$id",
+                                          "title",
+                                          "description",
+                                          "definitions",
+                                          "$ref",
+                                          "type",
+                                          "const",
+                                          "enum",
+                                          "minimum",
+                                          "maximum",
+                                          "minLength",
+                                          "anyOf",
+                                          "items",
+                                          "required",
+                                          "properties",
+                                          "additionalProperties"};
 
 struct JsonType {
   std::string_view name;
@@ -32,8 +46,11 @@ const JsonType kTypes[] = {
     {"null", "null", [](const JsonNode& value) { return value.is_null(); }},
     {"integer", "a whole number",
      [](const JsonNode& value) {
+       const auto* real =
+           std::get_if<double>(&value.value);  // one that is too large to be kept as what it is
        return std::holds_alternative<std::int64_t>(value.value) ||
-              std::holds_alternative<std::uint64_t>(value.value);
+              std::holds_alternative<std::uint64_t>(value.value) ||
+              (real != nullptr && std::trunc(*real) == *real);
      }},
 };
 
@@ -49,6 +66,7 @@ struct Shape {
   std::vector<const JsonType*> types;  // any of them; none: any type
   std::vector<std::string> words;      // const and enum
   std::int64_t minimum = INT64_MIN;
+  std::int64_t maximum = INT64_MAX;
   std::size_t shortest = 0;
   std::map<std::string, const Shape*, std::less<>> properties;
   std::vector<std::string> required;
@@ -82,6 +100,7 @@ class Schema {
         for (const JsonNode& word : *value.items()) shape.words.push_back(*word.string());
       }
       if (keyword == "minimum") shape.minimum = std::get<std::int64_t>(value.value);
+      if (keyword == "maximum") shape.maximum = std::get<std::int64_t>(value.value);
       if (keyword == "minLength")
         shape.shortest = static_cast<std::size_t>(std::get<std::int64_t>(value.value));
       if (keyword == "items") shape.items = shape_of(value);
@@ -117,9 +136,7 @@ class SchemaCheck {
   void check(const JsonNode& node, const Shape& shape) const {
     check_type(node, shape);
     if (const std::string* text = node.string()) check_text(node, *text, shape);
-    const auto* number = std::get_if<std::int64_t>(&node.value);
-    if (number != nullptr && *number < shape.minimum)
-      wrong(node, fmt::format("a whole number from {}", shape.minimum));
+    check_range(node, shape);
     if (node.items() != nullptr && shape.items != nullptr) {
       for (const JsonNode& item : *node.items()) check(item, *shape.items);
     }
@@ -138,6 +155,18 @@ class SchemaCheck {
     std::vector<std::string_view> words;
     for (const JsonType* type : shape.types) words.push_back(type->in_words);
     wrong(node, fmt::format("{}", fmt::join(words, " or ")));
+  }
+
+  void check_range(const JsonNode& node, const Shape& shape) const {
+    const bool bounded = shape.maximum != INT64_MAX;
+    const auto* number = std::get_if<std::int64_t>(&node.value);
+    const auto* real = std::get_if<double>(&node.value);
+    const bool low = number != nullptr && *number < shape.minimum;
+    const bool beyond = real != nullptr || std::holds_alternative<std::uint64_t>(node.value);
+    const bool high = bounded && (beyond || (number != nullptr && *number > shape.maximum));
+    if (!low && !high) return;
+    wrong(node, bounded ? fmt::format("a whole number from {} to {}", shape.minimum, shape.maximum)
+                        : fmt::format("a whole number from {}", shape.minimum));
   }
 
   void check_text(const JsonNode& node, const std::string& text, const Shape& shape) const {

@@ -32,16 +32,6 @@ std::string place(const SourceLocation& location) {
   return fmt::format("{}:{}:{}", file, location.line, location.column);
 }
 
-// A command line is cut where it gets long. The JSON report has all of it.
-std::string command_text(const std::string& command) {
-  constexpr std::size_t kShown = 300;
-  const std::string text = printable(command);
-  if (text.size() <= kShown) return text;
-  std::size_t end = kShown;  // not within a character
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "...";
-}
-
 class TextWriter {
  public:
   TextWriter(std::ostream& out, const Report& report, const TextOptions& options)
@@ -237,7 +227,7 @@ class TextWriter {
 
   static std::string end(const WatchedProcess& process) {
     if (!process.replaced_by.empty())
-      return fmt::format(" (became '{}' by exec{})", command_text(process.replaced_by),
+      return fmt::format(" (became '{}' by exec{})", printable_command(process.replaced_by),
                          process.complete ? "" : ": counts may be low");
     return process.complete ? "" : " (ended without its closing record: counts may be low)";
   }
@@ -254,7 +244,7 @@ class TextWriter {
         break;
       }
       fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, printable(process.host),
-                 command_text(process.command), end(process));
+                 printable_command(process.command), end(process));
     }
     for (const WatchedLibrary& library : watched.libraries) {
       fmt::print(out_, "library: {} {}\n", printable(library.name), printable(library.path));

@@ -22,6 +22,30 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+namespace {
+
+// The first name of which `written` is the beginning, up to where one of its words ends.
+std::string name_begun(std::string_view written, std::span<const std::string> known) {
+  constexpr std::size_t kShortest = 5;
+  constexpr std::size_t kLettersPerEdit = 8;
+  if (written.size() < kShortest) return {};
+  std::size_t best = written.size() / kLettersPerEdit;
+  std::string begun;
+  for (const std::string& name : known) {
+    for (std::size_t end = name.find_first_of("-_."); end != std::string::npos;
+         end = name.find_first_of("-_.", end + 1)) {
+      if (end + best < written.size() || end > written.size() + best) continue;
+      const std::size_t distance = edit_distance(written, std::string_view(name).substr(0, end));
+      if (distance > best || (distance == best && !begun.empty())) continue;
+      best = distance;
+      begun = name;
+    }
+  }
+  return begun;
+}
+
+}  // namespace
+
 std::string nearest_name(std::string_view written, std::span<const std::string> known) {
   constexpr std::size_t kLongestName = 200;  // beyond this nobody misspelt a name
   if (written.size() > kLongestName) return {};
@@ -39,7 +63,7 @@ std::string nearest_name(std::string_view written, std::span<const std::string> 
     alike = common;
     nearest = name;
   }
-  return nearest;
+  return nearest.empty() ? name_begun(written, known) : nearest;
 }
 
 std::string did_you_mean(std::string_view written, std::span<const std::string> known) {

@@ -10,8 +10,7 @@
 namespace dtype_guard {
 
 std::string printable(std::string_view text) {
-  // C0, DEL, and C1 by its lead byte: nearly all text has none of them.
-  const auto is_plain = [](unsigned char c) { return c >= 0x20 && c != 0x7F && c != 0xC2; };
+  const auto is_plain = [](unsigned char c) { return c >= 0x20 && c < 0x7F; };  // as nearly all text is
   if (std::all_of(text.begin(), text.end(), is_plain)) return std::string(text);
   std::string shown;
   for (std::size_t at = 0; at < text.size();) {
@@ -20,12 +19,25 @@ std::string printable(std::string_view text) {
         character.valid && (character.code < 0x20 || (character.code >= 0x7F && character.code < 0xA0));
     if (control) {
       fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned>(character.code));
+    } else if (!character.valid) {
+      for (const char byte : text.substr(at, character.length))
+        fmt::format_to(std::back_inserter(shown), "\\x{:02x}",
+                       static_cast<unsigned>(static_cast<unsigned char>(byte)));
     } else {
       shown += text.substr(at, character.length);
     }
     at += character.length;
   }
   return shown;
+}
+
+std::string printable_command(std::string_view command) {
+  constexpr std::size_t kShown = 300;
+  const std::string text = printable(command);
+  if (text.size() <= kShown) return text;
+  std::size_t end = kShown;  // not within a character
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end) + "...";
 }
 
 }  // namespace dtype_guard

@@ -31,7 +31,7 @@ class Descriptor {
 
 // Empty when there is none.
 std::string control_file(const ProcessFacts& process) {
-  const std::string folder = fmt::format("/proc/{}/fd", process.pid);
+  const std::string folder = fmt::format("/proc/{}/fd", process.live_thread);
   std::error_code error;
   fs::directory_iterator entries(folder, error);
   if (error == std::errc::no_such_file_or_directory)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 #include "sanitizer/attach/helper_thread.h"
 #include "sanitizer/attach/process_symbols.h"
+#include "sanitizer/attach/signal_shield.h"
 #include "sanitizer/attach/stopped_thread.h"
 #include "sanitizer/attach/urgency.h"
 
@@ -65,7 +67,7 @@ Entries find_entries(const ProcessFacts& process, const ProcessSymbols& symbols,
                      const std::string& options) {
   Entries entries = {};
   entries.create_thread = required(symbols, "pthread_create");
-  entries.system_call = find_system_call(process.pid, required(symbols, "getppid"));
+  entries.system_call = find_system_call(process.live_thread, required(symbols, "getppid"));
   if (entries.system_call == 0)
     throw AttachError{fmt::format("process {}: {}", process.pid, permission_problem(process))};
   Mailbox& mailbox = entries.mailbox;
@@ -93,7 +95,7 @@ std::uint64_t start_helper(StoppedThread& thread, Entries& entries) {
   const auto mapped = thread.system_call(
       entries.system_call, SYS_mmap,
       {0, kPages * kPage, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, ~std::uint64_t{0}, 0});
-  if (!mapped || *mapped < 0) return 0;
+  if (!mapped || *mapped < 0 || thread.was_stopped()) return 0;
   const auto pages = static_cast<std::uint64_t>(*mapped);
   const std::uint64_t mailbox_at = pages + kMailboxAt;
   set_text(entries.mailbox.thread_name, fmt::format("{}{:012x}", kMailboxThreadName, mailbox_at),
@@ -122,6 +124,23 @@ std::vector<pid_t> candidates(pid_t process) {
   return sleeping;
 }
 
+std::string stopped_process(const ProcessFacts& process) {
+  return fmt::format(
+      "process {} was stopped by a signal while it was being joined, and stays so: 'kill -CONT {}' lets it "
+      "run, "
+      "then attach again",
+      process.pid, process.pid);
+}
+
+std::string ended_thread(const ProcessFacts& process, pid_t thread, int status) {
+  const std::string end = WIFSIGNALED(status) ? fmt::format("was ended by signal {} ({})", WTERMSIG(status),
+                                                            strsignal(WTERMSIG(status)))
+                                              : fmt::format("ended with status {}", WEXITSTATUS(status));
+  if (has_ended(process.pid)) return fmt::format("process {} {} while it was being joined", process.pid, end);
+  return fmt::format("thread {} of process {} {} while it was borrowed; the others run on", thread,
+                     process.pid, end);
+}
+
 struct Started {
   std::uint64_t mailbox_at = 0;
   Injection injection;
@@ -131,10 +150,11 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
                                   Entries& entries, std::string& problem,
                                   std::chrono::nanoseconds& paused_before) {
   symbols.warm_up(id);
+  const SignalShield shield;
   const Urgency own(0);
   std::optional<Urgency> of_thread(id);
   const auto begin = Clock::now();
-  auto thread = StoppedThread::stop(process.pid, id, problem);
+  auto thread = StoppedThread::stop(process.live_thread, id, problem);
   if (!thread) return std::nullopt;
   problem = symbols.hazard(id);
   if (!problem.empty()) {
@@ -145,13 +165,18 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
   }
   Started started;
   started.mailbox_at = start_helper(*thread, entries);
+  const bool was_stopped = thread->was_stopped();
+  const std::optional<int> end = thread->end();
   of_thread.reset();
   thread.reset();
   started.injection.paused = Clock::now() - begin;
   started.injection.thread = id;
+  if (end) throw AttachError{ended_thread(process, id, *end)};
+  if (was_stopped) throw AttachError{stopped_process(process)};
   if (started.mailbox_at == 0)
-    throw AttachError{fmt::format(
-        "thread {} of process {} could not start a helper thread; it runs on as before", id, process.pid)};
+    throw AttachError{fmt::format("thread {} of process {} could not start a helper thread; {}", id,
+                                  process.pid,
+                                  has_ended(process.pid) ? "the process has ended" : "it runs on as before")};
   return started;
 }
 
@@ -168,9 +193,12 @@ Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbol
         started->injection.paused_before = paused_before;
         return *started;
       }
+      if (problem == kStoppedBySignal) throw AttachError{stopped_process(process)};
       if (problem == strerror(EPERM))
         throw AttachError{fmt::format("process {} {}", process.pid, permission_problem(process))};
     }
+    if (threads.empty() && has_ended(process.pid))
+      throw AttachError{fmt::format("process {} has ended meanwhile", process.pid)};
     if (threads.empty()) ++attempts;
     sleep_ms(5);
   }
@@ -183,15 +211,20 @@ void wait_until_loaded(const ProcessFacts& process, Started& started) {
   const auto end = Clock::now() + kLoadTime;
   Mailbox& mailbox = started.injection.mailbox;
   const std::uint32_t go = 1;
+  pid_t thread = process.live_thread;
   do {
-    if (!read_process_memory(process.pid, started.mailbox_at, &mailbox, sizeof mailbox))
-      throw AttachError{fmt::format("process {} ended while the library was being loaded", process.pid)};
+    if (!read_process_memory(thread, started.mailbox_at, &mailbox, sizeof mailbox)) {
+      if (has_ended(process.pid))
+        throw AttachError{fmt::format("process {} ended while the library was being loaded", process.pid)};
+      thread = live_thread_of(process.pid);  // the other one alone has ended
+    }
     if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kLoaded)) return;
     if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kFailed))
       throw AttachError{fmt::format("process {} could not load the library: {}", process.pid, mailbox.error)};
     // Out of reach until the helper has made its mailbox writable.
     if (mailbox.go == 0)
-      (void)write_process_memory(process.pid, started.mailbox_at + offsetof(Mailbox, go), &go, sizeof go);
+      (void)write_process_memory(thread, started.mailbox_at + offsetof(Mailbox, go), &go, sizeof go);
+    if (thread_status(process.pid, thread, "State") == "T") throw AttachError{stopped_process(process)};
     sleep_ms(1);
   } while (Clock::now() < end);
   throw AttachError{fmt::format(
@@ -204,7 +237,7 @@ void wait_until_loaded(const ProcessFacts& process, Started& started) {
 
 Injection inject_library(const ProcessFacts& process, const std::string& library,
                          const std::string& options) {
-  ProcessSymbols symbols(process.pid);
+  ProcessSymbols symbols(process.live_thread);
   Entries entries = find_entries(process, symbols, library, options);
   Started started = start_in_some_thread(process, symbols, entries);
   wait_until_loaded(process, started);

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "rules/text/printable.h"
 #include "sanitizer/launcher/executable.h"
 
 namespace dtype_guard::san {
@@ -60,6 +61,25 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
+// A container's filter lets a job load libraries and start threads, and its commands run under it too. One
+// that a job put on itself, to be safe from such things, may end it for them.
+std::string system_call_filter(const ProcessFacts& process) {
+  const std::string status = read_text(fmt::format("/proc/{}/status", process.live_thread));
+  const std::string own = read_text("/proc/self/status");
+  const long mode = number(field_of(status, "Seccomp"));
+  if (mode == 0) return "";
+  if (mode == number(field_of(own, "Seccomp")) &&
+      number(field_of(status, "Seccomp_filters")) <= number(field_of(own, "Seccomp_filters")))
+    return "";
+  return "runs under a seccomp filter (Seccomp in its /proc status) that this command does not run under: "
+         "the "
+         "filter may kill it for mmap, openat or clone, which attaching needs. Start it with 'dtype-san "
+         "run', or "
+         "with the library preloaded and DTYPE_SAN_OPTIONS=start=dormant; where it is a container's filter, "
+         "run "
+         "this command in the container";
+}
+
 // AT_SECURE of a process of our own word size, where it may be read; else whether its user or group ids
 // differ.
 bool has_raised_privileges(pid_t pid) {
@@ -88,20 +108,23 @@ ProcessFacts read_process(pid_t pid) {
     throw AttachError{fmt::format("{} is a thread of process {}: attach to that", pid, group)};
   ProcessFacts facts;
   facts.pid = pid;
-  facts.state = field_of(status, "State").empty() ? '?' : field_of(status, "State")[0];
+  facts.live_thread = live_thread_of(pid);
+  const std::string state = thread_status(pid, facts.live_thread, "State");
+  facts.state = state.empty() ? '?' : state[0];
   facts.user = static_cast<uid_t>(number(field_of(status, "Uid")));
   facts.tracer = static_cast<pid_t>(number(field_of(status, "TracerPid")));
-  facts.command = read_text(fmt::format("/proc/{}/cmdline", pid));
+  facts.command = read_text(fmt::format("/proc/{}/cmdline", facts.live_thread));
   std::replace(facts.command.begin(), facts.command.end(), '\0', ' ');
   while (!facts.command.empty() && facts.command.back() == ' ') facts.command.pop_back();
   std::error_code ignored;
-  facts.executable = std::filesystem::read_symlink(fmt::format("/proc/{}/exe", pid), ignored).string();
-  facts.objects = executable_files(pid);
+  facts.executable =
+      std::filesystem::read_symlink(fmt::format("/proc/{}/exe", facts.live_thread), ignored).string();
+  facts.objects = executable_files(facts.live_thread);
   return facts;
 }
 
 std::string reachable(const ProcessFacts& process, const std::string& file) {
-  return fmt::format("/proc/{}/root{}", process.pid, file);
+  return fmt::format("/proc/{}/root{}", process.live_thread, file);
 }
 
 bool has_object(const ProcessFacts& process, const std::string& name_prefix) {
@@ -120,7 +143,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return raised.empty() ? permission_problem(process) : raised;
   }
   std::string problem;
-  const std::string executable = fmt::format("/proc/{}/exe", process.pid);
+  const std::string executable = fmt::format("/proc/{}/exe", process.live_thread);
   const auto program = read_elf(executable, problem);
   const auto own = read_elf(library, problem);
   if (program && own && !program->same_architecture(*own))
@@ -132,6 +155,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
   if (has_object(process, "libdtype_san.so"))
     return "is watched already; 'dtype-san on' and 'off' switch that";
+  if (std::string filter = system_call_filter(process); !filter.empty()) return filter;
   if (!same_file(library, reachable(process, library)))
     return fmt::format(
         "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
@@ -139,11 +163,11 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
 }
 
 std::string raised_privileges(const ProcessFacts& process) {
-  if (!has_raised_privileges(process.pid)) return "";
+  if (!has_raised_privileges(process.live_thread)) return "";
   return fmt::format(
       "runs with raised privileges ('{}' is set-uid, set-gid or has file capabilities): the library "
       "does nothing in such a program",
-      process.executable.empty() ? process.command : process.executable);
+      process.executable.empty() ? printable_command(process.command) : printable(process.executable));
 }
 
 std::string permission_problem(const ProcessFacts& process) {
@@ -161,6 +185,22 @@ std::string permission_problem(const ProcessFacts& process) {
                        scope[0] == '2' ? "with CAP_SYS_PTRACE" : "a reboot changes that");
   return "may not be traced by this user (a container without CAP_SYS_PTRACE, a set-uid program, or one that "
          "asked not to be dumped)";
+}
+
+pid_t live_thread_of(pid_t pid) {
+  const auto lives = [pid](pid_t thread) {
+    const std::string state = thread_status(pid, thread, "State");
+    return !state.empty() && state != "Z" && state != "X";
+  };
+  if (lives(pid)) return pid;
+  const std::vector<pid_t> threads = threads_of(pid);
+  const auto live = std::find_if(threads.begin(), threads.end(), lives);
+  return live == threads.end() ? pid : *live;
+}
+
+bool has_ended(pid_t pid) {
+  const std::string state = thread_status(pid, live_thread_of(pid), "State");
+  return state.empty() || state == "Z" || state == "X";
 }
 
 std::string thread_status(pid_t pid, pid_t thread, const std::string& field) {

@@ -18,7 +18,9 @@ struct ProcessFacts {
   pid_t pid = 0;
   std::string command;     // of /proc/PID/cmdline, spaces between arguments
   std::string executable;  // as the process sees it
-  char state = '?';        // of its main thread: R, S, D, T, t, Z
+  pid_t live_thread = 0;   // the main thread; another where that one has ended and the others run on. /proc
+                           // and the process's memory are reached through it.
+  char state = '?';        // of that thread: R, S, D, T, t, Z
   uid_t user = 0;
   pid_t tracer = 0;
   std::vector<std::string> objects;  // files mapped executable, each once
@@ -41,6 +43,12 @@ std::string raised_privileges(const ProcessFacts& process);
 
 // Why ptrace was refused, as far as the system says: Yama's ptrace_scope, another user, a container's limits.
 std::string permission_problem(const ProcessFacts& process);
+
+// A thread that has not ended, the main one if it can be; of a process that has ended the main one.
+pid_t live_thread_of(pid_t pid);
+
+// Every thread has ended, whether or not the parent knows.
+bool has_ended(pid_t pid);
 
 // /proc/PID/task/TID/status: a field's first word, "" when the thread is gone.
 std::string thread_status(pid_t pid, pid_t thread, const std::string& field);

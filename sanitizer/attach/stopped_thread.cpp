@@ -2,6 +2,7 @@
 
 #include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -9,6 +10,7 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -46,15 +48,18 @@ sigset_t stop_signal() {
   return set;
 }
 
-// The status of the thread's next stop; nothing when it ended or the time was up.
-std::optional<int> next_stop(pid_t thread, Clock::duration time) {
+// The status of the thread's next stop; nothing when it ended, which `end_status` tells then, or the time was
+// up.
+std::optional<int> next_stop(pid_t thread, Clock::duration time, std::optional<int>& end_status) {
   constexpr timespec kLook = {0, 20'000'000};  // should a signal have been lost
   const sigset_t signals = stop_signal();
   const auto end = Clock::now() + time;
   do {
     int status = 0;
     const pid_t changed = waitpid(thread, &status, __WALL | WNOHANG);
-    if (changed == thread) return WIFSTOPPED(status) ? std::optional(status) : std::nullopt;
+    if (changed == thread && WIFSTOPPED(status)) return status;
+    if (changed == thread) end_status = status;
+    if (changed == thread) return std::nullopt;
     if (changed < 0 && errno != EINTR) return std::nullopt;
     (void)sigtimedwait(&signals, nullptr, &kLook);
   } while (Clock::now() < end);
@@ -64,6 +69,9 @@ std::optional<int> next_stop(pid_t thread, Clock::duration time) {
 bool is_interrupt_stop(int status) {
   return (status >> 16) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
 }
+
+// The whole process is being stopped, by a signal that one of its threads got.
+bool is_group_stop(int status) { return (status >> 16) == PTRACE_EVENT_STOP && WSTOPSIG(status) != SIGTRAP; }
 
 }  // namespace
 
@@ -78,7 +86,14 @@ std::optional<StoppedThread> StoppedThread::stop(pid_t process, pid_t thread, st
   StoppedThread stopped(process, thread);
   trace(PTRACE_INTERRUPT, thread, 0, nullptr);
   const auto end = Clock::now() + kStopTime;
-  for (auto status = next_stop(thread, kStopTime); status; status = next_stop(thread, end - Clock::now())) {
+  for (auto status = next_stop(thread, kStopTime, stopped.end_); status;
+       status = next_stop(thread, end - Clock::now(), stopped.end_)) {
+    if (is_group_stop(*status)) {  // stays in force
+      problem = kStoppedBySignal;
+      trace(PTRACE_DETACH, thread, 0, nullptr);
+      stopped.thread_ = 0;
+      return std::nullopt;
+    }
     if (is_interrupt_stop(*status)) {
       if (stopped.save()) return stopped;
       problem = "its registers cannot be read";
@@ -90,7 +105,7 @@ std::optional<StoppedThread> StoppedThread::stop(pid_t process, pid_t thread, st
     const int signal = (*status >> 16) != 0 ? 0 : WSTOPSIG(*status);
     trace(PTRACE_CONT, thread, 0, reinterpret_cast<void*>(static_cast<std::uintptr_t>(signal)));
   }
-  problem = "it did not stop in time (in uninterruptible sleep?)";
+  problem = stopped.end_ ? "the thread has ended" : "it did not stop in time (in uninterruptible sleep?)";
   trace(PTRACE_DETACH, thread, 0, nullptr);
   stopped.thread_ = 0;
   return std::nullopt;
@@ -102,7 +117,9 @@ StoppedThread::StoppedThread(StoppedThread&& other) noexcept
       registers_(other.registers_),
       vector_state_(std::move(other.vector_state_)),
       signals_(other.signals_),
-      signals_changed_(other.signals_changed_) {}
+      signals_changed_(other.signals_changed_),
+      stop_signal_(other.stop_signal_),
+      end_(other.end_) {}
 
 StoppedThread::~StoppedThread() {
   if (thread_ == 0) return;
@@ -112,6 +129,7 @@ StoppedThread::~StoppedThread() {
   trace(PTRACE_SETREGS, thread_, 0, &registers_);
   if (signals_changed_) trace(kPtraceSetSigmask, thread_, kSignalSetSize, &signals_);
   trace(PTRACE_DETACH, thread_, 0, nullptr);
+  if (stop_signal_ == StopSignal::kTaken) kill(process_, SIGSTOP);
 }
 
 bool StoppedThread::save() {
@@ -142,17 +160,23 @@ bool StoppedThread::block_signals() {
   return signals_changed_;
 }
 
-bool StoppedThread::wait_for_trap() {
+bool StoppedThread::wait_for_trap(int resume) {
   const auto end = Clock::now() + kCallTime;
-  for (auto status = next_stop(thread_, kCallTime); status; status = next_stop(thread_, end - Clock::now())) {
+  for (auto status = next_stop(thread_, kCallTime, end_); status;
+       status = next_stop(thread_, end - Clock::now(), end_)) {
     if (WSTOPSIG(*status) == SIGTRAP && (*status >> 16) == 0) return true;
-    if ((*status >> 16) == 0)
+    if ((*status >> 16) == 0 && WSTOPSIG(*status) == SIGSTOP)
+      stop_signal_ = StopSignal::kTaken;  // the one that cannot be blocked
+    else if ((*status >> 16) == 0)
       return false;  // a fault inside the call: the caller gives up, the signal is dropped
-    trace(PTRACE_CONT, thread_, 0, nullptr);
+    else if (is_group_stop(*status) && !was_stopped())
+      stop_signal_ = StopSignal::kInForce;
+    trace(resume, thread_, 0, nullptr);
   }
+  if (end_) return false;
   // Not back in time: stop it where it is, so that it can be put back.
   trace(PTRACE_INTERRUPT, thread_, 0, nullptr);
-  (void)next_stop(thread_, kStopTime);
+  (void)next_stop(thread_, kStopTime, end_);
   return false;
 }
 
@@ -167,12 +191,20 @@ std::optional<long> StoppedThread::system_call(std::uint64_t instruction, long n
   registers.rax = static_cast<std::uint64_t>(number);
   registers.orig_rax = static_cast<std::uint64_t>(-1);
   if (trace(PTRACE_SETREGS, thread_, 0, &registers) != 0) return std::nullopt;
-  if (trace(PTRACE_SINGLESTEP, thread_, 0, nullptr) != 0 || !wait_for_trap()) return std::nullopt;
+  if (trace(PTRACE_SINGLESTEP, thread_, 0, nullptr) != 0 || !wait_for_trap(PTRACE_SINGLESTEP))
+    return std::nullopt;
   if (trace(PTRACE_GETREGS, thread_, 0, &registers) != 0) return std::nullopt;
   return static_cast<long>(registers.rax);
 }
 
 bool StoppedThread::fill(std::uint64_t to, const void* from, std::size_t count) {
+  // At once, where the kernel lets a tracer: the shorter this is, the less can come between.
+  const std::string memory = "/proc/" + std::to_string(thread_) + "/mem";
+  if (const int file = open(memory.c_str(), O_WRONLY | O_CLOEXEC); file >= 0) {
+    const bool is_written = pwrite(file, from, count, static_cast<off_t>(to)) == static_cast<ssize_t>(count);
+    close(file);
+    if (is_written) return true;
+  }
   for (std::size_t at = 0; at < count; at += sizeof(std::uint64_t)) {
     std::uint64_t word = 0;
     memcpy(&word, static_cast<const std::byte*>(from) + at, std::min(count - at, sizeof word));
@@ -202,7 +234,7 @@ std::optional<std::uint64_t> StoppedThread::call(std::uint64_t function, std::ui
   registers.orig_rax = static_cast<std::uint64_t>(-1);
   registers.eflags &= ~kDirectionFlag;
   if (trace(PTRACE_SETREGS, thread_, 0, &registers) != 0) return std::nullopt;
-  if (trace(PTRACE_CONT, thread_, 0, nullptr) != 0 || !wait_for_trap()) return std::nullopt;
+  if (trace(PTRACE_CONT, thread_, 0, nullptr) != 0 || !wait_for_trap(PTRACE_CONT)) return std::nullopt;
   if (trace(PTRACE_GETREGS, thread_, 0, &registers) != 0) return std::nullopt;
   if (registers.rip != trap + 1) return std::nullopt;
   return registers.rax;
@@ -217,7 +249,7 @@ std::optional<StoppedThread> StoppedThread::stop(pid_t, pid_t, std::string& prob
 StoppedThread::StoppedThread(StoppedThread&& other) noexcept : thread_(std::exchange(other.thread_, 0)) {}
 StoppedThread::~StoppedThread() = default;
 bool StoppedThread::save() { return false; }
-bool StoppedThread::wait_for_trap() { return false; }
+bool StoppedThread::wait_for_trap(int) { return false; }
 void StoppedThread::restart_interrupted_call() {}
 bool StoppedThread::block_signals() { return false; }
 bool StoppedThread::fill(std::uint64_t, const void*, std::size_t) { return false; }

@@ -14,6 +14,9 @@
 
 namespace dtype_guard::san {
 
+// `problem` of a thread whose process a signal stopped before it could be.
+inline constexpr char kStoppedBySignal[] = "a signal stopped the process";
+
 class StoppedThread {
  public:
   // Nothing when the thread has ended, may not be traced or does not stop in time; `problem` says which.
@@ -24,6 +27,13 @@ class StoppedThread {
   ~StoppedThread();  // lets it run on
 
   pid_t id() const { return thread_; }
+
+  // A stop signal came for the process meanwhile. One that was taken out of the thread's way is sent again
+  // when it runs on.
+  bool was_stopped() const { return stop_signal_ != StopSignal::kNone; }
+
+  // Why the thread is no more, as wait status; nothing while it lives.
+  std::optional<int> end() const { return end_; }
 
   // A system call made by the thread with the instruction at `instruction` ("syscall").
   // Gives its result, -errno on failure; nothing when the thread could not be driven.
@@ -49,7 +59,7 @@ class StoppedThread {
  private:
   StoppedThread(pid_t process, pid_t thread) : process_(process), thread_(thread) {}
   bool save();
-  bool wait_for_trap();
+  bool wait_for_trap(int resume);  // PTRACE_CONT or PTRACE_SINGLESTEP
   void restart_interrupted_call();
 
   pid_t process_ = 0;
@@ -58,6 +68,9 @@ class StoppedThread {
   std::vector<std::byte> vector_state_;
   std::uint64_t signals_ = 0;
   bool signals_changed_ = false;
+  enum class StopSignal : std::uint8_t { kNone, kTaken, kInForce };
+  StopSignal stop_signal_ = StopSignal::kNone;
+  std::optional<int> end_;
 };
 
 // Reads and writes the memory of a process that may be traced; false when any byte is out of reach.

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "rules/text/printable.h"
 #include "sanitizer/attach/control.h"
 #include "sanitizer/attach/injection.h"
 #include "sanitizer/launcher/commands.h"
@@ -40,8 +41,8 @@ int attach_command(const AttachArguments& arguments) {
         fmt::format("process {} has the library, but watches nothing: {}", process.pid, mailbox.problem)};
   const auto ms = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; };
   tell(
-      "attached to process {} ({}); thread {} was paused for {:.1f} ms{}", process.pid, process.command,
-      injection.thread, ms(injection.paused),
+      "attached to process {} ({}); thread {} was paused for {:.1f} ms{}", process.pid,
+      printable_command(process.command), injection.thread, ms(injection.paused),
       injection.attempts == 1 || injection.paused_before.count() == 0
           ? ""
           : fmt::format(", others before it, at places where they cannot be borrowed, for {:.1f} ms together",

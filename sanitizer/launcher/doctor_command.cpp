@@ -4,6 +4,7 @@
 
 #include <fstream>
 
+#include "rules/text/printable.h"
 #include "sanitizer/attach/control.h"
 #include "sanitizer/attach/observer_note.h"
 #include "sanitizer/launcher/commands.h"
@@ -87,7 +88,8 @@ int diagnose_process(pid_t pid, const std::string& library) {
   Diagnosis diagnosis;
   const ProcessFacts process = read_process(pid);
   diagnosis.good(
-      fmt::format("process {}: {}", pid, process.command.empty() ? "(a kernel thread?)" : process.command));
+      fmt::format("process {}: {}", pid,
+                  process.command.empty() ? "(a kernel thread?)" : printable_command(process.command)));
   if (const auto control = read_control(process)) {
     diagnosis.good(fmt::format("has dtype-san {} in it, switched {}: 'dtype-san {} {}' changes that",
                                control->library_version, control->on ? "on" : "off",
@@ -95,13 +97,14 @@ int diagnose_process(pid_t pid, const std::string& library) {
   } else if (const std::string problem = obstacle(process, library); !problem.empty()) {
     diagnosis.bad(fmt::format("cannot be attached to: it {}", problem));
     return diagnosis.status();
-  } else if (std::ifstream(fmt::format("/proc/{}/mem", pid), std::ios::binary).fail()) {
+  } else if (std::ifstream(fmt::format("/proc/{}/mem", process.live_thread), std::ios::binary).fail()) {
     diagnosis.bad(fmt::format("cannot be attached to: it {}", permission_problem(process)));
   } else {
     diagnosis.good(fmt::format("can be attached to with {}", library));
   }
   std::vector<Object> objects;
-  for (const std::string& object : process.objects) objects.push_back({object, reachable(process, object)});
+  for (const std::string& object : process.objects)
+    objects.push_back({printable(object), reachable(process, object)});
   look_at_copies(objects, When::kRunning, diagnosis);
   look_at_python(objects, diagnosis);
   look_at_gpu(process, diagnosis);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "rules/contracts/own_contracts.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/runtime/own_contracts.h"
 
@@ -63,7 +64,7 @@ ContractSet read_own_contracts(const std::vector<std::string>& files) {
   ContractSet all;
   for (const std::string& file : files) {
     try {
-      merge_contracts(all, load_contracts(file));
+      add_contracts(all, file);
     } catch (const ContractError& error) {
       throw UsageError{error.what()};
     }

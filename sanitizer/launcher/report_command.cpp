@@ -87,6 +87,11 @@ int missing_calls(const Report& report) {
 
 namespace {
 Report read_lint_report(const std::string& file) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) {
+    throw UsageError{
+        fmt::format("--with: '{}' is a folder; expected a report of dtype-lint (--format json=FILE)", file)};
+  }
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();

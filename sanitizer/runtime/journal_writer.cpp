@@ -79,8 +79,8 @@ std::uint64_t start_of_process(char* buffer, std::size_t size) {
 
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
-  ssize_t length = readlink("/proc/self/exe", scratch.path, sizeof scratch.path);
-  std::string_view line = read_small_file("/proc/self/cmdline", command, sizeof scratch.text);
+  ssize_t length = readlink("/proc/thread-self/exe", scratch.path, sizeof scratch.path);
+  std::string_view line = read_small_file("/proc/thread-self/cmdline", command, sizeof scratch.text);
   while (!line.empty() && line.back() == '\0') line.remove_suffix(1);
   for (std::size_t i = 0; i < line.size(); ++i)
     if (command[i] == '\0') command[i] = ' ';

@@ -143,10 +143,18 @@ std::string_view error_text(long negative_errno) {
   }
 }
 
+// The process's id is that of its main thread, which has no memory any more when it has ended before the
+// others.
+static long read_own_memory(const iovec& local, const iovec* remote, std::size_t count) {
+  const long got = syscall(SYS_process_vm_readv, own_pid(), &local, 1UL, remote, count, 0UL);
+  if (got >= 0 || errno != ESRCH) return got;
+  return syscall(SYS_process_vm_readv, syscall(SYS_gettid), &local, 1UL, remote, count, 0UL);
+}
+
 std::size_t read_some(const void* from, void* to, std::size_t count) {
   iovec local = {to, count};
   iovec remote = {const_cast<void*>(from), count};
-  long got = syscall(SYS_process_vm_readv, own_pid(), &local, 1UL, &remote, 1UL, 0UL);
+  long got = read_own_memory(local, &remote, 1);
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 
@@ -158,7 +166,7 @@ std::size_t read_pieces(const MemoryPiece* pieces, std::size_t count, void* to) 
     size += pieces[i].size;
   }
   iovec local = {to, size};
-  long got = syscall(SYS_process_vm_readv, own_pid(), &local, 1UL, remote, count, 0UL);
+  long got = read_own_memory(local, remote, count);
   return got > 0 ? static_cast<std::size_t>(got) : 0;
 }
 

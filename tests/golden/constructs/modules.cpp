@@ -121,6 +121,19 @@ void ok_converted() {
   Tensor q = x * model->scale;
   attend(q, x, x);
 }
+void ok_parameter_set() {
+  Scaled model;
+  model->scale.set_data(model->scale.to(torch::kHalf));
+  Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  attend(x * model->scale, x, x);
+}
+void ok_layer_set() {
+  nn::Linear layer(8, 8);
+  layer->weight.set_data(layer->weight.to(torch::kHalf));
+  layer->bias.set_data(layer->bias.to(torch::kHalf));
+  Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  attend(layer(x), x, x * layer->weight);
+}
 void bad_half_table(nn::Linear layer) {
   layer->to(torch::kBFloat16);
   Tensor q = layer(torch::zeros({2, 8}, torch::kBFloat16));

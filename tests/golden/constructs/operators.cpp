@@ -37,6 +37,10 @@ void bad_other_parameter_names(const Tensor& x) {
   const Tensor wide = x * torch::ones({8});  // expect: attention-implicit-promotion
   attend(at::conj(at::linalg_inv(wide)), x, x);
 }
+// Options that name no dtype make randint's numbers float32, which is a known miss.
+void ok_options_without_dtype(const Tensor& x) {
+  attend(torch::randint(5, {8}, torch::device(torch::kCPU)), x, x);
+}
 void ok_spellings(const Tensor& x) {
   attend(at::mul(x, 2.0), torch::add(x, x), x.mul(torch::ones({8}, x.options())));
   attend((x - 1) / 2, -x, x.neg().exp().to(x.dtype()));

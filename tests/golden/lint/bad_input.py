@@ -82,7 +82,7 @@ class BadInput(project.Case):
         self.write(bad__cpp="constexpr long f() { long n = 0; for (long i = 0; i < 4000000000; ++i) n += i; return n; }\n"
                             "static_assert(f());\n")
         self.compiled("bad.cpp", flags="-fconstexpr-steps=4294967295")
-        (self.folder / ".dtype-lint.json").write_text('{"time-limit": 20}')
+        (self.folder / ".dtype-lint.json").write_text('{"time-limit": 20.0}')
         self.listed("timeout", words=["20 seconds"])
 
     def test_very_large_functions(self):

@@ -105,10 +105,13 @@ class Baselines(unittest.TestCase):
     def test_a_baseline_that_cannot_be_used_is_refused_before_any_work(self):
         source = {"a.cpp": GOOD}
         self.known.write_text('{"schema": "dtype-guard/baseline/2"}')
+        self.twice = self.folder / "twice.json"
+        self.twice.write_text('{"schema": "dtype-guard/baseline/1", "findings": [],\n"findings": []}')
         folder = self.folder / "none" / "b.json"
         for option, file, words in (("--baseline", self.folder / "missing.json", "missing.json"),
                                     ("--baseline", self.known, "dtype-guard/baseline/1"),
                                     ("--baseline", self.folder, "is a folder"),
+                                    ("--baseline", self.twice, "twice.json:2: /findings: found the key"),
                                     ("--write-baseline", folder, "No such file or directory")):
             run = self.lint(source, option, file)
             self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)

@@ -54,6 +54,8 @@ class CommandLine(unittest.TestCase):
     def test_help_version_and_rules(self):
         self.assertEqual(lint("--help").returncode, 0)
         self.assertIn("Examples:", lint("--help").stdout)
+        self.assertRegex(lint("--help").stdout, r"--contracts FILE +More .*; may be repeated\n")
+        self.assertRegex(lint("--help").stdout, r"--link FILE \.\.\. ")
         self.assertRegex(lint("--version").stdout, r"^dtype-lint \d+\.\d+\.\d+ \(LLVM \d+")
         listed = [line.split()[0] for line in lint("--list-rules").stdout.splitlines()]
         self.assertEqual(sorted(listed), sorted(page.stem for page in RULES.glob("*.md") if page.stem != "README"))
@@ -65,6 +67,9 @@ class CommandLine(unittest.TestCase):
         self.refused(lint("--stric", source, *FLAGS), "'--stric'", "--strict")
         self.refused(lint("--rules=rotary-dtype-mismatchs", source, *FLAGS), "rotary-dtype-mismatchs",
                      "did you mean 'rotary-dtype-mismatch'")
+        for begun in ("attention-mixd", "attention-mixed"):
+            for option in ("--explain", "--rules"):
+                self.refused(lint(option, begun, source, *FLAGS), f"'{begun}', did you mean 'attention-mixed-dtypes'?")
         self.refused(lint("--explain", "nothing-like-it"), "nothing-like-it", "--list-rules")
         self.refused(lint("--explain", ""), "unknown rule ''", "--list-rules")
         self.refused(lint("--format", "xml", source, *FLAGS), "'xml'", "text, json")

@@ -133,10 +133,11 @@ int main() { run(torch::zeros({1, 2}, at::kHalf)); }
         contracts["apis"].append({"name": "later", "kind": "attention", "spellings": ["later"], "operands": [
             operand("q", argument=0, accepts=["half"]), operand("k", argument=1, same_as="q")]})
         self.assertEqual([line for line, _ in self.found(code, contracts)], [5])
+        del contracts["apis"][0]["result_like"]
         contracts["apis"][0].update(result_dtype="float32")
         self.assertEqual([line for line, _ in self.found(code, contracts)], [4, 5])
         del contracts["apis"][0]["result_dtype"]
-        contracts["apis"][0].update(result_for={"float16": "float64"})
+        contracts["apis"][0].update(result_like="q", result_for={"float16": "float64"})
         self.assertEqual([line for line, _ in self.found(code, contracts)], [4, 5])
 
     def test_the_mask_rule_of_sdpa_is_that_of_the_release(self):
@@ -173,6 +174,40 @@ int main() {
         self.assertEqual(self.found(code, contracts, "--device=cpu"), [])
         del contracts["apis"][0]["fast"]
         self.assertEqual(self.found(code, contracts), [])
+
+    def test_a_name_has_one_meaning_over_several_files(self):
+        api = self.api(operand("q", argument=0, accepts=["half"]), spellings=["my::attend"])
+        base = {"schema": "dtype-guard/contracts/1", "library": "other"}
+
+        def added(one, two):
+            """`two` is read behind `one`."""
+            (self.folder / "two.json").write_text(json.dumps(two, indent=1))
+            run = self.run_lint("int f();\n", one, "--contracts", self.folder / "two.json")
+            return run.returncode, run.stderr.decode().replace(str(self.folder) + "/", "")
+
+        helper, kind = {**base, "helpers": {"my::attend": "mul"}}, {**base, "types": {"my::attend": "float16"}}
+        renamed = json.loads(json.dumps(api).replace('"attend"', '"other"', 1))
+        for one, two, place, words in (
+                (api, helper, "two.json:5: /helpers/my::attend", 'the API "attend" of "mine"'),
+                (helper, api, "two.json:9: /apis/0/spellings/0", '"helpers" of an earlier file'),
+                (api, kind, "two.json:5: /types/my::attend", 'the API "attend" of "mine"'),
+                (kind, api, "two.json:9: /apis/0/spellings/0", '"types" of an earlier'),
+                (helper, kind, "two.json:5: /types/my::attend", '"helpers" of an earlier file'),
+                (kind, helper, "two.json:5: /helpers/my::attend", '"types" of an earlier'),
+                (helper, {**base, "helpers": {"my::attend": "add"}}, "two.json:5: /helpers/my::attend", 'is "mul"'),
+                (kind, {**base, "types": {"my::attend": "bfloat16"}}, "two.json:5: /types/my::attend", "is float16"),
+                (api, renamed, "two.json:9: /apis/0/spellings/0", 'the API "attend" of "mine"'),
+                (api, {**base, "helpers": {"flash_ref_attention_fwd": "mul"}},
+                 "two.json:5: /helpers/flash_ref_attention_fwd", 'of "flash_ref"'),
+                (api, {**base, "helpers": {"ggml_fp16_t": "mul"}}, "two.json:5: /helpers/ggml_fp16_t", "shipped")):
+            with self.subTest(words, one=one, two=two):
+                code, said = added(one, two)
+                self.assertEqual(code, 2, said)
+                self.assertIn(f"--contracts: {place}: found ", said)
+                self.assertIn(words, said)
+        for one, two in ((api, api), (helper, helper), (kind, kind), (api, {**base, "types": {"ggml_fp16_t": "bfloat16"}}),
+                         (api, {**base, "helpers": {"my::scale": "mul"}})):
+            self.assertEqual(added(one, two), (0, added(api, api)[1]), (one, two))
 
     def test_a_broken_file_is_answered_with_its_place(self):
         good = self.api(operand("q", argument=0, accepts=["half"]))

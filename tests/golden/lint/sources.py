@@ -137,7 +137,8 @@ class Sources(project.Case):
                             ('{"precision": "fp16"}', ["'precision'", "a list of strings"]),
                             ('{"precision": ["fp61"]}', ["'fp61'"]), ('{"strict": 1}', ["'strict'", "true or false"]),
                             ('{"rules": ["nope"]}', ["'nope'"]), ('{"device": "gpu"}', ["'gpu'"]),
-                            ('{"time-limit": 0}', ["'time-limit'"]),
+                            ('{"time-limit": 0}', ["'time-limit'", "whole seconds"]),
+                            ('{"time-limit": 1.5}', ["'time-limit'", "whole seconds"]),
                             ('{"precision-settings": [{"name": "m", "inputs": "half7"}]}', ["half7"])):
             config.write_text(text)
             run = self.lint("-p", "build")

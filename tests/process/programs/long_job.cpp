@@ -4,7 +4,7 @@
 //   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, l kernels
 //                      after two seconds, p kernels through an address from dlsym, c computing;
 //                      E, R: the main thread, which attaching prefers, waits in epoll_wait, or in a
-//                      recv with a time limit, and not in read
+//                      recv with a time limit, and not in read; X: it ends, the others run on
 #include <dlfcn.h>
 #include <errno.h>
 #include <flash_ref/flash_ref.h>
@@ -131,6 +131,7 @@ void start(char kind) {
       break;
     case 'E':
     case 'R':
+    case 'X':
       break;
     case 's':
       std::thread(sleep_on).detach();
@@ -158,6 +159,15 @@ void start(char kind) {
   }
 }
 
+[[noreturn]] void wait_for_end() {
+  char byte = 0;
+  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  }
+  std::printf("calls %ld refused %ld interrupted %ld\n", calls.load(), refused.load(), interrupted.load());
+  std::fflush(stdout);
+  std::exit(0);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -167,10 +177,9 @@ int main(int argc, char** argv) {
   std::fflush(stdout);
   if (kinds.find('E') != kinds.npos) wait_for_input_event();
   if (kinds.find('R') != kinds.npos) receive_until_input_ends();
-  char byte = 0;
-  while (read(STDIN_FILENO, &byte, 1) > 0) {
+  if (kinds.find('X') != kinds.npos) {
+    std::thread(wait_for_end).detach();
+    pthread_exit(nullptr);
   }
-  std::printf("calls %ld refused %ld interrupted %ld\n", calls.load(), refused.load(), interrupted.load());
-  std::fflush(stdout);
-  std::exit(0);
+  wait_for_end();
 }

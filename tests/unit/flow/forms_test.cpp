@@ -56,5 +56,27 @@ TEST_CASE(
   CHECK(largest("self=%12").empty());
 }
 
+TEST_CASE("what a flag or weights decide is not known without them") {
+  const auto found = [](const std::string& makes_10) {
+    return findings(attention_main("  %20 = const 8\n  %21 = pack(%20, %20)\n" + makes_10, "%10", "%2", "%3"),
+                    kBf16);
+  };
+  const auto searched = [&](const std::string& flag) {
+    return found("  %12 = op ones(%21)\n  %13 = const " + flag +
+                 "\n  %10 = op bucketize(self=%12, boundaries=%12, out_int32=%13)\n");
+  };
+  CHECK(searched("true").size() == 1);
+  CHECK(searched("false").size() == 1);
+  CHECK(searched("unknown").empty());
+  const auto counted = [&](const std::string& weights) {
+    return found(
+        "  %12 = op arange(%20)\n  %13 = op ones(%21)\n  %14 = const none\n  %10 = op bincount(self=%12, "
+        "weights=" +
+        weights + ")\n");
+  };
+  CHECK(counted("%14").size() == 1);
+  CHECK(counted("%13").empty());
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

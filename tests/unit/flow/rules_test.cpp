@@ -223,6 +223,29 @@ TEST_CASE("functions that only call each other are entered somewhere") {
   CHECK(findings(text, kBf16).size() == 1);
 }
 
+TEST_CASE("a path ends where a result certainly does not go into the tensor there") {
+  const auto with = [](const std::string& instruction) {
+    return findings(attention_main("  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9 \"q * w\"\n"
+                                   "  %12 = op arange(%100)\n  %13 = const 1.5\n  %14 = const unknown\n" +
+                                       instruction,
+                                   "%11", "%2", "%3"),
+                    kBf16);
+  };
+  const Found reached = {"7 attention-implicit-promotion q in main [bf16]"};
+  CHECK(with("") == reached);
+  for (const char* each :
+       {"add_(self=%12, other=%10)", "mul_(self=%12, other=%13)", "div_(self=%12, other=%100)",
+        "pow_(self=%12, exponent=%13)", "sqrt_(self=%12)", "add_out(self=%10, other=%1, out=%12)"}) {
+    INFO(each);
+    CHECK(with(std::string("  %15 = op ") + each + "\n").empty());
+  }
+  for (const char* each : {"add_(self=%12, other=%100)", "mul_(self=%10, other=%12)",
+                           "mul_(self=%12, other=%14)", "add_out(self=%12, other=%12, out=%10)"}) {
+    INFO(each);
+    CHECK(with(std::string("  %15 = op ") + each + "\n") == reached);
+  }
+}
+
 TEST_CASE("a module that makes itself half is not run under autocast over float32 parameters") {
   const auto module = [](const std::string& conversion) {
     return "constructor M::M key ctor of M module\nb0:\n  %1 = param 0\n  %2 = const 8\n  %3 = pack(%2)\n"

@@ -118,7 +118,7 @@ TEST_CASE("a report serves as baseline, and anything else is refused with its pl
   std::ostringstream report;
   write_json(report, test::static_report());
   CHECK(read_baseline(report.str(), "r.json").size() == 3);
-  CHECK(message("").rfind("b.json:1: found malformed JSON", 0) == 0);
+  CHECK(message("").rfind("b.json:1: /: found malformed JSON", 0) == 0);
   CHECK(message("{}") ==
         "b.json:1: /: found an empty object, expected a baseline with \"schema\": "
         "\"dtype-guard/baseline/1\", as --write-baseline makes it");
@@ -129,5 +129,7 @@ TEST_CASE("a report serves as baseline, and anything else is refused with its pl
         "b.json:2: /findings/0: found an empty object, expected a member \"fingerprint\"");
   CHECK(message(head + "\"findings\": [3]}") ==
         "b.json:2: /findings/0: found the number 3, expected an object");
+  CHECK(message(head + "\"findings\": [{\"rule\": \"a\", \"rule\": \"a\"}]}") ==
+        "b.json:2: /findings/0/rule: found the key \"rule\" twice, expected each key once");
   CHECK(message(head + "\"findings\": []}") == "accepted");
 }

@@ -44,5 +44,8 @@ TEST_CASE("a rule is found by its id and suggested for a misspelt one") {
   CHECK(find_rule("discarded") == nullptr);
   CHECK(find_rule("") == nullptr);
   CHECK(nearest_rule("attention-mixed-dtype") == "attention-mixed-dtypes");
+  CHECK(nearest_rule("attention-mixd") == "attention-mixed-dtypes");
+  CHECK(nearest_rule("attention-mixed") == "attention-mixed-dtypes");
+  CHECK(nearest_rule("attn").empty());
   CHECK(nearest_rule("bugprone-everything-else").empty());
 }

@@ -29,6 +29,9 @@ TEST_CASE("numbers keep their type") {
   CHECK(std::get<std::uint64_t>(items[0].value) == UINT64_MAX);
   CHECK(std::get<std::int64_t>(items[1].value) == -1);
   CHECK(std::get<double>(items[2].value) == 2.5);
+  for (const char* two : {"2.0", "2e0", "20E-1"})
+    CHECK(std::get<std::int64_t>(parse_located_json(two).value) == 2);
+  CHECK(std::holds_alternative<double>(parse_located_json("1e30").value));
   CHECK_THROWS_WITH(parse_located_json("[\n1e400]"),
                     "line 2: found malformed JSON: number overflow parsing '1e400'");
 }

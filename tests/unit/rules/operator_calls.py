@@ -135,7 +135,7 @@ ROWS = (
 # Operators that no call reaches, with the reason. Reviewed; a reason that holds for nothing fails the test.
 NOT_CALLED = {
     "cuda xpu mps xla pin_memory": "move to devices that a test machine may lack; the dtype stays by definition",
-    "lift_fresh variable_data tensor_data set_requires_grad set_data toType scalar_to_tensor from_blob unsafeGetTensorImpl "
+    "lift_fresh variable_data tensor_data set_requires_grad set_data toType from_blob unsafeGetTensorImpl "
     "const_data_ptr mutable_data_ptr accessor packed_accessor32 packed_accessor64 toDLPack":
         "C++ names without a Python spelling",
     "data_ptr to_dlpack __dlpack__ storage": "hand out memory or a capsule, which has no dtype to ask",

@@ -48,7 +48,7 @@ TEST_CASE("readers ignore members that they do not know") {
 }
 
 TEST_CASE("what is no report is refused with its place") {
-  CHECK_THAT(message(""), Catch::StartsWith("r.json:1: found malformed JSON"));
+  CHECK_THAT(message(""), Catch::StartsWith("r.json:1: /: found malformed JSON"));
   CHECK(message("{}") ==
         "r.json:1: /: found an empty object, expected a report with \"schema\": \"dtype-guard/report/1\"");
   CHECK(message(R"({"schema": "dtype-guard/contracts/1"})") ==
@@ -63,9 +63,16 @@ TEST_CASE("what is no report is refused with its place") {
         "r.json:1: /findings/0/fingerprint: found \"\", expected a string of at least 1 bytes");
   CHECK(message(with("/location/line", 99999999999)) ==
         "r.json:1: /findings/0/location/line: found the number 99999999999, expected a whole number from "
-        "-2147483648 to 2147483647");
+        "0 to 2147483647");
+  CHECK(message(with("/location/line", 1e30)) ==
+        "r.json:1: /findings/0/location/line: found the number 1e+30, expected a whole number from "
+        "0 to 2147483647");
+  CHECK(message(with("/location/line", 2.5)) ==
+        "r.json:1: /findings/0/location/line: found the number 2.5, expected a whole number");
+  CHECK(message(with("/location/line", 2.0)) == "accepted");
   CHECK(message(with("/location/line", -4)) ==
-        "r.json:1: /findings/0/location/line: found the number -4, expected a whole number from 0");
+        "r.json:1: /findings/0/location/line: found the number -4, expected a whole number from 0 to "
+        "2147483647");
   CHECK(message(with("/operands/0/origin", 2)) ==
         "r.json:1: /findings/0/operands/0/origin: found the number 2, expected an index into this finding's "
         "path of 2 steps");

@@ -1,0 +1,15 @@
+// A project's own contract files on top of those that are known already. A later file may replace an API that
+// was there; what it may not do is to give one name two meanings, because the meaning that loses would vanish
+// without a word.
+#pragma once
+
+#include <filesystem>
+
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard {
+
+// Throws ContractError at the place in `file` that contradicts itself, `into` or the shipped contracts.
+void add_contracts(ContractSet& into, const std::filesystem::path& file);
+
+}  // namespace dtype_guard

@@ -1,0 +1,179 @@
+"""What comes between while a thread is borrowed, and jobs that are unlike others: the job stays as it was, or the tool says
+what became of it."""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from support import BUILT, Case, environment, main
+
+FILTER = """import ctypes, struct, sys
+allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxP", 1, ctypes.addressof(allow)))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+print("ready", flush=True)
+sys.stdin.read()
+"""
+
+
+def status(pid):
+    lines = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
+    return {name: value.strip() for name, value in (line.split(":", 1) for line in lines)}
+
+
+def condition(pid):
+    """What the pause must leave as it was."""
+    return status(pid)["SigBlk"], os.sched_getscheduler(pid)
+
+
+class Pause(Case):
+    def setUp(self):
+        super().setUp()
+        probe = self.start(BUILT["long_job"], "s")
+        done = self.execute(BUILT["command"], "attach", probe.pid, "--library", BUILT["library"], "--options", self.options())
+        if "ptrace" in done.stderr or "traced" in done.stderr:
+            self.skipTest("this machine lets no process be traced: " + done.stderr.strip())
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.finish(probe)
+
+    def options(self):
+        return f"journal={self.scratch / 'journal'}:verbosity=0"
+
+    def start(self, *words):
+        job = subprocess.Popen([str(word) for word in words], env=environment(), cwd=self.scratch, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        return job
+
+    def finish(self, job):
+        output, errors = job.communicate(timeout=60)
+        self.assertEqual(job.returncode, 0, errors)
+        return output
+
+    def tool(self, *words, status=0):
+        done = self.execute(BUILT["command"], *words, "--library", BUILT["library"])
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        return done.stdout + done.stderr
+
+    def slow_attach(self, job):
+        """Attaches with a pause that is drawn out; gives strace, its child and its log once the job's mask is changed."""
+        if shutil.which("strace") is None:
+            self.skipTest("strace is not installed")
+        trace = self.scratch / "trace"
+        trace.unlink(missing_ok=True)
+        tracer = subprocess.Popen(
+            ["strace", "-qq", "-o", str(trace), "-e", "trace=ptrace", "-e", "inject=ptrace:delay_enter=150000", BUILT["command"],
+             "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
+            env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(tracer.communicate)
+        self.addCleanup(tracer.kill)
+        for _ in range(600):
+            if tracer.poll() is not None:
+                break
+            if trace.exists() and "PTRACE_SINGLESTEP" in trace.read_text(encoding="utf-8"):
+                [tool] = pathlib.Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text(encoding="utf-8").split()
+                return tracer, int(tool), trace
+            time.sleep(0.02)
+        tracer.kill()
+        error = tracer.communicate()[1]
+        self.skipTest("strace lengthens no call here: " + error)
+
+    def test_the_tool_is_interrupted(self):
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                job = self.start(BUILT["long_job"], "k")
+                before = condition(job.pid)
+                tracer, tool, trace = self.slow_attach(job)
+                self.assertNotIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+                os.kill(tool, number)
+                tracer.communicate(timeout=60)
+                self.assertEqual(abs(tracer.returncode), number)
+                self.assertIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+                self.assertEqual(condition(job.pid), before)
+                self.assertIn("calls", self.finish(job))
+
+    def test_the_job_is_stopped(self):
+        job = self.start(BUILT["long_job"], "k")
+        before = condition(job.pid)
+        tracer, _, trace = self.slow_attach(job)
+        os.kill(job.pid, signal.SIGSTOP)
+        said = tracer.communicate(timeout=60)[1]
+        self.assertEqual(tracer.returncode, 1, said)
+        self.assertIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+        self.assertIn(f"process {job.pid} was stopped by a signal while it was being joined, and stays so", said)
+        self.assertTrue(status(job.pid)["State"].startswith("T"), status(job.pid)["State"])
+        self.assertEqual(condition(job.pid), before)
+        os.kill(job.pid, signal.SIGCONT)
+        self.assertIn("calls", self.finish(job))
+
+    def test_the_job_is_killed(self):
+        job = self.start(BUILT["long_job"], "k")
+        tracer, _, _ = self.slow_attach(job)
+        job.kill()
+        said = tracer.communicate(timeout=60)[1]
+        self.assertEqual(tracer.returncode, 1, said)
+        self.assertIn(f"process {job.pid} ", said)
+        self.assertRegex(said, r"was ended by signal 9 \(Killed\)|has ended|ended while")
+        self.assertNotIn("runs on", said)
+
+    def test_a_job_under_a_filter(self):
+        job = self.start(sys.executable, "-c", FILTER)
+        self.assertEqual(status(job.pid)["Seccomp"], "2")
+        for command in ("doctor", "attach"):
+            self.assertIn("runs under a seccomp filter", self.tool(command, job.pid, status=1))
+        self.finish(job)
+
+    def test_the_same_filter_as_the_tool(self):
+        """A container's."""
+        code = FILTER.replace('print("ready", flush=True)', """import os, subprocess
+job = subprocess.Popen(["sleep", "60"])
+os.sched_yield()
+import time; time.sleep(0.5)
+done = subprocess.run([*sys.argv[1:3], str(job.pid), *sys.argv[3:]], capture_output=True, text=True)
+job.kill()
+print(done.returncode, done.stdout, done.stderr)""")
+        done = subprocess.run([sys.executable, "-c", code, BUILT["command"], "doctor", "--library", BUILT["library"]],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
+        self.assertTrue(done.stdout.startswith("0 "), done.stdout)
+        self.assertIn("can be attached to", done.stdout)
+
+    def test_the_main_thread_has_ended(self):
+        job = self.start(BUILT["long_job"], "kX")
+        for _ in range(100):
+            if status(job.pid)["State"].startswith("Z"):
+                break
+            time.sleep(0.02)
+        self.assertTrue(status(job.pid)["State"].startswith("Z"))
+        self.assertIn("can be attached to", self.tool("doctor", job.pid))
+        self.assertIn("1 copy of flash_ref watched", self.tool("attach", job.pid, "--options", self.options()))
+        time.sleep(0.3)
+        self.finish(job)
+        _, report = self.report(self.scratch / "journal")
+        self.assertEqual([finding["rule"] for finding in report["findings"]], ["rotary-dtype-mismatch"])
+        self.assertIn("long_job kX", str(report["watched"]))
+
+    def test_a_process_that_has_ended(self):
+        gone = subprocess.Popen(["true"])
+        self.addCleanup(gone.wait)
+        time.sleep(0.3)
+        self.assertIn("has ended and waits for its parent", self.tool("attach", gone.pid, status=1))
+
+    def test_arguments_that_a_terminal_would_obey(self):
+        job = self.start(BUILT["long_job"], "s", "\x1b[31mred\nno   forged", "x" * 100_000)
+        for words in (("doctor", job.pid), ("attach", job.pid, "--options", self.options())):
+            said = self.tool(*words)
+            self.assertNotIn("\x1b", said)
+            self.assertIn(r"\x1b[31mred\x0ano", said)
+            self.assertIn("xxx...", said)
+            self.assertLess(max(map(len, said.splitlines())), 1000)
+        self.finish(job)
+
+
+if __name__ == "__main__":
+    main()
