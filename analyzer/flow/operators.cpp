@@ -17,12 +17,14 @@ std::string_view argument_name(const Operator& op, const Argument& argument, std
   return position < op.arguments.size() ? std::string_view(op.arguments[position]) : std::string_view();
 }
 
-// A tensor whose dtype the code itself leaves no doubt about, or, unless it is the target, a number.
+// A tensor whose dtype the code itself leaves no doubt about, or, unless it is the target, a number. Settings
+// assume floating types only, and autocast makes nothing else of integers.
 bool is_definite(const Alternative& each, bool target) {
-  if (each.assumed || each.uncertain) return false;
+  const bool whole = each.dtype == Dtype::kBool || is_integral(each.dtype);
+  if ((each.assumed && !whole) || each.uncertain) return false;
   if (each.kind == Kind::kTensor) return each.dtype != Dtype::kUndefined && !(target && each.rank.wrapped);
-  return !target && (each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kNone ||
-                     each.kind == Kind::kString);
+  // A string may choose another rule: a rounding mode keeps integers.
+  return !target && (each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kNone);
 }
 
 bool states_dtype(const Alternative& each) {
@@ -99,7 +101,9 @@ bool Engine::cannot_store(const Activation& activation, const Instruction& instr
   const Operands given = operands(instruction, *op, state);
   const bool definite = std::all_of(given.inputs.begin(), given.inputs.end(), [&](const Input& input) {
     const bool target = input.argument == op->arguments.front();
-    return !input.alternatives.empty() &&
+    const bool listed = std::find(op->arguments.begin(), op->arguments.end(), input.argument) !=
+                        op->arguments.end();  // not the second result of max_out
+    return listed && !input.alternatives.empty() &&
            std::all_of(input.alternatives.begin(), input.alternatives.end(),
                        [&](const Alternative& each) { return is_definite(each, target); });
   });
