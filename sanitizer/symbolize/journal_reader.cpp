@@ -10,6 +10,7 @@
 #include <set>
 #include <system_error>
 
+#include "rules/text/utf8.h"
 #include "sanitizer/runtime/journal.h"
 #include "sanitizer/symbolize/launch_records.h"
 
@@ -24,6 +25,8 @@ class Payload {
   std::uint32_t u32() { return number<std::uint32_t>(); }
   std::uint64_t u64() { return number<std::uint64_t>(); }
   std::string text() { return std::string(take(u32())); }
+  // Of an API or a source, a key of the report: damaged names that look alike there are one already here.
+  std::string name() { return valid_utf8(text()); }
   // A count of items that need at least `each` bytes.
   std::uint32_t count(std::size_t each) {
     std::uint32_t value = u32();
@@ -127,7 +130,7 @@ void read_origins(Payload& in, JournalFinding& finding) {
 JournalFinding read_place(Payload& in) {
   JournalFinding finding;
   finding.index = in.u32();
-  finding.api = in.text();
+  finding.api = in.name();
   finding.thread = in.u64();
   finding.time_ns = in.u64();
   std::uint32_t operands = in.count(36);
@@ -224,7 +227,7 @@ class Reader {
         return keep(in, journal_.modules[id], read_module(in));
       }
       case FrameType::kKernel: {
-        std::string api = in.text();
+        std::string api = in.name();
         std::uint32_t module = in.u32();
         (void)in.u64();
         if (in.good()) {
@@ -245,7 +248,7 @@ class Reader {
         return in.good();
       }
       case FrameType::kCalls: {
-        std::string api = in.text();
+        std::string api = in.name();
         std::uint64_t count = in.u64();
         if (in.good() && journal_.calls[api] < count) journal_.calls[api] = count;
         return in.good();
@@ -313,7 +316,7 @@ class Reader {
 
   bool store_source(Payload& in) {
     JournalSource source;
-    source.name = in.text();
+    source.name = in.name();
     source.on = in.u32() != 0;
     source.reason = in.text();
     source.graph_nodes = in.u64();
