@@ -21,10 +21,6 @@ inline constexpr std::uint8_t kRotated = 2;  // a tensor times such a table
 inline constexpr std::uint8_t kProduct = 4;  // of a product of matrices
 inline constexpr std::uint8_t kScores = 8;   // a softmax of one
 
-// The entry of what an instruction calls; null: none. An einsum that sums over nothing multiplies element by
-// element and promotes, so it has an entry of its own.
-const Operator* operator_of(const Instruction& instruction, const FunctionInfo& info);
-
 // Whether the operator is a product of matrices.
 bool is_contraction(std::string_view op);
 

@@ -4,6 +4,7 @@
 
 #include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/forms.h"
 #include "analyzer/flow/operator_result.h"
 
 namespace dtype_guard::flow {

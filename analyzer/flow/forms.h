@@ -1,0 +1,23 @@
+// One operator, several rules: which entry of the table an instruction means can hang on how it is called,
+// with a rounding mode, with a flag for narrow indices, with an equation that sums over nothing.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/flow/ir.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+
+struct FunctionInfo;
+
+enum class Einsum : std::uint8_t { kUnknown, kSums, kMultiplies };
+
+// Whether an einsum sums over anything: a letter of its inputs is missing from its output.
+Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info);
+
+// The entry of what an instruction calls; null: none, or what decides cannot be read. An einsum that sums
+// over nothing multiplies element by element and promotes, so it has an entry of its own.
+const Operator* operator_of(const Instruction& instruction, const FunctionInfo& info);
+
+}  // namespace dtype_guard::flow
