@@ -90,7 +90,7 @@ void bad_options_without_dtype(const Tensor& x) {
 void bad_complex_numbers(const Tensor& x) {
   attend(x * torch::tensor({c10::complex<float>(1, 0)}), x, x);  // expect: attention-mixed-dtypes
   const c10::complex<double> turn(0, 1);
-  attend(x * torch::tensor(turn), x, x);  // expect: attention-mixed-dtypes
+  attend(x.unsqueeze(0) * torch::tensor(turn), x, x);  // expect: attention-mixed-dtypes
 }
 void ok_numbers_of_integers(const Tensor& x) {
   attend(x * at::tensor({1, 2}), x * at::tensor(std::vector<int64_t>{1, 2}),
