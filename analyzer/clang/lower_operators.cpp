@@ -15,6 +15,25 @@ using clang::Expr;
 
 namespace {
 
+// torch::kArea, a choice among several: "area". Empty for what is no such name.
+std::string choice_of(const Expr* expr) {
+  constexpr llvm::StringRef kScope = "torch::enumtype::k";
+  while (expr) {
+    expr = stripped(expr);
+    const clang::CXXRecordDecl* type = expr->getType()->getAsCXXRecordDecl();
+    const std::string name = type ? plain_name(*type) : "";
+    if (llvm::StringRef(name).starts_with(kScope))
+      return llvm::StringRef(name).drop_front(kScope.size()).lower();
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expr);
+    expr = made && made->getNumArgs() == 1 ? made->getArg(0) : nullptr;
+  }
+  return {};
+}
+
+bool lists(const Operator& entry, std::string_view argument) {
+  return std::find(entry.arguments.begin(), entry.arguments.end(), argument) != entry.arguments.end();
+}
+
 // The table's first argument that no parameter of the callee has the name of: functional::embedding takes
 // (input, weight) where the table has (weight, indices).
 std::string unclaimed(const Operator& entry, const clang::FunctionDecl* callee,
@@ -170,13 +189,15 @@ void FunctionLowering::options_bag(const Operator* entry, const Expr* expr, Argu
     return;
   }
   const auto* link = llvm::dyn_cast<clang::CXXMemberCallExpr>(expr);
+  if (llvm::isa<clang::DeclRefExpr>(expr) && entry && lists(*entry, "mode")) {
+    arguments.push_back({"mode", builder_.unknown()});  // of options that were made elsewhere
+  }
   if (!link || !link->getMethodDecl() || !link->getMethodDecl()->getIdentifier()) return;
   options_bag(entry, link->getImplicitObjectArgument(), arguments);
   const std::string option = link->getMethodDecl()->getName().str();
-  const bool listed =
-      entry && std::find(entry->arguments.begin(), entry->arguments.end(), option) != entry->arguments.end();
-  if (link->getNumArgs() == 1 && (listed || option == "dtype")) {
-    arguments.push_back({option, value(link->getArg(0))});
+  if (link->getNumArgs() == 1 && ((entry && lists(*entry, option)) || option == "dtype")) {
+    const std::string choice = choice_of(link->getArg(0));
+    arguments.push_back({option, choice.empty() ? value(link->getArg(0)) : builder_.constant(choice)});
   }
 }
 

@@ -37,6 +37,16 @@ const Operator* division(const Operator& plain, const Instruction& instruction, 
   return rounds ? find_operator("div.rounded") : nullptr;
 }
 
+// What autocast casts: every mode but the mean of areas, and that only where the mode can be read.
+const Operator* resized(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  const Argument* mode = argument_of(instruction, "mode", 3);
+  if (!is_given(mode, info)) return &plain;
+  const Instruction* made = definition(*mode, info);
+  const std::string* word = made ? std::get_if<std::string>(&made->constant) : nullptr;
+  if (!word) return nullptr;
+  return *word == "area" ? find_operator("interpolate.area") : &plain;
+}
+
 // Indices are int64, and int32 where the flag says so; a flag that cannot be read says nothing.
 const Operator* search(const Operator& wide, const Instruction& instruction, const FunctionInfo& info) {
   const Argument* flag = argument_of(instruction, "out_int32", 2);
@@ -81,6 +91,7 @@ const Operator* operator_of(const Instruction& instruction, const FunctionInfo& 
   const Operator* op = find_operator(instruction.name);
   if (!op) return op;
   if (op->name == "div") return division(*op, instruction, info);
+  if (op->name == "interpolate") return resized(*op, instruction, info);
   if (op->name == "searchsorted" || op->name == "bucketize") return search(*op, instruction, info);
   if (op->name == "diff") return differences(*op, instruction, info);
   if (op->name == "bincount" || op->name == "cov") return weighted(*op, instruction, info);

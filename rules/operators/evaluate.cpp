@@ -285,7 +285,10 @@ class Evaluation {
   Outcome promoted() {
     if (op_.requires_same) return same();
     std::vector<ResultTypeOperand> operands;
-    for (const OperatorInput& input : promoting()) operands.push_back({input.dtype, input.rank});
+    for (const OperatorInput& input : promoting()) {
+      const bool raised = op_.dimensioned && is_tensor(input);
+      operands.push_back({input.dtype, raised ? RankClass::kDim : input.rank});
+    }
     Outcome joined = result_type(operands, context_.default_dtype);
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
@@ -301,12 +304,21 @@ class Evaluation {
   Outcome same() {
     const Inputs chosen = promoting();
     if (chosen.empty()) return PromotionError{fmt::format("{} was given no tensor", op_.name)};
+    std::optional<ResultTypeOperand> free;
     if (op_.unchecked.contains(chosen.front().dtype)) return chosen.front().dtype;
     for (const OperatorInput& input : chosen) {
       if (input.dtype == chosen.front().dtype || !is_tensor(input)) continue;
+      if (input.argument == op_.free_scalar && input.rank == RankClass::kZeroDim) {
+        free = {input.dtype, input.rank};
+        continue;
+      }
       return PromotionError{fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}",
                                         op_.name, chosen.front().argument, input.argument,
                                         name(chosen.front().dtype), name(input.dtype))};
+    }
+    if (free) {
+      const ResultTypeOperand both[] = {{chosen.front().dtype, chosen.front().rank}, *free};
+      return result_type(both, context_.default_dtype);
     }
     return unless_refused(chosen.front().dtype);
   }

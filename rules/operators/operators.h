@@ -105,7 +105,10 @@ struct Operator {
   DtypeSet refuses;
   DtypeSet refuses_operand;
   std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument, or of dtype=
-  SharedNames scales;  // numbers that scale the result, whose kind may not exceed its own (add's alpha)
+  SharedNames scales;        // numbers that scale the result, whose kind may not exceed its own (add's alpha)
+  bool dimensioned = false;  // 0-dim inputs get a dimension first, so they promote as all do
+  std::string
+      free_scalar;  // an argument that may have any dtype when it is 0-dim, and promotes (lerp's weight)
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
   bool exact_target =

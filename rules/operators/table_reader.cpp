@@ -61,8 +61,9 @@ struct Flag {
 constexpr Flag kFlags[] = {
     {"dtype_widens", &Operator::dtype_widens},       {"bool_counts", &Operator::bool_counts},
     {"numbers_default", &Operator::numbers_default}, {"exact_target", &Operator::exact_target},
-    {"requires_same", &Operator::requires_same},     {"checks_first", &Operator::checks_first},
-    {"list_result", &Operator::list_result},         {"in_place_only", &Operator::in_place}};
+    {"requires_same", &Operator::requires_same},     {"dimensioned", &Operator::dimensioned},
+    {"checks_first", &Operator::checks_first},       {"list_result", &Operator::list_result},
+    {"in_place_only", &Operator::in_place}};
 
 bool* flag_of(Operator& op, std::string_view word) {
   for (const Flag& flag : kFlags) {
@@ -119,6 +120,8 @@ std::vector<Operator> TableReader::group(const JsonNode& node) const {
       shared.parameters = strings(value);
     } else if (key == "mask") {
       shared.mask = text(value);
+    } else if (key == "free_scalar") {
+      shared.free_scalar = text(value);
     } else if (key == "unchecked") {
       shared.unchecked = dtypes(value);
     } else if (bool* flag = flag_of(shared, key)) {

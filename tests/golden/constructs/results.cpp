@@ -97,3 +97,8 @@ void ok_numbers_of_integers(const Tensor& x) {
          x * at::tensor({1.0, 2.0}, x.options()));
   attend(x * torch::tensor(2.0), x * torch::tensor({1, 2}), x * torch::tensor(std::vector<uint8_t>{1, 2}));
 }
+
+// What has no dimension gets one before it is joined to others.
+void bad_joined_scalar(const Tensor& x) {
+  attend(torch::hstack({torch::full({}, 1.0), x}), x, x);  // expect: attention-implicit-promotion
+}

@@ -23,7 +23,7 @@ ROWS = (
     ("torch.special.NAME(a, b)", "0r 1n", "special_xlog1py special_zeta"),
     ("n(a, b)", "0r 1n", "clamp_min clamp_max"),
     ("n(a, b, c)", "0r 1r 2r", "clamp addcmul addcdiv"),
-    ("n(a, b, 0.5)", "0r 1r", "lerp"), ("n(a, b, c)", "0d 1d 2d", "lerp"),
+    ("n(a, b, 0.5)", "0r 1r", "lerp"), ("n(a, b, c)", "0d 1d 2r", "lerp"),
     ("n(mask, a, b)", "1r 2n", "where"),
     ("n(a, mask, b)", "0d 2s", "masked_fill"),
     ("n(a, b)", "0r 1r", "complex polar"),
@@ -85,6 +85,7 @@ ROWS = (
     ("torch.nn.functional.nll_loss(a, index)", "0d", "nll_loss"),
     ("torch.nn.functional.cross_entropy(a, index)", "0d", "cross_entropy_loss"),
     # products
+    ("n(a, b)", "0d 1s", "kron"), ("n(a, b)", "0s 1d", "kron"),
     ("n(a, b)", "0d 1d", "matmul mm inner kron"), ("n(a, b)", "03 13", "bmm"), ("n(a, b)", "0d 1v", "mv matmul"),
     ("n(a, b)", "0v 1v", "dot vdot outer"), ("torch.linalg.vecdot(a, b)", "0d 1d", "linalg_vecdot"),
     ("n(a, b, c)", "0d 1d 2d", "addmm"), ("n(a, b, c)", "0v 1d 2v", "addmv"), ("n(a, b, c)", "0d 1v 2v", "addr"),
@@ -101,7 +102,7 @@ ROWS = (
     # views and movement
     ("n(a)", "0r", "clone detach t adjoint ravel flatten squeeze atleast_1d atleast_2d atleast_3d diagflat "
      "alias_copy detach_copy"),
-    ("a.NAME()", "0r", "contiguous clone detach float double half bfloat16 int long short char byte bool cpu"),
+    ("a.NAME()", "0r", "contiguous clone detach float double half cfloat cdouble bfloat16 int long short char byte bool cpu"),
     ("n(a, 0, 1)", "0d", "transpose swapaxes swapdims movedim moveaxis transpose_copy"),
     ("n(a)", "0d", "t t_copy fliplr flipud tril triu rot90 diagonal diag diag_embed diagonal_copy trace"),
     ("n(a, (0, 1))", "0d", "permute permute_copy flip"), ("n(a, 1)", "0d", "roll"),
@@ -114,6 +115,7 @@ ROWS = (
     ("n(a, (2, 2), (2, 1))", "0d", "as_strided as_strided_copy"), ("a.NAME(0, 2, 1)", "0d", "unfold"),
     ("a.unflatten(0, (1, 2))", "0d", "unflatten"), ("n(a, b)", "0d 0d", "broadcast_tensors"),
     ("n(a)", "0d", "view_as_complex"), ("n(a)", "0r", "real"),
+    ("n([a, b])", "0s 0o", "column_stack hstack vstack dstack"), ("n([a, b])", "0o 0s", "column_stack hstack vstack dstack"),
     ("n([a, b])", "0d 0d", "cat stack column_stack hstack vstack dstack"), ("n([a, b])", "0s 0s", "stack column_stack hstack vstack dstack"),
     ("torch.block_diag(a, b)", "0d 0d", "block_diag"),
     ("n(a, 0, index)", "0d", "index_select"), ("n(a, 0, index2)", "0d", "gather"), ("n(a, index2, 0)", "0d", "take_along_dim"),
