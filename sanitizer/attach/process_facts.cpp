@@ -19,6 +19,9 @@
 namespace dtype_guard::san {
 namespace {
 
+constexpr std::string_view kGone = " (deleted)";  // as the kernel says it
+constexpr char kLibraryName[] = "libdtype_san.so";
+
 std::string read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
@@ -39,18 +42,18 @@ long number(const std::string& text) {
   return value;
 }
 
-std::vector<std::string> executable_files(pid_t pid) {
-  std::vector<std::string> files;
-  std::istringstream maps(read_text(fmt::format("/proc/{}/maps", pid)));
+void find_objects(ProcessFacts& facts) {
+  std::istringstream maps(read_text(fmt::format("/proc/{}/maps", facts.live_thread)));
   for (std::string line; std::getline(maps, line);) {
     std::istringstream words(line);
     std::string range, flags, offset, device, inode, path;
     words >> range >> flags >> offset >> device >> inode >> std::ws;
     std::getline(words, path);
     if (flags.size() < 3 || flags[2] != 'x' || path.empty() || path.front() != '/') continue;
-    if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
+    if (std::find(facts.objects.begin(), facts.objects.end(), path) != facts.objects.end()) continue;
+    facts.objects.push_back(path);
+    facts.ranges.push_back(range);
   }
-  return files;
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -119,12 +122,49 @@ ProcessFacts read_process(pid_t pid) {
   std::error_code ignored;
   facts.executable =
       std::filesystem::read_symlink(fmt::format("/proc/{}/exe", facts.live_thread), ignored).string();
-  facts.objects = executable_files(facts.live_thread);
+  find_objects(facts);
   return facts;
 }
 
 std::string reachable(const ProcessFacts& process, const std::string& file) {
-  return fmt::format("/proc/{}/root{}", process.live_thread, file);
+  return reachable(process.live_thread, file);
+}
+
+std::string reachable(pid_t thread, const std::string& file) {
+  constexpr std::string_view kNewline = "\\012";  // as the kernel shows one in a name
+  const std::string shown = fmt::format("/proc/{}/root{}", thread, file);
+  std::string meant = shown;
+  for (std::size_t at = 0; (at = meant.find(kNewline, at)) != std::string::npos; ++at)
+    meant.replace(at, kNewline.size(), "\n");
+  return meant != shown && access(shown.c_str(), F_OK) != 0 ? meant : shown;
+}
+
+bool is_gone(const std::string& object) { return object.ends_with(kGone); }
+
+std::string mapped_file(const ProcessFacts& process, std::size_t object) {
+  const std::string& name = process.objects[object];
+  if (!is_gone(name)) return reachable(process, name);
+  // "START-END", here without the zeros that fill them up.
+  std::uint64_t start = 0, end = 0;
+  const std::string& range = process.ranges[object];
+  const char* last = range.data() + range.size();
+  const auto [dash, error] = std::from_chars(range.data(), last, start, 16);
+  if (error == std::errc() && dash != last) std::from_chars(dash + 1, last, end, 16);
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", process.live_thread, start, end);
+}
+
+bool ignores_signal(const ProcessFacts& process, int signal) {
+  const std::string set = thread_status(process.pid, process.live_thread, "SigIgn");
+  std::uint64_t bits = 0;
+  std::from_chars(set.data(), set.data() + set.size(), bits, 16);
+  return (bits >> (signal - 1) & 1U) != 0;
+}
+
+std::string without_switch(const ProcessFacts& process) {
+  if (!has_object(process, kLibraryName)) return "";
+  return "has the library in it, which has met no watched library yet (or was told enabled=0): what is "
+         "loaded "
+         "from now on is watched, and 'dtype-san on' and 'off' work from then on";
 }
 
 bool has_object(const ProcessFacts& process, const std::string& name_prefix) {
@@ -153,8 +193,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (has_object(process, "ld-musl")) return "runs on musl; the library needs glibc";
   if (!has_object(process, "libc.so.6") && !has_object(process, "libc-2."))
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
-  if (has_object(process, "libdtype_san.so"))
-    return "is watched already; 'dtype-san on' and 'off' switch that";
+  if (std::string there = without_switch(process); !there.empty()) return there;
   if (std::string filter = system_call_filter(process); !filter.empty()) return filter;
   if (!same_file(library, reachable(process, library)))
     return fmt::format(

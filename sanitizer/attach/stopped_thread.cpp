@@ -20,7 +20,10 @@
 namespace dtype_guard::san {
 namespace {
 
-constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal - 1); }
+// A breakpoint or a filtered system call whose signal is blocked makes the kernel forget the program's
+// handler.
+constexpr std::uint64_t kHeldSignals = ~(bit_of(SIGTRAP) | bit_of(SIGSYS));
 constexpr std::size_t kSignalSetSize = sizeof(std::uint64_t);
 constexpr int kPtraceGetSigmask = 0x420a;  // Linux 3.11
 constexpr int kPtraceSetSigmask = 0x420b;
@@ -68,6 +71,12 @@ std::optional<int> next_stop(pid_t thread, Clock::duration time, std::optional<i
 
 bool is_interrupt_stop(int status) {
   return (status >> 16) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+}
+
+// The signal of this stop came from a process, not from what the thread does.
+bool was_sent(pid_t thread) {
+  siginfo_t signal = {};
+  return trace(PTRACE_GETSIGINFO, thread, 0, &signal) == 0 && signal.si_code <= 0;
 }
 
 // The whole process is being stopped, by a signal that one of its threads got.
@@ -119,6 +128,7 @@ StoppedThread::StoppedThread(StoppedThread&& other) noexcept
       signals_(other.signals_),
       signals_changed_(other.signals_changed_),
       stop_signal_(other.stop_signal_),
+      taken_(std::move(other.taken_)),
       end_(other.end_) {}
 
 StoppedThread::~StoppedThread() {
@@ -129,6 +139,7 @@ StoppedThread::~StoppedThread() {
   trace(PTRACE_SETREGS, thread_, 0, &registers_);
   if (signals_changed_) trace(kPtraceSetSigmask, thread_, kSignalSetSize, &signals_);
   trace(PTRACE_DETACH, thread_, 0, nullptr);
+  for (const int signal : taken_) kill(process_, signal);
   if (stop_signal_ == StopSignal::kTaken) kill(process_, SIGSTOP);
 }
 
@@ -155,8 +166,8 @@ void StoppedThread::restart_interrupted_call() {
 }
 
 bool StoppedThread::block_signals() {
-  std::uint64_t all = kAllSignals;
-  signals_changed_ = trace(kPtraceSetSigmask, thread_, kSignalSetSize, &all) == 0;
+  std::uint64_t held = kHeldSignals;
+  signals_changed_ = trace(kPtraceSetSigmask, thread_, kSignalSetSize, &held) == 0;
   return signals_changed_;
 }
 
@@ -164,10 +175,14 @@ bool StoppedThread::wait_for_trap(int resume) {
   const auto end = Clock::now() + kCallTime;
   for (auto status = next_stop(thread_, kCallTime, end_); status;
        status = next_stop(thread_, end - Clock::now(), end_)) {
-    if (WSTOPSIG(*status) == SIGTRAP && (*status >> 16) == 0) return true;
-    if ((*status >> 16) == 0 && WSTOPSIG(*status) == SIGSTOP)
+    const bool is_signal = (*status >> 16) == 0;
+    if (is_signal && WSTOPSIG(*status) == SIGSTOP)
       stop_signal_ = StopSignal::kTaken;  // the one that cannot be blocked
-    else if ((*status >> 16) == 0)
+    else if (is_signal && was_sent(thread_))
+      taken_.push_back(WSTOPSIG(*status));
+    else if (is_signal && WSTOPSIG(*status) == SIGTRAP)
+      return true;
+    else if (is_signal)
       return false;  // a fault inside the call: the caller gives up, the signal is dropped
     else if (is_group_stop(*status) && !was_stopped())
       stop_signal_ = StopSignal::kInForce;

@@ -53,7 +53,7 @@ class StoppedThread {
   std::optional<std::uint64_t> call(std::uint64_t function, std::uint64_t trap,
                                     std::initializer_list<std::uint64_t> arguments);
 
-  // Blocks every signal for the time of the stop; threads made meanwhile inherit that.
+  // Blocks every signal that can wait for the time of the stop; threads made meanwhile inherit that.
   bool block_signals();
 
  private:
@@ -70,6 +70,7 @@ class StoppedThread {
   bool signals_changed_ = false;
   enum class StopSignal : std::uint8_t { kNone, kTaken, kInForce };
   StopSignal stop_signal_ = StopSignal::kNone;
+  std::vector<int> taken_;  // signals that came meanwhile and go to the process again
   std::optional<int> end_;
 };
 

@@ -94,7 +94,8 @@ void write_process_frame(Process& process, Scratch& scratch) {
   frame.text({scratch.path, length > 0 ? static_cast<std::size_t>(length) : 0})
       .text(line)
       .text(DTYPE_SAN_VERSION)
-      .u64(start_of_process(scratch.text, sizeof scratch.text));
+      .u64(start_of_process(scratch.text, sizeof scratch.text))
+      .u32(was_joined() ? 1 : 0);
   (void)append_frame(process, frame, scratch);
 }
 
