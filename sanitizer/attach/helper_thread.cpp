@@ -24,14 +24,13 @@ load_library(Mailbox* mailbox) {
                : "D"(mailbox), "S"(sizeof *mailbox), "d"(static_cast<long>(PROT_READ | PROT_WRITE))
                : "rcx", "r11", "memory");
   if (result != 0) return nullptr;
-  register const long set_size asm("r10") = sizeof(unsigned long);
   // The borrowed thread's mask, which this one has from it, leaves out the signals of a trap.
   const unsigned long every_signal = ~0UL;
   result = SYS_rt_sigprocmask;
-  asm volatile("syscall"
+  asm volatile("mov $8, %%r10d\n\tsyscall"  // the size of a set
                : "+a"(result)
-               : "D"(static_cast<long>(SIG_BLOCK)), "S"(&every_signal), "d"(0L), "r"(set_size)
-               : "rcx", "r11", "memory");
+               : "D"(static_cast<long>(SIG_BLOCK)), "S"(&every_signal), "d"(0L)
+               : "rcx", "r10", "r11", "memory");
   // By this name the library finds the mailbox, and so does an attach that comes after one that was ended.
   result = SYS_prctl;
   asm volatile("syscall"
@@ -52,10 +51,10 @@ load_library(Mailbox* mailbox) {
     action[0] = 1;            // SIG_IGN
     action[1] = action[2] = action[3] = 0;
     result = SYS_rt_sigaction;
-    asm volatile("syscall"
+    asm volatile("mov $8, %%r10d\n\tsyscall"
                  : "+a"(result)
-                 : "D"(static_cast<long>(SIGTRAP)), "S"(action), "d"(0L), "r"(set_size)
-                 : "rcx", "r11", "memory");
+                 : "D"(static_cast<long>(SIGTRAP)), "S"(action), "d"(0L)
+                 : "rcx", "r10", "r11", "memory");
   }
   if (round == kRounds) {  // the tool was ended
     __atomic_store_n(&mailbox->state, static_cast<std::uint32_t>(MailboxState::kGivenUp), __ATOMIC_RELEASE);

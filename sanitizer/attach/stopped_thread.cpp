@@ -137,10 +137,24 @@ StoppedThread::~StoppedThread() {
   iovec vector = {vector_state_.data(), vector_state_.size()};
   if (!vector_state_.empty()) trace(PTRACE_SETREGSET, thread_, NT_X86_XSTATE, &vector);
   trace(PTRACE_SETREGS, thread_, 0, &registers_);
+  drop_own_trap();
   if (signals_changed_) trace(kPtraceSetSigmask, thread_, kSignalSetSize, &signals_);
   trace(PTRACE_DETACH, thread_, 0, nullptr);
   for (const int signal : taken_) kill(process_, signal);
   if (stop_signal_ == StopSignal::kTaken) kill(process_, SIGSTOP);
+}
+
+// A step that ended in another signal, of a filtered system call say, leaves its trap behind, which would end
+// the program. It is taken before the thread comes to its next instruction.
+void StoppedThread::drop_own_trap() {
+  constexpr int kMostPending = 16;
+  siginfo_t pending[kMostPending];
+  __ptrace_peeksiginfo_args all = {0, 0, kMostPending};
+  const long count = ptrace(PTRACE_PEEKSIGINFO, thread_, &all, pending);
+  const auto is_own = [](const siginfo_t& one) { return one.si_signo == SIGTRAP && one.si_code > 0; };
+  if (count <= 0 || std::none_of(pending, pending + count, is_own)) return;
+  trace(PTRACE_CONT, thread_, 0, nullptr);
+  (void)wait_for_trap(PTRACE_CONT);
 }
 
 bool StoppedThread::save() {
@@ -266,6 +280,7 @@ StoppedThread::~StoppedThread() = default;
 bool StoppedThread::save() { return false; }
 bool StoppedThread::wait_for_trap(int) { return false; }
 void StoppedThread::restart_interrupted_call() {}
+void StoppedThread::drop_own_trap() {}
 bool StoppedThread::block_signals() { return false; }
 bool StoppedThread::fill(std::uint64_t, const void*, std::size_t) { return false; }
 std::uint64_t StoppedThread::scratch() const { return 0; }

@@ -61,6 +61,7 @@ class StoppedThread {
   bool save();
   bool wait_for_trap(int resume);  // PTRACE_CONT or PTRACE_SINGLESTEP
   void restart_interrupted_call();
+  void drop_own_trap();
 
   pid_t process_ = 0;
   pid_t thread_ = 0;

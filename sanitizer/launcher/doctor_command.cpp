@@ -103,12 +103,14 @@ bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
       diagnosis.note(
           fmt::format("'{}' was removed or replaced since: the process goes on with what it has loaded",
                       printable(object.substr(0, object.rfind(" (")))));
-  if (AttachTurn::is_taken(pid))
-    diagnosis.note(fmt::format("another dtype-san is joining process {} at this moment", pid));
   if (const auto control = read_control(process)) {
     diagnosis.good(fmt::format("has dtype-san {} in it, switched {}: 'dtype-san {} {}' changes that",
                                control->library_version, control->on ? "on" : "off",
                                control->on ? "off" : "on", pid));
+    return true;
+  }
+  if (AttachTurn::is_taken(pid)) {
+    diagnosis.note(fmt::format("another dtype-san is joining process {} at this moment", pid));
     return true;
   }
   if (const auto pending = find_pending_join(process)) {
