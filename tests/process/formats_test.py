@@ -23,7 +23,7 @@ class Formats(Case):
         self.assertIn(words, result["message"]["text"])
         self.assertIn("stacks", result)
         [issue] = json.loads(texts["gitlab"])
-        self.assertEqual((issue["check_name"], issue["location"]["lines"]["begin"], issue["severity"]), (rule, line, "major"))
+        self.assertEqual((issue["check_name"], issue["location"]["lines"]["begin"], issue["severity"]), (rule, line, "critical"))
         [diagnostic] = json.loads(texts["rdjson"])["diagnostics"]
         self.assertEqual((diagnostic["code"]["value"], diagnostic["location"]["range"]["start"]["line"]), (rule, line))
         self.assertIn(rule, texts["html"])
