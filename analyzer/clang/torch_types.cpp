@@ -7,6 +7,9 @@
 
 #include <optional>
 #include <unordered_map>
+#include <variant>
+
+#include "rules/operators/dtype_kinds.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -126,6 +129,14 @@ std::optional<Dtype> half_class(const clang::CXXRecordDecl& record, QualType typ
   return dtype;
 }
 
+// std::complex<float> is a number as c10::complex<float> is.
+std::optional<Dtype> complex_class(const std::string& name, QualType element, const TypeScope& scope) {
+  if ((name != "c10::complex" && name != "std::complex") || element.isNull()) return std::nullopt;
+  const PromotionResult dtype = complex_of(classify(element, scope).element);
+  const Dtype* known = std::get_if<Dtype>(&dtype);
+  return known ? std::optional(*known) : std::nullopt;
+}
+
 TypeFacts of_elements(TypeKind kind, QualType element, const TypeScope& scope) {
   TypeFacts facts{kind, Dtype::kUndefined, element, nullptr};
   if (kind != TypeKind::kList || element.isNull()) return facts;
@@ -160,6 +171,8 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, con
     facts.kind = TypeKind::kClosure;
   } else if (const auto half = half_class(record, type, scope)) {
     facts = {TypeKind::kNumber, *half, {}, nullptr};
+  } else if (const auto complex = complex_class(name, first_type_argument(record), scope)) {
+    facts = {TypeKind::kNumber, *complex, {}, nullptr};
   } else if (name.starts_with("torch::nn::") && name.ends_with("Options")) {
     facts.kind = TypeKind::kOptionsBag;
   } else if (record.hasDefinition() && derives_from(record, "torch::nn::ModuleHolder")) {

@@ -110,7 +110,7 @@ class Evaluation {
 
   Outcome result() {
     for (const OperatorInput& input : considered()) {
-      if (is_tensor(input) && op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
+      if (op_.refuses_operand.contains(input.dtype)) return refusal(input.dtype);
     }
     for (const auto& [argument, dtypes] : op_.refuses_argument) {
       const OperatorInput* input = named(argument);
@@ -291,12 +291,10 @@ class Evaluation {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
     }
     if (!std::holds_alternative<Dtype>(joined)) return joined;
-    const auto is_number = [](const auto& operand) { return operand.rank == RankClass::kWrapped; };
     for (const std::string& argument : op_.scales) {
       const OperatorInput* scale = named(argument);
       if (scale != nullptr && !may_scale(scale->dtype, std::get<Dtype>(joined))) return refusal(scale->dtype);
     }
-    if (op_.numbers_pass && std::any_of(operands.begin(), operands.end(), is_number)) return joined;
     return unless_refused(std::get<Dtype>(joined));
   }
 

@@ -100,13 +100,12 @@ struct Operator {
   SharedNames arguments;  // names in C++ signature order; for methods `self` is first
   SharedNames promoting;  // names of those whose dtype takes part
   // What PyTorch throws for: `refuses` holds dtypes that the promoted type (kLikeFirst: the first input's)
-  // may not be, `refuses_operand` those that no input may have. An explicit dtype= replaces the promoted
-  // type.
+  // may not be, `refuses_operand` those that no input may have, a number included. An explicit dtype=
+  // replaces the promoted type.
   DtypeSet refuses;
   DtypeSet refuses_operand;
   std::vector<std::pair<std::string, DtypeSet>> refuses_argument;  // the same of one argument, or of dtype=
   SharedNames scales;  // numbers that scale the result, whose kind may not exceed its own (add's alpha)
-  bool numbers_pass = false;   // `refuses` holds between tensors only: bool tensor - True is allowed
   bool requires_same = false;  // the promoting arguments must be equal, as for kRequireSame
   bool checks_first = false;   // a composite that refuses mixed inputs before its inner operator casts
   bool exact_target =

@@ -61,9 +61,8 @@ struct Flag {
 constexpr Flag kFlags[] = {
     {"dtype_widens", &Operator::dtype_widens},       {"bool_counts", &Operator::bool_counts},
     {"numbers_default", &Operator::numbers_default}, {"exact_target", &Operator::exact_target},
-    {"numbers_pass", &Operator::numbers_pass},       {"requires_same", &Operator::requires_same},
-    {"checks_first", &Operator::checks_first},       {"list_result", &Operator::list_result},
-    {"in_place_only", &Operator::in_place}};
+    {"requires_same", &Operator::requires_same},     {"checks_first", &Operator::checks_first},
+    {"list_result", &Operator::list_result},         {"in_place_only", &Operator::in_place}};
 
 bool* flag_of(Operator& op, std::string_view word) {
   for (const Flag& flag : kFlags) {

@@ -87,6 +87,11 @@ void bad_options_without_dtype(const Tensor& x) {
   auto q = x * at::tensor({1, 2}, at::device(at::kCPU));  // expect: attention-implicit-promotion
   attend(q, x, x);
 }
+void bad_complex_numbers(const Tensor& x) {
+  attend(x * torch::tensor({c10::complex<float>(1, 0)}), x, x);  // expect: attention-mixed-dtypes
+  const c10::complex<double> turn(0, 1);
+  attend(x.unsqueeze(0) * torch::tensor(turn), x, x);  // expect: attention-mixed-dtypes
+}
 void ok_numbers_of_integers(const Tensor& x) {
   attend(x * at::tensor({1, 2}), x * at::tensor(std::vector<int64_t>{1, 2}),
          x * at::tensor({1.0, 2.0}, x.options()));

@@ -15,6 +15,7 @@ NO_KERNEL = ("not implemented for", "not supported for", "does not support", "Un
              "could not be converted", "is not supported", "not currently supported", "Could not run", "MKL", "not compiled",
              "not linked with support", "one of the following scalar types")
 # A rule of dtype, though it reads like a missing kernel.
+REFUSES_BOOL = re.compile(r"with (a bool tensor|two bool tensors) is not supported")
 REFUSES_COMPLEX = re.compile(r"(not|n't) (yet )?(currently )?(intended to )?(supported|support|implemented) (for )?complex", re.I)
 # Reasons other than dtype: a number out of range, a shape.
 NOT_DTYPE = ("out of range", "overflow", "Dimension", "dimension", "singular", "positive-definite", "negative integer powers",
@@ -64,6 +65,9 @@ class Observer:
         return answer
 
     def once(self, call, operands, device, dtype=None, out=None):
+        # What torch.ops takes for a number makes an int of a bool, in 1.13.
+        if call.dispatches() and ("bool", "number") in operands:
+            return "gap"
         made = [NUMBERS[d] if shape == "number" else self.tensor(d, shape, device) for d, shape in operands]
         if call.writes:
             made = [x.clone() if torch.is_tensor(x) else x for x in made]
@@ -82,7 +86,7 @@ class Observer:
                 return self.once(call, operands, device, dtype, out)
             if out is not None and (isinstance(error, TypeError) or "any schema" in text):
                 return "gap"
-            if REFUSES_COMPLEX.search(text):
+            if REFUSES_COMPLEX.search(text) or REFUSES_BOOL.search(text):
                 return "throws"
             if isinstance(error, (NotImplementedError, AttributeError)) or any(word in text for word in NO_KERNEL):
                 return "gap"
@@ -98,15 +102,18 @@ class Call:
     def __init__(self, name, expression, operands, other=None):
         self.name, self.operands, self.other = name, operands, other
         self.writes = name.endswith(("_", "_out"))
-        self.code = compile(expression, name, "eval")
+        self.text, self.code = expression, compile(expression, name, "eval")
         self.takes_dtype = bool(re.search(r"\bdt\b", expression))
         self.takes_out = bool(re.search(r"\bout=o\b", expression))
+
+    def dispatches(self):
+        return "ops.aten" in self.text
 
     def through_ops(self):
         """Where a function of torch takes no out=, the dispatcher's operator may. False when there is nothing to try."""
         text, self.other = self.other, None
         if text is not None:
-            self.code = compile(text, self.name, "eval")
+            self.text, self.code = text, compile(text, self.name, "eval")
         return text is not None
 
     def function(self, values):
