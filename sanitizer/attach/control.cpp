@@ -44,6 +44,8 @@ std::string control_file(const ProcessFacts& process) {
     throw AttachError{
         fmt::format("the descriptors of process {} cannot be looked at ({}): run as its user, {}, or as root",
                     process.pid, error.message(), process.user)};
+  if (const std::string problem = out_of_reach(process); !problem.empty())
+    throw AttachError{fmt::format("process {} {}", process.pid, problem)};
   const std::string name = fmt::format("/memfd:{}", kControlName);
   for (const fs::directory_entry& entry : entries) {
     std::error_code ignored;

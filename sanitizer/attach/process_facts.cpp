@@ -64,6 +64,44 @@ bool same_file(const std::string& a, const std::string& b) {
          first.st_ino == second.st_ino;
 }
 
+std::uint64_t bits_of(const std::string& hexadecimal) {
+  std::uint64_t bits = 0;
+  std::from_chars(hexadecimal.data(), hexadecimal.data() + hexadecimal.size(), bits, 16);
+  return bits;
+}
+
+// What links in the process's /proc lead to may be looked at: its root, its open files.
+bool may_follow_links(pid_t pid) {
+  std::error_code error;
+  (void)std::filesystem::read_symlink(fmt::format("/proc/{}/root", pid), error);
+  return error != std::errc::permission_denied;
+}
+
+bool is_kernel_thread(pid_t pid) {
+  constexpr unsigned long kKernelThread = 0x00200000;  // PF_KTHREAD
+  const std::string text = read_text(fmt::format("/proc/{}/stat", pid));
+  const std::size_t end_of_name = text.rfind(')');
+  std::istringstream fields(end_of_name == std::string::npos ? "" : text.substr(end_of_name + 1));
+  std::string skipped;
+  for (int i = 0; i < 6; ++i) fields >> skipped;
+  unsigned long flags = 0;
+  return fields >> flags && (flags & kKernelThread) != 0;
+}
+
+// Another user's process, and one with capabilities of its own, may be traced only with CAP_SYS_PTRACE.
+std::string missing_capability(const ProcessFacts& process) {
+  constexpr std::uint64_t kSysPtrace = std::uint64_t{1} << 19;
+  const std::uint64_t own = bits_of(field_of(read_text("/proc/self/status"), "CapEff"));
+  const std::uint64_t wanted =
+      bits_of(field_of(read_text(fmt::format("/proc/{}/status", process.live_thread)), "CapPrm"));
+  if ((own & kSysPtrace) != 0 || (process.user == geteuid() && (wanted & ~own) == 0)) return "";
+  return fmt::format(
+      "{}, and this command lacks CAP_SYS_PTRACE: run it as root with that capability (in a container: "
+      "--cap-add=SYS_PTRACE), or start the job with DTYPE_SAN_OPTIONS=start=dormant next time",
+      process.user == geteuid() ? "has capabilities that this command has not"
+                                : fmt::format("belongs to user {}, you are {}", process.user, geteuid()));
+}
+
 // A container's filter lets a job load libraries and start threads, and its commands run under it too. One
 // that a job put on itself, to be safe from such things, may end it for them.
 std::string system_call_filter(const ProcessFacts& process) {
@@ -153,11 +191,14 @@ std::string mapped_file(const ProcessFacts& process, std::size_t object) {
   return fmt::format("/proc/{}/map_files/{:x}-{:x}", process.live_thread, start, end);
 }
 
+std::string out_of_reach(const ProcessFacts& process) {
+  if (is_kernel_thread(process.pid)) return "is a thread of the kernel";
+  return may_follow_links(process.live_thread) ? "" : permission_problem(process);
+}
+
 bool ignores_signal(const ProcessFacts& process, int signal) {
-  const std::string set = thread_status(process.pid, process.live_thread, "SigIgn");
-  std::uint64_t bits = 0;
-  std::from_chars(set.data(), set.data() + set.size(), bits, 16);
-  return (bits >> (signal - 1) & 1U) != 0;
+  const std::uint64_t set = bits_of(thread_status(process.pid, process.live_thread, "SigIgn"));
+  return (set >> (signal - 1) & 1U) != 0;
 }
 
 std::string without_switch(const ProcessFacts& process) {
@@ -179,6 +220,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
                        process.tracer);
   if (process.objects.empty()) {
+    if (is_kernel_thread(process.pid)) return "is a thread of the kernel";
     const std::string raised = raised_privileges(process);
     return raised.empty() ? permission_problem(process) : raised;
   }
@@ -195,6 +237,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
   if (std::string there = without_switch(process); !there.empty()) return there;
   if (std::string filter = system_call_filter(process); !filter.empty()) return filter;
+  if (std::string problem_here = out_of_reach(process); !problem_here.empty()) return problem_here;
   if (!same_file(library, reachable(process, library)))
     return fmt::format(
         "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
@@ -222,6 +265,7 @@ std::string permission_problem(const ProcessFacts& process) {
   if (!scope.empty() && scope[0] >= '2')
     return fmt::format("cannot be traced: /proc/sys/kernel/yama/ptrace_scope is {} (only {})", scope[0],
                        scope[0] == '2' ? "with CAP_SYS_PTRACE" : "a reboot changes that");
+  if (std::string capability = missing_capability(process); !capability.empty()) return capability;
   return "may not be traced by this user (a container without CAP_SYS_PTRACE, a set-uid program, or one that "
          "asked not to be dumped)";
 }

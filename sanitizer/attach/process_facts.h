@@ -49,6 +49,9 @@ std::string obstacle(const ProcessFacts& process, const std::string& library);
 // That a program is set-uid or the like; empty when it is not.
 std::string raised_privileges(const ProcessFacts& process);
 
+// Why its open files and its root cannot be looked at; empty when they can.
+std::string out_of_reach(const ProcessFacts& process);
+
 // Why ptrace was refused, as far as the system says: Yama's ptrace_scope, another user, a container's limits.
 std::string permission_problem(const ProcessFacts& process);
 

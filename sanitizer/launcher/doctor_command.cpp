@@ -97,7 +97,7 @@ void look_at_gpu(const ProcessFacts& process, Diagnosis& diagnosis) {
 // True when the library is in the process or on its way.
 bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
   const pid_t pid = process.pid;
-  if (has_ended(pid)) return false;
+  if (has_ended(pid) || !out_of_reach(process).empty()) return false;  // said as an obstacle
   for (const std::string& object : process.objects)
     if (is_own_library(object) && is_gone(object))
       diagnosis.note(

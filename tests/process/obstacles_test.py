@@ -100,6 +100,23 @@ class Obstacles(Case):
             said = self.tool(command, job.pid, status=1, prefix=as_nobody)
             self.assertRegex(said, r"run as its user, 0, or as root|belongs to user 0, you are 65534: run as that user or as root")
 
+    def test_a_missing_capability(self):
+        """As in a container that was not given SYS_PTRACE."""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("only root has capabilities to be without, and setpriv takes them")
+        job = self.running("sleep", "60")
+        without = ("setpriv", "--bounding-set=-sys_ptrace")
+        words = "has capabilities that this command has not, and this command lacks CAP_SYS_PTRACE"
+        for command in ("attach", "on"):
+            self.assertIn(f"process {job.pid} {words}", self.tool(command, job.pid, status=1, prefix=without))
+        self.assertIn(words, self.tool("doctor", job.pid, "--library", BUILT["library"], status=1, prefix=without))
+
+    def test_a_thread_of_the_kernel(self):
+        if not pathlib.Path("/proc/2/status").exists() or pathlib.Path("/proc/2/comm").read_text(encoding="utf-8") != "kthreadd\n":
+            self.skipTest("no thread of the kernel is seen here")
+        for words in (("attach", 2), ("on", 2), ("doctor", 2)):
+            self.assertIn("is a thread of the kernel", self.tool(*words, status=1))
+
     def test_another_tracer(self):
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
