@@ -73,7 +73,7 @@ Entries find_entries(const ProcessFacts& process, const ProcessSymbols& symbols,
   entries.create_thread = required(symbols, "pthread_create");
   entries.system_call = find_system_call(process.live_thread, required(symbols, "getppid"));
   if (entries.system_call == 0)
-    throw AttachError{fmt::format("process {}: {}", process.pid, permission_problem(process))};
+    throw AttachError{fmt::format("process {} {}", process.pid, permission_problem(process))};
   Mailbox& mailbox = entries.mailbox;
   memcpy(mailbox.magic, kMailboxMagic, sizeof mailbox.magic);
   mailbox.version = 1;
