@@ -176,7 +176,7 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
   }
   Started started;
   started.mailbox_at = start_helper(*thread, entries);
-  const bool was_stopped = thread->was_stopped();
+  const bool was_stopped = thread->was_stopped(), timed_out = thread->timed_out();
   const std::optional<int> end = thread->end();
   of_thread.reset();
   thread.reset();
@@ -190,8 +190,9 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
                     "calls?); the others run on",
                     id, process.pid)};
   if (started.mailbox_at == 0)
-    throw AttachError{fmt::format("thread {} of process {} could not start a helper thread; {}", id,
+    throw AttachError{fmt::format("thread {} of process {} could not start a helper thread{}; {}", id,
                                   process.pid,
+                                  timed_out ? " in time (another thread holds a lock of the loader?)" : "",
                                   has_ended(process.pid) ? "the process has ended" : "it runs on as before")};
   return started;
 }

@@ -38,7 +38,7 @@ void send(int to, std::string_view bytes) {
 
 // SIGTERM ends the child, except while it shields a borrowed thread.
 [[noreturn]] void live_as_child(pid_t parent, int to, const std::function<std::string()>& work) {
-  setsid();
+  setpgid(0, 0);  // not setsid: a new session is a scheduling group of its own, in which urgency means less
   const sigset_t ending = ending_signals();
   signal(SIGTERM, SIG_DFL);
   signal(SIGPIPE, SIG_IGN);

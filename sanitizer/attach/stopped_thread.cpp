@@ -127,6 +127,7 @@ StoppedThread::StoppedThread(StoppedThread&& other) noexcept
       vector_state_(std::move(other.vector_state_)),
       signals_(other.signals_),
       signals_changed_(other.signals_changed_),
+      timed_out_(other.timed_out_),
       stop_signal_(other.stop_signal_),
       taken_(std::move(other.taken_)),
       end_(other.end_) {}
@@ -203,6 +204,7 @@ bool StoppedThread::wait_for_trap(int resume) {
     trace(resume, thread_, 0, nullptr);
   }
   if (end_) return false;
+  timed_out_ = true;
   // Not back in time: stop it where it is, so that it can be put back.
   trace(PTRACE_INTERRUPT, thread_, 0, nullptr);
   (void)next_stop(thread_, kStopTime, end_);

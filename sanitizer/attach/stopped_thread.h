@@ -32,6 +32,9 @@ class StoppedThread {
   // when it runs on.
   bool was_stopped() const { return stop_signal_ != StopSignal::kNone; }
 
+  // It did not come to the end of what it was made to do.
+  bool timed_out() const { return timed_out_; }
+
   // Why the thread is no more, as wait status; nothing while it lives.
   std::optional<int> end() const { return end_; }
 
@@ -69,6 +72,7 @@ class StoppedThread {
   std::vector<std::byte> vector_state_;
   std::uint64_t signals_ = 0;
   bool signals_changed_ = false;
+  bool timed_out_ = false;
   enum class StopSignal : std::uint8_t { kNone, kTaken, kInForce };
   StopSignal stop_signal_ = StopSignal::kNone;
   std::vector<int> taken_;  // signals that came meanwhile and go to the process again
