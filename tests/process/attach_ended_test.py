@@ -70,6 +70,24 @@ class Ended(PauseCase):
         self.assertIn("has the library already", self.tool("attach", job.pid, "--options", self.options()))
         self.assertEqual(len(self.found(job)["watched"]["processes"]), 1)
 
+    def test_stopped_in_the_pause(self):
+        """As by Ctrl-Z: the job does not wait for the tool."""
+        job = self.start(BUILT["long_job"], "k")
+        before = condition(job.pid)
+        tracer, tool, trace = self.slow_attach(job)
+        os.kill(tool, signal.SIGSTOP)
+        for _ in range(200):
+            if "PTRACE_DETACH" in trace.read_text(encoding="utf-8"):
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)  # what comes after
+        self.assertEqual(condition(job.pid), before)
+        os.kill(tool, signal.SIGCONT)
+        said = tracer.communicate(timeout=60)[1]
+        self.assertEqual(tracer.returncode, 0, said)
+        self.assertIn("1 copy of flash_ref watched", said)
+        self.finish(job)
+
     def test_several_at_once(self):
         for kinds in ("k", "mdfek"):
             with self.subTest(kinds=kinds):
