@@ -20,10 +20,14 @@ namespace {
 
 constexpr char kResult = 'r', kError = 'e';  // the first byte that the child sends
 
+// Without those that are ignored, by nohup say: blocked, they would wait all the same.
 sigset_t ending_signals() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) sigaddset(&set, number);
+  for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
+    struct sigaction action = {};
+    if (sigaction(number, nullptr, &action) == 0 && action.sa_handler != SIG_IGN) sigaddset(&set, number);
+  }
   return set;
 }
 
@@ -39,8 +43,8 @@ void send(int to, std::string_view bytes) {
 // SIGTERM ends the child, except while it shields a borrowed thread.
 [[noreturn]] void live_as_child(pid_t parent, int to, const std::function<std::string()>& work) {
   setpgid(0, 0);  // not setsid: a new session is a scheduling group of its own, in which urgency means less
-  const sigset_t ending = ending_signals();
   signal(SIGTERM, SIG_DFL);
+  const sigset_t ending = ending_signals();
   signal(SIGPIPE, SIG_IGN);
   pthread_sigmask(SIG_UNBLOCK, &ending, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -88,6 +88,17 @@ class Ended(PauseCase):
         self.assertIn("1 copy of flash_ref watched", said)
         self.finish(job)
 
+    def test_signals_that_it_ignores(self):
+        """As under nohup, or in the background of a script."""
+        job = self.start(BUILT["long_job"], "k")
+        tracer, tool, _ = self.slow_attach(job, ignored=(signal.SIGHUP, signal.SIGINT))
+        for number in (signal.SIGHUP, signal.SIGINT):
+            os.kill(tool, number)
+        said = tracer.communicate(timeout=60)[1]
+        self.assertEqual(tracer.returncode, 0, said)
+        self.assertIn("1 copy of flash_ref watched", said)
+        self.finish(job)
+
     def test_several_at_once(self):
         for kinds in ("k", "mdfek"):
             with self.subTest(kinds=kinds):

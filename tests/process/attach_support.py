@@ -2,6 +2,7 @@
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import time
 
@@ -53,9 +54,9 @@ class PauseCase(Case):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
-    def slow_attach(self, job):
+    def slow_attach(self, job, ignored=()):
         """Attaches with a pause that is drawn out; gives strace, the tool and the log once the job's thread is borrowed. The
-        tool has a child do that, which strace follows."""
+        tool has a child do that, which strace follows. The tool ignores some signals."""
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
         trace = self.scratch / "trace"
@@ -63,7 +64,8 @@ class PauseCase(Case):
         tracer = subprocess.Popen(
             ["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=ptrace", "-e", "inject=ptrace:delay_enter=150000", BUILT["command"],
              "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
-            env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored])
         self.addCleanup(tracer.communicate)
         self.addCleanup(tracer.kill)
         for _ in range(600):
