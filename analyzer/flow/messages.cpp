@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "rules/contracts/roles.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -57,6 +59,20 @@ std::string wanted(const Defect& defect) {
   return out;
 }
 
+// What a table that differs should be like: x, and the other table, where that has x's dtype already. Empty
+// where no table does.
+std::vector<std::string> like_others(const Defect& defect) {
+  std::vector<std::string> roles;
+  if (role_kind(defect.arrived->role) != RoleKind::kTable) return roles;
+  const SinkOperand& x = *defect.differs_from.front();
+  for (const SinkOperand& each : defect.record->operands)
+    if (&each != defect.arrived && role_kind(each.role) == RoleKind::kTable &&
+        dtypes_of(each) == dtypes_of(x))
+      roles.push_back(each.role);
+  if (!roles.empty()) roles.push_back(x.role);
+  return roles;
+}
+
 std::string cure(const Defect& defect) {
   const Origin* origin = defect.origin;
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
@@ -76,6 +92,9 @@ std::string cure(const Defect& defect) {
     std::vector<std::string> roles;
     for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
     std::sort(roles.begin(), roles.end());
+    if (const auto others = like_others(defect); !others.empty())
+      return fmt::format("; cast '{}' like {}, e.g. with '.type_as()'", defect.arrived->role,
+                         quoted_list(others, "and"));
     return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
   }
   if (origin->kind == Origin::Kind::kSource) return "; give it that dtype where it is made";

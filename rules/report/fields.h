@@ -149,6 +149,7 @@ void each_field(IsA<WatchedProcess> auto& process, Visit& visit) {
   visit("complete", process.complete);
   visit("hook_us", process.hook_us);
   visit("replaced_by", process.replaced_by);
+  visit("joined", process.joined);
 }
 
 template <typename Visit>

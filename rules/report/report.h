@@ -31,6 +31,7 @@ struct WatchedProcess {
   bool complete = true;          // the process wrote its closing frame
   std::uint64_t hook_us = 0;     // spent in records, where the process was complete
   std::string replaced_by = {};  // the command that it became by exec
+  bool joined = false;           // while it ran: what it did before was not seen
 };
 struct WatchedLibrary {
   std::string name;

@@ -4,7 +4,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <ostream>
+#include <utility>
 
 #include "rules/report/report.h"
 #include "rules/report/source_snippet.h"
@@ -53,7 +55,7 @@ class TextWriter {
         suppressed(finding);
       }
     }
-    for (const NotAnalysed& entry : report_.not_analysed) not_analysed(entry);
+    not_analysed();
     summary(summarise(report_));
   }
 
@@ -218,6 +220,28 @@ class TextWriter {
                printable(finding.rule), reason.empty() ? " (no reason given)" : ": " + printable(reason));
   }
 
+  // What each process of a job has to say is said once, and how often.
+  static bool is_of_process(const NotAnalysed& entry) {
+    return entry.function.empty() && (entry.reason == "note" || entry.reason == "exec");
+  }
+
+  void not_analysed() {
+    std::map<std::pair<std::string_view, std::string_view>, std::size_t> equals;
+    for (const NotAnalysed& entry : report_.not_analysed)
+      if (is_of_process(entry)) ++equals[{entry.reason, entry.detail}];
+    for (const NotAnalysed& entry : report_.not_analysed) {
+      if (!is_of_process(entry)) {
+        not_analysed(entry);
+        continue;
+      }
+      std::size_t& times = equals[{entry.reason, entry.detail}];
+      if (times == 0) continue;
+      not_analysed(entry);
+      if (times > 1) fmt::print(out_, "    and {} more of the kind\n", times - 1);
+      times = 0;
+    }
+  }
+
   void not_analysed(const NotAnalysed& entry) {
     const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
     const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
@@ -226,10 +250,17 @@ class TextWriter {
   }
 
   static std::string end(const WatchedProcess& process) {
+    const std::string start = process.joined ? " (joined while it ran)" : "";
     if (!process.replaced_by.empty())
-      return fmt::format(" (became '{}' by exec{})", printable_command(process.replaced_by),
-                         process.complete ? "" : ": counts may be low");
-    return process.complete ? "" : " (ended without its closing record: counts may be low)";
+      return start + fmt::format(" (became '{}' by exec{})", printable_command(process.replaced_by),
+                                 process.complete ? "" : ": counts may be low");
+    if (process.complete) return start;
+    // The functions by which a program ends are hooked at its start only.
+    return start + (process.joined
+                        ? " (no closing record: it runs on, or ended by a signal, _exit or exec, which "
+                          "is not seen in a process that was joined. Counts may be low, and what it "
+                          "became by exec was not watched)"
+                        : " (ended without its closing record: counts may be low)");
   }
 
   void watched(const Watched& watched) {

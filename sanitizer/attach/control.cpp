@@ -31,6 +31,8 @@ class Descriptor {
 
 // Empty when there is none.
 std::string control_file(const ProcessFacts& process) {
+  if (has_ended(process.pid))
+    throw AttachError{fmt::format("process {} has ended and waits for its parent", process.pid)};
   const std::string folder = fmt::format("/proc/{}/fd", process.live_thread);
   std::error_code error;
   fs::directory_iterator entries(folder, error);
@@ -42,6 +44,8 @@ std::string control_file(const ProcessFacts& process) {
     throw AttachError{
         fmt::format("the descriptors of process {} cannot be looked at ({}): run as its user, {}, or as root",
                     process.pid, error.message(), process.user)};
+  if (const std::string problem = out_of_reach(process); !problem.empty())
+    throw AttachError{fmt::format("process {} {}", process.pid, problem)};
   const std::string name = fmt::format("/memfd:{}", kControlName);
   for (const fs::directory_entry& entry : entries) {
     std::error_code ignored;
@@ -82,6 +86,8 @@ std::optional<ControlState> read_control(const ProcessFacts& process) {
 
 bool switch_control(const ProcessFacts& process, bool on) {
   const std::string path = control_file(process);
+  if (const std::string there = without_switch(process); path.empty() && !there.empty())
+    throw AttachError{fmt::format("process {} {}", process.pid, there)};
   if (path.empty())
     throw AttachError{fmt::format("process {} runs without dtype-san; 'dtype-san attach {}' puts it in",
                                   process.pid, process.pid)};

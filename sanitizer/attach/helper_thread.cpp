@@ -1,6 +1,7 @@
 #include "sanitizer/attach/helper_thread.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -23,20 +24,42 @@ load_library(Mailbox* mailbox) {
                : "D"(mailbox), "S"(sizeof *mailbox), "d"(static_cast<long>(PROT_READ | PROT_WRITE))
                : "rcx", "r11", "memory");
   if (result != 0) return nullptr;
-  // The thread that started this one is still stopped, and would wait for the processor behind it.
-  constexpr int kRounds = 20'000;
-  const long pause[2] = {0, 500'000};
-  for (int round = 0; __atomic_load_n(&mailbox->go, __ATOMIC_ACQUIRE) == 0; ++round) {
-    if (round == kRounds) return nullptr;  // the tool was ended
-    result = SYS_nanosleep;
-    asm volatile("syscall" : "+a"(result) : "D"(pause), "S"(0L) : "rcx", "r11", "memory");
-  }
+  // The borrowed thread's mask, which this one has from it, leaves out the signals of a trap.
+  const unsigned long every_signal = ~0UL;
+  result = SYS_rt_sigprocmask;
+  asm volatile("mov $8, %%r10d\n\tsyscall"  // the size of a set
+               : "+a"(result)
+               : "D"(static_cast<long>(SIG_BLOCK)), "S"(&every_signal), "d"(0L)
+               : "rcx", "r10", "r11", "memory");
+  // By this name the library finds the mailbox, and so does an attach that comes after one that was ended.
   result = SYS_prctl;
   asm volatile("syscall"
                : "+a"(result)
                : "D"(static_cast<long>(PR_SET_NAME)), "S"(mailbox->thread_name), "d"(0L)
                : "rcx", "r11", "memory");
   mailbox->thread_detach(mailbox->thread_self());
+  // The thread that started this one is still stopped, and would wait for the processor behind it.
+  constexpr int kRounds = kGoSeconds * 2000;
+  const long pause[2] = {0, 500'000};
+  int round = 0;
+  for (; round < kRounds && __atomic_load_n(&mailbox->go, __ATOMIC_ACQUIRE) == 0; ++round) {
+    result = SYS_nanosleep;
+    asm volatile("syscall" : "+a"(result) : "D"(pause), "S"(0L) : "rcx", "r11", "memory");
+  }
+  if (mailbox->ignores_trap != 0) {
+    unsigned long action[4];  // handler, flags, restorer, mask
+    action[0] = 1;            // SIG_IGN
+    action[1] = action[2] = action[3] = 0;
+    result = SYS_rt_sigaction;
+    asm volatile("mov $8, %%r10d\n\tsyscall"
+                 : "+a"(result)
+                 : "D"(static_cast<long>(SIGTRAP)), "S"(action), "d"(0L)
+                 : "rcx", "r10", "r11", "memory");
+  }
+  if (round == kRounds) {  // the tool was ended
+    __atomic_store_n(&mailbox->state, static_cast<std::uint32_t>(MailboxState::kGivenUp), __ATOMIC_RELEASE);
+    return nullptr;
+  }
   mailbox->handle = mailbox->open_library(mailbox->library, RTLD_NOW | RTLD_GLOBAL);
   MailboxState state = MailboxState::kLoaded;
   if (mailbox->handle == nullptr) {

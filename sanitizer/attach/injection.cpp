@@ -1,6 +1,7 @@
 #include "sanitizer/attach/injection.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,10 +11,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 #include "sanitizer/attach/helper_thread.h"
+#include "sanitizer/attach/own_child.h"
 #include "sanitizer/attach/process_symbols.h"
 #include "sanitizer/attach/signal_shield.h"
 #include "sanitizer/attach/stopped_thread.h"
@@ -69,10 +73,11 @@ Entries find_entries(const ProcessFacts& process, const ProcessSymbols& symbols,
   entries.create_thread = required(symbols, "pthread_create");
   entries.system_call = find_system_call(process.live_thread, required(symbols, "getppid"));
   if (entries.system_call == 0)
-    throw AttachError{fmt::format("process {}: {}", process.pid, permission_problem(process))};
+    throw AttachError{fmt::format("process {} {}", process.pid, permission_problem(process))};
   Mailbox& mailbox = entries.mailbox;
   memcpy(mailbox.magic, kMailboxMagic, sizeof mailbox.magic);
   mailbox.version = 1;
+  mailbox.ignores_trap = ignores_signal(process, SIGTRAP) ? 1 : 0;
   const auto store = [](auto& function, std::uint64_t address) {
     memcpy(&function, &address, sizeof function);
   };
@@ -141,6 +146,12 @@ std::string ended_thread(const ProcessFacts& process, pid_t thread, int status) 
                      process.pid, end);
 }
 
+// Its end is not told to a tracer while it is the first of threads that live.
+bool has_thread_ended(pid_t process, pid_t thread) {
+  const std::string state = thread_status(process, thread, "State");
+  return state.empty() || state == "Z" || state == "X";
+}
+
 struct Started {
   std::uint64_t mailbox_at = 0;
   Injection injection;
@@ -165,7 +176,7 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
   }
   Started started;
   started.mailbox_at = start_helper(*thread, entries);
-  const bool was_stopped = thread->was_stopped();
+  const bool was_stopped = thread->was_stopped(), timed_out = thread->timed_out();
   const std::optional<int> end = thread->end();
   of_thread.reset();
   thread.reset();
@@ -173,9 +184,15 @@ std::optional<Started> try_thread(const ProcessFacts& process, pid_t id, Process
   started.injection.thread = id;
   if (end) throw AttachError{ended_thread(process, id, *end)};
   if (was_stopped) throw AttachError{stopped_process(process)};
+  if (started.mailbox_at == 0 && !has_ended(process.pid) && has_thread_ended(process.pid, id))
+    throw AttachError{
+        fmt::format("thread {} of process {} ended while it was borrowed (a filter of its system "
+                    "calls?); the others run on",
+                    id, process.pid)};
   if (started.mailbox_at == 0)
-    throw AttachError{fmt::format("thread {} of process {} could not start a helper thread; {}", id,
+    throw AttachError{fmt::format("thread {} of process {} could not start a helper thread{}; {}", id,
                                   process.pid,
+                                  timed_out ? " in time (another thread holds a lock of the loader?)" : "",
                                   has_ended(process.pid) ? "the process has ended" : "it runs on as before")};
   return started;
 }
@@ -207,18 +224,29 @@ Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbol
       process.pid, problem)};
 }
 
-void wait_until_loaded(const ProcessFacts& process, Started& started) {
+// False when the helper thread had given up waiting for its `go`.
+bool wait_until_loaded(const ProcessFacts& process, Started& started) {
+  constexpr int kMostFailures = 100;
   const auto end = Clock::now() + kLoadTime;
   Mailbox& mailbox = started.injection.mailbox;
   const std::uint32_t go = 1;
   pid_t thread = process.live_thread;
+  int failures = 0;
   do {
     if (!read_process_memory(thread, started.mailbox_at, &mailbox, sizeof mailbox)) {
       if (has_ended(process.pid))
         throw AttachError{fmt::format("process {} ended while the library was being loaded", process.pid)};
+      if (++failures == kMostFailures)
+        throw AttachError{
+            fmt::format("process {} became another program (exec) while the library was being loaded: attach "
+                        "again to watch that",
+                        process.pid)};
       thread = live_thread_of(process.pid);  // the other one alone has ended
+      sleep_ms(1);
+      continue;
     }
-    if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kLoaded)) return;
+    if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kLoaded)) return true;
+    if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kGivenUp)) return false;
     if (mailbox.state == static_cast<std::uint32_t>(MailboxState::kFailed))
       throw AttachError{fmt::format("process {} could not load the library: {}", process.pid, mailbox.error)};
     // Out of reach until the helper has made its mailbox writable.
@@ -233,14 +261,52 @@ void wait_until_loaded(const ProcessFacts& process, Started& started) {
       process.pid, std::chrono::duration_cast<std::chrono::seconds>(kLoadTime).count())};
 }
 
+// By a child, since what is done to the thread must come to its end.
+Started start_apart(const ProcessFacts& process, const std::string& library, const std::string& options) {
+  static_assert(std::is_trivially_copyable_v<Started>);
+  const std::string bytes = by_own_child([&] {
+    ProcessSymbols symbols(process.live_thread);
+    Entries entries = find_entries(process, symbols, library, options);
+    const Started started = start_in_some_thread(process, symbols, entries);
+    return std::string(reinterpret_cast<const char*>(&started), sizeof started);
+  });
+  Started started;
+  if (bytes.size() != sizeof started)
+    throw AttachError{
+        fmt::format("the child of this command that borrows a thread was cut short; process {} "
+                    "runs on, and is joined by the next attach",
+                    process.pid)};
+  std::memcpy(&started, bytes.data(), sizeof started);
+  return started;
+}
+
 }  // namespace
 
 Injection inject_library(const ProcessFacts& process, const std::string& library,
                          const std::string& options) {
-  ProcessSymbols symbols(process.live_thread);
-  Entries entries = find_entries(process, symbols, library, options);
-  Started started = start_in_some_thread(process, symbols, entries);
-  wait_until_loaded(process, started);
+  Started started = start_apart(process, library, options);
+  if (!wait_until_loaded(process, started))
+    throw AttachError{
+        fmt::format("process {}: its helper thread waited {} s for this command and gave up; it runs as "
+                    "before, try again",
+                    process.pid, kGoSeconds)};
+  return started.injection;
+}
+
+std::optional<Injection> finish_join(const ProcessFacts& process, const PendingJoin& pending,
+                                     const std::string& library, const std::string& options) {
+  Started started;
+  started.mailbox_at = pending.mailbox_at;
+  if (!pending.is_loading) {
+    Mailbox wanted = {};
+    set_text(wanted.library, library, "the library's path");
+    set_text(wanted.options, options, "the option text");
+    constexpr std::size_t kFrom = offsetof(Mailbox, library);
+    if (!write_process_memory(process.live_thread, pending.mailbox_at + kFrom,
+                              reinterpret_cast<const char*>(&wanted) + kFrom, sizeof wanted - kFrom))
+      return std::nullopt;
+  }
+  if (!wait_until_loaded(process, started)) return std::nullopt;
   return started.injection;
 }
 

@@ -5,9 +5,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sanitizer/attach/mailbox.h"
+#include "sanitizer/attach/pending_join.h"
 #include "sanitizer/attach/process_facts.h"
 
 namespace dtype_guard::san {
@@ -22,5 +24,10 @@ struct Injection {
 
 // Throws AttachError when it cannot be done; the process then runs as before.
 Injection inject_library(const ProcessFacts& process, const std::string& library, const std::string& options);
+
+// Goes on with an attach that was ended, without another pause. Nothing when its helper thread has given up
+// meanwhile: then the process is as before.
+std::optional<Injection> finish_join(const ProcessFacts& process, const PendingJoin& pending,
+                                     const std::string& library, const std::string& options);
 
 }  // namespace dtype_guard::san

@@ -13,13 +13,18 @@ inline constexpr char kMailboxMagic[16] = "dtype-san-join1";
 // A thread's name holds 15 characters: this and 12 hexadecimal digits of the mailbox's address.
 inline constexpr char kMailboxThreadName[] = "dts";
 
-enum class MailboxState : std::uint32_t { kWaiting = 0, kLoaded = 1, kFailed = 2 };
+enum class MailboxState : std::uint32_t { kWaiting = 0, kLoaded = 1, kFailed = 2, kGivenUp = 3 };
+
+// How long the helper thread waits for its `go`, which a tool that was ended never gives.
+inline constexpr std::uint64_t kGoSeconds = 10;
 
 struct Mailbox {
   char magic[sizeof kMailboxMagic];
   std::uint32_t version;
-  std::uint32_t state;  // MailboxState, written last
-  std::uint32_t go;     // set by the tool when the borrowed thread runs on
+  std::uint32_t state;         // MailboxState, written last
+  std::uint32_t go;            // set by the tool when the borrowed thread runs on
+  std::uint32_t answered;      // by the library; else it was there before
+  std::uint32_t ignores_trap;  // the process ignored SIGTRAP, which a breakpoint makes the kernel forget
 
   // Functions of the process's own libc.
   void* (*open_library)(const char*, int);

@@ -19,6 +19,9 @@
 namespace dtype_guard::san {
 namespace {
 
+constexpr std::string_view kGone = " (deleted)";  // as the kernel says it
+constexpr char kLibraryName[] = "libdtype_san.so";
+
 std::string read_text(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
@@ -39,18 +42,18 @@ long number(const std::string& text) {
   return value;
 }
 
-std::vector<std::string> executable_files(pid_t pid) {
-  std::vector<std::string> files;
-  std::istringstream maps(read_text(fmt::format("/proc/{}/maps", pid)));
+void find_objects(ProcessFacts& facts) {
+  std::istringstream maps(read_text(fmt::format("/proc/{}/maps", facts.live_thread)));
   for (std::string line; std::getline(maps, line);) {
     std::istringstream words(line);
     std::string range, flags, offset, device, inode, path;
     words >> range >> flags >> offset >> device >> inode >> std::ws;
     std::getline(words, path);
     if (flags.size() < 3 || flags[2] != 'x' || path.empty() || path.front() != '/') continue;
-    if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(path);
+    if (std::find(facts.objects.begin(), facts.objects.end(), path) != facts.objects.end()) continue;
+    facts.objects.push_back(path);
+    facts.ranges.push_back(range);
   }
-  return files;
 }
 
 std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
@@ -59,6 +62,44 @@ bool same_file(const std::string& a, const std::string& b) {
   struct stat first = {}, second = {};
   return stat(a.c_str(), &first) == 0 && stat(b.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
          first.st_ino == second.st_ino;
+}
+
+std::uint64_t bits_of(const std::string& hexadecimal) {
+  std::uint64_t bits = 0;
+  std::from_chars(hexadecimal.data(), hexadecimal.data() + hexadecimal.size(), bits, 16);
+  return bits;
+}
+
+// What links in the process's /proc lead to may be looked at: its root, its open files.
+bool may_follow_links(pid_t pid) {
+  std::error_code error;
+  (void)std::filesystem::read_symlink(fmt::format("/proc/{}/root", pid), error);
+  return error != std::errc::permission_denied;
+}
+
+bool is_kernel_thread(pid_t pid) {
+  constexpr unsigned long kKernelThread = 0x00200000;  // PF_KTHREAD
+  const std::string text = read_text(fmt::format("/proc/{}/stat", pid));
+  const std::size_t end_of_name = text.rfind(')');
+  std::istringstream fields(end_of_name == std::string::npos ? "" : text.substr(end_of_name + 1));
+  std::string skipped;
+  for (int i = 0; i < 6; ++i) fields >> skipped;
+  unsigned long flags = 0;
+  return fields >> flags && (flags & kKernelThread) != 0;
+}
+
+// Another user's process, and one with capabilities of its own, may be traced only with CAP_SYS_PTRACE.
+std::string missing_capability(const ProcessFacts& process) {
+  constexpr std::uint64_t kSysPtrace = std::uint64_t{1} << 19;
+  const std::uint64_t own = bits_of(field_of(read_text("/proc/self/status"), "CapEff"));
+  const std::uint64_t wanted =
+      bits_of(field_of(read_text(fmt::format("/proc/{}/status", process.live_thread)), "CapPrm"));
+  if ((own & kSysPtrace) != 0 || (process.user == geteuid() && (wanted & ~own) == 0)) return "";
+  return fmt::format(
+      "{}, and this command lacks CAP_SYS_PTRACE: run it as root with that capability (in a container: "
+      "--cap-add=SYS_PTRACE), or start the job with DTYPE_SAN_OPTIONS=start=dormant next time",
+      process.user == geteuid() ? "has capabilities that this command has not"
+                                : fmt::format("belongs to user {}, you are {}", process.user, geteuid()));
 }
 
 // A container's filter lets a job load libraries and start threads, and its commands run under it too. One
@@ -119,12 +160,52 @@ ProcessFacts read_process(pid_t pid) {
   std::error_code ignored;
   facts.executable =
       std::filesystem::read_symlink(fmt::format("/proc/{}/exe", facts.live_thread), ignored).string();
-  facts.objects = executable_files(facts.live_thread);
+  find_objects(facts);
   return facts;
 }
 
 std::string reachable(const ProcessFacts& process, const std::string& file) {
-  return fmt::format("/proc/{}/root{}", process.live_thread, file);
+  return reachable(process.live_thread, file);
+}
+
+std::string reachable(pid_t thread, const std::string& file) {
+  constexpr std::string_view kNewline = "\\012";  // as the kernel shows one in a name
+  const std::string shown = fmt::format("/proc/{}/root{}", thread, file);
+  std::string meant = shown;
+  for (std::size_t at = 0; (at = meant.find(kNewline, at)) != std::string::npos; ++at)
+    meant.replace(at, kNewline.size(), "\n");
+  return meant != shown && access(shown.c_str(), F_OK) != 0 ? meant : shown;
+}
+
+bool is_gone(const std::string& object) { return object.ends_with(kGone); }
+
+std::string mapped_file(const ProcessFacts& process, std::size_t object) {
+  const std::string& name = process.objects[object];
+  if (!is_gone(name)) return reachable(process, name);
+  // "START-END", here without the zeros that fill them up.
+  std::uint64_t start = 0, end = 0;
+  const std::string& range = process.ranges[object];
+  const char* last = range.data() + range.size();
+  const auto [dash, error] = std::from_chars(range.data(), last, start, 16);
+  if (error == std::errc() && dash != last) std::from_chars(dash + 1, last, end, 16);
+  return fmt::format("/proc/{}/map_files/{:x}-{:x}", process.live_thread, start, end);
+}
+
+std::string out_of_reach(const ProcessFacts& process) {
+  if (is_kernel_thread(process.pid)) return "is a thread of the kernel";
+  return may_follow_links(process.live_thread) ? "" : permission_problem(process);
+}
+
+bool ignores_signal(const ProcessFacts& process, int signal) {
+  const std::uint64_t set = bits_of(thread_status(process.pid, process.live_thread, "SigIgn"));
+  return (set >> (signal - 1) & 1U) != 0;
+}
+
+std::string without_switch(const ProcessFacts& process) {
+  if (!has_object(process, kLibraryName)) return "";
+  return "has the library in it, which has met no watched library yet (or was told enabled=0): what is "
+         "loaded "
+         "from now on is watched, and 'dtype-san on' and 'off' work from then on";
 }
 
 bool has_object(const ProcessFacts& process, const std::string& name_prefix) {
@@ -139,6 +220,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
     return fmt::format("is traced by process {} already (a debugger or strace); only one can be",
                        process.tracer);
   if (process.objects.empty()) {
+    if (is_kernel_thread(process.pid)) return "is a thread of the kernel";
     const std::string raised = raised_privileges(process);
     return raised.empty() ? permission_problem(process) : raised;
   }
@@ -153,9 +235,9 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (has_object(process, "ld-musl")) return "runs on musl; the library needs glibc";
   if (!has_object(process, "libc.so.6") && !has_object(process, "libc-2."))
     return "has no glibc (a static program?): there is no dynamic loader in it that could load a library";
-  if (has_object(process, "libdtype_san.so"))
-    return "is watched already; 'dtype-san on' and 'off' switch that";
+  if (std::string there = without_switch(process); !there.empty()) return there;
   if (std::string filter = system_call_filter(process); !filter.empty()) return filter;
+  if (std::string problem_here = out_of_reach(process); !problem_here.empty()) return problem_here;
   if (!same_file(library, reachable(process, library)))
     return fmt::format(
         "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
@@ -183,6 +265,7 @@ std::string permission_problem(const ProcessFacts& process) {
   if (!scope.empty() && scope[0] >= '2')
     return fmt::format("cannot be traced: /proc/sys/kernel/yama/ptrace_scope is {} (only {})", scope[0],
                        scope[0] == '2' ? "with CAP_SYS_PTRACE" : "a reboot changes that");
+  if (std::string capability = missing_capability(process); !capability.empty()) return capability;
   return "may not be traced by this user (a container without CAP_SYS_PTRACE, a set-uid program, or one that "
          "asked not to be dumped)";
 }

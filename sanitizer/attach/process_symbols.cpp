@@ -1,7 +1,9 @@
 #include "sanitizer/attach/process_symbols.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <string.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -21,7 +23,21 @@ int find_no_debuginfo(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*
   return -1;
 }
 
-const Dwfl_Callbacks kCallbacks = {dwfl_linux_proc_find_elf, find_no_debuginfo, nullptr, nullptr};
+pid_t looked_at = 0;  // libdw tells its callbacks of modules only
+
+// The process's own file of that name: in its root, and where the name holds a line's end.
+int find_elf(Dwfl_Module* module, void** data, const char* name, Dwarf_Addr base, char** file, Elf** elf) {
+  if (name[0] == '/') {
+    const std::string path = reachable(looked_at, name);
+    if (const int opened = open(path.c_str(), O_RDONLY | O_CLOEXEC); opened >= 0) {
+      *file = strdup(path.c_str());
+      return opened;
+    }
+  }
+  return dwfl_linux_proc_find_elf(module, data, name, base, file, elf);
+}
+
+const Dwfl_Callbacks kCallbacks = {find_elf, find_no_debuginfo, nullptr, nullptr};
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
@@ -153,6 +169,7 @@ bool is_hazardous(const std::string& function) {
 ProcessSymbols::ProcessSymbols(pid_t process) : process_(process), dwfl_(dwfl_begin(&kCallbacks)) {
   // libdw would ask debuginfod servers for what it misses, and the target would wait.
   unsetenv("DEBUGINFOD_URLS");
+  looked_at = process;
   if (dwfl_ == nullptr || dwfl_linux_proc_report(dwfl_, process) != 0 ||
       dwfl_report_end(dwfl_, nullptr, nullptr) != 0 || dwfl_linux_proc_attach(dwfl_, process, true) != 0) {
     const std::string reason = dwfl_errmsg(-1) != nullptr ? dwfl_errmsg(-1) : "unknown";

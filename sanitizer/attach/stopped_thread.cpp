@@ -20,7 +20,10 @@
 namespace dtype_guard::san {
 namespace {
 
-constexpr std::uint64_t kAllSignals = ~std::uint64_t{0};
+constexpr std::uint64_t bit_of(int signal) { return std::uint64_t{1} << (signal - 1); }
+// A breakpoint or a filtered system call whose signal is blocked makes the kernel forget the program's
+// handler.
+constexpr std::uint64_t kHeldSignals = ~(bit_of(SIGTRAP) | bit_of(SIGSYS));
 constexpr std::size_t kSignalSetSize = sizeof(std::uint64_t);
 constexpr int kPtraceGetSigmask = 0x420a;  // Linux 3.11
 constexpr int kPtraceSetSigmask = 0x420b;
@@ -68,6 +71,12 @@ std::optional<int> next_stop(pid_t thread, Clock::duration time, std::optional<i
 
 bool is_interrupt_stop(int status) {
   return (status >> 16) == PTRACE_EVENT_STOP && WSTOPSIG(status) == SIGTRAP;
+}
+
+// The signal of this stop came from a process, not from what the thread does.
+bool was_sent(pid_t thread) {
+  siginfo_t signal = {};
+  return trace(PTRACE_GETSIGINFO, thread, 0, &signal) == 0 && signal.si_code <= 0;
 }
 
 // The whole process is being stopped, by a signal that one of its threads got.
@@ -118,7 +127,9 @@ StoppedThread::StoppedThread(StoppedThread&& other) noexcept
       vector_state_(std::move(other.vector_state_)),
       signals_(other.signals_),
       signals_changed_(other.signals_changed_),
+      timed_out_(other.timed_out_),
       stop_signal_(other.stop_signal_),
+      taken_(std::move(other.taken_)),
       end_(other.end_) {}
 
 StoppedThread::~StoppedThread() {
@@ -127,9 +138,24 @@ StoppedThread::~StoppedThread() {
   iovec vector = {vector_state_.data(), vector_state_.size()};
   if (!vector_state_.empty()) trace(PTRACE_SETREGSET, thread_, NT_X86_XSTATE, &vector);
   trace(PTRACE_SETREGS, thread_, 0, &registers_);
+  drop_own_trap();
   if (signals_changed_) trace(kPtraceSetSigmask, thread_, kSignalSetSize, &signals_);
   trace(PTRACE_DETACH, thread_, 0, nullptr);
+  for (const int signal : taken_) kill(process_, signal);
   if (stop_signal_ == StopSignal::kTaken) kill(process_, SIGSTOP);
+}
+
+// A step that ended in another signal, of a filtered system call say, leaves its trap behind, which would end
+// the program. It is taken before the thread comes to its next instruction.
+void StoppedThread::drop_own_trap() {
+  constexpr int kMostPending = 16;
+  siginfo_t pending[kMostPending];
+  __ptrace_peeksiginfo_args all = {0, 0, kMostPending};
+  const long count = ptrace(PTRACE_PEEKSIGINFO, thread_, &all, pending);
+  const auto is_own = [](const siginfo_t& one) { return one.si_signo == SIGTRAP && one.si_code > 0; };
+  if (count <= 0 || std::none_of(pending, pending + count, is_own)) return;
+  trace(PTRACE_CONT, thread_, 0, nullptr);
+  (void)wait_for_trap(PTRACE_CONT);
 }
 
 bool StoppedThread::save() {
@@ -155,8 +181,8 @@ void StoppedThread::restart_interrupted_call() {
 }
 
 bool StoppedThread::block_signals() {
-  std::uint64_t all = kAllSignals;
-  signals_changed_ = trace(kPtraceSetSigmask, thread_, kSignalSetSize, &all) == 0;
+  std::uint64_t held = kHeldSignals;
+  signals_changed_ = trace(kPtraceSetSigmask, thread_, kSignalSetSize, &held) == 0;
   return signals_changed_;
 }
 
@@ -164,16 +190,21 @@ bool StoppedThread::wait_for_trap(int resume) {
   const auto end = Clock::now() + kCallTime;
   for (auto status = next_stop(thread_, kCallTime, end_); status;
        status = next_stop(thread_, end - Clock::now(), end_)) {
-    if (WSTOPSIG(*status) == SIGTRAP && (*status >> 16) == 0) return true;
-    if ((*status >> 16) == 0 && WSTOPSIG(*status) == SIGSTOP)
+    const bool is_signal = (*status >> 16) == 0;
+    if (is_signal && WSTOPSIG(*status) == SIGSTOP)
       stop_signal_ = StopSignal::kTaken;  // the one that cannot be blocked
-    else if ((*status >> 16) == 0)
+    else if (is_signal && was_sent(thread_))
+      taken_.push_back(WSTOPSIG(*status));
+    else if (is_signal && WSTOPSIG(*status) == SIGTRAP)
+      return true;
+    else if (is_signal)
       return false;  // a fault inside the call: the caller gives up, the signal is dropped
     else if (is_group_stop(*status) && !was_stopped())
       stop_signal_ = StopSignal::kInForce;
     trace(resume, thread_, 0, nullptr);
   }
   if (end_) return false;
+  timed_out_ = true;
   // Not back in time: stop it where it is, so that it can be put back.
   trace(PTRACE_INTERRUPT, thread_, 0, nullptr);
   (void)next_stop(thread_, kStopTime, end_);
@@ -251,6 +282,7 @@ StoppedThread::~StoppedThread() = default;
 bool StoppedThread::save() { return false; }
 bool StoppedThread::wait_for_trap(int) { return false; }
 void StoppedThread::restart_interrupted_call() {}
+void StoppedThread::drop_own_trap() {}
 bool StoppedThread::block_signals() { return false; }
 bool StoppedThread::fill(std::uint64_t, const void*, std::size_t) { return false; }
 std::uint64_t StoppedThread::scratch() const { return 0; }

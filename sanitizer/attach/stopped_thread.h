@@ -32,6 +32,9 @@ class StoppedThread {
   // when it runs on.
   bool was_stopped() const { return stop_signal_ != StopSignal::kNone; }
 
+  // It did not come to the end of what it was made to do.
+  bool timed_out() const { return timed_out_; }
+
   // Why the thread is no more, as wait status; nothing while it lives.
   std::optional<int> end() const { return end_; }
 
@@ -53,7 +56,7 @@ class StoppedThread {
   std::optional<std::uint64_t> call(std::uint64_t function, std::uint64_t trap,
                                     std::initializer_list<std::uint64_t> arguments);
 
-  // Blocks every signal for the time of the stop; threads made meanwhile inherit that.
+  // Blocks every signal that can wait for the time of the stop; threads made meanwhile inherit that.
   bool block_signals();
 
  private:
@@ -61,6 +64,7 @@ class StoppedThread {
   bool save();
   bool wait_for_trap(int resume);  // PTRACE_CONT or PTRACE_SINGLESTEP
   void restart_interrupted_call();
+  void drop_own_trap();
 
   pid_t process_ = 0;
   pid_t thread_ = 0;
@@ -68,8 +72,10 @@ class StoppedThread {
   std::vector<std::byte> vector_state_;
   std::uint64_t signals_ = 0;
   bool signals_changed_ = false;
+  bool timed_out_ = false;
   enum class StopSignal : std::uint8_t { kNone, kTaken, kInForce };
   StopSignal stop_signal_ = StopSignal::kNone;
+  std::vector<int> taken_;  // signals that came meanwhile and go to the process again
   std::optional<int> end_;
 };
 

@@ -17,6 +17,7 @@ struct DynamicTable {
   const char* strings = nullptr;
   const std::uint32_t* gnu_hash = nullptr;
   const ElfW(Word) * sysv_hash = nullptr;
+  const ElfW(Half) * versions = nullptr;
 };
 
 const ElfW(Dyn) * dynamic_section(const LoadedObject& object) {
@@ -39,6 +40,7 @@ DynamicTable dynamic_table(std::uintptr_t bias, const ElfW(Dyn) * entry) {
     if (entry->d_tag == DT_STRTAB) table.strings = reinterpret_cast<const char*>(pointer(bias, entry));
     if (entry->d_tag == DT_GNU_HASH)
       table.gnu_hash = reinterpret_cast<const std::uint32_t*>(pointer(bias, entry));
+    if (entry->d_tag == DT_VERSYM) table.versions = reinterpret_cast<const ElfW(Half)*>(pointer(bias, entry));
     if (entry->d_tag == DT_HASH) table.sysv_hash = reinterpret_cast<const ElfW(Word)*>(pointer(bias, entry));
   }
   return table;
@@ -62,6 +64,12 @@ bool defines(const DynamicTable& table, std::uint32_t index, const char* name) {
          is_name(table.strings + symbol.st_name, name);
 }
 
+// What a program that is linked today gets, where a name has several versions.
+bool is_default(const DynamicTable& table, std::uint32_t index) {
+  constexpr unsigned kHidden = 0x8000;
+  return table.versions == nullptr || (table.versions[index] & kHidden) == 0;
+}
+
 const ElfW(Sym) * find_by_gnu_hash(const DynamicTable& table, const char* name) {
   std::uint32_t hash = 5381;
   for (const char* c = name; *c != '\0'; ++c) hash = hash * 33 + static_cast<unsigned char>(*c);
@@ -73,18 +81,26 @@ const ElfW(Sym) * find_by_gnu_hash(const DynamicTable& table, const char* name) 
   std::uint32_t index = buckets[hash % bucket_count];
   if (index < first) return nullptr;
   const std::uint32_t* chain = buckets + bucket_count;
+  const ElfW(Sym)* old = nullptr;
   for (;; ++index) {
     std::uint32_t link = chain[index - first];
-    if ((link | 1U) == (hash | 1U) && defines(table, index, name)) return &table.symbols[index];
-    if ((link & 1U) != 0) return nullptr;
+    if ((link | 1U) == (hash | 1U) && defines(table, index, name)) {
+      if (is_default(table, index)) return &table.symbols[index];
+      if (old == nullptr) old = &table.symbols[index];
+    }
+    if ((link & 1U) != 0) return old;
   }
 }
 
 const ElfW(Sym) * find_by_sysv_hash(const DynamicTable& table, const char* name) {
   ElfW(Word) count = table.sysv_hash[1];
-  for (ElfW(Word) index = 0; index < count; ++index)
-    if (defines(table, index, name)) return &table.symbols[index];
-  return nullptr;
+  const ElfW(Sym)* old = nullptr;
+  for (ElfW(Word) index = 0; index < count; ++index) {
+    if (!defines(table, index, name)) continue;
+    if (is_default(table, index)) return &table.symbols[index];
+    if (old == nullptr) old = &table.symbols[index];
+  }
+  return old;
 }
 
 // What every copy of this library exports and nothing else does.

@@ -21,8 +21,7 @@ std::uint64_t module_key(const LoadedObject& object) {
 
 void absolute_path(const LoadedObject& object, Scratch& scratch, TextSink& path) {
   if (object.path[0] == '\0') {
-    ssize_t length = readlink("/proc/thread-self/exe", scratch.text, sizeof scratch.text);
-    path << std::string_view(scratch.text, length > 0 ? static_cast<std::size_t>(length) : 0);
+    path << std::string_view(scratch.text, own_executable(scratch.text, sizeof scratch.text));
     return;
   }
   bool relative = object.path[0] != '/' && std::strchr(object.path, '/') != nullptr;

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "rules/text/printable.h"
+#include "sanitizer/attach/attach_turn.h"
 #include "sanitizer/attach/control.h"
 #include "sanitizer/attach/injection.h"
 #include "sanitizer/launcher/commands.h"
@@ -20,25 +21,19 @@ pid_t parse_pid(const std::string& text) {
   return pid;
 }
 
-int attach_command(const AttachArguments& arguments) {
-  const CombinedOptions options = combine_options(arguments.options);
-  const std::string library = find_library(arguments.library).string();
-  const ProcessFacts process = read_process(parse_pid(arguments.pid));
-  // A library that was put there earlier stays for good, and is only switched.
-  if (const auto control = read_control(process)) {
-    switch_control(process, true);
-    tell("process {} has the library already; {}", process.pid,
-         control->on ? "it is being watched" : "switched on");
-    return 0;
-  }
-  if (const std::string problem = obstacle(process, library); !problem.empty())
-    throw AttachError{fmt::format("process {} {}", process.pid, problem)};
+namespace {
 
-  const Injection injection = inject_library(process, library, options.text);
-  const Mailbox& mailbox = injection.mailbox;
-  if (mailbox.problem[0] != '\0')
-    throw AttachError{
-        fmt::format("process {} has the library, but watches nothing: {}", process.pid, mailbox.problem)};
+// There already: a library stays for good, and is only switched.
+bool switched_on(const ProcessFacts& process) {
+  const auto control = read_control(process);
+  if (!control) return false;
+  switch_control(process, true);
+  tell("process {} has the library already; {}", process.pid,
+       control->on ? "it is being watched" : "switched on");
+  return true;
+}
+
+void tell_pause(const ProcessFacts& process, const Injection& injection) {
   const auto ms = [](std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e6; };
   tell(
       "attached to process {} ({}); thread {} was paused for {:.1f} ms{}", process.pid,
@@ -47,6 +42,9 @@ int attach_command(const AttachArguments& arguments) {
           ? ""
           : fmt::format(", others before it, at places where they cannot be borrowed, for {:.1f} ms together",
                         ms(injection.paused_before)));
+}
+
+void tell_copies(const Mailbox& mailbox) {
   tell("{} {} of flash_ref watched{}", mailbox.observed_copies,
        mailbox.observed_copies == 1 ? "copy" : "copies",
        mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
@@ -57,6 +55,48 @@ int attach_command(const AttachArguments& arguments) {
         "that are loaded later",
         mailbox.unobserved_copies, mailbox.bound_calls, mailbox.bound_calls == 1 ? "call is" : "calls are");
   if (mailbox.journal[0] != '\0') tell("journal {}", mailbox.journal);
+}
+
+void tell_result(const ProcessFacts& process, const Mailbox& mailbox) {
+  if (mailbox.problem[0] != '\0')
+    throw AttachError{
+        fmt::format("process {} has the library, but watches nothing: {}", process.pid, mailbox.problem)};
+  if (mailbox.answered != 0) return tell_copies(mailbox);
+  // It was loaded by something else just before, so that nobody has looked at our mailbox.
+  const ProcessFacts now = read_process(process.pid);
+  if (!switched_on(now)) throw AttachError{fmt::format("process {} {}", process.pid, without_switch(now))};
+}
+
+// True when an attach that was ended could be finished.
+bool finished(const ProcessFacts& process, const std::string& library, const std::string& options) {
+  const auto pending = find_pending_join(process);
+  if (!pending) return false;
+  const auto injection = finish_join(process, *pending, library, options);
+  if (!injection) return false;
+  tell(
+      "attached to process {} ({}): finished what an attach had begun that was ended{}; no thread was paused "
+      "now",
+      process.pid, printable_command(process.command),
+      pending->is_loading ? ", with the options of that one" : "");
+  tell_result(process, injection->mailbox);
+  return true;
+}
+
+}  // namespace
+
+int attach_command(const AttachArguments& arguments) {
+  const CombinedOptions options = combine_options(arguments.options);
+  const std::string library = find_library(arguments.library).string();
+  const pid_t pid = parse_pid(arguments.pid);
+  const AttachTurn turn(pid);
+  const ProcessFacts process = read_process(pid);
+  if (switched_on(process) || finished(process, library, options.text)) return 0;
+  if (const std::string problem = obstacle(process, library); !problem.empty())
+    throw AttachError{fmt::format("process {} {}", process.pid, problem)};
+
+  const Injection injection = inject_library(process, library, options.text);
+  if (injection.mailbox.problem[0] == '\0' && injection.mailbox.answered != 0) tell_pause(process, injection);
+  tell_result(process, injection.mailbox);
   return 0;
 }
 

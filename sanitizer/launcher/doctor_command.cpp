@@ -5,8 +5,11 @@
 #include <fstream>
 
 #include "rules/text/printable.h"
+#include "sanitizer/attach/attach_turn.h"
 #include "sanitizer/attach/control.h"
+#include "sanitizer/attach/mailbox.h"
 #include "sanitizer/attach/observer_note.h"
+#include "sanitizer/attach/pending_join.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/executable.h"
 #include "sanitizer/launcher/library.h"
@@ -40,14 +43,21 @@ bool is_own_library(const std::string& path) { return base_name(path).starts_wit
 struct Object {
   std::string name;
   std::string file;
+  bool is_gone = false;
 };
 enum class When : std::uint8_t { kRunning, kNotStarted };
 
 void look_at_copies(const std::vector<Object>& objects, When when, Diagnosis& diagnosis) {
   int found = 0;
-  for (const auto& [name, file] : objects) {
+  for (const auto& [name, file, is_gone] : objects) {
     if (is_own_library(name)) continue;
-    if (has_observer_note(file)) {
+    if (is_gone && access(file.c_str(), R_OK) != 0) {
+      diagnosis.note(
+          fmt::format("'{}' was removed or replaced while it is in use: whether it holds flash_ref "
+                      "can be looked at by root alone",
+                      name));
+      ++found;
+    } else if (has_observer_note(file)) {
       diagnosis.good(
           fmt::format("'{}' holds flash_ref with an observer slot: every call to it is seen", name));
       ++found;
@@ -84,16 +94,49 @@ void look_at_gpu(const ProcessFacts& process, Diagnosis& diagnosis) {
         "where no profiler holds CUPTI");
 }
 
+// True when the library is in the process or on its way.
+bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
+  const pid_t pid = process.pid;
+  if (has_ended(pid) || !out_of_reach(process).empty()) return false;  // said as an obstacle
+  for (const std::string& object : process.objects)
+    if (is_own_library(object) && is_gone(object))
+      diagnosis.note(
+          fmt::format("'{}' was removed or replaced since: the process goes on with what it has loaded",
+                      printable(object.substr(0, object.rfind(" (")))));
+  if (const auto control = read_control(process)) {
+    diagnosis.good(fmt::format("has dtype-san {} in it, switched {}: 'dtype-san {} {}' changes that",
+                               control->library_version, control->on ? "on" : "off",
+                               control->on ? "off" : "on", pid));
+    return true;
+  }
+  if (AttachTurn::is_taken(pid)) {
+    diagnosis.note(fmt::format("another dtype-san is joining process {} at this moment", pid));
+    return true;
+  }
+  if (const auto pending = find_pending_join(process)) {
+    diagnosis.note(
+        pending->is_loading
+            ? std::string("the library is being loaded into it, by an attach that may have been ended: it is "
+                          "watched once that is done")
+            : fmt::format(
+                  "an attach of it was ended in the middle: 'dtype-san attach {}' finishes it; without, "
+                  "what waits for that in the process is gone after {} s",
+                  pid, kGoSeconds));
+    return true;
+  }
+  const std::string there = without_switch(process);
+  if (!there.empty()) diagnosis.good(there);
+  return !there.empty();
+}
+
 int diagnose_process(pid_t pid, const std::string& library) {
   Diagnosis diagnosis;
   const ProcessFacts process = read_process(pid);
   diagnosis.good(
       fmt::format("process {}: {}", pid,
                   process.command.empty() ? "(a kernel thread?)" : printable_command(process.command)));
-  if (const auto control = read_control(process)) {
-    diagnosis.good(fmt::format("has dtype-san {} in it, switched {}: 'dtype-san {} {}' changes that",
-                               control->library_version, control->on ? "on" : "off",
-                               control->on ? "off" : "on", pid));
+  if (look_at_library(process, diagnosis)) {
+    // Nothing more is to be found out about joining it.
   } else if (const std::string problem = obstacle(process, library); !problem.empty()) {
     diagnosis.bad(fmt::format("cannot be attached to: it {}", problem));
     return diagnosis.status();
@@ -103,8 +146,8 @@ int diagnose_process(pid_t pid, const std::string& library) {
     diagnosis.good(fmt::format("can be attached to with {}", library));
   }
   std::vector<Object> objects;
-  for (const std::string& object : process.objects)
-    objects.push_back({printable(object), reachable(process, object)});
+  for (std::size_t i = 0; i < process.objects.size(); ++i)
+    objects.push_back({printable(process.objects[i]), mapped_file(process, i), is_gone(process.objects[i])});
   look_at_copies(objects, When::kRunning, diagnosis);
   look_at_python(objects, diagnosis);
   look_at_gpu(process, diagnosis);
@@ -126,9 +169,9 @@ int diagnose_command(const std::string& command, const std::string& library) {
         "it is a script: what its interpreter loads is not looked at; see 'dtype-san doctor -- INTERPRETER'");
     return diagnosis.status();
   }
-  std::vector<Object> objects = {{check.path, check.path}};
+  std::vector<Object> objects = {{check.path, check.path, false}};
   for (const std::string& file : linked_files(check.path, program->interpreter))
-    objects.push_back({file, file});
+    objects.push_back({file, file, false});
   look_at_copies(objects, When::kNotStarted, diagnosis);
   look_at_python(objects, diagnosis);
   return diagnosis.status();

@@ -7,7 +7,7 @@
 // ignore what follows the members that they know, and say so where they do not know a frame's type.
 //   process  u32 pid, u32 parent, u64 opened (ns since 1970), u32 rank (kNoRank: none), text host,
 //            text executable, text command, text version, u64 start of the process (clock ticks since boot,
-//            0: unknown; the same before and after an exec)
+//            0: unknown; the same before and after an exec), u32 whether it was joined while it ran
 //   module   u32 id, u64 bias (address in memory - address in the file), u64 low, u64 high,
 //            text build-id (bytes), u64 size, u64 modified (s since 1970), text path
 //   kernel   text api, u32 module, u64 address: the first call of this API in the process

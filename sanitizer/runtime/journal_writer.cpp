@@ -79,8 +79,9 @@ std::uint64_t start_of_process(char* buffer, std::size_t size) {
 
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
-  ssize_t length = readlink("/proc/thread-self/exe", scratch.path, sizeof scratch.path);
-  std::string_view line = read_small_file("/proc/thread-self/cmdline", command, sizeof scratch.text);
+  const std::size_t length = own_executable(scratch.path, sizeof scratch.path);
+  std::string_view line = read_small_file("/proc/self/cmdline", command, sizeof scratch.text);
+  if (line.empty()) line = read_small_file("/proc/thread-self/cmdline", command, sizeof scratch.text);
   while (!line.empty() && line.back() == '\0') line.remove_suffix(1);
   for (std::size_t i = 0; i < line.size(); ++i)
     if (command[i] == '\0') command[i] = ' ';
@@ -91,10 +92,11 @@ void write_process_frame(Process& process, Scratch& scratch) {
       .u32(static_cast<std::uint32_t>(getppid()))
       .u64(now_ns());
   frame.u32(rank).text(host_name());
-  frame.text({scratch.path, length > 0 ? static_cast<std::size_t>(length) : 0})
+  frame.text({scratch.path, length})
       .text(line)
       .text(DTYPE_SAN_VERSION)
-      .u64(start_of_process(scratch.text, sizeof scratch.text));
+      .u64(start_of_process(scratch.text, sizeof scratch.text))
+      .u32(was_joined() ? 1 : 0);
   (void)append_frame(process, frame, scratch);
 }
 

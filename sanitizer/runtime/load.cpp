@@ -37,6 +37,7 @@ void answer(Mailbox& mailbox, const char* problem) {
   if (const Process* mapped = process_mapping.load(std::memory_order_acquire))
     memcpy(mailbox.journal, mapped->journal_path, sizeof mailbox.journal - 1);
   strncpy(mailbox.problem, problem, sizeof mailbox.problem - 1);
+  mailbox.answered = 1;
 }
 
 void print_help() {

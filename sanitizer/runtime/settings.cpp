@@ -25,6 +25,7 @@ char host[65];
 char rank[12];
 bool launched = false;
 bool started_by_command = false;
+bool joined = false;
 std::uint64_t loading_process = 0;
 std::atomic<std::uint32_t> state{kUnread};
 
@@ -113,6 +114,7 @@ void read_environment() {
   launched = command == own.view();
   started_by_command = !command.empty() && !launched;
   loading_process = process_id();
+  joined = mailbox != nullptr;
   if (!options.contracts.empty()) {
     const char* problem = nullptr;
     if (!load_own_contracts(options.contracts.c_str(), problem)) {
@@ -141,6 +143,8 @@ const Options& settings() {
 std::string_view rank_text() { return rank; }
 std::string_view host_name() { return host; }
 bool is_launched_command() { return launched; }
+bool was_joined() { return joined && process_id() == loading_process; }
+
 bool is_child() { return started_by_command || process_id() != loading_process; }
 
 void say(std::string_view text) {

@@ -23,6 +23,9 @@ bool is_launched_command();
 // started.
 bool is_child();
 
+// Whether `dtype-san attach` has put the library into this process, as it ran.
+bool was_joined();
+
 // One line "dtype-san: TEXT" to log_path or stderr.
 void say(std::string_view text);
 

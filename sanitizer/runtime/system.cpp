@@ -81,6 +81,12 @@ long open_file(int directory, const char* path, int flags, int mode) {
   return checked(syscall(SYS_openat, directory, path, flags, mode));
 }
 
+std::size_t own_executable(char* path, std::size_t size) {
+  ssize_t length = readlink("/proc/self/exe", path, size);
+  if (length <= 0) length = readlink("/proc/thread-self/exe", path, size);  // the main thread has ended
+  return length > 0 ? static_cast<std::size_t>(length) : 0;
+}
+
 long read_bytes(int descriptor, void* bytes, std::size_t count) {
   return checked(syscall(SYS_read, descriptor, bytes, count));
 }

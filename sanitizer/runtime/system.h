@@ -30,6 +30,8 @@ long read_bytes(int descriptor, void* bytes, std::size_t count);
 long write_bytes(int descriptor, const void* bytes, std::size_t count);
 long resize_file(int descriptor, std::size_t size);
 void close_file(int descriptor);
+// The program's path, 0 when it cannot be told.
+std::size_t own_executable(char* path, std::size_t size);
 // Programs expect low descriptor numbers for themselves: gives one from 100 on in its place, or the same.
 int move_up(int descriptor);
 bool file_status(int descriptor, FileStatus& status);

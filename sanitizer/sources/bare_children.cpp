@@ -76,6 +76,10 @@ void note_environment(const char* const* variables) {
     page->count.fetch_add(1, std::memory_order_relaxed);
 }
 
+void note_spawned(const char* const* variables) {
+  if (page != nullptr && !has_library(variables)) page->count.fetch_add(1, std::memory_order_relaxed);
+}
+
 std::uint64_t take_bare_children() {
   if (page == nullptr || process_id() != page_owner) return 0;
   return page->count.exchange(0, std::memory_order_relaxed);

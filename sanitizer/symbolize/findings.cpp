@@ -111,7 +111,8 @@ class Builder {
     if (journal.process)
       watched.processes.push_back({journal.process->pid, journal.process->command, journal.process->host,
                                    journal.closed || journal.exec, (journal.hook_ns + 999) / 1000,
-                                   next != nullptr ? next->process->command : journal.exec.value_or("")});
+                                   next != nullptr ? next->process->command : journal.exec.value_or(""),
+                                   journal.process->joined});
     if (journal.exec && next == nullptr)
       report_.not_analysed.push_back(
           {journal.file, "", "exec",

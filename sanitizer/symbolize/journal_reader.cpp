@@ -70,6 +70,7 @@ JournalProcess read_process(Payload& in) {
   process.command = in.text();
   process.version = in.text();
   if (in.good() && !in.empty()) process.started = in.u64();
+  if (in.good() && !in.empty()) process.joined = in.u32() != 0;
   return process;
 }
 

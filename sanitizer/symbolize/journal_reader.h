@@ -24,6 +24,7 @@ struct JournalProcess {
   std::string command;
   std::string version;
   std::uint64_t started = 0;  // clock ticks since boot; 0: unknown
+  bool joined = false;        // while it ran
 };
 
 struct JournalModule {

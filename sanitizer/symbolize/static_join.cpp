@@ -78,7 +78,17 @@ class Join {
     finding.backtrace = best->backtrace;
     finding.occurrences = best->occurrences;
     finding.count = best->count;
+    finding.device = best->device;  // the static one was only assumed
+    for (FindingOperand& operand : finding.operands) take_over(operand, best->operands);
     return true;
+  }
+
+  static void take_over(FindingOperand& operand, const std::vector<FindingOperand>& seen) {
+    for (const FindingOperand& one : seen) {
+      if (one.role != operand.role) continue;
+      operand.shape = one.shape;
+      operand.device = one.device;
+    }
   }
 
   std::string judge(const Finding& finding) const {

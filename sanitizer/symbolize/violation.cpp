@@ -81,10 +81,14 @@ class Judge {
 
   // What operands that must be equal were meant to be. Where each dtype alone would do, the widest of them,
   // because that keeps the numerics: half cos and sin tables are raised to a float32 x, not x lowered to
-  // them. Else the one half dtype among them; nothing when there are two or none.
+  // them; but where most inputs agree with the one that they follow (x, q, r), that dtype, and the others are
+  // the strays. Else the one half dtype among them; nothing when there are two or none.
   void find_meant() {
     meant_ = widest_if_accepted();
-    if (meant_) return;
+    if (meant_) {
+      if (const auto most = dtype_of_most()) meant_ = most;
+      return;
+    }
     for (const JournalOperand& operand : operands_) {
       auto dtype = present(operand) && in_group(operand) ? dtype_of(operand.packed) : std::nullopt;
       if (!dtype || !is_half(*dtype)) continue;
@@ -92,6 +96,22 @@ class Judge {
       meant_ = dtype;
     }
     if (two_halves_) meant_.reset();
+  }
+
+  // The dtype of the operand that others follow, where more than half of the inputs have it.
+  std::optional<Dtype> dtype_of_most() const {
+    const auto leads = [&](const JournalOperand& one) {
+      return present(one) && reference(one) == nullptr && in_group(one);
+    };
+    const auto leader = std::find_if(operands_.begin(), operands_.end(), leads);
+    if (leader == operands_.end()) return std::nullopt;
+    std::size_t inputs = 0, equal = 0;
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand) || !in_group(operand) || (operand.flags & kOperandOutput) != 0) continue;
+      ++inputs;
+      equal += operand.packed == leader->packed ? 1 : 0;
+    }
+    return 2 * equal > inputs && equal > 1 ? dtype_of(leader->packed) : std::nullopt;
   }
 
   std::optional<Dtype> widest_if_accepted() const {

@@ -114,7 +114,7 @@ std::string sample_journal() {
     if (with_origins) frame.u32(1).u32(0).u32(0x20201).u32(17).u32(0).u32(0).u32(0).u32(1);
   };
   add(FrameType::kProcess, [](FrameBuilder& f) {
-    f.u32(42).u32(1).u64(7).u32(3).text("node").text("/bin/x").text("x -y").text("0.1.0").u64(5);
+    f.u32(42).u32(1).u64(7).u32(3).text("node").text("/bin/x").text("x -y").text("0.1.0").u64(5).u32(1);
   });
   add(FrameType::kModule, [](FrameBuilder& f) {
     f.u32(5).u64(0x1000).u64(0x2000).u64(0x3000).text("id").u64(9).u64(10).text("/bin/x");

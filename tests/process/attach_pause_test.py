@@ -1,14 +1,13 @@
 """What comes between while a thread is borrowed, and jobs that are unlike others: the job stays as it was, or the tool says
 what became of it."""
 import os
-import pathlib
-import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from support import BUILT, Case, environment, main
+from attach_support import PauseCase, condition, status
+from support import BUILT, main
 
 FILTER = """import ctypes, struct, sys
 allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
@@ -20,73 +19,12 @@ sys.stdin.read()
 """
 
 
-def status(pid):
-    lines = pathlib.Path(f"/proc/{pid}/status").read_text(encoding="utf-8").splitlines()
-    return {name: value.strip() for name, value in (line.split(":", 1) for line in lines)}
-
-
-def condition(pid):
-    """What the pause must leave as it was."""
-    return status(pid)["SigBlk"], os.sched_getscheduler(pid)
-
-
-class Pause(Case):
-    def setUp(self):
-        super().setUp()
-        probe = self.start(BUILT["long_job"], "s")
-        done = self.execute(BUILT["command"], "attach", probe.pid, "--library", BUILT["library"], "--options", self.options())
-        if "ptrace" in done.stderr or "traced" in done.stderr:
-            self.skipTest("this machine lets no process be traced: " + done.stderr.strip())
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.finish(probe)
-
-    def options(self):
-        return f"journal={self.scratch / 'journal'}:verbosity=0"
-
-    def start(self, *words):
-        job = subprocess.Popen([str(word) for word in words], env=environment(), cwd=self.scratch, text=True,
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(job.communicate)
-        self.addCleanup(job.kill)
-        self.assertEqual(job.stdout.readline(), "ready\n")
-        return job
-
-    def finish(self, job):
-        output, errors = job.communicate(timeout=60)
-        self.assertEqual(job.returncode, 0, errors)
-        return output
-
-    def tool(self, *words, status=0):
-        done = self.execute(BUILT["command"], *words, "--library", BUILT["library"])
-        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
-        return done.stdout + done.stderr
-
-    def slow_attach(self, job):
-        """Attaches with a pause that is drawn out; gives strace, its child and its log once the job's mask is changed."""
-        if shutil.which("strace") is None:
-            self.skipTest("strace is not installed")
-        trace = self.scratch / "trace"
-        trace.unlink(missing_ok=True)
-        tracer = subprocess.Popen(
-            ["strace", "-qq", "-o", str(trace), "-e", "trace=ptrace", "-e", "inject=ptrace:delay_enter=150000", BUILT["command"],
-             "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
-            env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.addCleanup(tracer.communicate)
-        self.addCleanup(tracer.kill)
-        for _ in range(600):
-            if tracer.poll() is not None:
-                break
-            if trace.exists() and "PTRACE_SINGLESTEP" in trace.read_text(encoding="utf-8"):
-                [tool] = pathlib.Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text(encoding="utf-8").split()
-                return tracer, int(tool), trace
-            time.sleep(0.02)
-        tracer.kill()
-        error = tracer.communicate()[1]
-        self.skipTest("strace lengthens no call here: " + error)
-
+class Pause(PauseCase):
     def test_the_tool_is_interrupted(self):
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with self.subTest(signal=number.name):
+                if signal.getsignal(number) is signal.SIG_IGN:
+                    self.skipTest("this test was itself started without that signal, in the background")
                 job = self.start(BUILT["long_job"], "k")
                 before = condition(job.pid)
                 tracer, tool, trace = self.slow_attach(job)

@@ -70,7 +70,7 @@ class Exec(Case):
         self.assertNotIn("by exec", shown)
 
     def test_children_without_the_library_are_told_of(self):
-        for how in ("bare_fork", "bare_vfork"):
+        for how in ("bare_fork", "bare_vfork", "bare_spawn", "bare_spawnp"):
             with self.subTest(how=how):
                 printed, shown, report = self.became(how, "/bin/sh", *ECHO, "d")
                 self.assertEqual(printed, "over a b c d\n" * 2 + "went on: Success\n")
@@ -80,8 +80,9 @@ class Exec(Case):
                 self.assertEqual(report["watched"]["processes"][0]["complete"], True)
 
     def test_children_with_the_library_are_no_news(self):
-        _, _, report = self.became("vfork", "/bin/sh", *ECHO, "d")
-        self.assertEqual(report["not_analysed"], [])
+        for how in ("vfork", "spawn"):
+            _, _, report = self.became(how, "/bin/sh", *ECHO, "d")
+            self.assertEqual(report["not_analysed"], [], how)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,9 @@ class Static(Case):
                  "end_line": 0, "end_column": 0, "function": "attend"}
         finding = {"rule": "attention-unsupported-dtype", "also_rules": [], "level": "error", "certainty": "definite",
                    "message": "'q' is 'float32'", "fingerprint": "v1:0123456789abcdef", "observed": ["static"], "runtime": "unknown",
-                   "location": place, "api": api, "sinks": [{"api": api, "role": "q", **place}], "operands": [], "path": [],
+                   "location": place, "api": api, "sinks": [{"api": api, "role": "q", **place}],
+                   "operands": [{"role": "q", "dtypes": ["float32"], "accepts": ["float16", "bfloat16"], "shape": [], "device": "",
+                                 "origin": None}], "path": [],
                    "precision": ["fp16"], "torch": ["2.13"], "device": "cuda", "stacks": [], "backtrace": [], "count": 1,
                    "occurrences": [], "fixes": [], "suppression": None, "baseline": ""}
         for key in ("end_line", "end_column", "column"):
@@ -82,6 +84,13 @@ class Static(Case):
         self.assertEqual(finding["backtrace"][0]["line"], marked_line("kernel_calls.cpp", "attend"))
         self.assertEqual(finding["occurrences"][0]["count"], 1)
         self.assertEqual(finding["fingerprint"], "v1:0123456789abcdef")
+        self.assertEqual(finding["device"], "cpu")  # of the run: the static report only assumed cuda
+        [q] = finding["operands"]
+        self.assertEqual((q["device"], len(q["shape"])), ("cpu", 4))
+
+    def test_what_no_run_has_confirmed_keeps_its_device(self):
+        [finding] = self.joined("clean")["findings"]
+        self.assertEqual((finding["device"], finding["operands"][0]["device"]), ("cuda", ""))
 
     def test_contradicted(self):
         [finding] = self.joined("clean")["findings"]

@@ -5,9 +5,10 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import sys
 import time
 
-from support import BUILT, Case, main
+from support import BUILT, Case, environment, main, preloadable
 
 NOBODY = 65534
 
@@ -19,6 +20,18 @@ def small_program(path):
     header = b"\x7fELF\x01\x01\x01" + bytes(9) + struct.pack("<HHIIIIIHHHHHH", 2, 3, 1, base + 0x54, 0x34, 0, 0, 0x34, 0x20, 1, 0, 0, 0)
     path.write_bytes(header + struct.pack("<IIIIIIII", 1, 0, base, base, size, size, 5, 0x1000) + code)
     path.chmod(0o755)
+
+
+# Runs the rest of its words without ptrace, process_vm_readv and process_vm_writev: they answer EPERM.
+NO_TRACING = """import ctypes, os, struct, sys
+def step(code, value, yes=0, no=0): return struct.pack("HBBI", code, yes, no, value)
+program = step(0x20, 0) + step(0x15, 101, 2) + step(0x15, 310, 1) + step(0x15, 311, 0, 1) + step(6, 0x00050001) + step(6, 0x7fff0000)
+steps = ctypes.create_string_buffer(program)
+filter = ctypes.create_string_buffer(struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(steps)))
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter, 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
 
 
 class Obstacles(Case):
@@ -99,6 +112,72 @@ class Obstacles(Case):
         for command in ("attach", "off"):
             said = self.tool(command, job.pid, status=1, prefix=as_nobody)
             self.assertRegex(said, r"run as its user, 0, or as root|belongs to user 0, you are 65534: run as that user or as root")
+
+    def test_a_missing_capability(self):
+        """As in a container that was not given SYS_PTRACE."""
+        if os.geteuid() != 0 or shutil.which("setpriv") is None:
+            self.skipTest("only root has capabilities to be without, and setpriv takes them")
+        job = self.running("sleep", "60")
+        without = ("setpriv", "--bounding-set=-sys_ptrace")
+        words = "has capabilities that this command has not, and this command lacks CAP_SYS_PTRACE"
+        for command in ("attach", "on"):
+            self.assertIn(f"process {job.pid} {words}", self.tool(command, job.pid, status=1, prefix=without))
+        self.assertIn(words, self.tool("doctor", job.pid, "--library", BUILT["library"], status=1, prefix=without))
+
+    def test_switched_without_the_right_to_trace(self):
+        """A job that was started dormant needs none; one that was not is refused."""
+        if os.uname().machine != "x86_64":
+            self.skipTest("the numbers of system calls here are those of x86-64")
+        without = (sys.executable, "-c", NO_TRACING)
+        settings = f"start=dormant:journal={self.scratch / 'journal'}"
+        job = subprocess.Popen([BUILT["long_job"], "k"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               env=environment(LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=settings))
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        self.assertIn("switched off", self.tool("doctor", job.pid, status=0, prefix=without))
+        self.assertIn("is now watched", self.tool("on", job.pid, status=0, prefix=without))
+        time.sleep(0.3)
+        self.assertIn("is now not watched", self.tool("off", job.pid, status=0, prefix=without))
+        self.assertTrue(job.communicate(timeout=60)[0].startswith("calls"))
+        _, report = self.report(self.scratch / "journal")
+        self.assertEqual([finding["rule"] for finding in report["findings"]], ["rotary-dtype-mismatch"])
+        other = self.running("sleep", "60")
+        self.assertIn("may not be traced by this user", self.tool("attach", other.pid, status=1, prefix=without))
+
+    def with_scope(self, scope, *words):
+        """A command in a mount namespace where Yama's file says so; this machine need not have Yama."""
+        kernel = "/proc/sys/kernel"
+        script = f'mount -t tmpfs none {kernel} && mkdir {kernel}/yama && echo {scope} > {kernel}/yama/ptrace_scope && exec "$@"'
+        return self.execute("unshare", "-m", "sh", "-c", script, "sh", *words)
+
+    def test_yamas_limits_are_named(self):
+        if os.geteuid() != 0 or self.with_scope(1, "true").returncode != 0 or shutil.which("setpriv") is None:
+            self.skipTest("only root, with a mount namespace of its own, can pretend Yama's limits")
+        if not os.path.exists("/usr/bin/python3") or os.uname().machine != "x86_64":
+            self.skipTest("another user needs a Python that it can read, and x86-64, to refuse itself ptrace")
+        nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
+            self.skipTest("another user cannot read the build folder")
+        without = ("/usr/bin/python3", "-c", NO_TRACING)
+        theirs, ours = self.running(*nobody, "sleep", "60"), self.running("sleep", "60")
+        attach = (BUILT["command"], "attach", "--library", BUILT["library"])
+        for scope, prefix, job, words in (
+                (1, (*nobody, *without), theirs, "is no child of this command, and /proc/sys/kernel/yama/ptrace_scope is 1: run as root, "
+                 "set it to 0, or start the job with DTYPE_SAN_OPTIONS=start=dormant next time"),
+                (2, (*nobody, *without), theirs, "cannot be traced: /proc/sys/kernel/yama/ptrace_scope is 2 (only with CAP_SYS_PTRACE)"),
+                (3, without, ours, "cannot be traced: /proc/sys/kernel/yama/ptrace_scope is 3 (only a reboot changes that)")):
+            done = self.with_scope(scope, *prefix, *attach, job.pid)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(f"process {job.pid} {words}", done.stderr)
+        said = self.with_scope(1, *nobody, BUILT["command"], "doctor", "--library", BUILT["library"]).stdout
+        self.assertIn("note attaching needs root here: /proc/sys/kernel/yama/ptrace_scope is 1", said)
+
+    def test_a_thread_of_the_kernel(self):
+        if not pathlib.Path("/proc/2/status").exists() or pathlib.Path("/proc/2/comm").read_text(encoding="utf-8") != "kthreadd\n":
+            self.skipTest("no thread of the kernel is seen here")
+        for words in (("attach", 2), ("on", 2), ("doctor", 2)):
+            self.assertIn("is a thread of the kernel", self.tool(*words, status=1))
 
     def test_another_tracer(self):
         if shutil.which("strace") is None:

@@ -1,12 +1,14 @@
 /* exec_ways FUNCTION PROGRAM WORD...: three wrong calls, then PROGRAM with all words by that function; those
  * that take an environment pass LEFT=over alone. What fails is printed, and a fourth wrong call made.
  * FUNCTION may be bad_pointer (execv of no address), empty_path (execveat of a descriptor), quick_exit (no
- * exec at all), vfork (execv in a vfork child, which is waited for), bare_fork or bare_vfork.
+ * exec at all), vfork (execv in a vfork child, which is waited for), bare_fork or bare_vfork; bare_spawn and
+ * bare_spawnp (two children by posix_spawn), spawn (two that get this program's environment).
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <flash_ref/flash_ref.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,6 +48,21 @@ static void by_bare_child(char** w, int is_vfork) {
   errno = 0;
 }
 
+typedef int (*spawner)(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                       char* const*, char* const*);
+
+/* A try that fails, then two children. */
+static void by_spawn(spawner start, char** w, char** variables) {
+  pid_t child = 0;
+  int status = 0;
+  if (start(&child, "/nowhere", NULL, NULL, w, variables) == 0) abort();
+  for (int i = 0; i < 2; ++i) {
+    if (start(&child, w[0], NULL, NULL, w, variables) != 0) abort();
+    waitpid(child, &status, 0);
+  }
+  errno = 0;
+}
+
 int main(int argc, char** argv) {
   char* variables[] = {"LEFT=over", NULL};
   const char* how = argv[1];
@@ -72,6 +89,9 @@ int main(int argc, char** argv) {
   if (strcmp(how, "bare_fork") == 0) by_bare_child(words, 0);
   if (strcmp(how, "bare_vfork") == 0) by_bare_child(words, 1);
   if (strcmp(how, "vfork") == 0) by_vfork(words);
+  if (strcmp(how, "bare_spawn") == 0) by_spawn(posix_spawn, words, variables);
+  if (strcmp(how, "bare_spawnp") == 0) by_spawn(posix_spawnp, words, variables);
+  if (strcmp(how, "spawn") == 0) by_spawn(posix_spawn, words, environ);
   printf("went on: %s\n", strerror(errno));
   rotate_once(rotary, 1);
   return 0;

@@ -4,7 +4,8 @@
 //   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, l kernels
 //                      after two seconds, p kernels through an address from dlsym, c computing;
 //                      E, R: the main thread, which attaching prefers, waits in epoll_wait, or in a
-//                      recv with a time limit, and not in read; X: it ends, the others run on
+//                      recv with a time limit, and not in read; X: it ends, the others run on;
+//                      x: the job ends by becoming /bin/true, q: by _exit
 #include <dlfcn.h>
 #include <errno.h>
 #include <flash_ref/flash_ref.h>
@@ -27,6 +28,7 @@
 namespace {
 
 std::atomic<long> calls{0}, refused{0}, interrupted{0};
+std::string kinds = "k";
 
 void allocate() {
   for (unsigned size = 1;; size = size * 7 % 5003) std::free(std::malloc(size));
@@ -132,6 +134,8 @@ void start(char kind) {
     case 'E':
     case 'R':
     case 'X':
+    case 'x':
+    case 'q':
       break;
     case 's':
       std::thread(sleep_on).detach();
@@ -165,13 +169,15 @@ void start(char kind) {
   }
   std::printf("calls %ld refused %ld interrupted %ld\n", calls.load(), refused.load(), interrupted.load());
   std::fflush(stdout);
+  if (kinds.find('x') != kinds.npos) execl("/bin/true", "true", nullptr);
+  if (kinds.find('q') != kinds.npos) _exit(0);
   std::exit(0);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string kinds = argc > 1 ? argv[1] : "k";
+  if (argc > 1) kinds = argv[1];
   for (const char kind : kinds) start(kind);
   std::puts("ready");
   std::fflush(stdout);

@@ -157,6 +157,33 @@ TEST_CASE("Qwen2.5-Omni: x is cast, the tables are not") {
   CHECK(finding.sinks[0].location.function == "apply_rotary");
 }
 
+TEST_CASE("one table alone differs: it is to be like x and the other one") {
+  const std::string program = R"IR(
+function rotate
+  parameter x: tensor
+b0:
+  %1 = param 0 ; "x"
+  %2 = const float32
+  %3 = const bfloat16
+  %4 = cast %1, %3 ; 2:3-2:9
+  %5 = cast %1, %2 ; 3:3-3:9
+  %6 = sink rotary(x=%4, COS, SIN) ; 8:3-8:30
+  return %4
+)IR";
+  for (const std::string role : {"cos", "sin"}) {
+    std::string text = program;
+    text.replace(text.find("COS"), 3, role == "cos" ? "cos=%5" : "cos=%4");
+    text.replace(text.find("SIN"), 3, role == "sin" ? "sin=%5" : "sin=%4");
+    const AnalysisResult result = lint(text, {{"bf16"}});
+    REQUIRE(result.findings.size() == 1);
+    const std::string& message = result.findings[0].message;
+    CAPTURE(message);
+    const std::string other = role == "cos" ? "sin" : "cos";
+    CHECK(message.starts_with("'" + role + "' of 'rotary' is 'float32'"));
+    CHECK(message.ends_with("; cast '" + role + "' like '" + other + "' and 'x', e.g. with '.type_as()'"));
+  }
+}
+
 TEST_CASE("Qwen2.5-Omni: the fix raises the tables, and is clean in every setting") {
   CHECK(findings(qwen_rotary("  %7 = op type_as(%5, %4)\n  %8 = op type_as(%6, %4)\n"), all_settings())
             .empty());

@@ -84,6 +84,29 @@ TEST_CASE("a run in which no watched kernel was called is not called clean") {
   CHECK(text.find("clean") == std::string::npos);
 }
 
+TEST_CASE("what thousands of processes say alike is said once, with a count") {
+  const auto lines_with = [](const std::string& text, const std::string& words) {
+    std::istringstream lines(text);
+    int count = 0;
+    for (std::string line; std::getline(lines, line);) count += line.find(words) != std::string::npos ? 1 : 0;
+    return count;
+  };
+  Report report = test::runtime_report();
+  report.not_analysed.clear();
+  for (int i = 0; i < 3000; ++i)
+    report.not_analysed.push_back({"job." + std::to_string(i), "", "note", "2 children went unseen"});
+  report.not_analysed.push_back({"job.3", "", "note", "another note"});
+  for (int i = 0; i < 3; ++i)
+    report.not_analysed.push_back({"file" + std::to_string(i), "f", "budget", "too many steps"});
+  normalise(report);
+  const std::string text = text_of(report);
+  CHECK(lines_with(text, "2 children went unseen") == 1);
+  CHECK(text.find("2 children went unseen\n    and 2999 more of the kind\n") != std::string::npos);
+  CHECK(text.find("another note\n    and") == std::string::npos);
+  CHECK(lines_with(text, "another note") == 1);
+  CHECK(lines_with(text, "too many steps") == 3);  // each is another function
+}
+
 TEST_CASE("what the baseline knows is counted, not printed") {
   Report report = test::static_report();
   for (Finding& finding : report.findings) finding.baseline = "unchanged";

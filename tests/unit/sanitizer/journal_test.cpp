@@ -67,6 +67,23 @@ std::string small_journal() {
 
 }  // namespace
 
+TEST_CASE("what earlier versions did not say of a process is unknown, and later members are read") {
+  for (const int members : {0, 1, 2}) {
+    Writer out;
+    FrameBuilder process = out.begin(FrameType::kProcess);
+    process.u32(42).u32(1).u64(7).u32(3).text("node").text("/bin/x").text("x -y").text("0.1.0");
+    if (members > 0) process.u64(99);
+    if (members > 1) process.u32(1);
+    out.end(process);
+    const Journal journal = read_journal(out.bytes, "j");
+    CHECK(journal.problems.empty());
+    REQUIRE(journal.process);
+    CHECK(journal.process->version == "0.1.0");
+    CHECK(journal.process->started == (members > 0 ? 99 : 0));
+    CHECK(journal.process->joined == (members > 1));
+  }
+}
+
 TEST_CASE("a journal comes back as it was written") {
   Journal journal = read_journal(small_journal(), "j");
   CHECK(journal.problems.empty());

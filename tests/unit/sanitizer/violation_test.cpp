@@ -31,11 +31,12 @@ Violation attention(std::uint32_t q, std::uint32_t k, std::uint32_t v, std::uint
                              operand("lse", lse, {Dtype::kFloat32}, -1, kOperandOptional | kOperandOutput)});
 }
 
-Violation rotary(std::uint32_t x, std::uint32_t table, std::uint32_t out) {
-  const DtypeSet any = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
+const DtypeSet kAny = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
+
+Violation rotary(std::uint32_t x, std::uint32_t cos, std::uint32_t sin, std::uint32_t out) {
   return describe_violation("rotate", ApiKind::kRotary,
-                            {operand("x", x, any, -1), operand("cos", table, any, 0),
-                             operand("sin", table, any, 0), operand("out", out, any, 0, kOperandOutput)});
+                            {operand("x", x, kAny, -1), operand("cos", cos, kAny, 0),
+                             operand("sin", sin, kAny, 0), operand("out", out, kAny, 0, kOperandOutput)});
 }
 
 using Names = std::vector<std::string>;
@@ -93,7 +94,7 @@ TEST_CASE("only the output") {
 }
 
 TEST_CASE("rotary") {
-  Violation violation = rotary(kFloat, kBrain, kFloat);
+  Violation violation = rotary(kFloat, kBrain, kBrain, kFloat);
   CHECK(violation.rule == "rotary-dtype-mismatch");
   CHECK(violation.also_rules.empty());
   CHECK(violation.roles == Names{"cos", "sin"});
@@ -101,11 +102,49 @@ TEST_CASE("rotary") {
 }
 
 TEST_CASE("rotary with wide tables is raised to them, not the tables lowered") {
-  Violation violation = rotary(kBrain, kFloat, kBrain);
+  Violation violation = rotary(kBrain, kFloat, kFloat, kBrain);
   CHECK(violation.rule == "rotary-dtype-mismatch");
   CHECK(violation.roles == Names{"x", "out"});
   CHECK(violation.message.find("cast 'x' to 'float32' before the call and allocate 'out' so too") !=
         std::string::npos);
+}
+
+TEST_CASE("one table that differs from x and from the other is the stray") {
+  struct Row {
+    std::uint32_t x, cos, sin;
+    const char* role;
+    const char* dtype;
+  };
+  for (const Row& row :
+       {Row{kBrain, kFloat, kBrain, "cos", "bfloat16"}, Row{kBrain, kBrain, kFloat, "sin", "bfloat16"},
+        Row{kHalf, kBrain, kHalf, "cos", "float16"}, Row{kHalf, kHalf, kBrain, "sin", "float16"},
+        Row{kFloat, kHalf, kFloat, "cos", "float32"}, Row{kFloat, kFloat, kHalf, "sin", "float32"}}) {
+    const Violation violation = rotary(row.x, row.cos, row.sin, row.x);
+    CAPTURE(violation.message);
+    CHECK(violation.roles == Names{row.role});
+    const std::string cure = std::string("cast '") + row.role + "' to '" + row.dtype + "' before the call";
+    CHECK(violation.message.ends_with(cure));
+  }
+}
+
+TEST_CASE("tables that differ from x and from each other are raised with it") {
+  const Violation violation = rotary(kBrain, kFloat, kHalf, kBrain);
+  CHECK(violation.roles == Names{"x", "sin", "out"});
+  CHECK(violation.message.ends_with(
+      "cast 'x' and 'sin' to 'float32' before the call and allocate 'out' so too"));
+}
+
+TEST_CASE("an input that was promoted is cast back, the others are not raised to it") {
+  std::vector<JournalOperand> operands = {operand("r", kBrain, kAny, -1)};
+  for (const char* role : {"w", "k", "v", "a", "b"}) operands.push_back(operand(role, kBrain, kAny, 0));
+  operands.push_back(operand("out", kBrain, kAny, 0, kOperandOutput));
+  operands[2].packed = kFloat;
+  const Violation violation = describe_violation("recur", ApiKind::kAttention, operands);
+  CHECK(violation.roles == Names{"k"});
+  CHECK(violation.message ==
+        "'k' is 'float32' while 'r', 'w', 'v', 'a', 'b' and 'out' are 'bfloat16'; 'recur' takes float16, "
+        "float32 or "
+        "bfloat16, all in one dtype: cast 'k' to 'bfloat16' before the call");
 }
 
 TEST_CASE("what is no dtype is shown as numbers") {

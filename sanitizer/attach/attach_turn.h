@@ -1,0 +1,26 @@
+// One tool at a time joins a process: the others wait for their turn, and then find that it is joined. The
+// turn is a lock on /proc/PID/mem, which only who may attach can open; it is free again when its holder ends,
+// however that was.
+#pragma once
+
+#include <sys/types.h>
+
+namespace dtype_guard::san {
+
+class AttachTurn {
+ public:
+  // Says on stderr that it waits, when it does. Throws AttachError when the other one does not come to an
+  // end. Where there is no such file or lock, for another user's process say, it has the turn at once.
+  explicit AttachTurn(pid_t process);
+  ~AttachTurn();
+  AttachTurn(const AttachTurn&) = delete;
+  AttachTurn& operator=(const AttachTurn&) = delete;
+
+  // Whether another tool is joining the process right now.
+  static bool is_taken(pid_t process);
+
+ private:
+  int file_;
+};
+
+}  // namespace dtype_guard::san

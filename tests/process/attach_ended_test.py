@@ -1,0 +1,157 @@
+"""Attaches that are killed or interrupted half-way, and such as meet each other: the job runs on, and the next attach and
+doctor say what is true."""
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from attach_support import PauseCase, condition
+from support import BUILT, environment, main
+
+
+def helper_threads(job):
+    names = [entry.read_text(encoding="utf-8") for entry in pathlib.Path(f"/proc/{job.pid}/task").glob("*/comm")]
+    return [name for name in names if name.startswith("dts")]
+
+
+class Ended(PauseCase):
+    def killed_in_the_pause(self, job, number=signal.SIGKILL):
+        """Returns once the child of the tool has put the thread back."""
+        tracer, tool, trace = self.slow_attach(job)
+        self.assertNotIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+        os.kill(tool, number)
+        tracer.communicate(timeout=60)
+        self.assertIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+
+    def found(self, job):
+        time.sleep(0.3)
+        self.assertIn("calls", self.finish(job))
+        _, report = self.report(self.scratch / "journal")
+        return report
+
+    def test_killed_and_taken_up_by_the_next(self):
+        job = self.start(BUILT["long_job"], "k")
+        before = condition(job.pid)
+        self.killed_in_the_pause(job)
+        self.assertEqual(condition(job.pid), before)
+        self.assertEqual(len(helper_threads(job)), 1)
+        self.assertIn(f"an attach of it was ended in the middle: 'dtype-san attach {job.pid}' finishes it", self.tool("doctor", job.pid))
+        self.assertEqual(self.journals(), [])
+        said = self.tool("attach", job.pid, "--options", f"journal={self.scratch / 'other'}:verbosity=0")
+        self.assertIn("finished what an attach had begun that was ended; no thread was paused now", said)
+        self.assertIn("1 copy of flash_ref watched", said)
+        self.assertIn(f"journal {self.scratch / 'other'}/", said)  # the options of this one, not of the one that was killed
+        self.assertIn("has the library already; it is being watched", self.tool("attach", job.pid, "--options", self.options()))
+        self.assertIn("calls", self.finish(job))
+        _, report = self.report(self.scratch / "other")
+        self.assertEqual([finding["rule"] for finding in report["findings"]], ["rotary-dtype-mismatch"])
+
+    def test_killed_and_left_alone(self):
+        job = self.start(BUILT["long_job"], "mk")
+        before = condition(job.pid)
+        self.killed_in_the_pause(job)
+        for _ in range(300):
+            if not helper_threads(job):
+                break
+            time.sleep(0.1)
+        self.assertEqual(helper_threads(job), [], "the helper thread never gives up")
+        self.assertEqual(condition(job.pid), before)
+        self.assertNotIn("libdtype_san", pathlib.Path(f"/proc/{job.pid}/maps").read_text(encoding="utf-8"))
+        self.assertIn("can be attached to", self.tool("doctor", job.pid))
+        self.assertIn("was paused for", self.tool("attach", job.pid, "--options", self.options()))
+        self.assertEqual([finding["rule"] for finding in self.found(job)["findings"]], ["rotary-dtype-mismatch"])
+
+    def test_interrupted_while_the_library_is_loaded(self):
+        """The tool is gone, but what it has begun takes effect: the next one finds that."""
+        job = self.start(BUILT["long_job"], "k")
+        self.killed_in_the_pause(job, signal.SIGINT)
+        self.tool("attach", job.pid, "--options", self.options())
+        self.assertIn("has the library already", self.tool("attach", job.pid, "--options", self.options()))
+        self.assertEqual(len(self.found(job)["watched"]["processes"]), 1)
+
+    def test_stopped_in_the_pause(self):
+        """As by Ctrl-Z: the job does not wait for the tool."""
+        job = self.start(BUILT["long_job"], "k")
+        before = condition(job.pid)
+        tracer, tool, trace = self.slow_attach(job)
+        os.kill(tool, signal.SIGSTOP)
+        for _ in range(200):
+            if "PTRACE_DETACH" in trace.read_text(encoding="utf-8"):
+                break
+            time.sleep(0.05)
+        time.sleep(0.3)  # what comes after
+        self.assertEqual(condition(job.pid), before)
+        os.kill(tool, signal.SIGCONT)
+        said = tracer.communicate(timeout=60)[1]
+        self.assertEqual(tracer.returncode, 0, said)
+        self.assertIn("1 copy of flash_ref watched", said)
+        self.finish(job)
+
+    def test_signals_that_it_ignores(self):
+        """As under nohup, or in the background of a script."""
+        job = self.start(BUILT["long_job"], "k")
+        tracer, tool, _ = self.slow_attach(job, ignored=(signal.SIGHUP, signal.SIGINT))
+        for number in (signal.SIGHUP, signal.SIGINT):
+            os.kill(tool, number)
+        said = tracer.communicate(timeout=60)[1]
+        self.assertEqual(tracer.returncode, 0, said)
+        self.assertIn("1 copy of flash_ref watched", said)
+        self.finish(job)
+
+    def test_several_at_once(self):
+        for kinds in ("k", "mdfek"):
+            with self.subTest(kinds=kinds):
+                job = self.start(BUILT["long_job"], kinds)
+                command = [BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()]
+                tools = [subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                         for _ in range(5)]
+                said = [tool.communicate(timeout=100)[1] for tool in tools]
+                self.assertEqual([tool.returncode for tool in tools], [0] * 5, said)
+                self.assertEqual(sum("was paused for" in text for text in said), 1, said)
+                self.assertEqual(sum("has the library already; it is being watched" in text for text in said), 4, said)
+                self.assertFalse([text for text in said if "0 copies" in text], said)
+                report = self.found(job)
+                self.assertEqual(len(report["watched"]["processes"]), 1)
+                for journal in self.journals():
+                    journal.unlink()
+
+    def test_one_that_waits_says_so(self):
+        job = self.start(BUILT["long_job"], "k")
+        tracer, _, _ = self.slow_attach(job)
+        self.assertIn(f"another dtype-san is joining process {job.pid} at this moment", self.tool("doctor", job.pid))
+        said = self.tool("attach", job.pid, "--options", self.options())
+        self.assertIn(f"another dtype-san is joining process {job.pid}: waiting for it", said)
+        self.assertIn("has the library already; it is being watched", said)
+        self.assertEqual(tracer.wait(60), 0)
+        self.finish(job)
+
+    def test_a_joined_job_that_ends_unseen(self):
+        """Its counts are those of the last power of two; the report says so, and that exec may have followed."""
+        for kinds in ("kx", "kq"):
+            with self.subTest(kinds=kinds):
+                job = self.start(BUILT["long_job"], kinds)
+                self.tool("attach", job.pid, "--options", self.options())
+                time.sleep(0.3)
+                self.finish(job)
+                shown, report = self.report(self.scratch / "journal")
+                [process] = report["watched"]["processes"]
+                self.assertEqual((process["joined"], process["complete"]), (True, False))
+                self.assertIn("(joined while it ran) (no closing record: it runs on, or ended by a signal, _exit or exec, which is "
+                              "not seen in a process that was joined. Counts may be low, and what it became by exec was not "
+                              "watched)", shown.stdout)
+                for journal in self.journals():
+                    journal.unlink()
+
+    def test_a_joined_job_that_ends_by_exit(self):
+        job = self.start(BUILT["long_job"], "k")
+        self.tool("attach", job.pid, "--options", self.options())
+        self.finish(job)
+        shown, report = self.report(self.scratch / "journal")
+        [process] = report["watched"]["processes"]
+        self.assertEqual((process["joined"], process["complete"]), (True, True))
+        self.assertIn("long_job k (joined while it ran)\n", shown.stdout)
+
+
+if __name__ == "__main__":
+    main()
