@@ -10,6 +10,7 @@
 #include "analyzer/clang/front_end.h"
 #include "analyzer/clang/known_options.h"
 #include "analyzer/clang/nvcc.h"
+#include "analyzer/clang/standard_headers.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -132,6 +133,8 @@ std::vector<std::string> adjusted_command(const CompileCommand& command, const L
     const std::vector<std::string> more = cuda_arguments(compiler, adjusted);
     adjusted.insert(adjusted.end(), more.begin(), more.end());
   }
+  const std::vector<std::string> standard = standard_arguments(adjusted);
+  adjusted.insert(adjusted.end(), standard.begin(), standard.end());
   adjusted.insert(adjusted.end(), {"-fsyntax-only", "-w", "-Qunused-arguments", "-ferror-limit=0",
                                    "-resource-dir=" + resource_directory(), "--", command.file});
   return adjusted;

@@ -17,6 +17,7 @@
 #include "analyzer/clang/nvcc.h"
 #include "analyzer/clang/parsed_unit.h"
 #include "analyzer/clang/recording_file_system.h"
+#include "analyzer/clang/standard_headers.h"
 #include "analyzer/clang/translation_unit.h"
 
 namespace dtype_guard::clang_front_end {
@@ -158,6 +159,7 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   }
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   std::map<std::string, std::string> given = cuda_headers();
+  given.insert(standard_headers().begin(), standard_headers().end());
   given.insert(options.files.begin(), options.files.end());
   for (const auto& [path, text] : given) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));

@@ -90,6 +90,11 @@ flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
   flow::Parameter parameter;
   parameter.name = decl->getNameAsString();
   parameter.kind = parameter_kind(type, unit_.types());
+  // `const Tensor& mask = {}` is absent where nobody gives one.
+  const auto* given = llvm::dyn_cast<clang::ParmVarDecl>(decl);
+  if (type.kind == TypeKind::kTensor && given && given->hasDefaultArg()) {
+    parameter.kind = ParameterKind::kOptionalTensor;
+  }
   parameter.by_reference = is_rebindable_reference(decl->getType());
   if (type.kind == TypeKind::kPointer || type.kind == TypeKind::kHolder) {
     const TypeFacts inner = facts(type.inner);

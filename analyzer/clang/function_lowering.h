@@ -151,6 +151,19 @@ class FunctionLowering {
   const Api* contract_of(const std::string& name) const;
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
 
+  // operators by name (lower_dispatcher.cpp)
+  std::optional<ValueId> dispatched_operator(const clang::CXXMethodDecl* method, const Expr* object,
+                                             llvm::ArrayRef<const Expr*> arguments);
+
+  // maps (lower_maps.cpp)
+  std::optional<std::int64_t> key_of(const Expr* expr) const;
+  Lvalue map_element(const Expr* map, const Expr* key);
+  Lvalue map_entry(const Expr* map, bool may_write);
+  void lose_elements(const Expr* map);
+  std::optional<ValueId> map_of(llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> map_member(const clang::CXXMethodDecl* method, const Expr* object,
+                                    llvm::ArrayRef<const Expr*> arguments);
+
   // library functions (lower_operators.cpp)
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
                       llvm::ArrayRef<const Expr*> arguments);

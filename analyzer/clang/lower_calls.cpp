@@ -282,6 +282,7 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
   const bool dispatched = is_dispatched(method) && !(named && named->hasQualifier());
   if (definition && !dispatched) return user_call(definition, value(object), arguments);
   if (const Api* api = contract_of(plain_name(*method))) return sink(*api, method, arguments);
+  if (const auto by_name = dispatched_operator(method, object, arguments)) return *by_name;
   if (method->getIdentifier() || llvm::isa<clang::CXXConversionDecl>(method)) {
     if (const auto known = member(type, object, method, arguments)) return *known;
   }

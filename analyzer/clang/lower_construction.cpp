@@ -67,6 +67,7 @@ flow::ValueId FunctionLowering::zero(clang::QualType type) {
     case TypeKind::kBuffer:
       return type->isPointerType() ? builder_.none() : allocate("array", made.element);
     case TypeKind::kList:
+    case TypeKind::kMap:
       return builder_.value(Op::kPack, "", {});
     case TypeKind::kObject:
       return builder_.value(Op::kObject, plain_name(*made.record), {});
@@ -133,6 +134,11 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         return pack(arguments.drop_front());
       }
       return pack(arguments);
+    case TypeKind::kMap: {
+      if (copies) return copied(arguments[0]);
+      const auto keyed = map_of(arguments);
+      return keyed ? *keyed : builder_.unknown();
+    }
     case TypeKind::kBuffer: {
       if (made.record && made.record->getName().ends_with("_ptr")) {  // what it is given, or nothing
         const bool holds = !arguments.empty() && facts(arguments[0]).kind == TypeKind::kBuffer;
@@ -189,6 +195,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
 
 bool FunctionLowering::holds_values(const TypeFacts& type) const {
   if (!type.record) return false;
+  if (type.kind == TypeKind::kMap) return true;
   if (type.kind == TypeKind::kList) {
     static constexpr std::array kContainers = {"std::vector", "std::array", "std::deque",      "std::list",
                                                "std::tuple",  "std::pair",  "c10::SmallVector"};

@@ -60,6 +60,8 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
     case TypeKind::kList:
     case TypeKind::kBuffer:
       return container_member(name, object, arguments);
+    case TypeKind::kMap:
+      return map_member(method, object, arguments);
     case TypeKind::kPointer:
       if (name == "reset") {
         assign(lvalue(object),
@@ -73,6 +75,11 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
       return builder_.unknown();
     case TypeKind::kLibraryModule:
     case TypeKind::kObject:
+      if (name == "get_buffer" ||
+          name == "get_unsafe_storage_as_tensor") {  // of a nested tensor: all its elements
+        const bool nested = plain_name(*method->getParent()) == "at::native::NestedTensorImpl";
+        if (nested) return builder_.op("flatten", {{"self", value(object)}});
+      }
       if (method->getParent() && derives_from(*method->getParent(), "torch::nn::Module")) {
         const bool own = plain_name(*method->getParent()) == "torch::nn::Module";
         if (own) return module_member(name, object, arguments);

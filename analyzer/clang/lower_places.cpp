@@ -72,6 +72,7 @@ bool FunctionLowering::is_rebindable_reference(clang::QualType type) const {
     case TypeKind::kScalar:
     case TypeKind::kOptional:
     case TypeKind::kList:
+    case TypeKind::kMap:
       return true;
     default:
       return false;  // objects, modules, buffers and pointers are known by identity
@@ -229,6 +230,7 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
     const bool container = type.kind == TypeKind::kList || type.kind == TypeKind::kBuffer;
     switch (operation->getOperator()) {
       case clang::OO_Subscript:
+        if (type.kind == TypeKind::kMap) return map_element(object, operation->getArg(1));
         if (container) return cell_of(object, operation->getArg(1));
         break;
       case clang::OO_Star:
@@ -254,6 +256,7 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
         if (is_one_of(name, {"front", "back"})) return cell_of(object, nullptr);
         if (is_one_of(name, {"data", "begin", "cbegin", "get"})) return lvalue(object);
       }
+      if (kind == TypeKind::kMap && name == "at") return map_element(object, method->getArg(0));
       if (kind == TypeKind::kOptional && name == "value") return lvalue(object);
       if ((kind == TypeKind::kPointer || kind == TypeKind::kHolder) && is_one_of(name, {"get", "ptr"})) {
         return lvalue(object);

@@ -82,6 +82,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"cudaMallocHost", Meaning::kDeviceMemory},
       {"cudaHostAlloc", Meaning::kDeviceMemory},
       {"hipMalloc", Meaning::kDeviceMemory},
+      {"at::native::get_nested_tensor_impl", Meaning::kSame},
       {"at::toDLPack", Meaning::kToDlpack},
       {"at::autocast::cached_cast", Meaning::kCachedCast},
   };

@@ -278,8 +278,9 @@ void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
   statement(stmt->getInit());
   const clang::Expr* range = stmt->getRangeInit();
   const clang::VarDecl* variable = stmt->getLoopVariable();
-  const Lvalue container = lvalue(range);
-  const bool by_reference = is_rebindable_reference(variable->getType());
+  const bool of_map = facts(range).kind == TypeKind::kMap;
+  const bool by_reference = !of_map && is_rebindable_reference(variable->getType());
+  const Lvalue container = of_map ? held(builder_.none()) : lvalue(range);
   const bool rebinds = by_reference && !container.is_value && assigns_to(stmt->getBody(), variable);
   const BlockId again = builder_.block(), next = builder_.block(), done = builder_.block(),
                 after = builder_.block();
@@ -288,7 +289,11 @@ void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
   open_scope();
   {
     Builder::At here(builder_, position(stripped(range)));
-    const Lvalue element = cell(container, std::nullopt, range->getType());
+    const bool writes = variable->getType()->isReferenceType() &&
+                        !variable->getType().getNonReferenceType().isConstQualified() &&
+                        !range->getType().isConstQualified();
+    const Lvalue element =
+        of_map ? map_entry(range, writes) : cell(container, std::nullopt, range->getType());
     if (by_reference && !rebinds && !element.is_value) {
       addresses_[variable] = builder_.address(element.place);
     } else if (!rebinds &&

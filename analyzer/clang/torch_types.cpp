@@ -32,6 +32,8 @@ const std::unordered_map<std::string, TypeKind>& known_classes() {
       {"std::optional", TypeKind::kOptional},
       {"c10::OptionalRef", TypeKind::kOptional},
       {"c10::OptionalArrayRef", TypeKind::kOptional},
+      {"std::map", TypeKind::kMap},
+      {"std::unordered_map", TypeKind::kMap},
       {"std::vector", TypeKind::kList},
       {"std::array", TypeKind::kList},
       {"std::initializer_list", TypeKind::kList},
@@ -56,17 +58,26 @@ const std::unordered_map<std::string, TypeKind>& known_classes() {
   return kClasses;
 }
 
+// ATen's numbers that may be symbols.
+const std::unordered_map<std::string, Dtype>& symbolic_numbers() {
+  static const std::unordered_map<std::string, Dtype> kNumbers = {
+      {"c10::SymFloat", Dtype::kFloat64}, {"c10::SymInt", Dtype::kInt64}, {"c10::SymBool", Dtype::kBool}};
+  return kNumbers;
+}
+
 const clang::TemplateArgumentList* template_arguments(const clang::CXXRecordDecl& record) {
   const auto* specialization = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(&record);
   return specialization ? &specialization->getTemplateArgs() : nullptr;
 }
 
-QualType first_type_argument(const clang::CXXRecordDecl& record) {
+QualType type_argument(const clang::CXXRecordDecl& record, unsigned position) {
   const auto* arguments = template_arguments(record);
-  if (!arguments || arguments->size() == 0) return {};
-  const clang::TemplateArgument& first = arguments->get(0);
-  return first.getKind() == clang::TemplateArgument::Type ? first.getAsType() : QualType();
+  if (!arguments || arguments->size() <= position) return {};
+  const clang::TemplateArgument& argument = arguments->get(position);
+  return argument.getKind() == clang::TemplateArgument::Type ? argument.getAsType() : QualType();
 }
+
+QualType first_type_argument(const clang::CXXRecordDecl& record) { return type_argument(record, 0); }
 
 Dtype integer_dtype(std::uint64_t width, bool is_signed) {
   switch (width) {
@@ -165,6 +176,14 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, con
     }
     if (name == "std::tuple" || name == "std::pair")
       facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
+    if (known->second == TypeKind::kMap) {
+      const TypeKind mapped = classify(type_argument(record, 1), scope).kind;
+      const bool typed =
+          mapped == TypeKind::kTensor || mapped == TypeKind::kDtype || mapped == TypeKind::kOptions;
+      facts = {typed ? TypeKind::kMap : TypeKind::kObject, Dtype::kUndefined, {}, nullptr};
+    }
+  } else if (const auto symbolic = symbolic_numbers().find(name); symbolic != symbolic_numbers().end()) {
+    facts = {TypeKind::kNumber, symbolic->second, {}, nullptr};
   } else if (name == "__gnu_cxx::__normal_iterator" || name == "std::__wrap_iter") {
     facts = classify(first_type_argument(record), scope);  // a vector's iterator is a pointer into it
   } else if (record.isLambda()) {

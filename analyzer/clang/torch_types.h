@@ -28,6 +28,7 @@ enum class TypeKind : std::uint8_t {
   kScalar,         // c10::Scalar: a number that forgets its C++ type
   kOptional,       // inner: what may be absent
   kList,           // vector, array, ArrayRef, tuple, pair; inner: the element when there is one
+  kMap,            // map, unordered_map of tensors or dtypes
   kBuffer,         // a run of floating numbers: vector<float>, float*, float[8]; element is their dtype
   kHolder,         // ModuleHolder<Impl>; inner: Impl
   kPointer,        // raw or smart pointer to something that is not a number; inner: the pointee

@@ -1,6 +1,10 @@
 #include "analyzer/flow/analysis.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <map>
 
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/findings.h"
@@ -68,6 +72,49 @@ class Pass {
 
 }  // namespace
 
+namespace {
+
+// Roots that exceeded their budget. What explodes under autocast explodes in each setting with autocast, and
+// a half model in each of those: either is paid for once.
+class GivenUp {
+ public:
+  bool is_pointless(std::uint32_t root, const PrecisionSetting& setting) {
+    const auto found = roots_.find(root);
+    if (found == roots_.end() || !found->second.exceeded[has_autocast(setting)]) return false;
+    add(found->second.untried, setting.name);
+    return true;
+  }
+  void exceeded(std::uint32_t root, const PrecisionSetting& setting, const std::string& problem) {
+    Entry& entry = roots_[root];
+    entry.exceeded[has_autocast(setting)] = true;
+    if (entry.problem.empty()) entry.problem = problem;
+    add(entry.settings, setting.name);
+  }
+  void list(const Module& module, std::vector<NotLowered>& out) const {
+    for (const auto& [root, entry] : roots_) {
+      std::string reason = fmt::format("budget: {} under {}", entry.problem, fmt::join(entry.settings, ", "));
+      if (!entry.untried.empty())
+        reason += fmt::format("; not tried under {}", fmt::join(entry.untried, ", "));
+      out.push_back({module.functions[root].name, reason, module.functions[root].range});
+    }
+  }
+
+ private:
+  struct Entry {
+    std::array<bool, 2> exceeded = {};
+    std::string problem;
+    std::vector<std::string> settings, untried;
+  };
+  static bool has_autocast(const PrecisionSetting& setting) { return setting.autocast != Dtype::kUndefined; }
+  static void add(std::vector<std::string>& names, const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+
+  std::map<std::uint32_t, Entry> roots_;
+};
+
+}  // namespace
+
 std::vector<std::uint32_t> roots_to_analyse(const FunctionIndex& index,
                                             const std::vector<std::uint32_t>& through) {
   const std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
@@ -79,20 +126,18 @@ AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32
   AnalysisResult out;
   const Module& module = index.module();
   FindingCollector collector(module, options);
-  std::vector<bool> given_up(module.functions.size());
+  GivenUp given_up;
   for (const PrecisionSetting& setting : options.settings) {
     for (const std::string& torch_version : options.torch_versions) {
       const Pass pass(index, options, setting, torch_version);
       for (const std::uint32_t root : roots) {
-        // What explodes once explodes in each setting: that is paid for once.
         std::string problem;
-        if (given_up[root] || pass.look_at(root, collector, out.refusals, problem)) continue;
-        const Function& function = module.functions[root];
-        out.not_analysed.push_back({function.name, "budget: " + problem, function.range});
-        given_up[root] = true;
+        if (given_up.is_pointless(root, setting)) continue;
+        if (!pass.look_at(root, collector, out.refusals, problem)) given_up.exceeded(root, setting, problem);
       }
     }
   }
+  given_up.list(module, out.not_analysed);
   out.findings = collector.take();
   return out;
 }

@@ -5,11 +5,13 @@
 #include <map>
 
 #include "analyzer/flow/forms.h"
+#include "analyzer/flow/function_info.h"
 
 namespace dtype_guard::flow {
 namespace {
 
 constexpr std::array<std::string_view, 5> kContractions = {"matmul", "bmm", "mm", "einsum", "baddbmm"};
+constexpr std::array<std::string_view, 3> kSoftmaxes = {"softmax", "_softmax", "_safe_softmax"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
@@ -24,6 +26,7 @@ Api product_api(std::string_view op) {
   api.spellings = {api.name};
   api.operands.resize(2);
   api.operands[0].role = "left";
+  api.operands[0].argument = 0;
   api.operands[1].role = "right";
   api.operands[1].argument = 1;
   api.operands[1].same_as = "left";
@@ -35,6 +38,8 @@ Api product_api(std::string_view op) {
 
 bool is_contraction(std::string_view op) { return is_one_of(kContractions, op); }
 
+bool is_softmax(std::string_view op) { return is_one_of(kSoftmaxes, op); }
+
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs) {
   std::uint8_t all = kNoLineage;
   bool table = false;
@@ -45,7 +50,7 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
   }
   if (op == "cos" || op == "sin" || op == "polar") return all | kTable;
   if (op == "mul" && table && other) return static_cast<std::uint8_t>((all & ~kTable) | kRotated);
-  if (op == "softmax") return all & kProduct ? kScores : all;
+  if (is_softmax(op)) return all & kProduct ? kScores : all;
   if (op == "linear") return kNoLineage;
   if (is_contraction(op)) {
     // Scores times values end the attention; queries times keys begin it.
@@ -56,7 +61,10 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
 
 const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
                              std::uint8_t left, std::uint8_t right) {
-  if (!is_contraction(op) || !((left | right) & (kRotated | kScores))) return nullptr;
+  if (!is_contraction(op)) return nullptr;
+  const bool begins =
+      std::binary_search(info.begin_attention.begin(), info.begin_attention.end(), instruction.result);
+  if (!begins && !((left | right) & (kRotated | kScores))) return nullptr;
   if (op == "einsum" && einsum_kind(instruction, info) != Einsum::kSums) return nullptr;
   static const std::map<std::string_view, Api> kApis = [] {
     std::map<std::string_view, Api> made;

@@ -1,6 +1,7 @@
 // Attention written by hand: a product of matrices one of whose inputs derives from attention scores or from
-// a rotary embedding. Such a call has no contract of its own, but it throws when its inputs differ. Lineage
-// is what a tensor's history says about that; it travels with the alternative.
+// a rotary embedding, or whose result becomes scores (look_ahead.h). Such a call has no contract of its own,
+// but it throws when its inputs differ. Lineage is what a tensor's history says about that; it travels with
+// the alternative.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +24,13 @@ inline constexpr std::uint8_t kScores = 8;   // a softmax of one
 
 // Whether the operator is a product of matrices.
 bool is_contraction(std::string_view op);
+bool is_softmax(std::string_view op);
 
 // The lineage of an operator's result; `inputs` has one entry for each tensor that went in.
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs);
 
 // The contract of a product whose inputs have that lineage; null: not attention. `instruction` tells an
-// einsum that only multiplies from one that sums.
+// einsum that only multiplies from one that sums, and `info` whether the product begins attention.
 const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
                              std::uint8_t left, std::uint8_t right);
 

@@ -166,6 +166,7 @@ class Engine {
   struct StatedDtype {
     Dtype dtype = Dtype::kUndefined;
     bool assumed = false;
+    bool uncertain = false;
   };
   struct Input {
     std::string_view argument;

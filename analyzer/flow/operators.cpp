@@ -84,7 +84,7 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
         if (each.kind == Kind::kOptions && op.name != "randint") continue;
         out.has_dtype = true;
         const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-        out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed});
+        out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain});
       }
     }
   }
@@ -181,7 +181,10 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       const OperatorResults results(op, site, chosen, stated, rank, origins_, symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
+        // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
+        if (dtype) each.uncertain = dtype->uncertain;
+        if (op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined) each.uncertain = false;
         out = join(out, Value(each), symbols_);
       }
     }

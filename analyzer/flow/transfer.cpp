@@ -145,12 +145,12 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
   for (const Alternative& each : tensors(state, argument(state, instruction, 1))) {
     unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
     const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-    dtypes.push_back({known ? each.dtype : Dtype::kUndefined, each.assumed});
+    dtypes.push_back({known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain});
   }
   if (unchanged) return argument(state, instruction, 0);
   Value out;
   for (const Alternative& from : tensors(state, argument(state, instruction, 0))) {
-    for (const auto& [dtype, assumed] : dtypes) {
+    for (const auto& [dtype, assumed, uncertain] : dtypes) {
       Alternative to = from;
       if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
         out = join(out, Value(from), symbols_);
@@ -174,7 +174,7 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
         origin.after = dtype;
         to.dtype = dtype;
         to.assumed = assumed;
-        to.uncertain = dtype == Dtype::kUndefined;  // a cast settles what was not known before it
+        to.uncertain = uncertain || dtype == Dtype::kUndefined;  // it settles what was not known before
         to.origin = origins_.origin(origin);
         to.trail = origins_.step(0, to.origin,
                                  {0, 0, activation.function, &instruction, "cast", from.dtype, dtype,

@@ -4,15 +4,18 @@
 // up, so that silence can be told from blindness.
 //
 //   attention_calls [--overlay FILE TEXT_FILE]... [--emit FLOW_FILE] ROOT SOURCE [FLAG...]
-//   attention_calls --link FLOW_FILE...
+//   attention_calls --link [--of FILE]... FLOW_FILE...
 //
 // With --overlay, FILE is read as if it held what stands in TEXT_FILE. With --emit nothing is evaluated: what
-// was lowered is written to FLOW_FILE, for --link.
+// was lowered is written to FLOW_FILE, for --link. With --of only what runs functions of FILE is evaluated,
+// for findings alone.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/flow/analysis.h"
@@ -32,6 +35,32 @@ bool is_known(const flow::SinkOperand& operand) {
     if (!absent && !typed) return false;
   }
   return !operand.alternatives.empty();
+}
+
+bool is_half_always(const flow::SinkOperand& operand) {
+  return is_known(operand) && std::all_of(operand.alternatives.begin(), operand.alternatives.end(),
+                                          [](const flow::Alternative& each) { return is_half(each.dtype); });
+}
+
+// What came as an operand on all ways to it: dtypes, those that rest on something unknown with "?", "none",
+// "unknown".
+void note_operand(json& into, const flow::SinkOperand& operand, const Api& api) {
+  if (into.is_null()) {
+    into = {{"known", false},
+            {"half", false},
+            {"dtypes", json::array()},
+            {"argument", api.find(operand.role)->argument}};
+  }
+  into["known"] = into["known"].get<bool>() || is_known(operand);
+  into["half"] = into["half"].get<bool>() || is_half_always(operand);
+  for (const flow::Alternative& each : operand.alternatives) {
+    const bool absent = each.kind == flow::Alternative::Kind::kNone;
+    const bool typed = each.kind == flow::Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined;
+    std::string dtype = absent ? "none" : typed ? std::string(dtype_guard::name(each.dtype)) : "unknown";
+    if (typed && each.uncertain) dtype += "?";
+    json& dtypes = into["dtypes"];
+    if (std::find(dtypes.begin(), dtypes.end(), dtype) == dtypes.end()) dtypes.push_back(dtype);
+  }
 }
 
 json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) {
@@ -58,8 +87,7 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
                   {"operands", json::object()}};
         }
         for (const flow::SinkOperand& operand : record.operands) {
-          json& known = call["operands"][operand.role];
-          known = (!known.is_null() && known.get<bool>()) || is_known(operand);
+          note_operand(call["operands"][operand.role], operand, *record.api);
         }
       }
     }
@@ -74,7 +102,20 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-json seen_in(const flow::Module& module, const std::string& torch_version) {
+// The roots that run functions of these files.
+std::vector<std::uint32_t> roots_through(const flow::FunctionIndex& index,
+                                         const std::set<std::string>& files) {
+  const flow::Module& module = index.module();
+  std::vector<std::uint32_t> through;
+  for (std::uint32_t id = 0; id < module.functions.size(); ++id) {
+    const std::uint32_t file = module.functions[id].range.file;
+    if (file < module.files.size() && files.count(module.files[file])) through.push_back(id);
+  }
+  return through.empty() ? through : flow::roots_to_analyse(index, through);
+}
+
+json seen_in(const flow::Module& module, const std::string& torch_version,
+             const std::set<std::string>& files = {}) {
   flow::AnalysisOptions options;
   options.contracts = &builtin_contracts();
   if (!torch_version.empty()) options.torch_versions = {torch_version};
@@ -85,7 +126,9 @@ json seen_in(const flow::Module& module, const std::string& torch_version) {
                  {"files", module.files},
                  {"findings", json::array()},
                  {"not_analysed", json::array()}};
-  const flow::AnalysisResult result = flow::analyse(module, options);
+  const flow::FunctionIndex index(module);
+  const flow::AnalysisResult result = flow::analyse(
+      index, files.empty() ? flow::roots_to_analyse(index) : roots_through(index, files), options);
   for (const Finding& each : result.findings) {
     report["findings"].push_back({{"rule", each.rule},
                                   {"file", each.location.file},
@@ -103,13 +146,18 @@ json seen_in(const flow::Module& module, const std::string& torch_version) {
   for (const flow::NotLowered& each : result.not_analysed) {
     report["not_analysed"].push_back(each.function + ": " + each.reason);
   }
-  report["calls"] = calls_of(module, options);
+  if (files.empty()) report["calls"] = calls_of(module, options);
   return report;
 }
 
 constexpr std::string_view kVersionLine = "// torch ";
 
-json linked(const std::vector<std::string>& paths) {
+json linked(std::vector<std::string> paths) {
+  std::set<std::string> files;
+  while (paths.size() > 1 && paths[0] == "--of") {
+    files.insert(paths[1]);
+    paths.erase(paths.begin(), paths.begin() + 2);
+  }
   std::vector<flow::Module> modules;
   std::string torch_version;
   for (const std::string& path : paths) {
@@ -119,7 +167,7 @@ json linked(const std::vector<std::string>& paths) {
     }
     modules.push_back(flow::parse(text));
   }
-  return seen_in(flow::link(std::move(modules)), torch_version);
+  return seen_in(flow::link(std::move(modules)), torch_version, files);
 }
 
 json lowered(std::vector<std::string> words) {
@@ -163,7 +211,7 @@ int main(int argc, char** argv) {
   if (report.is_null()) {
     std::cerr
         << "usage: attention_calls [--overlay FILE TEXT_FILE]... [--emit FLOW_FILE] ROOT SOURCE [FLAG...]\n"
-           "       attention_calls --link FLOW_FILE...\n";
+           "       attention_calls --link [--of FILE]... FLOW_FILE...\n";
     return 2;
   }
   std::cout << report.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';

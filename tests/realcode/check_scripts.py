@@ -12,6 +12,22 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 TOOL, TESTS = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 
+# The first left is no tensor that has methods; the operands of the third product are float32 on purpose.
+WRAPPED = """struct Wrapped {
+  at::Tensor tensor;
+  operator const at::Tensor&() const { return tensor; }
+};
+at::Tensor wrapped(const Wrapped& q, const at::Tensor& k, const at::Tensor& v) {
+  at::Tensor weights = at::matmul(q, k).softmax(-1).type_as(v);
+  return at::matmul(weights, v);
+}
+at::Tensor exact(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  at::Tensor wide = q.to(torch::kFloat), narrow = k.to(torch::kFloat);
+  at::Tensor weights = at::matmul(wide, narrow).softmax(-1).type_as(v);
+  return at::matmul(weights, v);
+}
+"""
+
 
 def run(script, scratch, sources, *options, checkouts=TESTS, folder="golden/lint"):
     table = scratch / "table.json"
@@ -42,6 +58,20 @@ def main():
         expect(status == 0 and "4 of 4 found" in output, "four planted, four found", output)
         again = run("plant.py", scratch, ["product_ok.cpp"], "--count", "4", "--seed", "7")[1]
         expect(again == output, "the same seed plants the same", output + again)
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = pathlib.Path(folder)
+        checkout = scratch / "checkout"
+        checkout.mkdir()
+        (checkout / "a.cpp").write_text(WRAPPED)
+        run("silence.py", scratch, ["*.cpp"], checkouts=folder, folder="checkout")
+        record = scratch / "record.txt"
+        status, output = run("plant.py", scratch, ["*.cpp"], "--record", record, checkouts=folder, folder="checkout")
+        refused = [line.split("matmul ")[1] for line in output.splitlines() if line.startswith("not counted")]
+        expect(sorted(refused) == ["left: q [does not compile]"] * 2 + ["left: wide [float32 already]"] * 2 +
+               ["right: narrow [float32 already]"] * 2, "what promotes nothing is not counted", output)
+        expect(status == 0 and "these calls give only 10 promotions" in output and "10 of 10 found" in output,
+               "all others are planted and found", output)
+        expect(record.read_text().split("\n", 1)[1] == output, "the record is what was printed", record.read_text())
     with tempfile.TemporaryDirectory() as folder:
         status, output = run("silence.py", pathlib.Path(folder), ["product_bad.cpp"])
         expect("[attention-mixed-dtypes]" in output, "a finding is listed", output)

@@ -176,9 +176,10 @@ def run(args):
         list(pool.map(one, work))
 
 
-def link(args, flows):
-    """What is seen when these are one program."""
-    command = [str(args.tool), "--link", *(str(each) for each in flows)]
+def link(args, flows, files=()):
+    """What is seen when these are one program; with `files`, of what runs functions of these."""
+    only = [word for name in files for word in ("--of", name)]
+    command = [str(args.tool), "--link", *only, *(str(each) for each in flows)]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=8 * args.timeout)
     except subprocess.TimeoutExpired:
@@ -247,7 +248,7 @@ def add_up(args):
         row["lines"] = lines_in(root, [name for name in files if not name.startswith("/")], cache)
         row["calls"] = len(calls)
         row["operands"] = sum(len(call["operands"]) for call in calls.values())
-        row["known"] = sum(sum(call["operands"].values()) for call in calls.values())
+        row["known"] = sum(each["known"] for call in calls.values() for each in call["operands"].values())
         share = 100 * row["known"] / row["operands"] if row["operands"] else 0
         print(f"{repository['folder']:24} {row['sources']:7} {row['parsed']:6} {row['failed']:6} {row['headers']:7} "
               f"{row['lines']:7} "

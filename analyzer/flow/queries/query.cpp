@@ -190,9 +190,18 @@ class Search {
     if (options_.named_by_user) return true;
     if (defect.origin && is_half(defect.origin->before)) return true;
     return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
-      if (&other == defect.arrived) return false;
-      return std::any_of(other.alternatives.begin(), other.alternatives.end(),
-                         [](const Alternative& each) { return is_known(each) && is_half(each.dtype); });
+      return &other != defect.arrived && is_half_beside(other, defect.alternative);
+    });
+  }
+
+  // Where both hang on the same condition, and may be of one dtype, what is half is so on another path.
+  bool is_half_beside(const SinkOperand& other, const Alternative& mine) const {
+    const bool may_agree =
+        std::any_of(other.alternatives.begin(), other.alternatives.end(),
+                    [&](const Alternative& each) { return is_known(each) && each.dtype == mine.dtype; });
+    return std::any_of(other.alternatives.begin(), other.alternatives.end(), [&](const Alternative& each) {
+      const bool elsewhere = may_agree && symbols_.intersect(each.symbols, mine.symbols) != 0;
+      return is_known(each) && is_half(each.dtype) && !elsewhere;
     });
   }
 

@@ -3,6 +3,7 @@ folder, and an example of what a contract file or a range of versions adds."""
 import concurrent.futures
 import json
 import os
+import re
 import time
 
 import project
@@ -42,7 +43,8 @@ at::Tensor run(const at::Tensor& q, const at::Tensor& mask) {
 class CachedRules(project.Case):
     def same_from_everywhere(self, name, *arguments):
         """The rules of the findings, which are those of a fresh run, of a cached one and of a linked summary."""
-        flags = ("--", *project.FLAGS.replace("'", "").split())
+        named = re.search(r"^// standard: (\S+)$", (self.folder / name).read_text(), re.M)
+        flags = ("--", *project.FLAGS.replace("'", "").split(), *([f"-std={named.group(1)}"] if named else []))
         run = [name, "--format=json", *arguments]
         summary, home = self.scratch / f"{name}.sum", self.scratch / f"cache-{name}"
         fresh = self.lint("--no-cache", *run, *flags)

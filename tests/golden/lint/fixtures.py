@@ -2,6 +2,7 @@
 
 `// expect: RULE` on a line says that a finding of that rule has its primary location there; nothing else may be found.
 Files called *_ok.cpp hold no such comment: they are the look-alikes that must be clean, in every precision setting.
+`// standard: c++23` says in which C++ a file is written, where that is not C++17.
 """
 import json
 import pathlib
@@ -26,8 +27,10 @@ def expected(path):
 def findings(path, options):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
+        named = re.search(r"^// standard: (\S+)$", path.read_text(), re.M)
+        standard = named.group(1) if named else "c++17"
         command = [LINT, "--root", str(HERE), f"--format=json={report}", "--color=never", *options, str(path),
-                   "--", "-std=c++17", "-include", TORCH]
+                   "--", f"-std={standard}", "-include", TORCH]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
         data = json.loads(report.read_text())
     return run, sorted((f["location"]["line"], f["rule"]) for f in data["findings"] if not f["suppression"]), data

@@ -32,7 +32,8 @@ class Tidy(project.Case):
         return sorted((rule, file, int(line)) for file, line, rule in found)
 
     def test_all_fixtures_say_the_same(self):
-        names = sorted(path.name for path in project.HERE.glob("*.cpp"))
+        # clang-tidy has the standard library's own <stdfloat>, which declares nothing for Clang.
+        names = sorted(path.name for path in project.HERE.glob("*.cpp") if "<stdfloat>" not in path.read_text())
         self.assertGreater(len(names), 20)
         for name in names:
             (self.folder / name).write_text((project.HERE / name).read_text())

@@ -86,6 +86,25 @@ class ExcludeDispatchKeyGuard {
 }  // namespace impl
 void set_default_dtype(ScalarType);
 }  // namespace c10
+namespace c10 {
+template <class Signature>
+class TypedOperatorHandle;
+template <class Result, class... Args>
+class TypedOperatorHandle<Result(Args...)> {
+ public:
+  Result call(Args... args) const;
+};
+class OperatorHandle {
+ public:
+  template <class Signature>
+  TypedOperatorHandle<Signature> typed() const;
+};
+class Dispatcher {
+ public:
+  static Dispatcher& singleton();
+  OperatorHandle findSchemaOrThrow(const char* name, const char* overload);
+};
+}  // namespace c10
 #define TORCH_CHECK(cond, ...)                                             \
   if (__builtin_expect(static_cast<bool>(!(cond)), 0)) {                   \
     ::c10::detail::torchCheckFail(__func__, __FILE__, __LINE__, "" #cond); \
@@ -128,6 +147,7 @@ class Tensor : public TensorBase {
   Tensor type_as(const Tensor& other) const;
   Tensor softmax(int64_t dim, std::optional<ScalarType> dtype = std::nullopt) const;
   Tensor view(IntArrayRef size) const;
+  Tensor new_ones(IntArrayRef size, TensorOptions options = {}) const;
   std::vector<Tensor> unbind(int64_t dim = 0) const;
   std::tuple<Tensor, Tensor> max(int64_t dim, bool keepdim = false) const;
   void* data_ptr() const;

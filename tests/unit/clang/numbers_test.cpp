@@ -111,5 +111,20 @@ TEST_CASE("a counter changes: a loop over it ends") {
                  "  store i, %4\n"));
 }
 
+TEST_CASE("ATen's numbers that may be symbols are numbers") {
+  const std::string code =
+      "namespace c10 { class SymFloat { public: SymFloat(double); SymFloat sqrt() const; operator Scalar() "
+      "const; }; }\n"
+      "at::Tensor f(const at::Tensor& x, const c10::SymFloat scale) { return x * scale.sqrt(); }";
+  CHECK(body(code, "f") ==
+        "  %1 = param 0\n"
+        "  %2 = param 1\n"
+        "  %3 = const float64\n"
+        "  %4 = alloc number(dtype=%3)\n"
+        "  %5 = load %4[*]\n"
+        "  %6 = op mul(self=%1, other=%5)\n"
+        "  return %6\n");
+}
+
 }  // namespace
 }  // namespace dtype_guard::clang_front_end

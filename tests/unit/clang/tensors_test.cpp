@@ -180,5 +180,22 @@ TEST_CASE("std::array's braces are one list") {
                  "  %5 = pack(%3, %4)\n  store a, %5\n"));
 }
 
+TEST_CASE("a tensor parameter with a default may be absent") {
+  const LoweredSource source = lower_snippet("void f(const at::Tensor& x, const at::Tensor& mask = {}) {}");
+  CHECK(contains(body_with_positions(source, "f"), "parameter x: tensor\n"));
+  CHECK(contains(body_with_positions(source, "f"), "parameter mask: optional_tensor\n"));
+}
+
+TEST_CASE("the buffer of a nested tensor has its dtype") {
+  const std::string code =
+      "namespace at::native { struct NestedTensorImpl { at::Tensor get_unsafe_storage_as_tensor() const; };\n"
+      "NestedTensorImpl* get_nested_tensor_impl(const at::Tensor& tensor); }\n"
+      "at::Tensor f(const at::Tensor& x) { return "
+      "at::native::get_nested_tensor_impl(x)->get_unsafe_storage_as_tensor(); }";
+  const std::string text = body(code, "f");
+  INFO(text);
+  CHECK(contains(text, "op flatten(self=%1)"));
+}
+
 }  // namespace
 }  // namespace dtype_guard::clang_front_end

@@ -83,8 +83,33 @@ TEST_CASE("a root beyond its budget is listed, and nothing is said of it") {
   CHECK(result.findings.empty());
   REQUIRE(result.not_analysed.size() == 1);
   CHECK(result.not_analysed[0].function == "main");
-  CHECK(result.not_analysed[0].reason == "budget: more than 20 instructions were evaluated");
+  CHECK(result.not_analysed[0].reason ==
+        "budget: more than 20 instructions were evaluated under autocast-fp16, fp16-fp32-buffers; not tried "
+        "under "
+        "autocast-bf16, bf16-fp32-buffers");
   CHECK(lint(program).findings.size() == 1);
+}
+
+TEST_CASE("what explodes under autocast is still looked at as a half model") {
+  std::string body;
+  for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = const 1\n";
+  const std::string program =
+      "\nfunction f\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = op autocast_enabled::cuda()\n"
+      "  branch %2 ? b1 : b2\nb1:\n" +
+      body +
+      "  jump b2\nb2:\n  %3 = const 2\n  %4 = pack(%3, %3)\n  %5 = op ones(%4)\n  %6 = op mul(%1, %5) ; "
+      "7:3-7:9\n"
+      "  %7 = sink flash(q=%6, k=%1, v=%1)\n  return\n";
+  LintOptions tight;
+  tight.step_budget = 20;
+  const AnalysisResult result = lint(program, tight);
+  CHECK(summary(result) ==
+        std::vector<std::string>{
+            "7 attention-implicit-promotion q in f [fp16-fp32-buffers bf16-fp32-buffers]"});
+  REQUIRE(result.not_analysed.size() == 1);
+  CHECK(
+      result.not_analysed[0].reason ==
+      "budget: more than 20 instructions were evaluated under autocast-fp16; not tried under autocast-bf16");
 }
 
 TEST_CASE("calls that double at every level end in the budget, not in a hang") {

@@ -127,6 +127,31 @@ b3:
   CHECK(findings(attention_main(loop, "%15", "%2", "%3")).size() == 1);
 }
 
+TEST_CASE("what is half on another path is no evidence against a wide operand") {
+  const auto wrapper = [](const std::string& other) {
+    return "\nfunction wrapper\n  parameter wide: number \"bool\"\n  variables a, c\nb0:\n  %1 = param 0\n"
+           "  %2 = const 2\n  %3 = pack(%2, %2)\n  %4 = const float16\n  %5 = const float32\n"
+           "  branch %1 ? b1 : b2\nb1:\n  %6 = op randn(%3, dtype=%5) ; 3:1-3:9\n  store a, %6\n  store c, "
+           "%6\n"
+           "  jump b3\nb2:\n  %7 = op randn(%3, dtype=%4)\n  store a, %7\n  store c, %7\n  jump b3\nb3:\n" +
+           other + "  %10 = load a\n  %11 = load c\n  %12 = sink flash(q=%10, k=%11, v=%11)\n  return\n";
+  };
+  CHECK(findings(wrapper("")).empty());
+  CHECK(findings(wrapper("  %8 = op randn(%3, dtype=%4)\n  store c, %8\n")).size() == 1);
+}
+
+TEST_CASE("a cast to a dtype that is known settles what was not known before it") {
+  const auto of_either = [](const std::string& dtype) {
+    return findings(
+        attention_main("  %10 = op ones(%101)\n  %11 = pack(%1, %10)\n  %12 = load %11[*]\n"
+                       "  %13 = op to(self=%12, dtype=" +
+                           dtype + ") ; 7:3-7:9\n",
+                       "%13", "%2", "%3"));
+  };
+  CHECK(!of_either("%103").empty());
+  CHECK(of_either("%102").empty());
+}
+
 TEST_CASE("a path that throws reaches no call") {
   const std::string thrown =
       "  %10 = const unknown\n  branch %10 ? b1 : b2\nb1:\n  %11 = op ones(%101)\n"

@@ -43,6 +43,49 @@ TEST_CASE("only an einsum that sums is a product") {
   CHECK(findings(rotary_main(kCos, einsum("i,j->ij"))).empty());
 }
 
+// Queries that were widened, without a rotary embedding, times keys: %12. `after` makes something of it.
+std::string plain_main(const std::string& after) {
+  return attention_main(
+      "  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9\n"
+      "  %12 = op matmul(self=%11, other=%2) ; 8:3-8:9\n" +
+          after,
+      "%1", "%2", "%3");
+}
+const std::string kWeights = "  %13 = op softmax(self=%12)\n";
+
+TEST_CASE("queries times keys begin attention when a softmax and another product follow") {
+  const Found found = {
+      "7 attention-mixed-dtypes left in main [autocast-fp16 autocast-bf16 "
+      "fp16-fp32-buffers bf16-fp32-buffers]"};
+  CHECK(summary(lint(plain_main(kWeights + "  %14 = op matmul(self=%13, other=%3)\n"))) == found);
+  CHECK(findings(plain_main("")).empty());
+  CHECK(findings(plain_main(kWeights)).empty());
+  CHECK(findings(plain_main("  %14 = op matmul(self=%12, other=%3)\n")).empty());
+}
+
+TEST_CASE("what follows is looked for through scales, masks, variables and branches") {
+  const std::string through =
+      "  %13 = const 0.125\n  %14 = op mul(self=%12, other=%13)\n  store a, %14\n  %15 = op "
+      "defined(self=%2)\n"
+      "  branch %15 ? b1 : b2\nb1:\n  %16 = load a\n  %17 = op add(self=%16, other=%2)\n  store a, %17\n"
+      "  jump b2\nb2:\n  %18 = load a\n  %19 = op to(self=%18, dtype=%103)\n  %20 = op softmax(self=%19)\n"
+      "  %21 = op to(self=%20, dtype=%102)\n  store b, %21\n  %22 = load b\n"
+      "  %23 = op bmm(self=%22, mat2=%3)\n";
+  CHECK(findings(plain_main(through)).size() == 1);
+}
+
+TEST_CASE("a softmax of something else makes no scores of a product") {
+  const auto with = [](const std::string& between) {
+    return plain_main(
+        "  store a, %12\n" + between +
+        "  %13 = load a\n  %14 = op softmax(self=%13)\n  %15 = op matmul(self=%14, other=%3)\n");
+  };
+  CHECK(findings(with("")).size() == 1);
+  CHECK(findings(with("  store a, %2\n")).empty());
+  CHECK(findings(with("  %16 = load a\n  %17 = op linear(input=%16, weight=%2)\n  store a, %17\n")).empty());
+  CHECK(findings(with("  %16 = load a\n  %17 = op gt(self=%16, other=%2)\n  store a, %17\n")).empty());
+}
+
 TEST_CASE("lineage: a table is no rotation, scores are a softmax of a product, and both end somewhere") {
   CHECK(lineage_after("cos", {kNoLineage}) == kTable);
   CHECK(lineage_after("cat", {kTable, kTable}) == kTable);
