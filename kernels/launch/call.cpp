@@ -10,7 +10,7 @@
 namespace flash_ref {
 namespace {
 
-thread_local char message[512];
+thread_local char message[KeptMessage::kBytes];
 
 const char* device_name(int type) {
   switch (type) {
@@ -32,6 +32,9 @@ const char* device_name(int type) {
 }
 
 }  // namespace
+
+KeptMessage::KeptMessage() { std::memcpy(text_, message, kBytes); }
+KeptMessage::~KeptMessage() { std::memcpy(message, text_, kBytes); }
 
 Call::Call(const char* api) : api_(api) { message[0] = '\0'; }
 

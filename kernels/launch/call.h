@@ -43,4 +43,17 @@ class TupleText {
   char text_[128];
 };
 
+// This thread's message as it is now, put back at the end of the scope.
+class KeptMessage {
+ public:
+  static constexpr std::size_t kBytes = 512;
+  KeptMessage();
+  ~KeptMessage();
+  KeptMessage(const KeptMessage&) = delete;
+  KeptMessage& operator=(const KeptMessage&) = delete;
+
+ private:
+  char text_[kBytes];
+};
+
 }  // namespace flash_ref

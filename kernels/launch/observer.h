@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "flash_ref/observer.h"
+#include "kernels/launch/call.h"
 #include "kernels/launch/contract_table.h"
 
 namespace flash_ref {
@@ -37,15 +38,28 @@ inline void tell_forever(unsigned phase, const flash_ref_call_event& event) {
     if ((observer->flags & phase) != 0) observer->notify(observer->context, &event);
 }
 
+// Observers may call kernels themselves; what a call that failed has to say is still there after them.
+template <class Tell>
+void tell_after(flash_ref_call_event& event, Tell tell) {
+  event.phase = FLASH_REF_AFTER;
+  if (event.status == FLASH_REF_OK) [[likely]] {
+    tell();
+    return;
+  }
+  const KeptMessage kept;
+  tell();
+}
+
 template <class Body>
 int tell_all(flash_ref_call_event& event, Body body) {
   const RemovableObservers removable;
   removable.tell(FLASH_REF_OBSERVE_BEFORE, event);
   tell_forever(FLASH_REF_OBSERVE_BEFORE, event);
   event.status = body();
-  event.phase = FLASH_REF_AFTER;
-  removable.tell(FLASH_REF_OBSERVE_AFTER, event);
-  tell_forever(FLASH_REF_OBSERVE_AFTER, event);
+  tell_after(event, [&] {
+    removable.tell(FLASH_REF_OBSERVE_AFTER, event);
+    tell_forever(FLASH_REF_OBSERVE_AFTER, event);
+  });
   return event.status;
 }
 
@@ -71,8 +85,7 @@ template <class Run, class Options, class... Tensors>
   if ((kinds & kRemovableObservers) != 0) return tell_all(event, [&] { return run(tensors..., options); });
   tell_forever(FLASH_REF_OBSERVE_BEFORE, event);
   event.status = run(tensors..., options);
-  event.phase = FLASH_REF_AFTER;
-  tell_forever(FLASH_REF_OBSERVE_AFTER, event);
+  tell_after(event, [&] { tell_forever(FLASH_REF_OBSERVE_AFTER, event); });
   return event.status;
 }
 

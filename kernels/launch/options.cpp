@@ -29,7 +29,8 @@ int read_options(const Call& call, const void* given, std::size_t first, std::si
     return call.fail(FLASH_REF_BAD_OPTIONS,
                      "options.struct_size is 0 but other members are set; set it to sizeof(%s)", type);
   }
-  if (size < first || size > kLargest) {
+  const bool cuts_member = size < known && size % alignof(void*) != 0;
+  if (size < first || size > kLargest || cuts_member) {
     return call.fail(FLASH_REF_BAD_OPTIONS, "options.struct_size is %u; expected %zu, sizeof(%s)", size,
                      known, type);
   }

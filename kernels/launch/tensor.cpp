@@ -122,7 +122,7 @@ int check_apart(const Call& call, const Tensor& out, const Tensor& other) {
   };
   const auto last = [](const Tensor& t) {
     return reinterpret_cast<std::uintptr_t>(t.data) +
-           static_cast<std::uintptr_t>(t.highest * t.element_bytes);
+           static_cast<std::uintptr_t>((t.highest + 1) * t.element_bytes - 1);
   };
   const bool ranges_meet = first(out) <= last(other) && first(other) <= last(out);
   const bool meet = out.data == other.data || (ranges_meet && dense(out) && dense(other));

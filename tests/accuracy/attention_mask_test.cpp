@@ -34,11 +34,14 @@ TEST_CASE("attention with a mask of each dtype keeps the error rule, forward and
 TEST_CASE("a row whose mask hides every key gets zeros and minus infinity, and gives zeros back") {
   const AttentionCase sizes{1, 4, 40, 1, 1, 32};
   for (const TestDtype& dtype : {kFloat16, kBFloat16}) {
-    for (MaskAs mask : {MaskAs::kTruths, MaskAs::kFloats}) {
+    for (const auto& [mask, hidden] : {std::pair(MaskAs::kTruths, -kInfinity),
+                                       {MaskAs::kFloats, -kInfinity},
+                                       {MaskAs::kFloats, -3.4e38}}) {
       std::mt19937 random(3);
       AttentionInputs inputs = random_inputs(sizes, dtype, random);
       inputs.mask.assign(160, 0.0);
-      std::fill_n(inputs.mask.begin() + 40, 40, -kInfinity);
+      const double hides = mask == MaskAs::kFloats ? hidden : -kInfinity;
+      std::fill_n(inputs.mask.begin() + 40, 40, hides);
       AttentionBwdCall call(sizes, dtype);
       call.forward.mask_as = mask;
       call.fill(inputs, random_values(random, inputs.q.size(), dtype));

@@ -83,7 +83,8 @@ typedef struct flash_ref_attention_options {
   /* Since ABI version 3. */
   const DLTensor* mask; /* bool, float32 or the dtype of q; (seq_q, seq_k) or (batch, heads, seq_q, seq_k),
                            where any size but seq_k may be 1 for all; bool: only true takes part, numbers are
-                           added to a score after softcap; NULL: none. With varlen, seq_q and seq_k are those
+                           added to a score after softcap, and hide the key where that is below -2.3e38, as
+                           -infinity does; NULL: none. With varlen, seq_q and seq_k are those
                            of the longest sequences or more, and i and j count from the sequence's start. */
 } flash_ref_attention_options;
 

@@ -165,6 +165,10 @@ TEST_CASE("attention: layouts") {
     a.lse.data = static_cast<char*>(a.out.data) + 4;
     REQUIRE_ERROR(a.call(), bad, prefixed("lse shares memory with out"));
   }
+  SECTION("out within the last number of lse, which is wider") {
+    a.out.data = static_cast<char*>(a.lse.data) + 2 * 4 * 5 * sizeof(float) - 2;
+    REQUIRE_ERROR(a.call(), bad, prefixed("lse shares memory with out"));
+  }
   SECTION("strides beyond the address space") {
     strides[0] = std::int64_t{1} << 62;
     a.k.strides = strides;
@@ -207,7 +211,7 @@ TEST_CASE("attention: options") {
     REQUIRE_ERROR(a.call(), bad,
                   prefixed("options.struct_size is 0 but other members are set; set it to "
                            "sizeof(flash_ref_attention_options)"));
-    for (std::uint32_t size : {4U, 39U, 4097U, 0xffffffffU}) {
+    for (std::uint32_t size : {4U, 39U, 41U, 57U, 63U, 4097U, 0xffffffffU}) {
       a.options.struct_size = size;
       REQUIRE_ERROR(a.call(), bad,
                     prefixed("options.struct_size is " + std::to_string(size) +

@@ -102,6 +102,27 @@ TEST_CASE("an observer sees a call before and after") {
   CHECK(seen.events.back().status == FLASH_REF_BAD_DTYPE);
 }
 
+TEST_CASE("a failed call's message outlives a call that an observer makes") {
+  struct Caller {
+    flash_ref_observer observer;
+    int calls = 0;
+    static void notify(void* context, const flash_ref_call_event*) {
+      auto* self = static_cast<Caller*>(context);
+      if (self->calls++ == 0) RotaryArguments().call();
+    }
+  };
+  Caller caller{{sizeof(flash_ref_observer), FLASH_REF_OBSERVE_AFTER, Caller::notify, nullptr, nullptr}};
+  caller.observer.context = &caller;
+  REQUIRE(slot().add(&caller.observer) == FLASH_REF_OBSERVER_OK);
+  AttentionArguments arguments;
+  arguments.k.dtype = {2, 32, 1};
+  const auto failed = arguments.call();
+  REQUIRE(slot().remove(&caller.observer) == FLASH_REF_OBSERVER_OK);
+  CHECK(caller.calls == 2);
+  CHECK(failed.status == FLASH_REF_BAD_DTYPE);
+  CHECK(failed.message.find("k has dtype float32") != std::string::npos);
+}
+
 TEST_CASE("every function with a contract is observed") {
   Seen seen;
   const Listener listener(seen, "a", FLASH_REF_OBSERVE_AFTER);
