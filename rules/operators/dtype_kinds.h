@@ -112,4 +112,14 @@ inline bool widens(const PromotionResult& with, const PromotionResult& without) 
   return after != nullptr && before != nullptr && is_floating(*after) && bits(*after) > bits(*before);
 }
 
+inline PromotionError not_the_same(const Operator& op, const OperatorInput& a, const OperatorInput& b) {
+  return {fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}", op.name, a.argument,
+                      b.argument, name(a.dtype), name(b.dtype))};
+}
+
+inline PromotionError neither_wins(Dtype autocast, Dtype met) {
+  return {
+      fmt::format("autocast to {} meets {}: it promotes neither to the other", name(autocast), name(met))};
+}
+
 }  // namespace dtype_guard

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "rules/operators/dtype_kinds.h"
 #include "rules/operators/operators.h"
@@ -58,10 +59,7 @@ class Evaluation {
     for (const OperatorInput& input : inputs_) {
       if (!is_eligible(input) || input.argument == "out") continue;
       if (input.dtype == Dtype::kFloat32) widest = Dtype::kFloat32;
-      if (widest != Dtype::kFloat32 && input.dtype != widest) {
-        return PromotionError{fmt::format("autocast to {} meets {}: it promotes neither to the other",
-                                          name(context_.autocast), name(input.dtype))};
-      }
+      if (widest != Dtype::kFloat32 && input.dtype != widest) return neither_wins(widest, input.dtype);
     }
     cast_eligible(widest);
     return result();
@@ -285,10 +283,8 @@ class Evaluation {
   Outcome promoted() {
     if (op_.requires_same) return same();
     std::vector<ResultTypeOperand> operands;
-    for (const OperatorInput& input : promoting()) {
-      const bool raised = op_.dimensioned && is_tensor(input);
-      operands.push_back({input.dtype, raised ? RankClass::kDim : input.rank});
-    }
+    for (const OperatorInput& input : promoting())
+      operands.push_back({input.dtype, op_.dimensioned && is_tensor(input) ? RankClass::kDim : input.rank});
     Outcome joined = result_type(operands, context_.default_dtype);
     if (joined == Outcome(Dtype::kUndefined)) {
       return PromotionError{fmt::format("{} has no promotion for these operands", op_.name)};
@@ -312,15 +308,10 @@ class Evaluation {
         free = {input.dtype, input.rank};
         continue;
       }
-      return PromotionError{fmt::format("{} expects {} and {} to have the same dtype, but got {} and {}",
-                                        op_.name, chosen.front().argument, input.argument,
-                                        name(chosen.front().dtype), name(input.dtype))};
+      return not_the_same(op_, chosen.front(), input);
     }
-    if (free) {
-      const ResultTypeOperand both[] = {{chosen.front().dtype, chosen.front().rank}, *free};
-      return result_type(both, context_.default_dtype);
-    }
-    return unless_refused(chosen.front().dtype);
+    const ResultTypeOperand own = {chosen.front().dtype, chosen.front().rank};
+    return free ? result_type(std::array{own, *free}, context_.default_dtype) : unless_refused(own.dtype);
   }
 
   Outcome widened() {
