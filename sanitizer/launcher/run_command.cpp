@@ -193,9 +193,23 @@ class Run {
   }
 
   static std::string clean_line(const Report& report) {
-    std::uint64_t calls = summarise(report).calls;
-    if (calls == 0) return "no findings; no call to a watched kernel was seen";
-    return fmt::format("no findings; {} {} to watched kernels", calls, calls == 1 ? "call" : "calls");
+    const std::uint64_t calls = summarise(report).calls;
+    const std::string seen =
+        calls == 0 ? "no call to a watched kernel was seen"
+                   : fmt::format("{} {} to watched kernels", calls, calls == 1 ? "call" : "calls");
+    return "no findings; " + seen + unfinished(report);
+  }
+
+  // What a process did after its last record is lost when it could not write, or was killed.
+  static std::string unfinished(const Report& report) {
+    if (!report.watched) return "";
+    const auto& processes = report.watched->processes;
+    const auto count = std::count_if(processes.begin(), processes.end(), [](const WatchedProcess& each) {
+      return !each.complete && each.replaced_by.empty();
+    });
+    if (count == 0) return "";
+    return fmt::format("; {} ended without a closing record: calls and findings may be missing",
+                       count == 1 ? "a process" : fmt::format("{} processes", count));
   }
 
   const RunArguments& arguments_;

@@ -66,6 +66,12 @@ class Untouched(Case):
         done = self.preloaded("bash", "-c", script)
         self.assertEqual(done.stdout, "status 4\n")
 
+    def test_a_run_that_lost_something_is_not_called_clean(self):
+        done = self.execute(BUILT["command"], "run", "--", BUILT["kernel_calls"], "signal", "9")
+        self.assertIn("; a process ended without a closing record: calls and findings may be missing\n", done.stderr)
+        done = self.execute(BUILT["command"], "run", "--", BUILT["kernel_calls"], "clean")
+        self.assertNotIn("closing record", done.stderr)
+
     def test_unwritable_journal_does_not_stop_the_program(self):
         done = self.execute(BUILT["kernel_calls"], "wrong", LD_PRELOAD=preloadable(BUILT["library"]),
                             DTYPE_SAN_OPTIONS="journal=/proc/nowhere")
