@@ -1,5 +1,6 @@
 // What an operator gives when its dtype hangs on how it is called: with a rounding mode, with the number
 // first, as the second of several results, from numbers that keep their C++ type.
+#include <torch/nn/functional/upsampling.h>
 #include <torch/types.h>
 
 #include <tuple>
@@ -101,4 +102,16 @@ void ok_numbers_of_integers(const Tensor& x) {
 // What has no dimension gets one before it is joined to others.
 void bad_joined_scalar(const Tensor& x) {
   attend(torch::hstack({torch::full({}, 1.0), x}), x, x);  // expect: attention-implicit-promotion
+}
+
+// Autocast has float32 for every way to resize but the mean of areas. 1.13 lists none, so only newer headers
+// can tell.
+void ok_resized_by_area(const Tensor& x) {
+  namespace F = torch::nn::functional;
+  const auto half = std::vector<double>({0.5});
+  attend(F::interpolate(x, F::InterpolateFuncOptions().scale_factor(half).mode(torch::kArea)), x, x);
+}
+void ok_resized_in_a_mode_made_elsewhere(const Tensor& x,
+                                         const torch::nn::functional::InterpolateFuncOptions& how) {
+  attend(torch::nn::functional::interpolate(x, how), x, x);
 }
