@@ -39,8 +39,8 @@ Without the launcher: LD_PRELOAD=.../libdtype_san.so DTYPE_SAN_OPTIONS=journal=r
 (DTYPE_SAN_OPTIONS=help=1 prints its options; run and report take the same through --options).
 
 Exit status: run ends as the command did (126, 127: it could not be started); report: 0 none, 1 findings,
-2 usage; attach, detach, on, off: 0 done, 1 refused; doctor: 0 can be watched, 1 not; report 3: a journal could not be read completely, or --require-calls was not met. run gives 3 for the latter, or
-when a report could not be written, where the command itself ended with 0.)";
+2 usage; attach, detach, on, off: 0 done, 1 refused; doctor: 0 can be watched, 1 not; report 3: a journal could not be read completely, or --require-calls was not met. run gives 3 for the same, or
+when findings could not be recorded or a report not written, where the command itself ended with 0.)";
 
 const std::string kFormatHelp = dtype_guard::format_names() + "; =FILE to write it there (repeatable)";
 constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";

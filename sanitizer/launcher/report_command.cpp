@@ -162,7 +162,9 @@ int report_command(const ReportArguments& arguments) {
   for (const std::string& problem : problems) tell("{}", problem);
   TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
   const Written written = write_outputs(outputs, report, std::cout, text);
-  if (!problems.empty()) return 3;
+  const bool is_whole =
+      std::all_of(journals.begin(), journals.end(), [](const Journal& journal) { return journal.lost == 0; });
+  if (!problems.empty() || !is_whole) return 3;
   if (!written.terminal || !written.files) return 2;
   if (has_open_findings(report)) return 1;
   return arguments.require_calls ? missing_calls(report) : 0;

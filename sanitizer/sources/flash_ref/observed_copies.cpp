@@ -278,7 +278,7 @@ void say_unwatched(std::string_view path) {
        << "' holds flash_ref without an observer slot and was opened by dlmopen: calls that objects of its "
           "namespace "
           "make are not seen, only those through an address from dlsym";
-  record_process(*mapped, note.c_str());
+  record_process(*mapped, note.c_str(), true);
 }
 
 }  // namespace

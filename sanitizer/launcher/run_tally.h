@@ -1,0 +1,36 @@
+// The tally of a run (runtime/tally_page.h): what the watched processes could not write is told here, in
+// memory that they share with this command.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sanitizer/runtime/tally_page.h"
+
+namespace dtype_guard::san {
+
+struct Losses {
+  std::vector<std::string> sentences;  // empty: nothing is known to be missing
+  bool findings = false;               // there were findings among it
+};
+
+class RunTally {
+ public:
+  // Without memory for it nothing is counted, and nothing is known to be lost.
+  RunTally();
+  ~RunTally();
+  RunTally(const RunTally&) = delete;
+  RunTally& operator=(const RunTally&) = delete;
+
+  // The value of kTallyVariable; empty when there is no tally.
+  std::string path() const;
+  // `journals`: how many the run has left.
+  Losses losses(std::size_t journals) const;
+
+ private:
+  int file_ = -1;
+  TallyPage* page_ = nullptr;
+};
+
+}  // namespace dtype_guard::san
