@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -111,11 +112,6 @@ class Switch {
           fmt::format("the library in process {} is of another version than this command", process_.pid)};
     fields.library_version[sizeof fields.library_version - 1] = '\0';
     fields.problem[sizeof fields.problem - 1] = '\0';
-    if (fields.owner != 0 && fields.owner != number_inside(process_))
-      throw AttachError{fmt::format(
-          "process {} was forked from process {} by a bare system call, and has that one's switch until "
-          "it calls a watched kernel: switch {}, or this one after its first call",
-          process_.pid, fields.owner, fields.owner)};
     return fields;
   }
 
@@ -129,6 +125,9 @@ class Switch {
   }
 
   bool has_descriptor() const { return !file_.empty(); }
+  bool is_of(const Fields& fields) const {
+    return fields.owner == 0 || fields.owner == number_inside(process_);
+  }
 
  private:
   Switch(const ProcessFacts& process, std::string file, std::uint64_t address)
@@ -165,24 +164,42 @@ class Switch {
   std::uint64_t address_;
 };
 
+// A child of fork has its parent's for a moment.
+std::optional<std::pair<Switch, Fields>> find_switch(const ProcessFacts& process) {
+  constexpr int kRounds = 50;
+  for (int round = 0;; ++round) {
+    const auto control = Switch::find(process);
+    if (!control) return std::nullopt;
+    const Fields fields = control->read();
+    if (control->is_of(fields)) return std::pair(*control, fields);
+    if (round == kRounds)
+      throw AttachError{fmt::format(
+          "process {} was forked from process {} by a bare system call, and has that one's switch until "
+          "it calls a watched kernel: switch {}, or this one after its first call",
+          process.pid, fields.owner, fields.owner)};
+    const timespec pause = {0, 10'000'000};
+    nanosleep(&pause, nullptr);
+  }
+}
+
 }  // namespace
 
 std::optional<ControlState> read_control(const ProcessFacts& process) {
-  const auto control = Switch::find(process);
-  if (!control) return std::nullopt;
-  const Fields fields = control->read();
-  return ControlState{fields.on != 0, fields.library_version, fields.problem, control->has_descriptor()};
+  const auto found = find_switch(process);
+  if (!found) return std::nullopt;
+  const auto& [control, fields] = *found;
+  return ControlState{fields.on != 0, fields.library_version, fields.problem, control.has_descriptor()};
 }
 
 bool switch_control(const ProcessFacts& process, bool on) {
-  const auto control = Switch::find(process);
-  if (const std::string there = without_switch(process); !control && !there.empty())
+  const auto found = find_switch(process);
+  if (const std::string there = without_switch(process); !found && !there.empty())
     throw AttachError{fmt::format("process {} {}", process.pid, there)};
-  if (!control)
+  if (!found)
     throw AttachError{fmt::format("process {} runs without dtype-san; 'dtype-san attach {}' puts it in",
                                   process.pid, process.pid)};
-  const Fields fields = control->read();
-  control->write(on ? 1 : 0);
+  const auto& [control, fields] = *found;
+  control.write(on ? 1 : 0);
   return fields.on != 0;
 }
 
