@@ -4,10 +4,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <fstream>
+#include <sstream>
+#include <string>
 
 #include "sanitizer/attach/process_facts.h"
 #include "sanitizer/launcher/message.h"
@@ -24,22 +28,49 @@ int open_memory(pid_t process) {
 
 bool is_refused(int file, int how) { return flock(file, how | LOCK_NB) != 0 && errno == EWOULDBLOCK; }
 
+// The process that has the lock, as /proc/locks tells: "1: FLOCK  ADVISORY  WRITE 4711 00:15:1234 0 EOF". 0
+// where it cannot be told.
+pid_t holder_of(int file) {
+  struct stat status = {};
+  if (fstat(file, &status) != 0) return 0;
+  std::ifstream locks("/proc/locks");
+  const std::string inode = fmt::format(":{}", status.st_ino);
+  for (std::string line; std::getline(locks, line);) {
+    std::istringstream words(line);
+    std::string number, kind, strength, access, place;
+    pid_t holder = 0;
+    words >> number >> kind >> strength >> access >> holder >> place;
+    if (words && kind == "FLOCK" && place.ends_with(inode) && holder > 0) return holder;
+  }
+  return 0;
+}
+
 }  // namespace
 
 AttachTurn::AttachTurn(pid_t process) : file_(open_memory(process)) {
   if (file_ < 0 || !is_refused(file_, LOCK_EX)) return;
-  tell("another dtype-san is joining process {}: waiting for it", process);
   const auto end = std::chrono::steady_clock::now() + kLongestTurn;
-  while (is_refused(file_, LOCK_EX)) {
-    if (std::chrono::steady_clock::now() > end) {
+  bool told = false;
+  do {
+    const pid_t holder = holder_of(file_);
+    const std::string name =
+        holder != 0 ? fmt::format("another dtype-san (process {})", holder) : "another dtype-san";
+    if (!told) tell("{} is joining process {}: waiting for it", name, process);
+    told = true;
+    const bool is_stopped = holder != 0 && thread_status(holder, holder, "State") == "T";
+    if (is_stopped || std::chrono::steady_clock::now() > end) {
       close(file_);
-      throw AttachError{fmt::format(
-          "another dtype-san has been joining process {} for {} s (was it stopped?): end it, then try again",
-          process, kLongestTurn.count())};
+      throw AttachError{is_stopped
+                            ? fmt::format("{}, which is joining process {}, is stopped by a signal: 'kill "
+                                          "-CONT {}' lets it finish, "
+                                          "'kill -KILL {}' ends it; then try again",
+                                          name, process, holder, holder)
+                            : fmt::format("{} has been joining process {} for {} s: end it, then try again",
+                                          name, process, kLongestTurn.count())};
     }
     const timespec pause = {0, 10'000'000};
     nanosleep(&pause, nullptr);
-  }
+  } while (is_refused(file_, LOCK_EX));
 }
 
 AttachTurn::~AttachTurn() {

@@ -85,6 +85,7 @@ struct Fields {
   std::uint32_t on;
   char library_version[32];
   std::uint32_t owner;
+  char journal[1024];
   char problem[256];
 };
 static_assert(sizeof(Fields) == sizeof(ControlPage) && offsetof(Fields, on) == offsetof(ControlPage, on) &&
@@ -111,7 +112,7 @@ class Switch {
       throw AttachError{
           fmt::format("the library in process {} is of another version than this command", process_.pid)};
     fields.library_version[sizeof fields.library_version - 1] = '\0';
-    fields.problem[sizeof fields.problem - 1] = '\0';
+    fields.journal[sizeof fields.journal - 1] = fields.problem[sizeof fields.problem - 1] = '\0';
     return fields;
   }
 
@@ -188,7 +189,8 @@ std::optional<ControlState> read_control(const ProcessFacts& process) {
   const auto found = find_switch(process);
   if (!found) return std::nullopt;
   const auto& [control, fields] = *found;
-  return ControlState{fields.on != 0, fields.library_version, fields.problem, control.has_descriptor()};
+  return ControlState{fields.on != 0, fields.library_version, fields.journal, fields.problem,
+                      control.has_descriptor()};
 }
 
 bool switch_control(const ProcessFacts& process, bool on) {

@@ -13,6 +13,7 @@ namespace dtype_guard::san {
 struct ControlState {
   bool on = false;
   std::string library_version;
+  std::string journal;         // the file; empty: none is known
   std::string problem;         // why findings are not recorded; empty: nothing is known of that
   bool has_descriptor = true;  // else it is reached through the process's memory
 };

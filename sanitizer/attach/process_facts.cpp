@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -284,6 +285,15 @@ pid_t live_thread_of(pid_t pid) {
 bool has_ended(pid_t pid) {
   const std::string state = thread_status(pid, live_thread_of(pid), "State");
   return state.empty() || state == "Z" || state == "X";
+}
+
+bool is_ending(pid_t pid) {
+  const pid_t thread = live_thread_of(pid);
+  const std::uint64_t pending = bits_of(thread_status(pid, thread, "SigPnd"));
+  if (has_ended(pid) || (pending >> (SIGKILL - 1) & 1U) != 0) return true;
+  std::error_code error;
+  (void)std::filesystem::read_symlink(fmt::format("/proc/{}/exe", thread), error);
+  return error == std::errc::no_such_file_or_directory && !is_kernel_thread(pid);
 }
 
 std::string thread_status(pid_t pid, pid_t thread, const std::string& field) {

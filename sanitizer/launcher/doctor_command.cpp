@@ -108,9 +108,11 @@ bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
                                control->library_version, control->on ? "on" : "off",
                                control->on ? "off" : "on", pid));
     if (!control->has_descriptor)
-      diagnosis.note("it has closed the descriptor of its switch, or its limit leaves no room for one: switching it "
-                     "needs the right to ptrace");
-    if (!control->problem.empty()) diagnosis.bad(fmt::format("what it calls is not all recorded: {}", control->problem));
+      diagnosis.note(
+          "it has closed the descriptor of its switch, or its limit leaves no room for one: switching it "
+          "needs the right to ptrace");
+    if (!control->problem.empty())
+      diagnosis.bad(fmt::format("what it calls is not all recorded: {}", control->problem));
     return true;
   }
   if (AttachTurn::is_taken(pid)) {

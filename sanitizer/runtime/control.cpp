@@ -60,6 +60,13 @@ void close_inherited() {
   descriptor = -1;
 }
 
+template <std::size_t size>
+void put_text(char (&field)[size], std::string_view text) {
+  const std::size_t length = std::min(text.size(), size - 1);
+  memcpy(field, text.data(), length);
+  field[length] = '\0';
+}
+
 void on_fork() {
   if (page.load(std::memory_order_relaxed) == nullptr) return;
   QuietSection quiet;
@@ -87,12 +94,11 @@ void open_control() {
   if (old == nullptr) (void)pthread_atfork(nullptr, nullptr, on_fork);
 }
 
-void tell_control(std::string_view problem) {
+void tell_control(std::string_view journal, std::string_view problem) {
   ControlPage* shared = page.load(std::memory_order_relaxed);
   if (shared == nullptr) return;
-  const std::size_t size = std::min(problem.size(), sizeof shared->problem - 1);
-  memcpy(shared->problem, problem.data(), size);
-  shared->problem[size] = '\0';
+  put_text(shared->journal, journal);
+  put_text(shared->problem, problem);
 }
 
 }  // namespace dtype_guard::san

@@ -26,7 +26,7 @@ inline void switch_watching(bool on) { switch_word.load()->store(on ? 1 : 0, std
 // _Fork or a raw clone with its first record.
 void open_control();
 
-// For another process to read: why findings are not recorded; empty when they are.
-void tell_control(std::string_view problem);
+// For another process to read: the journal, and why findings are not recorded; empty when they are.
+void tell_control(std::string_view journal, std::string_view problem);
 
 }  // namespace dtype_guard::san

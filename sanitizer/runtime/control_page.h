@@ -21,7 +21,8 @@ struct ControlPage {
   // Of later versions; 0 where the library is older.
   std::uint32_t
       owner;  // process id: a child that was forked in a way that nobody can see has its parent's page
-  char problem[256];  // why findings are not recorded; empty: they are
+  char journal[1024];  // the file; empty until there is one
+  char problem[256];   // why findings are not recorded; empty: they are
 };
 static_assert(sizeof(ControlPage) <= 4096);
 

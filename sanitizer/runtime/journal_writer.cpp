@@ -144,14 +144,13 @@ void tell_failure(Process& process, Scratch& scratch, long error) {
                   : "Name a directory that you can write in DTYPE_SAN_OPTIONS=journal=");
   say(message.view());
   TextBuffer<256> problem;
-  problem << "no journal can be created at '" << process.journal_path << "': " << error_text(error);
-  tell_control(problem.view());
+  problem << "no journal can be created (" << error_text(error) << ") at '" << process.journal_path << '\'';
+  tell_control({}, problem.view());
 }
 
 // Once it was told that there is none, and now there is.
 void forget_failure(Process& process) {
   if (process.open_failure_told.exchange(0, std::memory_order_relaxed) == 0) return;
-  tell_control({});
   if (TallyPage* page = tally()) page->without.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -172,6 +171,7 @@ void start(Process& process, Scratch& scratch) {
   process.loss_reason.store(0, std::memory_order_relaxed);
   if (TallyPage* page = tally()) page->journals.fetch_add(1, std::memory_order_relaxed);
   set_state(process, JournalState::kOpen);
+  tell_control(process.journal_path, {});
   forget_failure(process);
   write_process_frame(process, scratch);
   expect_bare_children();
@@ -217,7 +217,7 @@ void note_unwritten(Process& process, long error) {
   if (!is_first) return;
   TextBuffer<256> problem;
   problem << "some of what it found could not be written: " << error_text(error);
-  tell_control(problem.view());
+  tell_control(process.journal_path, problem.view());
   if (!settings().print_summary) return;
   TextBuffer<256> message;
   message << "the journal cannot be written: " << error_text(error) << "; what process " << process_id()

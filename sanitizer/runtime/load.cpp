@@ -107,8 +107,10 @@ void on_quick_exit();
   if (mailbox != nullptr) {
     cupti::start_late();  // the driver was initialised without us
     TextBuffer<sizeof mailbox->problem> problem;
-    if (const std::string_view reason = missing_journal(); !reason.empty())
-      problem << "no journal can be created: " << reason;
+    if (const std::string_view reason = missing_journal(); !reason.empty()) {
+      problem << "no journal can be created (" << reason << ") at '" << process()->journal_path << '\'';
+      switch_watching(false);  // until somebody has made room for one
+    }
     answer(*mailbox, problem.c_str());
   }
 }

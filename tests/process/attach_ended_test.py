@@ -121,7 +121,7 @@ class Ended(PauseCase):
         tracer, _, _ = self.slow_attach(job)
         self.assertIn(f"another dtype-san is joining process {job.pid} at this moment", self.tool("doctor", job.pid))
         said = self.tool("attach", job.pid, "--options", self.options())
-        self.assertIn(f"another dtype-san is joining process {job.pid}: waiting for it", said)
+        self.assertRegex(said, rf"another dtype-san \(process \d+\) is joining process {job.pid}: waiting for it")
         self.assertIn("has the library already; it is being watched", said)
         self.assertEqual(tracer.wait(60), 0)
         self.finish(job)
