@@ -11,6 +11,7 @@
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/output.h"
+#include "sanitizer/launcher/own_contracts.h"
 
 namespace dtype_guard::san {
 
@@ -123,6 +124,7 @@ AttachError reason_of(const ProcessFacts& process, AttachError error) {
 
 int attach_command(const AttachArguments& arguments) {
   const CombinedOptions options = combine_options(arguments.options);
+  check_compiled_contracts(std::string(options.values.contracts.view()));
   const std::string library = find_library(arguments.library).string();
   const pid_t pid = parse_pid(arguments.pid);
   const AttachTurn turn(pid);

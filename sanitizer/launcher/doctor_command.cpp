@@ -135,12 +135,19 @@ bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
   return !there.empty();
 }
 
+// As ps shows a process without a command line: a thread of the kernel, or one that has ended.
+std::string short_name(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/comm", pid));
+  std::string name;
+  std::getline(in, name);
+  return fmt::format("[{}]", printable(name));
+}
+
 int diagnose_process(pid_t pid, const std::string& library) {
   Diagnosis diagnosis;
   const ProcessFacts process = read_process(pid);
-  diagnosis.good(
-      fmt::format("process {}: {}", pid,
-                  process.command.empty() ? "(a kernel thread?)" : printable_command(process.command)));
+  diagnosis.good(fmt::format("process {}: {}", pid,
+                             process.command.empty() ? short_name(pid) : printable_command(process.command)));
   if (look_at_library(process, diagnosis)) {
     // Nothing more is to be found out about joining it.
   } else if (const std::string problem = obstacle(process, library); !problem.empty()) {

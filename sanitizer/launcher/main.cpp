@@ -192,6 +192,7 @@ int dispatch(int argc, char** argv) {
     doctor.command.assign(end + 1, words.end());
     words.erase(end, words.end());
   }
+  const std::size_t behind_dashes = doctor.command.size();
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
@@ -205,7 +206,12 @@ int dispatch(int argc, char** argv) {
   if (app.got_subcommand("attach")) return attach_command(attach);
   if (app.got_subcommand("detach") || app.got_subcommand("off")) return switch_command(pid, false);
   if (app.got_subcommand("on")) return switch_command(pid, true);
-  if (app.got_subcommand("doctor")) return doctor_command(doctor);
+  if (app.got_subcommand("doctor")) {
+    if (doctor.command.size() != behind_dashes || (behind_dashes != 0 && !doctor.pid.empty()))
+      return usage_error(fmt::format("doctor takes one process id, or a command behind --, not '{}' and '{}'",
+                                     doctor.pid, fmt::join(doctor.command, " ")));
+    return doctor_command(doctor);
+  }
   if (app.got_subcommand("explain")) return explain_command(rule);
   if (run.command.empty()) return usage_error("run: no command was given; see dtype-san run --help");
   return run_command(run);

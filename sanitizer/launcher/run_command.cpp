@@ -46,6 +46,8 @@ class Run {
                                   read_own_contracts(arguments.contracts))) {}
 
   int go() {
+    check_expected(options_.values, settings_.own_contracts, {});
+    check_compiled_contracts(text_of(options_.values.contracts));
     fs::path library = find_library(arguments_.library);
     CommandCheck check = check_command(arguments_.command.front(), library_identity(library));
     if (check.status != 0) {
@@ -96,12 +98,17 @@ class Run {
 
   void choose_journal(const fs::path& private_folder) {
     std::string wanted = !arguments_.journal.empty() ? arguments_.journal : text_of(options_.values.journal);
+    std::error_code error;
     if (wanted.empty()) {
       journal_ = private_folder / "journal";
     } else {
-      journal_ = fs::absolute(wanted).lexically_normal();
+      journal_ = fs::absolute(wanted, error).lexically_normal();
+      if (error)
+        throw UsageError{
+            fmt::format("--journal '{}' has no place: the current directory is gone ({}); name one that "
+                        "begins with /",
+                        wanted, error.message())};
     }
-    std::error_code error;
     fs::create_directories(journal_, error);
     if (error || access(journal_.c_str(), W_OK | X_OK) != 0)
       throw UsageError{fmt::format("{}: journals cannot be written there: {}", journal_.string(),
