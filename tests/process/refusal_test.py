@@ -1,5 +1,6 @@
 """What cannot be done is refused before anything starts, with a reason, and with the status that says which kind."""
 import os
+import pathlib
 import shutil
 import struct
 
