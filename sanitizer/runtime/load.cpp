@@ -15,6 +15,7 @@
 #include "sanitizer/runtime/tally.h"
 #include "sanitizer/sources/absent_kernels.h"
 #include "sanitizer/sources/bound_calls.h"
+#include "sanitizer/sources/bound_ends.h"
 #include "sanitizer/sources/call_check.h"
 #include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
@@ -86,6 +87,7 @@ void on_quick_exit();
     const BoundCalls bound = watch_bound_calls();
     mailbox->unobserved_copies = bound.copies;
     mailbox->bound_calls = bound.calls;
+    watch_bound_ends();
   }
   (void)decide_watching();
   bool linked = observes_any_copy() || has_watched_kernel();
