@@ -46,6 +46,15 @@ class Attaching(PauseCase):
         self.assertNotIn("is not taken", self.tool("attach", job.pid))
         self.finish(job)
 
+    def test_a_job_without_a_free_descriptor(self):
+        fill = ("import resource, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50)); files = []\n"
+                "try:\n  while True: files.append(open('/dev/null'))\nexcept OSError: pass\n"
+                "print('ready', flush=True); sys.stdin.read(); print(len(files))\n")
+        job = self.start(sys.executable, "-S", "-c", fill)
+        for words in (["attach", "--options", self.options()], ["doctor"]):
+            self.assertIn("has no free descriptor (50 of 50 are in use)", self.tool(*words, job.pid, status=1))
+        self.assertRegex(self.finish(job), "^4[0-9]\n$")
+
     def test_another_tool_that_is_stopped(self):
         """It holds the turn as a tool does; the one that waits names it and does not wait for ever."""
         job = self.start(BUILT["long_job"], "k")
