@@ -2,6 +2,7 @@
 away. The job behaves as without the library; what can be recorded is, and what cannot is told with its reason."""
 import os
 import subprocess
+import sys
 import time
 
 from support import BUILT, Case, environment, main, preloadable
@@ -40,6 +41,26 @@ class Lost(Case):
                 done, report = self.report(self.scratch / "journal")
                 self.assertEqual((done.returncode, self.counts(report)), (1, (1, [1])), done.stderr)
                 journal.unlink()
+
+    def test_a_kernel_that_is_called_first_when_none_is_free(self):
+        """A program that opens the kernels itself begins its journal at the first call."""
+        program = (BUILT["source"] + "/programs/ctypes_calls.py", BUILT["kernels"])
+        fill = ("import os, resource, runpy, sys; resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200)); sys.argv = sys.argv[1:]\n"
+                "import ctypes, _ctypes, struct\nload = ctypes.CDLL\n"
+                "def full(*words, **more):\n"
+                "  library = load(*words, **more)\n"
+                "  try:\n    while True: os.dup(0)\n  except OSError: return library\n"
+                "ctypes.CDLL = full\n"
+                "with open(sys.argv[0]) as file: code = compile(file.read(), sys.argv[0], 'exec')\n"
+                "exec(code, {'__name__': '__main__'})\n")
+        words = (sys.executable, "-c", fill, *program)
+        plain = self.execute(*words)
+        self.assertEqual(plain.returncode, 0, plain.stderr)
+        done, report = self.run_command(*words)
+        self.assertEqual((done.returncode, done.stdout), (0, plain.stdout), done.stderr)
+        self.assertGreater(self.counts(report)[0], 0)
+        self.assertGreater(len(report["findings"]), 0)
+        self.assertEqual(report["not_analysed"], [])
 
     def test_descriptors_that_become_free_again(self):
         _, report = self.confined("freed")
@@ -117,11 +138,11 @@ class Lost(Case):
 
 
 class Switches(Case):
-    def job(self, mode, **changes):
+    def job(self, mode, options="start=on", **changes):
         folder = self.scratch / "journal"
         job = subprocess.Popen([BUILT["confined"], mode], cwd=self.scratch, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                env=environment(LD_PRELOAD=preloadable(BUILT["library"]),
-                                               DTYPE_SAN_OPTIONS=f"journal={folder}:print_summary=0", **changes))
+                                               DTYPE_SAN_OPTIONS=f"journal={folder}:print_summary=0:{options}", **changes))
         self.addCleanup(job.communicate)
         self.addCleanup(job.kill)
         return job
@@ -157,6 +178,19 @@ class Switches(Case):
         self.assertTrue(self.is_on(child))
         self.tool("off", parent)
         self.assertTrue(self.is_on(child))
+
+    def test_a_child_of_a_dormant_job(self):
+        """It has made no call that is looked at, and has a switch of its own all the same."""
+        job = self.job("fork", options="start=dormant")
+        _, parent, _, child = job.stdout.readline().split()
+        self.assertIn("is now watched", self.tool("on", child))
+        self.assertEqual((self.is_on(parent), self.is_on(child)), (False, True))
+        time.sleep(0.2)
+        job.stdin.close()
+        job.stdin = None
+        self.assertEqual(job.wait(), 0)
+        _, report = self.report(self.scratch / "journal")
+        self.assertEqual([occurrence["pid"] for finding in report["findings"] for occurrence in finding["occurrences"]], [int(child)])
 
     def test_a_job_that_closed_our_descriptors(self):
         job = self.job("closed")

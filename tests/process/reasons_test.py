@@ -1,6 +1,5 @@
 """What dtype-san says when something is in the way: the thing, its value, and the true reason; never a success that is none."""
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -75,20 +74,29 @@ class Attaching(PauseCase):
         self.assertIn("1 copy of flash_ref watched", self.attach(job, self.options()))
         self.finish(job)
 
+    def timed_attach(self, job):
+        return subprocess.Popen([BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
+                                env=environment(), stderr=subprocess.PIPE, text=True)
+
     def test_a_job_that_is_killed_meanwhile(self):
-        for _ in range(25):
-            job = subprocess.Popen([BUILT["long_job"], "k"], env=environment(), cwd=self.scratch, stdin=subprocess.PIPE,
-                                   stdout=subprocess.PIPE, text=True)
-            self.assertEqual(job.stdout.readline(), "ready\n")
-            tool = subprocess.Popen([BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
-                                    env=environment(), stderr=subprocess.PIPE, text=True)
-            time.sleep(random.uniform(0.001, 0.02))
+        """At any moment of an attach: that it ended is the reason, and no other."""
+        job = self.start(BUILT["long_job"], "ksss")
+        began = time.monotonic()
+        self.timed_attach(job).communicate(timeout=60)
+        whole = time.monotonic() - began
+        self.finish(job)
+        failed = 0
+        for part in range(80):
+            job = self.start(BUILT["long_job"], "ksss")
+            tool = self.timed_attach(job)
+            time.sleep(whole * (part % 40 + 1) / 40)
             job.kill()
             said = tool.communicate(timeout=60)[1]
-            job.communicate()
             if tool.returncode != 0:
+                failed += 1
                 self.assertEqual(tool.returncode, 1)
                 self.assertRegex(said, rf"process {job.pid} (ended|has ended|was ended by signal 9)|there is no process {job.pid}")
+        self.assertGreater(failed, 0, "every attach was faster")
 
 
 class Named(Case):
