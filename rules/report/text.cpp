@@ -256,10 +256,11 @@ class TextWriter {
                                  process.complete ? "" : ": counts may be low");
     if (process.complete) return start;
     // There only the calls of objects that were loaded then are hooked.
-    return start + (process.joined
-                        ? " (no closing record: it runs on, or ended by a signal, or by an _exit or exec that "
-                          "was not seen. Counts may be low, and what it became by exec was not watched)"
-                        : " (ended without its closing record: counts may be low)");
+    return start +
+           (process.joined
+                ? " (no closing record: it runs on, or ended by a signal, or by an _exit or exec that "
+                  "was not seen. Counts may be low, and what it became by exec was not watched)"
+                : " (ended without its closing record: counts may be low)");
   }
 
   void watched(const Watched& watched) {

@@ -144,8 +144,9 @@ class Run {
                     option_value(journal_.string()), halts() ? error_exitcode() : 0, halts() ? 1 : 0);
     if (!contracts_.empty()) own += fmt::format(":contracts={}", option_value(contracts_.string()));
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
-    std::vector<std::pair<std::string, std::string>> variables = {
-        {"LD_PRELOAD", preload}, {"DTYPE_SAN_OPTIONS", options}, {kTallyVariable, tally_.path()}};
+    std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", preload},
+                                                                  {"DTYPE_SAN_OPTIONS", options}};
+    if (const std::string path = tally_.path(); !path.empty()) variables.emplace_back(kTallyVariable, path);
     // The CUDA driver loads one such library: a profiler that is there already keeps the place. Without a
     // driver the variable would only be seen by the program.
     const bool wanted = options_.values.cupti == Switch::kOn ||
@@ -156,11 +157,12 @@ class Run {
   }
 
   Report report(const LaunchResult& result, const std::vector<std::string>& before) {
+    const std::uint64_t begun = tally_.begun();
     std::vector<Journal> journals;
     for (const std::string& file : journal_files(journal_.string()))
       if (!std::binary_search(before.begin(), before.end(), file)) journals.push_back(load_journal(file));
     Report report = build_report(journals, settings_);
-    losses_ = tally_.losses(journals.size());
+    losses_ = tally_.losses(begun, journals.size());
     for (const std::string& loss : losses_.sentences) {
       tell("{}", loss);
       report.not_analysed.push_back({arguments_.command.front(), "", "lost", loss});

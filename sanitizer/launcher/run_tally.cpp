@@ -53,7 +53,7 @@ std::string RunTally::path() const {
   return page_ != nullptr ? fmt::format("/proc/{}/fd/{}", getpid(), file_) : "";
 }
 
-Losses RunTally::losses(std::size_t journals) const {
+Losses RunTally::losses(std::uint64_t begun, std::size_t journals) const {
   Losses found;
   if (page_ == nullptr) return found;
   if (const std::uint64_t lost = page_->findings.load(); lost != 0) {
@@ -66,7 +66,7 @@ Losses RunTally::losses(std::size_t journals) const {
         fmt::format("{} could not create a journal, so that what {} called is not known: {}",
                     some(without, "process", "processes"), without == 1 ? "it" : "they",
                     reason(page_->without_error.load())));
-  if (const std::uint64_t begun = page_->journals.load(); begun > journals)
+  if (begun > journals)
     found.sentences.push_back(fmt::format(
         "{} of {} that were begun {} not there any more: removed by the command, or out of its reach",
         some(begun - journals, "journal", "journals"), begun, begun - journals == 1 ? "is" : "are"));

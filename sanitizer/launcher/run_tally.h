@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,10 @@ class RunTally {
 
   // The value of kTallyVariable; empty when there is no tally.
   std::string path() const;
-  // `journals`: how many the run has left.
-  Losses losses(std::size_t journals) const;
+  // Asked before the journals are looked for: one that is begun meanwhile is not missing.
+  std::uint64_t begun() const { return page_ != nullptr ? page_->journals.load() : 0; }
+  // `journals`: how many of those the run has left.
+  Losses losses(std::uint64_t begun, std::size_t journals) const;
 
  private:
   int file_ = -1;
