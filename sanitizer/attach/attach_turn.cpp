@@ -45,6 +45,12 @@ pid_t holder_of(int file) {
   return 0;
 }
 
+std::string name_of(pid_t tool) {
+  return tool != 0 ? fmt::format("another dtype-san (process {})", tool) : "another dtype-san";
+}
+
+bool is_stopped(pid_t tool) { return tool != 0 && thread_status(tool, tool, "State") == "T"; }
+
 }  // namespace
 
 AttachTurn::AttachTurn(pid_t process) : file_(open_memory(process)) {
@@ -53,14 +59,13 @@ AttachTurn::AttachTurn(pid_t process) : file_(open_memory(process)) {
   bool told = false;
   do {
     const pid_t holder = holder_of(file_);
-    const std::string name =
-        holder != 0 ? fmt::format("another dtype-san (process {})", holder) : "another dtype-san";
+    const std::string name = name_of(holder);
     if (!told) tell("{} is joining process {}: waiting for it", name, process);
     told = true;
-    const bool is_stopped = holder != 0 && thread_status(holder, holder, "State") == "T";
-    if (is_stopped || std::chrono::steady_clock::now() > end) {
+    const bool stopped = is_stopped(holder);
+    if (stopped || std::chrono::steady_clock::now() > end) {
       close(file_);
-      throw AttachError{is_stopped
+      throw AttachError{stopped
                             ? fmt::format("{}, which is joining process {}, is stopped by a signal: 'kill "
                                           "-CONT {}' lets it finish, "
                                           "'kill -KILL {}' ends it; then try again",
@@ -77,12 +82,15 @@ AttachTurn::~AttachTurn() {
   if (file_ >= 0) close(file_);
 }
 
-bool AttachTurn::is_taken(pid_t process) {
+std::string AttachTurn::holder(pid_t process) {
   const int file = open_memory(process);
-  if (file < 0) return false;
+  if (file < 0) return "";
   const bool taken = is_refused(file, LOCK_SH);
+  const pid_t tool = taken ? holder_of(file) : 0;
   close(file);
-  return taken;
+  if (!taken) return "";
+  return name_of(tool) +
+         (is_stopped(tool) ? fmt::format(", stopped by a signal ('kill -CONT {}'),", tool) : "");
 }
 
 }  // namespace dtype_guard::san

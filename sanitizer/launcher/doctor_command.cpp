@@ -115,8 +115,8 @@ bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
       diagnosis.bad(fmt::format("what it calls is not all recorded: {}", control->problem));
     return true;
   }
-  if (AttachTurn::is_taken(pid)) {
-    diagnosis.note(fmt::format("another dtype-san is joining process {} at this moment", pid));
+  if (const std::string tool = AttachTurn::holder(pid); !tool.empty()) {
+    diagnosis.note(fmt::format("{} is joining process {} at this moment", tool, pid));
     return true;
   }
   if (const auto pending = find_pending_join(process)) {

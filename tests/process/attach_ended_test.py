@@ -120,7 +120,7 @@ class Ended(PauseCase):
     def test_one_that_waits_says_so(self):
         job = self.start(BUILT["long_job"], "k")
         tracer, _, _ = self.slow_attach(job)
-        self.assertIn(f"another dtype-san is joining process {job.pid} at this moment", self.tool("doctor", job.pid))
+        self.assertRegex(self.tool("doctor", job.pid), rf"another dtype-san \(process \d+\) is joining process {job.pid} at this moment")
         said = self.tool("attach", job.pid, "--options", self.options())
         self.assertRegex(said, rf"another dtype-san \(process \d+\) is joining process {job.pid}: waiting for it")
         self.assertIn("has the library already; it is being watched", said)

@@ -64,6 +64,8 @@ class Attaching(PauseCase):
         self.addCleanup(other.kill)
         self.assertEqual(other.stdout.readline(), "held\n")
         os.waitid(os.P_PID, other.pid, os.WSTOPPED | os.WNOWAIT)
+        self.assertIn(f"another dtype-san (process {other.pid}), stopped by a signal ('kill -CONT {other.pid}'), is joining",
+                      self.tool("doctor", job.pid))
         began = time.monotonic()
         said = self.attach(job, self.options(), status=1)
         self.assertLess(time.monotonic() - began, 20)
