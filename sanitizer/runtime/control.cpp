@@ -11,6 +11,7 @@
 #include <algorithm>
 
 #include "dtype_san_version.h"
+#include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/system.h"
 
@@ -70,6 +71,7 @@ void put_text(char (&field)[size], std::string_view text) {
 void on_fork() {
   if (page.load(std::memory_order_relaxed) == nullptr) return;
   QuietSection quiet;
+  close_parents_journal();
   open_control();
 }
 

@@ -106,11 +106,22 @@ void write_process_frame(Process& process, Scratch& scratch) {
   (void)append_frame(process, frame, scratch);
 }
 
+// What a forked child finds of its parent, whose other knowledge is wiped there.
+struct Kept {
+  std::uint64_t owner;
+  int descriptor;
+  FileIdentity identity;
+};
+constinit Kept kept_last = {0, -1, {}};
+
 // Keeps the descriptor where there is a place for it, and no other thread was first; else each frame opens
 // the file anew. `known` is what was kept until now, + 1.
 void keep(Process& process, long opened, int known) {
   const int high = move_up(static_cast<int>(opened));
-  if (high >= 0 && !process.descriptor.compare_exchange_strong(known, high + 1, std::memory_order_relaxed))
+  if (high < 0) return;
+  if (process.descriptor.compare_exchange_strong(known, high + 1, std::memory_order_relaxed))
+    kept_last = {process.owner, high, process.journal_identity};
+  else
     close_file(high);
 }
 
@@ -163,6 +174,7 @@ void start(Process& process, Scratch& scratch) {
   FileStatus status;
   if (process.owner == 0 && file_status(2, status)) process.error_output = status.identity;
   process.owner = process_id();
+  close_parents_journal();
   if (const long error = create_journal(process); error < 0) {
     keep_reason(process.loss_reason, error);
     set_state(process, JournalState::kFailed);
@@ -275,6 +287,14 @@ std::string_view journal_problem(const Process& process) {
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch&) {
   if (frame.overflowed() || !has_room(process, frame)) return false;
   return append(process, frame);
+}
+
+void close_parents_journal() {
+  FileStatus status;
+  if (kept_last.descriptor < 0 || kept_last.owner == process_id()) return;
+  if (file_status(kept_last.descriptor, status) && status.identity == kept_last.identity)
+    close_file(kept_last.descriptor);
+  kept_last.descriptor = -1;
 }
 
 void release_journal(Process& process) {

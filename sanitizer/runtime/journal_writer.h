@@ -21,6 +21,9 @@ std::string_view journal_problem(const Process& process);
 // Appends the frame in one write(). False when it could not be written whole.
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch& scratch);
 
+// In a forked child: closes the descriptor of its parent's journal.
+void close_parents_journal();
+
 // Lets go of the descriptor; the next append opens the file again.
 void release_journal(Process& process);
 

@@ -172,6 +172,8 @@ class Switches(Case):
             switches = [name for name in os.listdir(f"/proc/{pid}/fd")
                         if "dtype-san-control" in os.readlink(f"/proc/{pid}/fd/{name}")]
             self.assertEqual(len(switches), 1, "a switch is left over")
+            files = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
+            self.assertEqual(sum(file.endswith(".dtype-san") for file in files), 1, "a parent's journal is left over")
         job.stdin.close()
         job.stdin = None
         self.assertEqual(job.wait(), 0)
