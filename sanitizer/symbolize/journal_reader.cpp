@@ -263,6 +263,7 @@ class Reader {
       case FrameType::kClose:
         told_findings_ = in.u64();
         journal_.unrecorded = in.u64();
+        journal_.lost = 0;
         journal_.closed = in.good();
         if (in.good() && !in.empty()) journal_.hook_ns = in.u64();
         if (in.good() && !in.empty()) {
