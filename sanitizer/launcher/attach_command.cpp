@@ -142,6 +142,10 @@ int switch_command(const std::string& pid, bool on) {
   const bool before = switch_control(process, on);
   tell("process {} {} {}", process.pid, before == on ? "was already" : "is now",
        on ? "watched" : "not watched");
+  const auto control = on ? read_control(process) : std::nullopt;
+  if (control && !control->problem.empty())
+    tell("process {} could not record until now: {}. It tries again at its next finding", process.pid,
+         printable(control->problem));
   return 0;
 }
 

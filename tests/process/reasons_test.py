@@ -25,11 +25,18 @@ class Attaching(PauseCase):
         self.assertEqual(doctor.returncode, 1)
         self.assertIn(f"no   what it calls is not all recorded: no journal can be created (not a directory) at '{blocked}/runs'",
                       doctor.stdout)
+        said = self.execute(BUILT["command"], "on", job.pid).stderr
+        self.assertIn(f"is now watched\ndtype-san: process {job.pid} could not record until now: no journal can be created", said)
+        self.assertEqual(self.execute(BUILT["command"], "off", job.pid).returncode, 0)
         # Room is made: the next finding is recorded.
         blocked.unlink()
         blocked.mkdir()
         self.assertIn("It tries again at its next finding", self.attach(job, "verbosity=0", status=1))
-        time.sleep(0.4)
+        for _ in range(100):  # at the next power of two of its count
+            time.sleep(0.1)
+            if list(blocked.glob("runs/*")):
+                break
+        time.sleep(0.1)
         self.assertIn(f"journal {blocked}/runs/", self.attach(job, "verbosity=0"))
         self.finish(job)
         done, report = self.report(blocked / "runs")
