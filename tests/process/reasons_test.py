@@ -41,6 +41,7 @@ class Attaching(PauseCase):
         self.finish(job)
         done, report = self.report(blocked / "runs")
         self.assertEqual((done.returncode, len(report["findings"])), (1, 1), done.stderr)
+        self.assertEqual([library["path"] for library in report["watched"]["libraries"]], [os.path.realpath(BUILT["kernels"])])
 
     def test_options_for_a_library_that_is_there(self):
         job = self.start(BUILT["long_job"], "k")
