@@ -103,7 +103,7 @@ void write_process_frame(Process& process, Scratch& scratch) {
       .text(DTYPE_SAN_VERSION)
       .u64(start_of_process(process, scratch.text, sizeof scratch.text))
       .u32(was_joined() ? 1 : 0);
-  (void)append_frame(process, frame, scratch);
+  if (append_frame(process, frame, scratch)) process.described.store(1, std::memory_order_relaxed);
 }
 
 // What a forked child finds of its parent, whose other knowledge is wiped there.
@@ -185,7 +185,7 @@ void start(Process& process, Scratch& scratch) {
   set_state(process, JournalState::kOpen);
   tell_control(process.journal_path, {});
   forget_failure(process);
-  write_process_frame(process, scratch);
+  describe_process(process, scratch);
   expect_bare_children();
 }
 
@@ -276,6 +276,10 @@ bool open_journal(Process& process, Scratch& scratch, Attempt attempt) {
   for (int round = 0; round < 10000 && process.journal.load(std::memory_order_acquire) == opening; ++round)
     sched_yield();
   return process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
+}
+
+void describe_process(Process& process, Scratch& scratch) {
+  if (process.described.load(std::memory_order_relaxed) == 0) write_process_frame(process, scratch);
 }
 
 std::string_view journal_problem(const Process& process) {

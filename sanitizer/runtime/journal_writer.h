@@ -15,6 +15,9 @@ namespace dtype_guard::san {
 enum class Attempt : std::uint8_t { kOnce, kAgain };
 bool open_journal(Process& process, Scratch& scratch, Attempt attempt = Attempt::kOnce);
 
+// Writes what the process is, where the journal could not take that before.
+void describe_process(Process& process, Scratch& scratch);
+
 // Why there is no journal; empty when there is one, or none is wanted.
 std::string_view journal_problem(const Process& process);
 

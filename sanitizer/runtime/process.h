@@ -106,6 +106,7 @@ struct Process {
   std::atomic<std::uint32_t> sequence;
   std::atomic<int> descriptor;  // + 1, so that a wiped one is none
   std::atomic<std::uint32_t> open_failure_told;
+  std::atomic<std::uint32_t> described;    // the journal says what the process is
   std::atomic<std::uint32_t> has_control;  // the switch is this process's own (control.h)
   FileIdentity journal_identity;
   bool counts_links;          // the file system tells how many names a file has

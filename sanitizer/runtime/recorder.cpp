@@ -188,7 +188,10 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
         write_call(process, scratch, FrameType::kFinding, slot_index(process, *slot), call, stack, &detail);
     slot->recorded.store(written ? kRecorded : kLost, std::memory_order_release);
     if (written != is_new) count_lost(process, is_new ? 1 : std::uint64_t(-1));
-    if (written && !is_new) record_copies(process, scratch);  // of a journal that could not be begun before
+    if (written && !is_new) {  // the journal could not be written before, and lacks its beginning
+      describe_process(process, scratch);
+      record_copies(process, scratch);
+    }
   }
   if (!is_new && is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) == kRecorded) {
     write_count(process, scratch, *slot);
