@@ -255,12 +255,12 @@ class TextWriter {
       return start + fmt::format(" (became '{}' by exec{})", printable_command(process.replaced_by),
                                  process.complete ? "" : ": counts may be low");
     if (process.complete) return start;
-    // The functions by which a program ends are hooked at its start only.
-    return start + (process.joined
-                        ? " (no closing record: it runs on, or ended by a signal, _exit or exec, which "
-                          "is not seen in a process that was joined. Counts may be low, and what it "
-                          "became by exec was not watched)"
-                        : " (ended without its closing record: counts may be low)");
+    // There only the calls of objects that were loaded then are hooked.
+    return start +
+           (process.joined
+                ? " (no closing record: it runs on, or ended by a signal, or by an _exit or exec that "
+                  "was not seen. Counts may be low, and what it became by exec was not watched)"
+                : " (ended without its closing record: counts may be low)");
   }
 
   void watched(const Watched& watched) {

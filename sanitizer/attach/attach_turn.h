@@ -5,6 +5,8 @@
 
 #include <sys/types.h>
 
+#include <string>
+
 namespace dtype_guard::san {
 
 class AttachTurn {
@@ -16,8 +18,9 @@ class AttachTurn {
   AttachTurn(const AttachTurn&) = delete;
   AttachTurn& operator=(const AttachTurn&) = delete;
 
-  // Whether another tool is joining the process right now.
-  static bool is_taken(pid_t process);
+  // Who is joining the process right now: "another dtype-san (process 4711)", and whether a signal has
+  // stopped it; empty when nobody is.
+  static std::string holder(pid_t process);
 
  private:
   int file_;

@@ -60,7 +60,11 @@ bool has_observer_note(const std::string& file) {
   return false;
 }
 
-bool exports_flash_ref(const std::string& file) {
+namespace {
+
+// A function among the dynamic symbols whose name `wanted` takes.
+template <typename Wanted>
+bool exports(const std::string& file, const Wanted& wanted) {
   const ElfFile elf(file);
   for (Elf_Scn* section = nullptr;
        elf.get() != nullptr && (section = elf_nextscn(elf.get(), section)) != nullptr;) {
@@ -72,12 +76,21 @@ bool exports_flash_ref(const std::string& file) {
       GElf_Sym symbol;
       if (gelf_getsym(data, i, &symbol) == nullptr || symbol.st_shndx == SHN_UNDEF) continue;
       const char* name = elf_strptr(elf.get(), header.sh_link, symbol.st_name);
-      if (name != nullptr && std::string_view(name).starts_with("flash_ref_") &&
-          GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+      if (name != nullptr && wanted(std::string_view(name)) && GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
         return true;
     }
   }
   return false;
+}
+
+}  // namespace
+
+bool exports_flash_ref(const std::string& file) {
+  return exports(file, [](std::string_view name) { return name.starts_with("flash_ref_"); });
+}
+
+bool exports_switch(const std::string& file) {
+  return exports(file, [](std::string_view name) { return name == "dtype_san_switch"; });
 }
 
 }  // namespace dtype_guard::san

@@ -12,4 +12,7 @@ bool has_observer_note(const std::string& file);
 // bound late.
 bool exports_flash_ref(const std::string& file);
 
+// Whether the file is a libdtype_san.so.
+bool exports_switch(const std::string& file);
+
 }  // namespace dtype_guard::san

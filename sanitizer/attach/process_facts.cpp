@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <fmt/format.h>
 #include <link.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -119,6 +120,25 @@ std::string system_call_filter(const ProcessFacts& process) {
          "with the library preloaded and DTYPE_SAN_OPTIONS=start=dormant; where it is a container's filter, "
          "run "
          "this command in the container";
+}
+
+// Loading a library opens it.
+std::string descriptors_in_use(const ProcessFacts& process) {
+  std::istringstream limits(read_text(fmt::format("/proc/{}/limits", process.live_thread)));
+  constexpr std::string_view kName = "Max open files";
+  long limit = 0;
+  for (std::string line; std::getline(limits, line);)
+    if (line.starts_with(kName)) limit = number(line.substr(line.find_first_not_of(' ', kName.size())));
+  long used = 0;
+  std::error_code error;
+  std::filesystem::directory_iterator at(fmt::format("/proc/{}/fd", process.live_thread), error), end;
+  for (; !error && at != end; at.increment(error)) used += number(at->path().filename()) < limit ? 1 : 0;
+  if (error || limit == 0 || used < limit) return "";
+  return fmt::format(
+      "has no free descriptor ({} of {} are in use): none is left for the library to be opened. Raise its "
+      "limit, for "
+      "example by 'prlimit --nofile={}:{} --pid {}'",
+      used, limit, limit + 16, limit + 16, process.pid);
 }
 
 // AT_SECURE of a process of our own word size, where it may be read; else whether its user or group ids
@@ -238,6 +258,7 @@ std::string obstacle(const ProcessFacts& process, const std::string& library) {
   if (std::string there = without_switch(process); !there.empty()) return there;
   if (std::string filter = system_call_filter(process); !filter.empty()) return filter;
   if (std::string problem_here = out_of_reach(process); !problem_here.empty()) return problem_here;
+  if (std::string full = descriptors_in_use(process); !full.empty()) return full;
   if (!same_file(library, reachable(process, library)))
     return fmt::format(
         "does not see '{}' (another root or mount namespace): put a copy there and pass --library", library);
@@ -284,6 +305,15 @@ pid_t live_thread_of(pid_t pid) {
 bool has_ended(pid_t pid) {
   const std::string state = thread_status(pid, live_thread_of(pid), "State");
   return state.empty() || state == "Z" || state == "X";
+}
+
+bool is_ending(pid_t pid) {
+  const pid_t thread = live_thread_of(pid);
+  const std::uint64_t pending = bits_of(thread_status(pid, thread, "SigPnd"));
+  if (has_ended(pid) || (pending >> (SIGKILL - 1) & 1U) != 0) return true;
+  std::error_code error;
+  (void)std::filesystem::read_symlink(fmt::format("/proc/{}/exe", thread), error);
+  return error == std::errc::no_such_file_or_directory && !is_kernel_thread(pid);
 }
 
 std::string thread_status(pid_t pid, pid_t thread, const std::string& field) {

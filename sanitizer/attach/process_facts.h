@@ -61,6 +61,9 @@ pid_t live_thread_of(pid_t pid);
 // Every thread has ended, whether or not the parent knows.
 bool has_ended(pid_t pid);
 
+// It has ended, or is about to: it was sent a SIGKILL, or has given its memory back.
+bool is_ending(pid_t pid);
+
 // /proc/PID/task/TID/status: a field's first word, "" when the thread is gone.
 std::string thread_status(pid_t pid, pid_t thread, const std::string& field);
 std::vector<pid_t> threads_of(pid_t pid);

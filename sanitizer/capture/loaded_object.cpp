@@ -297,6 +297,16 @@ void* find_behind_own(const char* name) {
   return nullptr;
 }
 
+void* find_original(const char* name) {
+  if (void* behind = find_behind_own(name)) return behind;
+  for (const link_map* map = first_link_map(); map != nullptr; map = map->l_next) {
+    if (is_own_code(map->l_addr)) continue;
+    const ElfW(Sym)* symbol = find_symbol(dynamic_table(map->l_addr, map->l_ld), name);
+    if (symbol != nullptr) return reinterpret_cast<void*>(map->l_addr + symbol->st_value);
+  }
+  return nullptr;
+}
+
 const char* earlier_copy() {
   const char* first = nullptr;
   for (const link_map* map = first_link_map(); map != nullptr; map = map->l_next) {

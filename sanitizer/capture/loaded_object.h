@@ -55,6 +55,10 @@ struct LoadedObject {
 // which another library's dl_iterate_phdr may not work yet.
 void* find_behind_own(const char* name);
 
+// The same; in a process that was joined, where this library comes last, the first in the order of its
+// search.
+void* find_original(const char* name);
+
 // The path of another copy of this library that was loaded before this one; nullptr without one. Calls
 // nothing either.
 const char* earlier_copy();

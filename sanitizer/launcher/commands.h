@@ -83,6 +83,10 @@ std::string existing_folder(const char* option, const std::string& wanted);
 // used.
 ReportSettings report_settings(const Options& options, const std::string& root, const ContractSet& own);
 
+// Throws UsageError for a word of the option `expect` that is no API of ours, of `own` or of the journals,
+// and no backend.
+void check_expected(const Options& options, const ContractSet& own, const std::vector<Journal>& journals);
+
 // The status of --require-calls: 3, with a word on stderr, when a watched or an expected API was not called;
 // else 0.
 int missing_calls(const Report& report);

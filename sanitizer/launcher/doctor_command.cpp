@@ -107,10 +107,16 @@ bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
     diagnosis.good(fmt::format("has dtype-san {} in it, switched {}: 'dtype-san {} {}' changes that",
                                control->library_version, control->on ? "on" : "off",
                                control->on ? "off" : "on", pid));
+    if (!control->has_descriptor)
+      diagnosis.note(
+          "it has closed the descriptor of its switch, or its limit leaves no room for one: switching it "
+          "needs the right to ptrace");
+    if (!control->problem.empty())
+      diagnosis.bad(fmt::format("what it calls is not all recorded: {}", control->problem));
     return true;
   }
-  if (AttachTurn::is_taken(pid)) {
-    diagnosis.note(fmt::format("another dtype-san is joining process {} at this moment", pid));
+  if (const std::string tool = AttachTurn::holder(pid); !tool.empty()) {
+    diagnosis.note(fmt::format("{} is joining process {} at this moment", tool, pid));
     return true;
   }
   if (const auto pending = find_pending_join(process)) {
@@ -129,12 +135,19 @@ bool look_at_library(const ProcessFacts& process, Diagnosis& diagnosis) {
   return !there.empty();
 }
 
+// As ps shows a process without a command line: a thread of the kernel, or one that has ended.
+std::string short_name(pid_t pid) {
+  std::ifstream in(fmt::format("/proc/{}/comm", pid));
+  std::string name;
+  std::getline(in, name);
+  return fmt::format("[{}]", printable(name));
+}
+
 int diagnose_process(pid_t pid, const std::string& library) {
   Diagnosis diagnosis;
   const ProcessFacts process = read_process(pid);
-  diagnosis.good(
-      fmt::format("process {}: {}", pid,
-                  process.command.empty() ? "(a kernel thread?)" : printable_command(process.command)));
+  diagnosis.good(fmt::format("process {}: {}", pid,
+                             process.command.empty() ? short_name(pid) : printable_command(process.command)));
   if (look_at_library(process, diagnosis)) {
     // Nothing more is to be found out about joining it.
   } else if (const std::string problem = obstacle(process, library); !problem.empty()) {

@@ -96,7 +96,8 @@ CommandCheck check_file(const std::string& path, const ElfIdentity& library, int
   std::string interpreter = script_interpreter(bytes);
   if (!interpreter.empty() && depth < 4) {
     CommandCheck inner = check_file(interpreter, library, depth + 1);
-    if (inner.status != 0) inner.problem = fmt::format("'{}' is a script for {}", path, inner.problem);
+    if (inner.status != 0)
+      inner.problem = fmt::format("'{}' is a script, and its interpreter {}", path, inner.problem);
     inner.path = path;
     return inner;
   }

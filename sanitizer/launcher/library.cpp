@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "sanitizer/attach/observer_note.h"
+
 namespace dtype_guard::san {
 
 namespace fs = std::filesystem;
@@ -63,6 +65,11 @@ fs::path find_library(const std::string& wanted) {
                                    library.string(), identity.describe(), own->describe())};
   if (!identity.is_shared_object)
     throw LibraryError{fmt::format("{}: not a shared library", library.string())};
+  if (!exports_switch(library.string()))
+    throw LibraryError{fmt::format(
+        "{}: not the preload library of dtype-san, for it has no function 'dtype_san_switch'; expected "
+        "the path of {}",
+        library.string(), kName)};
   return library;
 }
 

@@ -39,8 +39,8 @@ Without the launcher: LD_PRELOAD=.../libdtype_san.so DTYPE_SAN_OPTIONS=journal=r
 (DTYPE_SAN_OPTIONS=help=1 prints its options; run and report take the same through --options).
 
 Exit status: run ends as the command did (126, 127: it could not be started); report: 0 none, 1 findings,
-2 usage; attach, detach, on, off: 0 done, 1 refused; doctor: 0 can be watched, 1 not; report 3: a journal could not be read completely, or --require-calls was not met. run gives 3 for the latter, or
-when a report could not be written, where the command itself ended with 0.)";
+2 usage; attach, detach, on, off: 0 done, 1 refused; doctor: 0 can be watched, 1 not; report 3: a journal could not be read completely, or --require-calls was not met. run gives 3 for the same, or
+when findings could not be recorded or a report not written, where the command itself ended with 0.)";
 
 const std::string kFormatHelp = dtype_guard::format_names() + "; =FILE to write it there (repeatable)";
 constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";
@@ -192,6 +192,7 @@ int dispatch(int argc, char** argv) {
     doctor.command.assign(end + 1, words.end());
     words.erase(end, words.end());
   }
+  const std::size_t behind_dashes = doctor.command.size();
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
@@ -205,7 +206,12 @@ int dispatch(int argc, char** argv) {
   if (app.got_subcommand("attach")) return attach_command(attach);
   if (app.got_subcommand("detach") || app.got_subcommand("off")) return switch_command(pid, false);
   if (app.got_subcommand("on")) return switch_command(pid, true);
-  if (app.got_subcommand("doctor")) return doctor_command(doctor);
+  if (app.got_subcommand("doctor")) {
+    if (doctor.command.size() != behind_dashes || (behind_dashes != 0 && !doctor.pid.empty()))
+      return usage_error(fmt::format("doctor takes one process id, or a command behind --, not '{}' and '{}'",
+                                     doctor.pid, fmt::join(doctor.command, " ")));
+    return doctor_command(doctor);
+  }
   if (app.got_subcommand("explain")) return explain_command(rule);
   if (run.command.empty()) return usage_error("run: no command was given; see dtype-san run --help");
   return run_command(run);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -88,6 +89,22 @@ void compile_contracts(const ContractSet& contracts, const std::filesystem::path
   out.close();
   if (!out)
     throw UsageError{fmt::format("{}: the compiled contracts cannot be written there", file.string())};
+}
+
+void check_compiled_contracts(const std::string& file) {
+  if (file.empty()) return;
+  errno = 0;
+  std::ifstream in(file, std::ios::binary);
+  CompiledContracts header = {};
+  const bool read = static_cast<bool>(in.read(reinterpret_cast<char*>(&header), sizeof header));
+  if (!in.is_open())
+    throw UsageError{
+        fmt::format("option 'contracts': '{}' cannot be opened: {}", file, std::strerror(errno))};
+  if (!read || header.magic != kOwnContractsMagic || header.size != sizeof(CompiledContract))
+    throw UsageError{fmt::format(
+        "option 'contracts': '{}' is no compiled contract file of this version; give a JSON file to "
+        "'dtype-san run --contracts'",
+        file)};
 }
 
 }  // namespace dtype_guard::san

@@ -16,4 +16,8 @@ ContractSet read_own_contracts(const std::vector<std::string>& files);
 // Throws UsageError when the file cannot be written.
 void compile_contracts(const ContractSet& contracts, const std::filesystem::path& file);
 
+// The option `contracts` names a compiled file: throws UsageError for one that the library would not take. ""
+// is none.
+void check_compiled_contracts(const std::string& file);
+
 }  // namespace dtype_guard::san

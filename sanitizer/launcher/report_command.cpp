@@ -9,7 +9,9 @@
 #include <iostream>
 #include <sstream>
 
+#include "rules/contracts/contract.h"
 #include "rules/report/baseline.h"
+#include "rules/text/nearest_name.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/output.h"
@@ -47,7 +49,22 @@ std::string existing_folder(const char* option, const std::string& wanted) {
 }
 
 std::string report_root(const std::string& wanted) {
-  return wanted.empty() ? std::filesystem::current_path().string() : existing_folder("--root", wanted);
+  std::error_code removed;  // then nothing is relative to it
+  return wanted.empty() ? std::filesystem::current_path(removed).string() : existing_folder("--root", wanted);
+}
+
+void check_expected(const Options& options, const ContractSet& own, const std::vector<Journal>& journals) {
+  std::vector<std::string> known = {"flash", "cudnn", "efficient"};
+  for (const ContractSet* set : {&builtin_contracts(), &own})
+    for (const Api& api : set->apis) known.push_back(api.name);
+  for (const Journal& journal : journals)
+    for (const auto& [api, calls] : journal.calls) known.push_back(api);
+  for (const std::string& word : listed_words(std::string(options.expect.view())))
+    if (std::find(known.begin(), known.end(), word) == known.end())
+      throw UsageError{fmt::format(
+          "option 'expect': unknown name '{}'{} (expected an API of flash_ref or of --contracts, or a "
+          "backend: flash, cudnn, efficient)",
+          word, did_you_mean(word, known))};
 }
 
 bool wants_color(Choice choice, int descriptor) {
@@ -154,6 +171,7 @@ int report_command(const ReportArguments& arguments) {
   check_outputs(outputs);
   ReportSettings settings =
       report_settings(options.values, report_root(arguments.root), read_own_contracts(arguments.contracts));
+  check_expected(options.values, settings.own_contracts, journals);
   settings.lint = std::move(lint);
   settings.sysroot = existing_folder("--sysroot", arguments.sysroot);
   Report report = build_report(journals, settings);
@@ -162,7 +180,9 @@ int report_command(const ReportArguments& arguments) {
   for (const std::string& problem : problems) tell("{}", problem);
   TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
   const Written written = write_outputs(outputs, report, std::cout, text);
-  if (!problems.empty()) return 3;
+  const bool is_whole =
+      std::all_of(journals.begin(), journals.end(), [](const Journal& journal) { return journal.lost == 0; });
+  if (!problems.empty() || !is_whole) return 3;
   if (!written.terminal || !written.files) return 2;
   if (has_open_findings(report)) return 1;
   return arguments.require_calls ? missing_calls(report) : 0;

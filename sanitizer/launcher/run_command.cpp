@@ -16,6 +16,7 @@
 #include "sanitizer/launcher/needed_libraries.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
+#include "sanitizer/launcher/run_tally.h"
 #include "sanitizer/runtime/options.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
@@ -45,6 +46,8 @@ class Run {
                                   read_own_contracts(arguments.contracts))) {}
 
   int go() {
+    check_expected(options_.values, settings_.own_contracts, {});
+    check_compiled_contracts(text_of(options_.values.contracts));
     fs::path library = find_library(arguments_.library);
     CommandCheck check = check_command(arguments_.command.front(), library_identity(library));
     if (check.status != 0) {
@@ -70,9 +73,10 @@ class Run {
       return result.error == ENOENT ? 127 : 126;
     }
     Report found = report(result, before);
-    if (int wanted = error_exitcode(); wanted != 0 && has_open_findings(found)) return wanted;
+    if (int wanted = error_exitcode(); wanted != 0 && (has_open_findings(found) || losses_.findings))
+      return wanted;
     int missing = arguments_.require_calls ? missing_calls(found) : 0;
-    if (missing == 0 && !written_) missing = 3;
+    if (missing == 0 && (!written_ || !is_whole_)) missing = 3;
     bool succeeded = WIFEXITED(result.status) && WEXITSTATUS(result.status) == 0;
     return missing != 0 && succeeded ? missing : ending(folder, result);
   }
@@ -94,12 +98,17 @@ class Run {
 
   void choose_journal(const fs::path& private_folder) {
     std::string wanted = !arguments_.journal.empty() ? arguments_.journal : text_of(options_.values.journal);
+    std::error_code error;
     if (wanted.empty()) {
       journal_ = private_folder / "journal";
     } else {
-      journal_ = fs::absolute(wanted).lexically_normal();
+      journal_ = fs::absolute(wanted, error).lexically_normal();
+      if (error)
+        throw UsageError{
+            fmt::format("--journal '{}' has no place: the current directory is gone ({}); name one that "
+                        "begins with /",
+                        wanted, error.message())};
     }
-    std::error_code error;
     fs::create_directories(journal_, error);
     if (error || access(journal_.c_str(), W_OK | X_OK) != 0)
       throw UsageError{fmt::format("{}: journals cannot be written there: {}", journal_.string(),
@@ -137,6 +146,7 @@ class Run {
     std::string options = options_.text.empty() ? own : options_.text + ":" + own;
     std::vector<std::pair<std::string, std::string>> variables = {{"LD_PRELOAD", preload},
                                                                   {"DTYPE_SAN_OPTIONS", options}};
+    if (const std::string path = tally_.path(); !path.empty()) variables.emplace_back(kTallyVariable, path);
     // The CUDA driver loads one such library: a profiler that is there already keeps the place. Without a
     // driver the variable would only be seen by the program.
     const bool wanted = options_.values.cupti == Switch::kOn ||
@@ -147,15 +157,23 @@ class Run {
   }
 
   Report report(const LaunchResult& result, const std::vector<std::string>& before) {
+    const std::uint64_t begun = tally_.begun();
     std::vector<Journal> journals;
     for (const std::string& file : journal_files(journal_.string()))
       if (!std::binary_search(before.begin(), before.end(), file)) journals.push_back(load_journal(file));
     Report report = build_report(journals, settings_);
+    losses_ = tally_.losses(begun, journals.size());
+    for (const std::string& loss : losses_.sentences) {
+      tell("{}", loss);
+      report.not_analysed.push_back({arguments_.command.front(), "", "lost", loss});
+    }
     bool loaded = std::any_of(journals.begin(), journals.end(), [&](const Journal& journal) {
       return journal.process && static_cast<int>(journal.process->pid) == result.pid;
     });
     if (!loaded) not_loaded(result, report);
-    for (const std::string& problem : journal_problems(journals)) tell("{}", problem);
+    const std::vector<std::string> problems = journal_problems(journals);
+    for (const std::string& problem : problems) tell("{}", problem);
+    is_whole_ = is_whole_ && problems.empty() && losses_.sentences.empty();
     if (options_.values.log_path.empty()) {
       write(report, std::cerr, wants_color(options_.values.color, STDERR_FILENO));
     } else {
@@ -165,11 +183,12 @@ class Run {
     return report;
   }
 
-  void not_loaded(const LaunchResult& result, Report& report) const {
+  void not_loaded(const LaunchResult& result, Report& report) {
     if (!options_.values.enabled) return;
     std::string why =
         "the preload library left no sign of life in the command: it was not loaded, or could not write";
-    tell("{}", why);
+    if (losses_.sentences.empty()) tell("{}", why);
+    is_whole_ = false;
     report.not_analysed.push_back({arguments_.command.front(), "", "not-watched", why});
     report.watched->processes.push_back({result.pid, arguments_.command.front(), "", false});
   }
@@ -194,10 +213,13 @@ class Run {
 
   static std::string clean_line(const Report& report) {
     const std::uint64_t calls = summarise(report).calls;
+    const bool lost = std::any_of(report.not_analysed.begin(), report.not_analysed.end(),
+                                  [](const NotAnalysed& entry) { return entry.reason == "lost"; });
     const std::string seen =
-        calls == 0 ? "no call to a watched kernel was seen"
+        calls == 0 ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
                    : fmt::format("{} {} to watched kernels", calls, calls == 1 ? "call" : "calls");
-    return "no findings; " + seen + unfinished(report);
+    return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
+           unfinished(report);
   }
 
   // What a process did after its last record is lost when it could not write, or was killed.
@@ -219,7 +241,10 @@ class Run {
   fs::path journal_;
   fs::path contracts_;
   std::string asan_;  // the runtime that the command was built with
+  RunTally tally_;
+  Losses losses_;
   bool written_ = true;
+  bool is_whole_ = true;  // nothing is known to be missing from what was recorded
 };
 
 }  // namespace

@@ -1,12 +1,18 @@
 #include "sanitizer/runtime/control.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "dtype_san_version.h"
+#include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/system.h"
 
 namespace dtype_guard::san {
@@ -18,30 +24,83 @@ constexpr int kAddSeals = 1033;
 constexpr int kSeal = 1, kSealShrink = 2, kSealGrow = 4;
 constexpr std::size_t kPage = 4096;
 
+constinit std::atomic<ControlPage*> page{nullptr};  // at one address in the parent and its children
+constinit int descriptor = -1;                      // of the page; -1: none is kept
+constinit FileIdentity identity;
+
+// Sealed before it is mapped: a read of the page can never fault. `place` is where it is to lie, or null.
+// Without memory that others find it is a page of our own, which nobody can switch.
+void* map_page(DescriptorThread& thread, void* place) {
+  const int fixed = place != nullptr ? MAP_FIXED : 0;
+  void* mapped = MAP_FAILED;
+  (void)with_descriptors(thread, [&](bool is_shared) -> long {
+    const long made = syscall(SYS_memfd_create, kControlName, kCloseOnExec | kAllowSealing);
+    if (made < 0) return -errno;
+    const auto file = static_cast<int>(made);
+    FileStatus status;
+    if (resize_file(file, sizeof(ControlPage)) == 0 &&
+        fcntl(file, kAddSeals, kSealShrink | kSealGrow | kSeal) == 0 && file_status(file, status))
+      mapped = mmap(place, kPage, PROT_READ | PROT_WRITE, MAP_SHARED | fixed, file, 0);
+    identity = status.identity;
+    if (is_shared && mapped != MAP_FAILED)
+      descriptor = move_up(file);
+    else
+      close_file(file);
+    return 0;
+  });
+  if (mapped == MAP_FAILED && place != nullptr)
+    mapped = mmap(place, kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | fixed, -1, 0);
+  return mapped;
+}
+
+// The parent's: whoever switches this process must not find it here.
+void close_inherited() {
+  FileStatus status;
+  if (descriptor >= 0 && file_status(descriptor, status) && status.identity == identity)
+    close_file(descriptor);
+  descriptor = -1;
+}
+
+template <std::size_t size>
+void put_text(char (&field)[size], std::string_view text) {
+  const std::size_t length = std::min(text.size(), size - 1);
+  memcpy(field, text.data(), length);
+  field[length] = '\0';
+}
+
+void on_fork() {
+  if (page.load(std::memory_order_relaxed) == nullptr) return;
+  QuietSection quiet;
+  close_parents_journal();
+  open_control();
+}
+
 }  // namespace
 
 void open_control() {
-  static std::atomic<bool> opened{false};
-  if (opened.exchange(true)) return;
-  const auto made = static_cast<int>(syscall(SYS_memfd_create, kControlName, kCloseOnExec | kAllowSealing));
-  if (made < 0) return;
-  const int file = move_up(made);
-  // Sealed before it is mapped: a read of this page can never fault.
-  if (resize_file(file, kPage) != 0 || fcntl(file, kAddSeals, kSealShrink | kSealGrow | kSeal) != 0) {
-    close_file(file);
-    return;
-  }
-  void* mapped = mmap(nullptr, kPage, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  if (mapped == MAP_FAILED) {
-    close_file(file);
-    return;
-  }
-  auto* page = static_cast<ControlPage*>(mapped);
-  memcpy(page->magic, kControlMagic, sizeof page->magic);
-  page->version = 1;
-  page->on.store(own_switch.load(), std::memory_order_relaxed);
-  strncpy(page->library_version, DTYPE_SAN_VERSION, sizeof page->library_version - 1);
-  switch_word.store(&page->on, std::memory_order_release);
+  Process* mapped = process();
+  if (mapped == nullptr || mapped->has_control.exchange(1, std::memory_order_relaxed) != 0) return;
+  close_inherited();
+  ControlPage* old = page.load(std::memory_order_relaxed);
+  const std::uint32_t on = switch_word.load()->load(std::memory_order_relaxed);
+  void* fresh = map_page(mapped->descriptor_thread, old);
+  if (fresh == MAP_FAILED) return;
+  auto* made = static_cast<ControlPage*>(fresh);
+  made->on.store(on, std::memory_order_relaxed);
+  memcpy(made->magic, kControlMagic, sizeof made->magic);
+  made->version = 1;
+  made->owner = static_cast<std::uint32_t>(process_id());
+  strncpy(made->library_version, DTYPE_SAN_VERSION, sizeof made->library_version - 1);
+  page.store(made, std::memory_order_relaxed);
+  switch_word.store(&made->on, std::memory_order_release);
+  if (old == nullptr) (void)pthread_atfork(nullptr, nullptr, on_fork);
+}
+
+void tell_control(std::string_view journal, std::string_view problem) {
+  ControlPage* shared = page.load(std::memory_order_relaxed);
+  if (shared == nullptr) return;
+  put_text(shared->journal, journal);
+  put_text(shared->problem, problem);
 }
 
 }  // namespace dtype_guard::san

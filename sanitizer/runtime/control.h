@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string_view>
 
 #include "sanitizer/runtime/control_page.h"
 
@@ -20,8 +21,12 @@ inline bool is_switched_on() {
 }
 inline void switch_watching(bool on) { switch_word.load()->store(on ? 1 : 0, std::memory_order_relaxed); }
 
-// Makes the page that other processes find, once, in a process that has something to watch: a program without
-// kernels gets no descriptor from us. A forked child shares it with its parent.
+// Makes the page that other processes find, in a process that has something to watch: a program without
+// kernels gets no descriptor from us. A forked child gets its own, as fork returns; one that was made by
+// _Fork or a raw clone with its first record.
 void open_control();
+
+// For another process to read: the journal, and why findings are not recorded; empty when they are.
+void tell_control(std::string_view journal, std::string_view problem);
 
 }  // namespace dtype_guard::san

@@ -1,7 +1,8 @@
 // The switch of a watched process: one page in an anonymous file (memfd) that the process keeps open and
 // maps. Another process of the same user finds it among /proc/PID/fd by its name and writes to it; that needs
 // no ptrace rights. The file is sealed against shrinking, so that no write from outside can make the job's
-// reads fault.
+// reads fault. Where the process has closed that descriptor, or its limit leaves no room for one, the page is
+// found among its mappings; that needs the right to ptrace.
 #pragma once
 
 #include <atomic>
@@ -17,6 +18,11 @@ struct ControlPage {
   std::uint32_t version;
   std::atomic<std::uint32_t> on;  // 1: calls are watched
   char library_version[32];
+  // Of later versions; 0 where the library is older.
+  std::uint32_t
+      owner;  // process id: a child that was forked in a way that nobody can see has its parent's page
+  char journal[1024];  // the file; empty until there is one
+  char problem[256];   // why findings are not recorded; empty: they are
 };
 static_assert(sizeof(ControlPage) <= 4096);
 

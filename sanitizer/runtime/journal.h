@@ -20,7 +20,9 @@
 //   count    u32 index of a finding, u64 calls so far
 //   calls    text api, u64 calls so far
 //   note     text
-//   close    u64 findings, u64 findings that were not recorded, u64 ns spent in records
+//   close    u64 findings, u64 findings that were not recorded, u64 ns spent in records, u64 of the findings
+//   that
+//            were not recorded those that could not be written, text why
 //   site     u32 index, then as a finding up to its python frames: the first call of a place with these
 //            dtypes
 //   library  text name, u32 module, u64 address, u32 how its calls are seen (1: by its observer slot)

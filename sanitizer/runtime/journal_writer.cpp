@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include "dtype_san_version.h"
+#include "sanitizer/runtime/control.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/runtime/tally.h"
 #include "sanitizer/sources/bare_children.h"
 
 namespace dtype_guard::san {
@@ -56,17 +58,20 @@ long create_file(Process& process) {
   return opened;
 }
 
-std::string_view read_small_file(const char* path, char* buffer, std::size_t size) {
-  long opened = open_file(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
-  if (opened < 0) return {};
-  long count = read_bytes(static_cast<int>(opened), buffer, size);
-  close_file(static_cast<int>(opened));
+std::string_view read_small_file(Process& process, const char* path, char* buffer, std::size_t size) {
+  const long count = with_descriptors(process.descriptor_thread, [&](bool) {
+    const long opened = open_file(AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+    if (opened < 0) return opened;
+    const long got = read_bytes(static_cast<int>(opened), buffer, size);
+    close_file(static_cast<int>(opened));
+    return got;
+  });
   return {buffer, count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
 // Field 22 of /proc/self/stat; the name before it is in brackets and may hold anything.
-std::uint64_t start_of_process(char* buffer, std::size_t size) {
-  std::string_view text = read_small_file("/proc/self/stat", buffer, size);
+std::uint64_t start_of_process(Process& process, char* buffer, std::size_t size) {
+  std::string_view text = read_small_file(process, "/proc/self/stat", buffer, size);
   text.remove_prefix(text.rfind(')') + 1);  // all of it stays where there is none
   std::size_t field = 2;
   std::uint64_t start = 0;
@@ -80,8 +85,9 @@ std::uint64_t start_of_process(char* buffer, std::size_t size) {
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
   const std::size_t length = own_executable(scratch.path, sizeof scratch.path);
-  std::string_view line = read_small_file("/proc/self/cmdline", command, sizeof scratch.text);
-  if (line.empty()) line = read_small_file("/proc/thread-self/cmdline", command, sizeof scratch.text);
+  std::string_view line = read_small_file(process, "/proc/self/cmdline", command, sizeof scratch.text);
+  if (line.empty())
+    line = read_small_file(process, "/proc/thread-self/cmdline", command, sizeof scratch.text);
   while (!line.empty() && line.back() == '\0') line.remove_suffix(1);
   for (std::size_t i = 0; i < line.size(); ++i)
     if (command[i] == '\0') command[i] = ' ';
@@ -95,74 +101,147 @@ void write_process_frame(Process& process, Scratch& scratch) {
   frame.text({scratch.path, length})
       .text(line)
       .text(DTYPE_SAN_VERSION)
-      .u64(start_of_process(scratch.text, sizeof scratch.text))
+      .u64(start_of_process(process, scratch.text, sizeof scratch.text))
       .u32(was_joined() ? 1 : 0);
-  (void)append_frame(process, frame, scratch);
+  if (append_frame(process, frame, scratch)) process.described.store(1, std::memory_order_relaxed);
 }
 
-void start(Process& process, Scratch& scratch) {
-  if (!settings().follow_children && is_child()) {
-    process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);
-    return;
-  }
-  FileStatus status;
-  if (file_status(2, status)) process.error_output = status.identity;
-  process.owner = process_id();
-  long opened = create_file(process);
-  if (opened >= 0 && file_status(static_cast<int>(opened), status)) {
+// What a forked child finds of its parent, whose other knowledge is wiped there.
+struct Kept {
+  std::uint64_t owner;
+  int descriptor;
+  FileIdentity identity;
+};
+constinit Kept kept_last = {0, -1, {}};
+
+// Keeps the descriptor where there is a place for it, and no other thread was first; else each frame opens
+// the file anew. `known` is what was kept until now, + 1.
+void keep(Process& process, long opened, int known) {
+  const int high = move_up(static_cast<int>(opened));
+  if (high < 0) return;
+  if (process.descriptor.compare_exchange_strong(known, high + 1, std::memory_order_relaxed))
+    kept_last = {process.owner, high, process.journal_identity};
+  else
+    close_file(high);
+}
+
+long create_journal(Process& process) {
+  return with_descriptors(process.descriptor_thread, [&](bool is_shared) -> long {
+    const long opened = create_file(process);
+    if (opened < 0) return opened;
+    FileStatus status;
+    const bool is_known = file_status(static_cast<int>(opened), status);
     process.journal_identity = status.identity;
-    process.descriptor.store(move_up(static_cast<int>(opened)) + 1, std::memory_order_relaxed);
-    process.journal.store(static_cast<std::uint32_t>(JournalState::kOpen), std::memory_order_release);
-    write_process_frame(process, scratch);
-    expect_bare_children();
-    return;
+    process.counts_links = status.links != 0;
+    if (is_known && is_shared)
+      keep(process, opened, process.descriptor.load(std::memory_order_relaxed));
+    else
+      close_file(static_cast<int>(opened));
+    return is_known ? 0 : -EIO;
+  });
+}
+
+void tell_failure(Process& process, Scratch& scratch, long error) {
+  if (process.open_failure_told.exchange(1, std::memory_order_relaxed) != 0) return;
+  if (TallyPage* page = tally()) {
+    page->without.fetch_add(1, std::memory_order_relaxed);
+    keep_reason(page->without_error, error);
   }
-  process.journal.store(static_cast<std::uint32_t>(JournalState::kFailed), std::memory_order_release);
   TextSink message(scratch.path, sizeof scratch.path);
-  message << "cannot create a journal at '" << process.journal_path << "': " << error_text(opened)
+  message << "cannot create a journal at '" << process.journal_path << "': " << error_text(error)
           << "; findings of process " << process_id() << " are not recorded. "
           << (settings().journal.empty()
                   ? "Set DTYPE_SAN_OPTIONS=journal=DIRECTORY to one that you can write"
                   : "Name a directory that you can write in DTYPE_SAN_OPTIONS=journal=");
   say(message.view());
+  TextBuffer<256> problem;
+  problem << "no journal can be created (" << error_text(error) << ") at '" << process.journal_path << '\'';
+  tell_control({}, problem.view());
 }
 
-// The descriptor of the journal, opened again when the program has closed it or put another file in its
-// place.
-int current_descriptor(Process& process) {
-  int descriptor = process.descriptor.load(std::memory_order_relaxed) - 1;
+// Once it was told that there is none, and now there is.
+void forget_failure(Process& process) {
+  if (process.open_failure_told.exchange(0, std::memory_order_relaxed) == 0) return;
+  if (TallyPage* page = tally()) page->without.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void set_state(Process& process, JournalState state) {
+  process.journal.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+}
+
+void start(Process& process, Scratch& scratch) {
+  if (!settings().follow_children && is_child()) return set_state(process, JournalState::kUnwanted);
   FileStatus status;
-  if (descriptor >= 0 && file_status(descriptor, status) && status.identity == process.journal_identity)
-    return descriptor;
-  long opened = open_file(AT_FDCWD, process.journal_path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
-  if (opened < 0) return -1;
-  if (!file_status(static_cast<int>(opened), status) || !(status.identity == process.journal_identity)) {
-    close_file(static_cast<int>(opened));
-    return -1;
+  if (process.owner == 0 && file_status(2, status)) process.error_output = status.identity;
+  process.owner = process_id();
+  close_parents_journal();
+  if (const long error = create_journal(process); error < 0) {
+    keep_reason(process.loss_reason, error);
+    set_state(process, JournalState::kFailed);
+    return tell_failure(process, scratch, error);
   }
-  descriptor = move_up(static_cast<int>(opened));
-  process.descriptor.store(descriptor + 1, std::memory_order_relaxed);
-  return descriptor;
+  process.loss_reason.store(0, std::memory_order_relaxed);
+  if (TallyPage* page = tally()) page->journals.fetch_add(1, std::memory_order_relaxed);
+  set_state(process, JournalState::kOpen);
+  tell_control(process.journal_path, {});
+  forget_failure(process);
+  describe_process(process, scratch);
+  expect_bare_children();
+}
+
+// A write that was cut short tells no reason: one for the rest does, or completes it. 0, or -errno.
+long write_whole(int descriptor, const void* bytes, std::size_t size) {
+  const long first = write_bytes(descriptor, bytes, size);
+  if (first < 0 || static_cast<std::size_t>(first) == size) return first < 0 ? first : 0;
+  const auto written = static_cast<std::size_t>(first);
+  const long rest = write_bytes(descriptor, static_cast<const char*>(bytes) + written, size - written);
+  if (rest < 0) return rest;
+  return static_cast<std::size_t>(rest) == size - written ? 0 : -ENOSPC;
+}
+
+// By the descriptor that is kept; where the program has closed it or put another file in its place, and where
+// none could be kept, by one of the moment. Gives 0 or -errno.
+long write_to_journal(Process& process, const void* bytes, std::size_t size) {
+  const int kept = process.descriptor.load(std::memory_order_relaxed) - 1;
+  FileStatus status;
+  if (kept >= 0 && file_status(kept, status) && status.identity == process.journal_identity)
+    return status.links == 0 && process.counts_links ? -ESTALE : write_whole(kept, bytes, size);
+  return with_descriptors(process.descriptor_thread, [&](bool is_shared) -> long {
+    const long opened =
+        open_file(AT_FDCWD, process.journal_path, O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0);
+    if (opened < 0) return opened == -ENOENT || opened == -ELOOP ? -ESTALE : opened;
+    FileStatus found;
+    const auto file = static_cast<int>(opened);
+    const bool is_ours = file_status(file, found) && found.identity == process.journal_identity;
+    const long result = is_ours ? write_whole(file, bytes, size) : -ESTALE;
+    if (is_ours && is_shared)
+      keep(process, opened, kept + 1);
+    else
+      close_file(file);
+    return result;
+  });
 }
 
 // Once: a journal that just ends there looks like that of a process that was killed.
-void say_unwritten(Process& process, long result) {
-  if (process.write_failed.exchange(1, std::memory_order_relaxed) != 0 || !settings().print_summary) return;
+void note_unwritten(Process& process, long error) {
+  const bool is_first = process.loss_reason.load(std::memory_order_relaxed) == 0;
+  keep_reason(process.loss_reason, error);
+  if (!is_first) return;
+  TextBuffer<256> problem;
+  problem << "some of what it found could not be written: " << error_text(error);
+  tell_control(process.journal_path, problem.view());
+  if (!settings().print_summary) return;
   TextBuffer<256> message;
-  message << "the journal cannot be written" << (result < 0 ? ": " : " whole")
-          << (result < 0 ? error_text(result) : std::string_view()) << "; what process " << process_id()
+  message << "the journal cannot be written: " << error_text(error) << "; what process " << process_id()
           << " finds while that lasts is lost";
   say(message.view());
 }
 
 bool append(Process& process, FrameBuilder& frame) {
-  int descriptor = current_descriptor(process);
-  if (descriptor < 0) return false;
   std::size_t size = frame.finish(process.sequence.fetch_add(1, std::memory_order_relaxed));
-  const long result = write_bytes(descriptor, frame.data(), size);
-  if (result == static_cast<long>(size)) return true;
-  say_unwritten(process, result);
-  return false;
+  const long error = write_to_journal(process, frame.data(), size);
+  if (error < 0) note_unwritten(process, error);
+  return error == 0;
 }
 
 // Up to max_journal_mb; then one last word. What ends a journal always goes in.
@@ -186,19 +265,40 @@ bool has_room(Process& process, const FrameBuilder& frame) {
 
 }  // namespace
 
-bool open_journal(Process& process, Scratch& scratch) {
+bool open_journal(Process& process, Scratch& scratch, Attempt attempt) {
   auto opening = static_cast<std::uint32_t>(JournalState::kOpening);
   std::uint32_t seen = static_cast<std::uint32_t>(JournalState::kNone);
-  if (process.journal.compare_exchange_strong(seen, opening, std::memory_order_acq_rel))
+  std::uint32_t failed = static_cast<std::uint32_t>(JournalState::kFailed);
+  if (process.journal.compare_exchange_strong(seen, opening, std::memory_order_acq_rel) ||
+      (attempt == Attempt::kAgain &&
+       process.journal.compare_exchange_strong(failed, opening, std::memory_order_acq_rel)))
     start(process, scratch);
   for (int round = 0; round < 10000 && process.journal.load(std::memory_order_acquire) == opening; ++round)
     sched_yield();
   return process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
 }
 
+void describe_process(Process& process, Scratch& scratch) {
+  if (process.described.load(std::memory_order_relaxed) == 0) write_process_frame(process, scratch);
+}
+
+std::string_view journal_problem(const Process& process) {
+  const auto failed = static_cast<std::uint32_t>(JournalState::kFailed);
+  if (process.journal.load(std::memory_order_acquire) != failed) return {};
+  return error_text(-static_cast<long>(process.loss_reason.load(std::memory_order_relaxed)));
+}
+
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch&) {
   if (frame.overflowed() || !has_room(process, frame)) return false;
   return append(process, frame);
+}
+
+void close_parents_journal() {
+  FileStatus status;
+  if (kept_last.descriptor < 0 || kept_last.owner == process_id()) return;
+  if (file_status(kept_last.descriptor, status) && status.identity == kept_last.identity)
+    close_file(kept_last.descriptor);
+  kept_last.descriptor = -1;
 }
 
 void release_journal(Process& process) {

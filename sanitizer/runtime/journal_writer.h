@@ -3,17 +3,29 @@
 // process that has nothing to do with attention leaves no trace.
 #pragma once
 
+#include <string_view>
+
 #include "sanitizer/runtime/journal.h"
 #include "sanitizer/runtime/process.h"
 
 namespace dtype_guard::san {
 
-// True when the journal is open; opens it if nobody has tried yet. A failure is told once on stderr, then the
-// process goes on without a journal.
-bool open_journal(Process& process, Scratch& scratch);
+// True when the journal is open; opens it if nobody has tried yet, with kAgain also if that has failed
+// before. A failure is told once on stderr; the process goes on without a journal.
+enum class Attempt : std::uint8_t { kOnce, kAgain };
+bool open_journal(Process& process, Scratch& scratch, Attempt attempt = Attempt::kOnce);
+
+// Writes what the process is, where the journal could not take that before.
+void describe_process(Process& process, Scratch& scratch);
+
+// Why there is no journal; empty when there is one, or none is wanted.
+std::string_view journal_problem(const Process& process);
 
 // Appends the frame in one write(). False when it could not be written whole.
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch& scratch);
+
+// In a forked child: closes the descriptor of its parent's journal.
+void close_parents_journal();
 
 // Lets go of the descriptor; the next append opens the file again.
 void release_journal(Process& process);

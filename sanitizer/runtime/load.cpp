@@ -1,4 +1,5 @@
 // What happens when the library is loaded and when the program ends by exit() or by returning from main.
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,13 @@
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/runtime/control.h"
 #include "sanitizer/runtime/joining.h"
+#include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/runtime/tally.h"
 #include "sanitizer/sources/absent_kernels.h"
 #include "sanitizer/sources/bound_calls.h"
+#include "sanitizer/sources/bound_ends.h"
 #include "sanitizer/sources/call_check.h"
 #include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
@@ -38,6 +42,11 @@ void answer(Mailbox& mailbox, const char* problem) {
     memcpy(mailbox.journal, mapped->journal_path, sizeof mailbox.journal - 1);
   strncpy(mailbox.problem, problem, sizeof mailbox.problem - 1);
   mailbox.answered = 1;
+}
+
+std::string_view missing_journal() {
+  const Process* mapped = process_mapping.load(std::memory_order_acquire);
+  return mapped != nullptr ? journal_problem(*mapped) : std::string_view();
 }
 
 void print_help() {
@@ -69,6 +78,7 @@ void on_quick_exit();
     return;
   }
   (void)at_quick_exit(on_quick_exit);
+  open_tally();
   find_python();
   observe_loaded_copies();
   if (mailbox == nullptr) {
@@ -77,6 +87,7 @@ void on_quick_exit();
     const BoundCalls bound = watch_bound_calls();
     mailbox->unobserved_copies = bound.copies;
     mailbox->bound_calls = bound.calls;
+    watch_bound_ends();
   }
   (void)decide_watching();
   bool linked = observes_any_copy() || has_watched_kernel();
@@ -91,12 +102,18 @@ void on_quick_exit();
                          ? "joined while it ran: calls of a copy without an observer slot are seen where an "
                            "object was bound to it; not those through an address that was taken before "
                            "(dlsym, ctypes), those inside the copy, nor of objects that were loaded later"
-                         : nullptr);
+                         : nullptr,
+                     linked);
     }
   }
   if (mailbox != nullptr) {
     cupti::start_late();  // the driver was initialised without us
-    answer(*mailbox, "");
+    TextBuffer<sizeof mailbox->problem> problem;
+    if (const std::string_view reason = missing_journal(); !reason.empty()) {
+      problem << "no journal can be created (" << reason << ") at '" << process()->journal_path << '\'';
+      switch_watching(false);  // until somebody has made room for one
+    }
+    answer(*mailbox, problem.c_str());
   }
 }
 
@@ -108,16 +125,17 @@ bool was_watched() {
 void print_summary(const Process& state, std::uint64_t findings) {
   TextBuffer<2500> message;
   message << findings << (findings == 1 ? " finding" : " findings") << " in process " << process_id();
+  const std::uint32_t reason = state.loss_reason.load(std::memory_order_relaxed);
   FileStatus file;
   if (state.journal.load(std::memory_order_acquire) != static_cast<std::uint32_t>(JournalState::kOpen)) {
     message << ", not recorded";
-  } else if (!path_status(state.journal_path, file) || !(file.identity == state.journal_identity)) {
+  } else if (reason == ESTALE) {
     message << ", not recorded: journal '" << state.journal_path << "' is not there any more";
-  } else if (file.size == 0) {
+  } else if (path_status(state.journal_path, file) && file.size == 0) {
     message << ", not recorded: journal '" << state.journal_path << "' could not be written";
-  } else if (state.write_failed.load(std::memory_order_relaxed) != 0) {
-    message << ", journal '" << state.journal_path << "' lacks what could not be written; 'dtype-san report' "
-            << "prints the rest";
+  } else if (reason != 0) {
+    message << ", journal '" << state.journal_path << "' lacks what could not be written ("
+            << error_text(-static_cast<long>(reason)) << "); 'dtype-san report' prints the rest";
   } else {
     message << ", journal '" << state.journal_path << "'; 'dtype-san report' prints it";
   }

@@ -12,6 +12,7 @@
 #include "sanitizer/runtime/contract_table.h"
 #include "sanitizer/runtime/journal.h"
 #include "sanitizer/runtime/origins.h"
+#include "sanitizer/runtime/own_descriptors.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
 #include "sanitizer/sources/cupti/cast_times.h"
@@ -41,10 +42,13 @@ struct RepeatSlot {
   std::atomic<std::uint32_t> seen;
 };
 
+// What became of a finding: a lost one is tried again when it occurs again.
+enum Recorded : std::uint32_t { kUnderWay = 0, kRecorded, kLost, kBeyondLimit };
+
 struct FindingSlot {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint64_t> count;
-  std::atomic<std::uint32_t> recorded;
+  std::atomic<std::uint32_t> recorded;  // Recorded
 };
 
 struct ModuleSlot {
@@ -52,7 +56,7 @@ struct ModuleSlot {
   std::atomic<std::uint32_t> recorded;
 };
 
-enum class JournalState : std::uint32_t { kNone = 0, kOpening, kOpen, kFailed };
+enum class JournalState : std::uint32_t { kNone = 0, kOpening, kOpen, kFailed, kUnwanted };
 
 struct Scratch {
   std::atomic<std::uint32_t> taken;
@@ -79,7 +83,8 @@ struct Process {
   FindingSlot findings[kFindingSlots];
   RepeatSlot repeats[kFindingSlots];
   std::atomic<std::uint64_t> finding_count;
-  std::atomic<std::uint64_t> unrecorded;  // distinct findings beyond max_findings, or lost
+  std::atomic<std::uint64_t> unrecorded;  // distinct findings that are not in the journal
+  std::atomic<std::uint64_t> lost;        // those of them that could not be written
 
   ModuleSlot modules[kModuleSlots];
 
@@ -94,17 +99,22 @@ struct Process {
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;
   std::atomic<std::uint32_t> journal_full;
-  std::atomic<std::uint32_t> write_failed;
+  std::atomic<std::uint32_t> loss_reason;  // errno of the first write that failed
 
   std::uint64_t owner;                 // process id, once the journal is open
   std::atomic<std::uint32_t> journal;  // JournalState
   std::atomic<std::uint32_t> sequence;
   std::atomic<int> descriptor;  // + 1, so that a wiped one is none
+  std::atomic<std::uint32_t> open_failure_told;
+  std::atomic<std::uint32_t> described;    // the journal says what the process is
+  std::atomic<std::uint32_t> has_control;  // the switch is this process's own (control.h)
   FileIdentity journal_identity;
+  bool counts_links;          // the file system tells how many names a file has
   FileIdentity error_output;  // what descriptor 2 was when the journal was opened
   char journal_path[2048];
 
   Scratch scratches[kScratches];
+  DescriptorThread descriptor_thread;
 };
 
 // The mapping, made at the first use; nullptr only when there is no memory for it.

@@ -1,5 +1,6 @@
 #include "sanitizer/runtime/recorder.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/runtime/tally.h"
 #include "sanitizer/sources/bare_children.h"
 #include "sanitizer/sources/cupti/source.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
@@ -139,6 +141,36 @@ void remember(Process& process, std::uint64_t place, const FindingSlot& slot) {
   repeat.finding.store(slot_index(process, slot) + 1, std::memory_order_release);
 }
 
+bool is_unwanted(const Process& process) {
+  return process.journal.load(std::memory_order_acquire) ==
+         static_cast<std::uint32_t>(JournalState::kUnwanted);
+}
+
+// `by` is 1 for a finding that could not be written, -1 for one that could be written later after all.
+void count_lost(Process& process, std::uint64_t by) {
+  process.unrecorded.fetch_add(by, std::memory_order_relaxed);
+  process.lost.fetch_add(by, std::memory_order_relaxed);
+  const std::uint32_t reason = process.loss_reason.load(std::memory_order_relaxed);
+  TallyPage* page = tally();
+  if (page == nullptr || reason == 0 || is_unwanted(process))
+    return;  // at max_journal_mb, which says so itself
+  page->findings.fetch_add(by, std::memory_order_relaxed);
+  keep_reason(page->error, -static_cast<long>(reason));
+}
+
+// True when it is this thread's to write the finding: it is new, or was lost before.
+bool is_due(Process& process, FindingSlot& slot, bool is_new, std::uint64_t count) {
+  if (is_new) {
+    if (process.finding_count.fetch_add(1, std::memory_order_relaxed) < settings().max_findings) return true;
+    slot.recorded.store(kBeyondLimit, std::memory_order_release);
+    process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  std::uint32_t lost = kLost;
+  return is_power_of_two(count) &&
+         slot.recorded.compare_exchange_strong(lost, kUnderWay, std::memory_order_acq_rel);
+}
+
 void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t kind,
             const FindingDetail& detail) {
   CapturedStack stack = capture_call(scratch, call);
@@ -150,14 +182,18 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
     return;
   }
   std::uint64_t count = slot->count.fetch_add(1, std::memory_order_relaxed) + 1;
-  if (is_new) {
-    bool room = process.finding_count.fetch_add(1, std::memory_order_relaxed) < settings().max_findings;
-    bool written =
-        room && open_journal(process, scratch) &&
+  if (is_due(process, *slot, is_new, count)) {
+    const bool written =
+        open_journal(process, scratch, Attempt::kAgain) &&
         write_call(process, scratch, FrameType::kFinding, slot_index(process, *slot), call, stack, &detail);
-    slot->recorded.store(written ? 1 : 0, std::memory_order_release);
-    if (!written) process.unrecorded.fetch_add(1, std::memory_order_relaxed);
-  } else if (is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) != 0) {
+    slot->recorded.store(written ? kRecorded : kLost, std::memory_order_release);
+    if (written != is_new) count_lost(process, is_new ? 1 : std::uint64_t(-1));
+    if (written && !is_new) {  // the journal could not be written before, and lacks its beginning
+      describe_process(process, scratch);
+      record_copies(process, scratch);
+    }
+  }
+  if (!is_new && is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) == kRecorded) {
     write_count(process, scratch, *slot);
     write_calls(process, scratch, call.api);
   }
@@ -168,7 +204,7 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
 std::uint64_t write_counts(Process& process, Scratch& scratch) {
   std::uint64_t recorded = 0;
   for (const FindingSlot& slot : process.findings) {
-    if (slot.recorded.load(std::memory_order_acquire) == 0) continue;
+    if (slot.recorded.load(std::memory_order_acquire) != kRecorded) continue;
     ++recorded;
     if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
   }
@@ -199,7 +235,8 @@ void record_finding(Process& process, const WatchedCall& call, std::uint64_t kin
     if (lease.get() != nullptr) {
       record(process, *lease.get(), call, kind, detail);
     } else {
-      process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+      keep_reason(process.loss_reason, -EAGAIN);
+      count_lost(process, 1);
     }
   }
   if (settings().halt_on_error) halt(process, call);
@@ -215,8 +252,8 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   HookTime time(process);
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
-  if (scratch == nullptr || !open_journal(process, *scratch)) return;
   open_control();
+  if (scratch == nullptr || !open_journal(process, *scratch)) return;
   record_copies(process, *scratch);
   std::uintptr_t address = kernel + 1;  // modules are looked up at address - 1
   record_modules(process, *scratch, &address, scratch->modules, 1);
@@ -275,7 +312,7 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
   return 0;
 }
 
-void record_process(Process& process, const char* remark) {
+void record_process(Process& process, const char* remark, bool keeps_descriptor) {
   QuietSection quiet;
   ScratchLease lease(process);
   if (lease.get() == nullptr || !open_journal(process, *lease.get())) return;
@@ -284,7 +321,7 @@ void record_process(Process& process, const char* remark) {
     note.text(remark);
     (void)append_frame(process, note, *lease.get());
   }
-  release_journal(process);
+  if (!keeps_descriptor) release_journal(process);
 }
 
 void record_exec(Process& process, std::string_view path) {
@@ -317,6 +354,9 @@ std::uint64_t record_end(Process& process) {
   const std::uint64_t unrecorded = process.unrecorded.load(std::memory_order_relaxed);
   frame.u64(recorded + unrecorded).u64(unrecorded);
   frame.u64(process.hook_ns.load(std::memory_order_relaxed));
+  const std::uint32_t reason = process.loss_reason.load(std::memory_order_relaxed);
+  frame.u64(process.lost.load(std::memory_order_relaxed));
+  frame.text(reason != 0 ? error_text(-static_cast<long>(reason)) : "option max_journal_mb");
   (void)append_frame(process, frame, scratch);
   release_journal(process);
   return findings;

@@ -27,8 +27,9 @@ void record_reinterpretation(Process& process, const WatchedCall& call, std::siz
 std::uint32_t record_site(Process& process, const WatchedCall& call);
 
 // Opens the journal of a process that is of interest before its first call, so that "no call was seen" can be
-// said. `remark` goes into it, if there is one.
-void record_process(Process& process, const char* remark);
+// said. `remark` goes into it, if there is one. A process with a watched library keeps the descriptor from
+// then on: later it may lack room for one, or be in another root, or another user.
+void record_process(Process& process, const char* remark, bool keeps_descriptor);
 
 // Writes the counts so far, and that the process is about to become the program at `path`.
 void record_exec(Process& process, std::string_view path);

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "sanitizer/capture/loaded_object.h"
@@ -60,6 +62,7 @@ void fill(FileStatus& out, const struct statx& in) {
   out.modified = static_cast<std::uint64_t>(in.stx_mtime.tv_sec);
   out.mode = in.stx_mode;
   out.owner = in.stx_uid;
+  out.links = in.stx_nlink;
 }
 
 bool status_of(int directory, const char* path, int flags, FileStatus& status) {
@@ -81,10 +84,19 @@ long open_file(int directory, const char* path, int flags, int mode) {
   return checked(syscall(SYS_openat, directory, path, flags, mode));
 }
 
+// Remembered: the program may leave its root, and then has no /proc to ask. Racing threads write the same.
 std::size_t own_executable(char* path, std::size_t size) {
+  static constinit char known[1024];
   ssize_t length = readlink("/proc/self/exe", path, size);
   if (length <= 0) length = readlink("/proc/thread-self/exe", path, size);  // the main thread has ended
-  return length > 0 ? static_cast<std::size_t>(length) : 0;
+  if (length > 0) {
+    if (static_cast<std::size_t>(length) < sizeof known)
+      memcpy(known, path, static_cast<std::size_t>(length));
+    return static_cast<std::size_t>(length);
+  }
+  const std::size_t remembered = std::min(strnlen(known, sizeof known), size);
+  memcpy(path, known, remembered);
+  return remembered;
 }
 
 long read_bytes(int descriptor, void* bytes, std::size_t count) {
@@ -100,13 +112,6 @@ long resize_file(int descriptor, std::size_t size) {
 }
 
 void close_file(int descriptor) { (void)syscall(SYS_close, descriptor); }
-
-int move_up(int descriptor) {
-  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 100);
-  if (high < 0) return descriptor;
-  close_file(descriptor);
-  return high;
-}
 
 bool file_status(int descriptor, FileStatus& status) {
   return status_of(descriptor, "", AT_EMPTY_PATH, status);
@@ -144,6 +149,12 @@ std::string_view error_text(long negative_errno) {
       return "is a symbolic link";
     case EIO:
       return "input/output error";
+    case ESTALE:  // ours, of a journal
+      return "it was removed or replaced";
+    case EPERM:
+      return "operation not permitted";
+    case EAGAIN:  // ours, of a record
+      return "too many threads recorded at once";
     default:
       return "system error";
   }

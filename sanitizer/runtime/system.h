@@ -21,6 +21,7 @@ struct FileStatus {
   std::uint64_t modified = 0;  // s since 1970
   std::uint32_t mode = 0;
   std::uint32_t owner = 0;
+  std::uint32_t links = 0;
 };
 
 // Descriptors and sizes on success, -errno on failure.
@@ -32,8 +33,6 @@ long resize_file(int descriptor, std::size_t size);
 void close_file(int descriptor);
 // The program's path, 0 when it cannot be told.
 std::size_t own_executable(char* path, std::size_t size);
-// Programs expect low descriptor numbers for themselves: gives one from 100 on in its place, or the same.
-int move_up(int descriptor);
 bool file_status(int descriptor, FileStatus& status);
 bool path_status(const char* path, FileStatus& status);
 

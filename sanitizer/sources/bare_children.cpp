@@ -24,15 +24,15 @@ constinit Page* page = nullptr;
 constinit std::uint64_t page_owner = 0;
 constinit char own_name[256] = {};
 
-// As LD_PRELOAD has it; empty when it has not.
+// As LD_PRELOAD has it, or would; empty when it has not, unless the process was joined.
 void find_own_name() {
   const char* preloaded = getenv("LD_PRELOAD");
   each_loaded_object([&](const LoadedObject& object) {
     if (!is_own_code(object.bias)) return true;
     const char* slash = strrchr(object.path, '/');
     const char* name = slash != nullptr ? slash + 1 : object.path;
-    if (preloaded != nullptr && strstr(preloaded, name) != nullptr && strlen(name) < sizeof own_name)
-      strncpy(own_name, name, sizeof own_name - 1);
+    const bool is_named = was_joined() || (preloaded != nullptr && strstr(preloaded, name) != nullptr);
+    if (is_named && strlen(name) < sizeof own_name) strncpy(own_name, name, sizeof own_name - 1);
     return false;
   });
 }

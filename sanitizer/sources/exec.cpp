@@ -77,7 +77,7 @@ extern "C" {
     QuietSection quiet;
     note_environment(environment_of(function, saved));
   }
-  void* next = find_behind_own(name);
+  void* next = find_original(name);
   return next != nullptr ? next : reinterpret_cast<void*>(&fail);
 }
 

@@ -14,7 +14,7 @@ namespace {
   Process* mapped = process_mapping.load(std::memory_order_acquire);
   // A vfork child borrows its parent's memory and must not end the parent's journal.
   if (mapped != nullptr && mapped->owner == process_id()) (void)record_end(*mapped);
-  if (auto next = reinterpret_cast<void (*)(int)>(find_behind_own(name)); next != nullptr) next(status);
+  if (auto next = reinterpret_cast<void (*)(int)>(find_original(name)); next != nullptr) next(status);
   for (;;) (void)syscall(SYS_exit_group, status);
 }
 

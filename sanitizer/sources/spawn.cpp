@@ -12,7 +12,7 @@ namespace {
 
 int spawn(const char* name, pid_t* child, const char* path, const posix_spawn_file_actions_t* actions,
           const posix_spawnattr_t* attributes, char* const* words, char* const* variables) {
-  const auto next = reinterpret_cast<decltype(&posix_spawn)>(find_behind_own(name));
+  const auto next = reinterpret_cast<decltype(&posix_spawn)>(find_original(name));
   if (next == nullptr) return ENOSYS;
   const int result = next(child, path, actions, attributes, words, variables);
   if (result != 0) return result;

@@ -75,11 +75,14 @@ class Builder {
       report_.not_analysed.push_back({journal.file, "", "unreadable", problem});
     for (const std::string& note : journal.notes)
       report_.not_analysed.push_back({journal.file, "", "note", note});
-    if (journal.unrecorded != 0)
+    if (const std::uint64_t beyond = journal.unrecorded - journal.lost; beyond != 0)
       report_.not_analysed.push_back(
           {journal.file, "", "budget",
-           fmt::format("{} further distinct findings were not recorded (option max_findings)",
-                       journal.unrecorded)});
+           fmt::format("{} further distinct findings were not recorded (option max_findings)", beyond)});
+    if (journal.lost != 0)
+      report_.not_analysed.push_back(
+          {journal.file, "", "lost",
+           fmt::format("{} distinct findings could not be recorded: {}", journal.lost, journal.loss_reason)});
     add_watched(journal, next);
     for (const JournalFinding& finding : journal.findings) add_finding(journal, finding);
     for (const auto& [number, site] : journal.sites) add_site(journal, site);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -262,8 +263,13 @@ class Reader {
       case FrameType::kClose:
         told_findings_ = in.u64();
         journal_.unrecorded = in.u64();
+        journal_.lost = 0;
         journal_.closed = in.good();
         if (in.good() && !in.empty()) journal_.hook_ns = in.u64();
+        if (in.good() && !in.empty()) {
+          journal_.lost = std::min(in.u64(), journal_.unrecorded);
+          journal_.loss_reason = in.name();
+        }
         return in.good();
       case FrameType::kSite: {
         JournalFinding site = read_place(in);
@@ -357,7 +363,8 @@ class Reader {
       }
     } else if (journal_.problems.empty()) {
       if (std::uint64_t lost = std::uint64_t{*sequences_.rbegin()} + 1 - sequences_.size())
-        problem(fmt::format("{} records are missing (was the disk full?)", lost));
+        problem(fmt::format("{} records are missing ({})", lost,
+                            journal_.loss_reason.empty() ? "was the disk full?" : journal_.loss_reason));
       else if (!journal_.process)
         problem("no record of the process");
       else if (std::uint64_t read = journal_.findings.size() + journal_.unrecorded; read < told_findings_)

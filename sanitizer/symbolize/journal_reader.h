@@ -144,7 +144,9 @@ struct Journal {
   std::vector<JournalCast> casts;
   std::vector<JournalSource> sources;  // those that said how they fared, each once, the last word
   std::vector<std::string> notes;
-  std::uint64_t unrecorded = 0;       // distinct findings that the process could not write
+  std::uint64_t unrecorded = 0;  // distinct findings that the process did not write
+  std::uint64_t lost = 0;        // those of them that it could not write
+  std::string loss_reason;
   bool closed = false;                // the process ended by exit
   std::optional<std::string> exec;    // or became the program at this path, with all counts written
   std::uint64_t hook_ns = 0;          // spent in records, if closed

@@ -1,13 +1,13 @@
 #include "sanitizer/symbolize/journals.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -67,6 +67,17 @@ Journal broken(const std::string& path, std::string problem) {
   return none;
 }
 
+// 0, or the errno of the read that failed.
+int read_all(int descriptor, std::string& bytes) {
+  for (std::vector<char> part(1 << 20);;) {
+    const ssize_t count = read(descriptor, part.data(), part.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return errno;
+    if (count == 0) return 0;
+    bytes.append(part.data(), static_cast<std::size_t>(count));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> journal_files(const std::string& directory) {
@@ -84,10 +95,12 @@ Journal load_journal(const std::string& file) {
   // Reading a folder throws, and a pipe that nobody writes to never ends.
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error) && !error) return unreadable("not a regular file");
-  errno = 0;
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) return unreadable(std::generic_category().message(errno));
+  const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return unreadable(std::generic_category().message(errno));
+  std::string bytes;
+  const int failure = read_all(descriptor, bytes);
+  close(descriptor);
+  if (failure != 0) return unreadable(std::generic_category().message(failure));
   return read_journal(bytes, file);
 }
 

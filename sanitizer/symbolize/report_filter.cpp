@@ -47,16 +47,6 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
 }
 
-std::vector<std::string> words(const std::string& list) {
-  std::vector<std::string> result;
-  for (std::size_t start = 0; start <= list.size();) {
-    std::size_t end = std::min(list.find(',', start), list.size());
-    if (std::string word = trimmed(list.substr(start, end - start)); !word.empty()) result.push_back(word);
-    start = end + 1;
-  }
-  return result;
-}
-
 bool names_a_rule(const std::string& pattern) {
   return std::any_of(catalog().begin(), catalog().end(),
                      [&](const Rule& rule) { return matches(pattern, rule.id); });
@@ -77,15 +67,25 @@ bool covers(const std::string& pattern, const std::vector<StackFrame>& frames) {
 
 }  // namespace
 
+std::vector<std::string> listed_words(const std::string& list) {
+  std::vector<std::string> result;
+  for (std::size_t start = 0; start <= list.size();) {
+    std::size_t end = std::min(list.find(',', start), list.size());
+    if (std::string word = trimmed(list.substr(start, end - start)); !word.empty()) result.push_back(word);
+    start = end + 1;
+  }
+  return result;
+}
+
 ReportFilter::ReportFilter(const std::string& rules, const std::string& suppressions_file,
                            const std::string& expect) {
-  for (const std::string& word : words(expect)) {
+  for (const std::string& word : listed_words(expect)) {
     if (const auto backend = parse_backend(word))
       expected_backend_ = backend;
     else
       expected_.push_back(word);
   }
-  for (const std::string& word : words(rules)) {
+  for (const std::string& word : listed_words(rules)) {
     bool removes = word.front() == '-';
     std::string id = removes ? word.substr(1) : word;
     if (!names_a_rule(id)) throw FilterError(fmt::format("option 'rules': {}", unknown_rule(id)));

@@ -14,6 +14,9 @@
 
 namespace dtype_guard::san {
 
+// What an option lists, separated by commas.
+std::vector<std::string> listed_words(const std::string& list);
+
 // "FILE:LINE: found, expected".
 class FilterError : public std::runtime_error {
  public:
@@ -23,7 +26,7 @@ class FilterError : public std::runtime_error {
 class ReportFilter {
  public:
   ReportFilter() = default;
-  // Throws FilterError: an unknown rule, an unreadable file or line, an unknown API.
+  // Throws FilterError: an unknown rule, an unreadable file or line.
   ReportFilter(const std::string& rules, const std::string& suppressions_file, const std::string& expect);
 
   void apply(Report& report) const;

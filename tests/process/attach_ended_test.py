@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 from attach_support import PauseCase, condition
@@ -119,29 +120,58 @@ class Ended(PauseCase):
     def test_one_that_waits_says_so(self):
         job = self.start(BUILT["long_job"], "k")
         tracer, _, _ = self.slow_attach(job)
-        self.assertIn(f"another dtype-san is joining process {job.pid} at this moment", self.tool("doctor", job.pid))
+        self.assertRegex(self.tool("doctor", job.pid), rf"another dtype-san \(process \d+\) is joining process {job.pid} at this moment")
         said = self.tool("attach", job.pid, "--options", self.options())
-        self.assertIn(f"another dtype-san is joining process {job.pid}: waiting for it", said)
+        self.assertRegex(said, rf"another dtype-san \(process \d+\) is joining process {job.pid}: waiting for it")
         self.assertIn("has the library already; it is being watched", said)
         self.assertEqual(tracer.wait(60), 0)
         self.finish(job)
 
-    def test_a_joined_job_that_ends_unseen(self):
+    def test_a_joined_job_that_ends_by_a_signal(self):
         """Its counts are those of the last power of two; the report says so, and that exec may have followed."""
-        for kinds in ("kx", "kq"):
+        job = self.start(BUILT["long_job"], "k")
+        self.tool("attach", job.pid, "--options", self.options())
+        time.sleep(0.3)
+        job.kill()
+        job.wait()
+        shown, report = self.report(self.scratch / "journal")
+        [process] = report["watched"]["processes"]
+        self.assertEqual((process["joined"], process["complete"]), (True, False))
+        self.assertIn("(joined while it ran) (no closing record: it runs on, or ended by a signal, or by an _exit or exec that was "
+                      "not seen. Counts may be low, and what it became by exec was not watched)", shown.stdout)
+
+    def test_a_joined_job_that_ends_at_once(self):
+        """_exit and exec write the final counts there too, though the job had bound them before."""
+        for kinds, became in (("kq", ""), ("kx", "/bin/true")):
             with self.subTest(kinds=kinds):
                 job = self.start(BUILT["long_job"], kinds)
                 self.tool("attach", job.pid, "--options", self.options())
                 time.sleep(0.3)
                 self.finish(job)
-                shown, report = self.report(self.scratch / "journal")
+                _, report = self.report(self.scratch / "journal")
                 [process] = report["watched"]["processes"]
-                self.assertEqual((process["joined"], process["complete"]), (True, False))
-                self.assertIn("(joined while it ran) (no closing record: it runs on, or ended by a signal, _exit or exec, which is "
-                              "not seen in a process that was joined. Counts may be low, and what it became by exec was not "
-                              "watched)", shown.stdout)
+                self.assertEqual((process["joined"], process["complete"], process["replaced_by"]), (True, True, became))
+                [finding] = report["findings"]
+                self.assertEqual(finding["count"], report["watched"]["calls"]["flash_ref_rotary"])
                 for journal in self.journals():
                     journal.unlink()
+
+    def test_programs_that_a_joined_job_starts(self):
+        """Nobody watches them: the environment of a running job is not changed. Their number is noted."""
+        program = ("import ctypes, os, subprocess, sys\n"
+                   "print('ready', flush=True)\n"
+                   "sys.stdin.read()\n"
+                   "os.posix_spawn('/bin/true', ['true'], os.environ)\n"
+                   "os.wait()\n"
+                   "subprocess.run(['/bin/true'], close_fds=False, check=True)\n"
+                   "child = os.fork()\n"
+                   "os.execv('/bin/true', ['true']) if child == 0 else os.wait()\n")
+        job = self.start(sys.executable, "-c", program)
+        self.tool("attach", job.pid, "--options", self.options())
+        self.finish(job)
+        _, report = self.report(self.scratch / "journal")
+        self.assertRegex(" ".join(entry["detail"] for entry in report["not_analysed"]),
+                         "3 children became another program by exec without libdtype_san.so")
 
     def test_a_joined_job_that_ends_by_exit(self):
         job = self.start(BUILT["long_job"], "k")

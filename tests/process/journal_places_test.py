@@ -2,8 +2,9 @@
 import os
 import shutil
 import subprocess
+import time
 
-from support import BUILT, Case, main, preloadable
+from support import BUILT, Case, environment, main, preloadable
 
 NOBODY = 65534
 
@@ -94,6 +95,38 @@ class Full(Case):
         self.assertIn("the journal cannot be written: no space left on device", done.stderr)
         self.assertRegex(done.stderr, f"1 finding in process [0-9]+, not recorded: journal '{journal}' could not be written")
         self.assertNotIn("prints", done.stderr)
+
+    def test_a_disk_that_has_room_again(self):
+        """The finding is written when it occurs again, and with it what the journal lacked: the process, its libraries."""
+        folder = self.scratch / "full"
+        folder.mkdir()
+        mounted = subprocess.run(("mount", "-t", "tmpfs", "-o", "size=64k", "none", folder), capture_output=True, text=True, check=False)
+        if mounted.returncode != 0:
+            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
+        self.addCleanup(subprocess.run, ["umount", folder], check=True)
+        with self.assertRaises(OSError), open(folder / "filler", "wb", buffering=0) as filler:
+            while True:
+                filler.write(bytes(4096))
+        job = subprocess.Popen([BUILT["long_job"], "k"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               env=environment(LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=f"journal={folder}"))
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        time.sleep(0.1)
+        (folder / "filler").unlink()
+        [journal] = folder.glob("*.dtype-san")
+        for _ in range(100):
+            time.sleep(0.05)
+            if journal.stat().st_size != 0:
+                break
+        time.sleep(0.1)
+        calls = int(job.communicate(timeout=60)[0].split()[1])
+        done, report = self.report(journal)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("records are missing (no space left on device)", done.stderr)
+        [process] = report["watched"]["processes"]
+        self.assertEqual((process["pid"], process["complete"]), (job.pid, True))
+        self.assertEqual(len(report["watched"]["libraries"]), 1)
+        [finding] = report["findings"]
+        self.assertEqual(finding["count"], calls)
 
     def test_the_promise_where_it_was_written(self):
         done = self.preloaded(BUILT["linked_calls"])

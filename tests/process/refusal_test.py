@@ -1,5 +1,6 @@
 """What cannot be done is refused before anything starts, with a reason, and with the status that says which kind."""
 import os
+import pathlib
 import shutil
 import struct
 
@@ -171,13 +172,16 @@ class CommandLine(Case):
         self.assertEqual(done.returncode, 4)
         if BUILT["sanitized"]:
             self.skipTest("an instrumented library cannot be preloaded into echo")
-        done = self.execute(BUILT["command"], "run", "--library", self.empty_library(), "--", "echo", "x")
+        done = self.execute(BUILT["command"], "run", "--library", self.refused_library(), "--", "echo", "x")
         self.assertIn("the preload library left no sign of life", done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (3, "x\n"))  # nothing was watched, which is no success
 
-    def empty_library(self):
-        """A library of the right architecture that is not ours."""
+    def refused_library(self):
+        """Ours, but for a system that the dynamic loader does not know."""
         library = self.scratch / "libdtype_san.so"
-        shutil.copy2(BUILT["kernels"], library)
+        content = bytearray(pathlib.Path(BUILT["library"]).read_bytes())
+        content[7] = 9  # EI_OSABI
+        library.write_bytes(content)
         return library
 
 

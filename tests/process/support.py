@@ -18,7 +18,7 @@ BUILT = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
 def environment(**changes):
     """This environment without what would change the outcome. ASan wants to come before a preloaded library."""
     kept = {key: value for key, value in os.environ.items()
-            if key not in ("DTYPE_SAN_OPTIONS", "DTYPE_SAN_LIBRARY", "DTYPE_SAN_COMMAND_PID", "LD_PRELOAD", "RANK",
+            if key not in ("DTYPE_SAN_OPTIONS", "DTYPE_SAN_LIBRARY", "DTYPE_SAN_COMMAND_PID", "DTYPE_SAN_TALLY", "LD_PRELOAD", "RANK",
                          "DEBUGINFOD_URLS")}
     if "address" in BUILT["sanitized"]:
         kept["ASAN_OPTIONS"] = "verify_asan_link_order=0:detect_leaks=0:handle_segv=0"

@@ -278,7 +278,7 @@ void say_unwatched(std::string_view path) {
        << "' holds flash_ref without an observer slot and was opened by dlmopen: calls that objects of its "
           "namespace "
           "make are not seen, only those through an address from dlsym";
-  record_process(*mapped, note.c_str());
+  record_process(*mapped, note.c_str(), true);
 }
 
 }  // namespace
@@ -335,7 +335,7 @@ void record_copies(Process& process, Scratch& scratch) {
     if (scratch.modules[0] == 0) continue;
     FrameBuilder frame(scratch.frame, FrameType::kLibrary);
     frame.text("flash_ref").u32(scratch.modules[0]).u64(address).u32(1);
-    (void)append_frame(process, frame, scratch);
+    if (!append_frame(process, frame, scratch)) process.copy_recorded[i].store(0);
   }
 }
 

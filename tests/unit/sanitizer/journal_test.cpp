@@ -260,3 +260,23 @@ TEST_CASE("a site, a library and the time in records are read") {
   CHECK(journal.libraries[0].module == 5);
   CHECK(journal.hook_ns == 12345);
 }
+
+TEST_CASE("the closing record tells what was lost, and why") {
+  Writer out;
+  FrameBuilder close = out.begin(FrameType::kClose);
+  close.u64(9).u64(5).u64(12345).u64(3).text("disk quota exceeded");
+  out.end(close);
+  Journal journal = read_journal(out.bytes, "x");
+  CHECK(journal.unrecorded == 5);
+  CHECK(journal.lost == 3);
+  CHECK(journal.loss_reason == "disk quota exceeded");
+  // A later one of an earlier version says nothing of that; and nothing is lost beyond what was not recorded.
+  FrameBuilder earlier = out.begin(FrameType::kClose);
+  earlier.u64(9).u64(1).u64(12345);
+  out.end(earlier);
+  CHECK(read_journal(out.bytes, "x").lost == 0);
+  FrameBuilder absurd = out.begin(FrameType::kClose);
+  absurd.u64(9).u64(1).u64(12345).u64(~std::uint64_t{0}).text("");
+  out.end(absurd);
+  CHECK(read_journal(out.bytes, "x").lost == 1);
+}
