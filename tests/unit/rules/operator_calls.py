@@ -144,6 +144,9 @@ NOT_CALLED = {
     "nested_to_padded_tensor": "takes a nested tensor, which PyTorch makes of floats only",
 }
 
+# The same for one release.
+NOT_CALLED_IN = {"1.13": {"index_out": "copies elements of one dtype into the memory of another, past its end, without a check"}}
+
 # What the test leaves out of dtype x dtype x rank class, all of it; the test counts and prints what it costs. Reviewed.
 SAMPLED = {
     "three": "a call with three dtypes or more (out= and dtype= count) is asked for 8 of the 13 dtypes: all would be 2.7 million cases more, four minutes of processor time instead of one",
