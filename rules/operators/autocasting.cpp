@@ -72,6 +72,7 @@ Evaluation::Outcome Evaluation::composite() {
     return result();
   }
   const Outcome plain = result();
+  if (policy == AutocastPolicy::kFloat32SetDtype && dtype_) return plain;
   const Dtype* dtype = std::get_if<Dtype>(&plain);
   if (dtype == nullptr || category(*dtype) != DtypeCategory::kFloating || *dtype == Dtype::kFloat64)
     return plain;

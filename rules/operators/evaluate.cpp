@@ -26,9 +26,17 @@ Evaluation::Outcome Evaluation::result() {
     return PromotionError{
         fmt::format("{} does not take a {} of {}", op_.name, refused->argument, name(refused->dtype))};
   }
+  may_throw_ = mixes_loosely();
   const Outcome computed = computed_dtype();
   if (!op_.in_place || !std::holds_alternative<Dtype>(computed)) return computed;
   return stored(std::get<Dtype>(computed));
+}
+
+bool Evaluation::mixes_loosely() const {
+  return std::any_of(op_.loose.begin(), op_.loose.end(), [this](const std::string& argument) {
+    const OperatorInput* input = named(argument);
+    return input != nullptr && first() != nullptr && is_tensor(*input) && input->dtype != first()->dtype;
+  });
 }
 
 // Other devices' kernels check parameters otherwise, or not at all.
@@ -68,8 +76,13 @@ Evaluation::Outcome Evaluation::stored(Dtype computed) {
   return target->dtype;
 }
 
-bool Evaluation::fits_out(Dtype computed, Dtype out) const {
-  const OutRule rule = op_.exact_target ? OutRule::kExact : op_.out;
+bool Evaluation::fits_out(Dtype computed, Dtype out) {
+  OutRule rule = op_.exact_target ? OutRule::kExact : op_.out;
+  if (rule == OutRule::kAlongDim && computed != out) may_throw_ = true;
+  if (rule == OutRule::kExactOfNumbers) {
+    const bool tensors = std::count_if(inputs_.begin(), inputs_.end(), is_tensor) > 2;  // the input and out
+    rule = tensors ? OutRule::kFits : OutRule::kExact;
+  }
   return fits(rule, computed, first() != nullptr ? first()->dtype : computed, out);
 }
 
@@ -276,13 +289,15 @@ OperatorOutcome evaluate(const Operator& op, std::span<const OperatorInput> inpu
                          std::optional<Dtype> dtype_argument, const OperatorContext& context) {
   const Evaluation::Inputs given(inputs.begin(), inputs.end());
   const Operator& entry = operator_at(op, context.torch_version);
-  const PromotionResult with = Evaluation(entry, given, dtype_argument, context).run(true);
+  Evaluation evaluation(entry, given, dtype_argument, context);
+  const PromotionResult with = evaluation.run(true);
   OperatorOutcome outcome;
   if (const PromotionError* error = std::get_if<PromotionError>(&with)) {
     outcome.error = error->reason;
     return outcome;
   }
   outcome.dtype = std::get<Dtype>(with);
+  outcome.may_throw = evaluation.may_throw();
   if (context.autocast != Dtype::kUndefined) {
     outcome.by_autocast = widens(with, Evaluation(entry, given, dtype_argument, context).run(false));
   }

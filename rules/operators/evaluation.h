@@ -26,6 +26,8 @@ class Evaluation {
     return result();
   }
 
+  bool may_throw() const { return may_throw_; }  // of the last run
+
  private:
   Outcome autocast();
   Outcome promote_list();
@@ -35,7 +37,7 @@ class Evaluation {
   const OperatorInput* refused_parameter() const;
   Outcome stored(Dtype computed);
   bool is_out() const { return op_.arguments.front() == "out"; }
-  bool fits_out(Dtype computed, Dtype out) const;
+  bool fits_out(Dtype computed, Dtype out);
   Outcome stepped() const;
   Outcome computed_dtype();
   Dtype integer_to_float(Dtype dtype) const;
@@ -54,11 +56,14 @@ class Evaluation {
   Outcome like_first();
   const OperatorInput* named(std::string_view argument) const;
   const OperatorInput* first() const;
+  bool mixes_loosely() const;
+
   const Operator& op_;
   Inputs inputs_;
   std::optional<Dtype> dtype_;
   const OperatorContext& context_;
   bool stepping_under_autocast_ = false;
+  bool may_throw_ = false;
 };
 
 }  // namespace dtype_guard

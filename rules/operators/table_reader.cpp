@@ -51,6 +51,8 @@ constexpr auto kOutWords = std::to_array<Word<OutRule>>({{"fits", OutRule::kFits
                                                          {"exact", OutRule::kExact},
                                                          {"any", OutRule::kAny},
                                                          {"floating", OutRule::kFloating},
+                                                         {"along_dim", OutRule::kAlongDim},
+                                                         {"exact_of_numbers", OutRule::kExactOfNumbers},
                                                          {"magnitude", OutRule::kMagnitude},
                                                          {"exact_of_real", OutRule::kExactOfReal}});
 
@@ -118,6 +120,8 @@ std::vector<Operator> TableReader::group(const JsonNode& node) const {
       shared.quotient = strings(value);
     } else if (key == "parameters") {
       shared.parameters = strings(value);
+    } else if (key == "loose") {
+      shared.loose = strings(value);
     } else if (key == "mask") {
       shared.mask = text(value);
     } else if (key == "free_scalar") {

@@ -13,6 +13,9 @@ ROWS = (
     ("torch.ops.aten.BASE(4, out=o)", "", "hann_window_out hamming_window_out blackman_window_out bartlett_window_out kaiser_window_out"),
     ("torch.ops.aten.BASE(2, 2, out=o)", "", "tril_indices_out triu_indices_out"), ("torch.ops.aten.scalar_tensor(2, out=o)", "", "scalar_tensor_out"),
     ("torch.ops.aten.empty_permuted((2,), (0,), out=o)", "", "empty_permuted_out"),
+    ("torch.ops.aten.BASE(a, out=o)", "1d", "sum_out prod_out nansum_out any_out all_out"), ("torch.BASE(a, 0, out=o)", "1d", "sum_out prod_out nansum_out mean_out var_out std_out any_out all_out argmax_out "
+     "amax_out logcumsumexp_out"), ("torch.linalg.NAME(a, dim=0, out=o)", "1d", "linalg_vector_norm_out linalg_norm_out"), ("torch.norm(a, 2, 0, out=o)", "1d", "norm_out"),
+    ("torch.clamp(a, b, c, out=o)", "1d 2N 3N", "clamp_out"), ("torch.clamp(a, b, c, out=o)", "1d 2d 3d", "clamp_out"),
     ("torch.addbmm(a, b, c, out=o)", "1d 23 33", "addbmm_out"), ("torch.median(a, out=o)", "1d", "median_out"),
     ("n(a, b)", "0r 1r", "equal"), ("n(a, b)", "0d 1d", "allclose is_same_size"),
     ("torch.NAME(a, 0.5, True)", "0d", "native_dropout"), ("torch.feature_dropout(a, 0.5, True)", "03", "feature_dropout"),
