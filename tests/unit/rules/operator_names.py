@@ -23,7 +23,7 @@ SPACES = (("torch.", ("torch::", "at::"), torch, ""), ("torch.Tensor.", ("at::Te
           ("torch.linalg.", ("torch::linalg::",), torch.linalg, "linalg_"), ("torch.fft.", ("torch::fft::",), torch.fft, "fft_"))
 # What Python writes as an operator, and the entry that it is.
 DUNDERS = {"__add__": "add", "__radd__": "add", "__iadd__": "add_", "__sub__": "sub", "__rsub__": "rsub", "__isub__": "sub_", "__mul__": "mul",
-           "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__rtruediv__": "div", "__itruediv__": "div_",
+           "__rmul__": "mul", "__imul__": "mul_", "__truediv__": "div", "__rtruediv__": "__rtruediv__", "__itruediv__": "div_",
            "__floordiv__": "floor_divide", "__rfloordiv__": "floor_divide", "__ifloordiv__": "floor_divide_", "__mod__": "remainder",
            "__rmod__": "remainder", "__imod__": "remainder_", "__pow__": "pow", "__rpow__": "pow", "__ipow__": "pow_",
            "__matmul__": "matmul", "__rmatmul__": "matmul", "__and__": "bitwise_and", "__rand__": "bitwise_and", "__iand__": "bitwise_and_",
