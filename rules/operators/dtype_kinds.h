@@ -64,7 +64,7 @@ inline bool fits(OutRule rule, Dtype computed, Dtype input, Dtype out) {
     case OutRule::kExactOfNumbers:
       return computed == out;
     case OutRule::kAny:
-    case OutRule::kAlongDim:
+    case OutRule::kExactAtTimes:
       return true;
     case OutRule::kFitsKind:
       return is_complex(computed) == is_complex(out) && can_store(computed, out);

@@ -78,7 +78,7 @@ Evaluation::Outcome Evaluation::stored(Dtype computed) {
 
 bool Evaluation::fits_out(Dtype computed, Dtype out) {
   OutRule rule = op_.exact_target ? OutRule::kExact : op_.out;
-  if (rule == OutRule::kAlongDim && computed != out) may_throw_ = true;
+  if (rule == OutRule::kExactAtTimes && computed != out) may_throw_ = true;
   if (rule == OutRule::kExactOfNumbers) {
     const bool tensors = std::count_if(inputs_.begin(), inputs_.end(), is_tensor) > 2;  // the input and out
     rule = tensors ? OutRule::kFits : OutRule::kExact;
@@ -97,7 +97,7 @@ Evaluation::Outcome Evaluation::computed_dtype() {
   if (!op_.steps.empty()) return stepped();
   switch (op_.result) {
     case ResultRule::kPromote:
-      return promoted();
+      return dtype_ ? Outcome(*dtype_) : promoted();
     case ResultRule::kPromoteIntToFloat:
       return mapped([this](Dtype d) { return integer_to_float(d); });
     case ResultRule::kPromoteToReal:

@@ -64,7 +64,7 @@ enum class OutRule : std::uint8_t {
   kFloating,        // floating or complex, whatever the result (logsumexp)
   kMagnitude,       // exact for a real input; of a complex one any floating dtype, or the input's (abs)
   kExactOfReal,     // exact for a real input, kFits for a complex one (ifft)
-  kAlongDim,        // anything along a dimension, exact without one, which the table does not see (sum)
+  kExactAtTimes,    // exact or anything, by what the table does not see (sum: anything along a dimension)
   kExactOfNumbers,  // exact where the other operands are numbers, kFits with a tensor among them (clamp)
 };
 

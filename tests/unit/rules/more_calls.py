@@ -17,6 +17,8 @@ ROWS = (
     ("torch.ops.aten.BASE(a, [2, 2, 2], out=o)", "15", "adaptive_avg_pool3d_out"), ("torch.ops.aten.BASE(a, [2, 2], out=o)", "14", "adaptive_avg_pool2d_out"),
     ("torch.ops.aten.im2col(a, [2, 2], [1, 1], [0, 0], [1, 1], out=o)", "14", "im2col_out"), ("torch.ops.aten.col2im(a, [2, 2], [1, 1], [1, 1], [0, 0], [1, 1], out=o)", "1k", "col2im_out"),
     ("torch.ops.aten.native_batch_norm(a, None, None, None, None, True, 0.1, 1e-5, out=o, save_mean=a.new_empty(0), save_invstd=a.new_empty(0))", "1d", "native_batch_norm_out"),
+    ("torch.ops.aten.max_unpool2d(a, a.to(torch.int64) * 0, [4, 4], out=o)", "1p", "max_unpool2d_out"),
+    ("torch.ops.aten.max_unpool3d(a, a.to(torch.int64) * 0, [4, 4, 4], [2, 2, 2], [0, 0, 0], out=o)", "15", "max_unpool3d_out"),
     # 1.13 does not resize what it copies a view into
     ("torch.BASE(a, out=o.resize_(2, 2))", "1d", "t_copy_out squeeze_copy_out"), ("torch.BASE(a, 0, 1, out=o.resize_(2, 2))", "1d", "transpose_copy_out"),
     ("torch.BASE(a, (0, 1), out=o.resize_(2, 2))", "1d", "permute_copy_out"), ("torch.BASE(a, (2, 2), out=o.resize_(2, 2))", "1d", "expand_copy_out"),
@@ -169,6 +171,19 @@ ROWS = (
     ("torch.nn.functional.batch_norm(a, b, b, c, c)", "0d 3v 1v", "batch_norm"),
     ("torch.nn.functional.local_response_norm(a, 2)", "04", "local_response_norm"),
     ("torch.stft(a.reshape(-1), 4, window=b, return_complex=True)", "04 4e", "stft"),
+    # names of torch.nn.functional and others
+    ("n(a, b)", "0r 1r", "ldexp"), ("torch.nn.functional.max_unpool1d(a, a.to(torch.int64) * 0, 2)", "03", "max_unpool1d"),
+    ("torch.nn.functional.max_unpool2d(a, a.to(torch.int64) * 0, 2)", "0p", "max_unpool2d"), ("torch.nn.functional.max_unpool3d(a, a.to(torch.int64) * 0, 2)", "05", "max_unpool3d"),
+    ("torch.nn.functional.fractional_max_pool2d(a, 2, output_size=2)", "04", "fractional_max_pool2d"), ("torch.nn.functional.fractional_max_pool3d(a, 2, output_size=2)", "05", "fractional_max_pool3d"),
+    ("torch.nn.functional.NAME(a, 2.0, 2)", "03", "lp_pool1d"), ("torch.nn.functional.NAME(a, 2.0, 2)", "04", "lp_pool2d"), ("torch.nn.functional.NAME(a, 2.0, 2)", "05", "lp_pool3d"),
+    ("torch.nn.functional.gaussian_nll_loss(a, b, c)", "0d 1d 2d", "gaussian_nll_loss"), ("torch.nn.functional.multi_margin_loss(a, index)", "0d", "multi_margin_loss"),
+    ("torch.nn.functional.multilabel_margin_loss(a, index2)", "0d", "multilabel_margin_loss"), ("torch.nn.functional.multilabel_soft_margin_loss(a, b)", "0d 1d", "multilabel_soft_margin_loss"),
+    ("torch.nn.functional.multi_head_attention_forward(a, a, b, 2, 1, c.repeat(3, 1), c.repeat(3, 1)[:, 0], None, None, False, 0.0, c, c[0])", "03 23 5d", "multi_head_attention_forward"),
+    ("n(a)", "0d", "unique"), ("torch.ops.aten.unique_dim_consecutive(a, 0)", "0d", "unique_dim_consecutive"), ("torch.unique(a, return_inverse=True)[1]", "0d", "unique.1"), ("torch.unique(a, return_inverse=True, return_counts=True)[2]", "0d", "unique.2"),
+    ("torch.BASE(a)", "0r", "as_tensor asarray from_dlpack"), ("torch.BASE(a)", "0N", "as_tensor asarray"), ("torch.BASE(a, dtype=dt)", "0r", "as_tensor asarray"),
+    ("torch.from_numpy(a.numpy())", "0r", "from_numpy"), ("torch.frombuffer(bytearray(64), dtype=dt)", "", "frombuffer"),
+    ("torch.lu_solve(a, b, torch.ones(2, dtype=torch.int32))", "0d 1d", "lu_solve"), ("torch.triangular_solve(a, b)", "0d 1d", "triangular_solve"),
+    ("torch.linalg.lu_solve(a, torch.ones(2, dtype=torch.int32), b)", "0d 2d", "linalg_lu_solve"),
     # recurrent layers
     ("torch.lstm_cell(a, (b, c), d.reshape(8, 2), d.reshape(8, 2))", "0d 1d 1d 2t", "lstm_cell"),
     ("torch.lstm(a, (b[:1], b[:1]), [c.reshape(8, 2), c.reshape(8, 2)], False, 1, 0.0, False, False, False)", "03 13 2t", "lstm"),

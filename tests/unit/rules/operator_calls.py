@@ -142,6 +142,7 @@ NOT_CALLED = {
         "C++ names without a Python spelling",
     "data_ptr to_dlpack __dlpack__ storage": "hand out memory or a capsule, which has no dtype to ask",
     "repeat_interleave_out": "PyTorch's takes the counts alone",
+    "fractional_max_pool2d_out fractional_max_pool3d_out": "want their random samples as well",
     "nested_to_padded_tensor": "takes a nested tensor, which PyTorch makes of floats only",
 }
 
@@ -157,5 +158,6 @@ SAMPLED = {
 NO_ANSWER = {
     ("soft_margin_loss", "complex32"): "no CPU kernel takes it, and the meta device computes by other steps than the kernel",
     ("lstm", "float16"): "the CPU's own recurrent kernel takes bfloat16 and float32 only, and float16 goes another way under autocast",
+    ("ldexp", "complex32"): "no CPU kernel takes it, and the meta device promotes integers beside it by steps of its own",
     ("istft", "complex32"): "the CPU transforms no complex32; what throws is the first kernel met",
 }
