@@ -277,6 +277,12 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
       return builder_.op("defined", {{"self", value(object)}});
     }
   }
+  // The object that a helper is called on is no operand: it holds settings, not the tensor.
+  const auto helper = unit_.contracts.helpers.find(plain_name(*method));
+  if (helper != unit_.contracts.helpers.end()) {
+    value(object);
+    return helper_call(helper->second, method, arguments);
+  }
   const clang::FunctionDecl* definition = unit_.user_definition(method);
   const auto* named = llvm::dyn_cast<clang::MemberExpr>(stripped(expr->getCallee()));
   const bool dispatched = is_dispatched(method) && !(named && named->hasQualifier());

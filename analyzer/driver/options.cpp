@@ -19,6 +19,8 @@
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/own_contracts.h"
+#include "rules/operators/explain.h"
+#include "rules/operators/version.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
@@ -122,7 +124,10 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->allow_extra_args(false)
       ->type_name("ARG");
-  app.add_option("--explain", written.explain, "Print what a rule says and why")->type_name("RULE");
+  app.add_option("--explain", written.explain,
+                 "Print what a rule says, or what an operator of PyTorch does to "
+                 "dtypes, with --torch A..B what changed between these releases")
+      ->type_name("RULE|OPERATOR");
   app.add_flag("--list-rules", written.list_rules, "Print all rules");
   app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
   app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
@@ -150,12 +155,22 @@ std::vector<std::string> without_flags(int argc, char** argv, Options& options) 
   return words;
 }
 
-int explain(const std::string& id) {
+int explain(const std::string& id, const std::string& torch) {
   const Rule* rule = find_rule(id);
+  const Operator* op = rule ? nullptr : find_operator(id);
+  if (op) {
+    const std::vector<std::string> releases =
+        torch.empty() ? std::vector<std::string>(kTorchReleases.begin(), kTorchReleases.end())
+                      : read_torch_versions(torch);
+    std::cout << explain_operator(*op, releases.front(), releases.back());
+    return 0;
+  }
   if (!rule) {
     const std::string near = nearest_rule(id);
-    throw UsageError(fmt::format("--explain: unknown rule '{}'{}; --list-rules prints them all", id,
-                                 near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+    throw UsageError(
+        fmt::format("--explain: unknown rule '{}'{}; --list-rules prints them all, and an operator goes by "
+                    "PyTorch's name, such as 'mul'",
+                    id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
   }
   std::cout << rule->text << (rule->text.ends_with('\n') ? "" : "\n");
   return 0;
@@ -338,7 +353,7 @@ CommandLine read_command_line(int argc, char** argv) {
   } else if (written.list_rules) {
     result.exit = list_rules();
   } else if (app.count("--explain") > 0) {
-    result.exit = explain(written.explain);
+    result.exit = explain(written.explain, written.torch);
   } else {
     check(app, written, options);
   }

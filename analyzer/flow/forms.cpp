@@ -47,6 +47,26 @@ const Operator* resized(const Operator& plain, const Instruction& instruction, c
   return *word == "area" ? find_operator("interpolate.area") : &plain;
 }
 
+// What autocast on the CPU casts: reflected and repeated borders. A mode that cannot be read leaves the dtype
+// as a constant border does.
+const Operator* padded(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  const Argument* mode = argument_of(instruction, "mode", 2);
+  const Instruction* made = mode ? definition(*mode, info) : nullptr;
+  const std::string* word = made ? std::get_if<std::string>(&made->constant) : nullptr;
+  const Operator* form = word ? find_operator("pad." + *word) : nullptr;
+  return form ? form : &plain;
+}
+
+// Of one operand: what is summed gets sum's dtype, what is exchanged keeps its own.
+const Operator* contracted(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  const Einsum kind = einsum_kind(instruction, info);
+  if (kind == Einsum::kUnknown) return &plain;
+  const Instruction* first = info.definition(instruction.args.front().value);
+  const bool one = std::get<std::string>(first->constant).find(',') == std::string::npos;
+  if (one) return find_operator(kind == Einsum::kSums ? "einsum.sum" : "einsum.permute");
+  return kind == Einsum::kMultiplies ? find_operator("einsum.mul") : &plain;
+}
+
 // Indices are int64, and int32 where the flag says so; a flag that cannot be read says nothing.
 const Operator* search(const Operator& wide, const Instruction& instruction, const FunctionInfo& info) {
   const Argument* flag = argument_of(instruction, "out_int32", 2);
@@ -95,8 +115,8 @@ const Operator* operator_of(const Instruction& instruction, const FunctionInfo& 
   if (op->name == "searchsorted" || op->name == "bucketize") return search(*op, instruction, info);
   if (op->name == "diff") return differences(*op, instruction, info);
   if (op->name == "bincount" || op->name == "cov") return weighted(*op, instruction, info);
-  const bool multiplies = op->name == "einsum" && einsum_kind(instruction, info) == Einsum::kMultiplies;
-  return multiplies ? find_operator("einsum.mul") : op;
+  if (op->name == "pad") return padded(*op, instruction, info);
+  return op->name == "einsum" ? contracted(*op, instruction, info) : op;
 }
 
 }  // namespace dtype_guard::flow

@@ -100,6 +100,12 @@ std::vector<OperatorInput> OperatorResults::table_inputs(unsigned zero_dimension
   for (const ChosenInput& input : inputs_) {
     const Alternative& each = *input.alternative;
     if (is_unknown(each)) continue;
+    // A precision setting's dtype is a guess for a mask: that it would be refused tells that it is none.
+    const bool checked = std::any_of(op_.refuses_argument.begin(), op_.refuses_argument.end(),
+                                     [&](const auto& refused) { return refused.first == input.argument; });
+    const auto& joined = op_.promoting.all();
+    if (each.assumed && checked && std::find(joined.begin(), joined.end(), input.argument) == joined.end())
+      continue;
     if (each.kind == Kind::kNumber) {
       out.push_back({input.argument, each.dtype, RankClass::kWrapped});
     } else if (each.kind == Kind::kBool) {

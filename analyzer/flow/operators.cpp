@@ -203,8 +203,9 @@ Value Engine::module_forward(const Activation& activation, const Instruction& in
     const std::string& source = type.arguments[i];
     if (source.empty()) continue;
     if (source[0] == '$') {
-      inputs.push_back({op->arguments[i], tensors(state, argument(state, instruction, 1)),
-                        instruction.args.size() > 1 ? instruction.args[1].value : 0});
+      const std::size_t position = 1 + static_cast<std::size_t>(source[1] - '0');  // behind the module
+      inputs.push_back({op->arguments[i], tensors(state, argument(state, instruction, position)),
+                        instruction.args.size() > position ? instruction.args[position].value : 0});
       continue;
     }
     const auto cell = object ? object->cells.find(field(source)) : Cells::const_iterator();

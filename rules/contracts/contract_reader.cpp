@@ -168,7 +168,7 @@ class ContractReader : private ContractValues {
     Operand operand;
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
-    if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
+    check_role(role);
     add_position(operand, node);
     if (const JsonNode* error = node.member("error")) operand.error = name(*error);
     if (const JsonNode* accepts = node.member("accepts")) operand.accepts = dtypes(*accepts);
@@ -185,6 +185,11 @@ class ContractReader : private ContractValues {
     refuse_taken_role(api, role);
     if (operand.argument >= 0) refuse_taken_position(api, *node.member("argument"), operand.argument);
     api.operands.push_back(std::move(operand));
+  }
+
+  void check_role(const JsonNode& role) const {
+    if (role_kind(text(role))) return;
+    unknown(role, "a role", all_roles(), role_meant_by(text(role)));
   }
 
   // Several roles may take their dtype from one template argument.
@@ -241,7 +246,7 @@ class ContractReader : private ContractValues {
     Operand operand;
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
-    if (!role_kind(operand.role)) unknown(role, "a role", all_roles());
+    check_role(role);
     refuse_taken_role(api, role);
     operand.accepts = dtypes(*node.member("accepts"));
     if (const JsonNode* same_as = node.member("same_as")) operand.same_as = known_role(api, *same_as);

@@ -45,8 +45,11 @@ void ContractValues::wrong(const JsonNode& node, const std::string& expected) co
                       fmt::format("found {}, expected {}", node.describe(), expected));
 }
 
-void ContractValues::unknown(const JsonNode& node, const std::string& what, const Names& known) const {
-  wrong(node, fmt::format("{} ({}){}", what, quoted(known), did_you_mean(text(node), known)));
+void ContractValues::unknown(const JsonNode& node, const std::string& what, const Names& known,
+                             std::string_view meant) const {
+  const std::string nearest =
+      meant.empty() ? did_you_mean(text(node), known) : fmt::format(", did you mean \"{}\"?", meant);
+  wrong(node, fmt::format("{} ({}){}", what, quoted(known), nearest));
 }
 
 void ContractValues::wrong_key(const JsonMember& member, const std::string& expected) const {
@@ -135,6 +138,8 @@ DtypeSet ContractValues::dtypes(const JsonNode& node) const {
   DtypeSet set;
   for (const JsonNode& item : list(node, "at least one dtype")) {
     const DtypeSet more = dtype_or_group(item);
+    if ((more.bits() & ~set.bits()) == 0)
+      wrong(item, "each dtype once; what stands before it says this already");
     set = DtypeSet::from_bits(set.bits() | more.bits());
   }
   return set;

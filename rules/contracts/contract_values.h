@@ -24,7 +24,8 @@ class ContractValues {
 
   [[noreturn]] void wrong(const JsonNode& node, const std::string& expected) const;
   // "a" is not one of the names; says which is nearest.
-  [[noreturn]] void unknown(const JsonNode& node, const std::string& what, const Names& known) const;
+  [[noreturn]] void unknown(const JsonNode& node, const std::string& what, const Names& known,
+                            std::string_view meant = {}) const;
   // The key of a member rather than its value.
   [[noreturn]] void wrong_key(const JsonMember& member, const std::string& expected) const;
   void check_members(const JsonNode& node, Words known, Words required) const;

@@ -22,5 +22,7 @@ enum class RoleKind : std::uint8_t {
 
 std::optional<RoleKind> role_kind(std::string_view role);
 const std::vector<std::string>& all_roles();
+// The role that another library's word means ("query" is "q"); empty for any other.
+std::string_view role_meant_by(std::string_view word);
 
 }  // namespace dtype_guard

@@ -12,6 +12,8 @@
 namespace dtype_guard {
 namespace {
 
+constexpr std::size_t kTypicalChildren = 4;
+
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
@@ -89,6 +91,7 @@ void JsonParser::object(JsonNode& node, int depth) {
   const JsonNode* const outer = open_;
   enter(node, depth);
   auto& members = node.value.emplace<JsonNode::Members>();
+  members.reserve(kTypicalChildren);
   bool more = !take('}');
   while (more) {
     if (!take('"')) unexpected("a key in quotation marks");
@@ -120,6 +123,7 @@ void JsonParser::array(JsonNode& node, int depth) {
   const JsonNode* const outer = open_;
   enter(node, depth);
   auto& items = node.value.emplace<JsonNode::Items>();
+  items.reserve(kTypicalChildren);
   bool more = !take(']');
   while (more) {
     JsonNode& item = items.emplace_back();

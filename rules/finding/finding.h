@@ -97,6 +97,7 @@ struct Finding {
   Certainty certainty = Certainty::kDefinite;
   std::string message;
   std::string fingerprint;
+  std::string first_fingerprint;      // that of the first among its equals; known until the report is written
   std::vector<std::string> observed;  // "static", "runtime"
   std::string runtime;                // "confirmed", "not_reached", "contradicted", "unknown"
   SourceLocation location;

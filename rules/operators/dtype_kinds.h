@@ -61,8 +61,10 @@ inline bool can_store(Dtype computed, Dtype target) {
 inline bool fits(OutRule rule, Dtype computed, Dtype input, Dtype out) {
   switch (rule) {
     case OutRule::kExact:
+    case OutRule::kExactOfNumbers:
       return computed == out;
     case OutRule::kAny:
+    case OutRule::kExactAtTimes:
       return true;
     case OutRule::kFitsKind:
       return is_complex(computed) == is_complex(out) && can_store(computed, out);

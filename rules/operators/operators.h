@@ -57,17 +57,20 @@ enum class RankRule : std::uint8_t {
 
 // What a tensor given as out= must be; it is what the call returns. PyTorch decides it per operator.
 enum class OutRule : std::uint8_t {
-  kFits,         // able to hold the result: a float result does not go into an integer tensor
-  kFitsKind,     // the same, and complex only when the result is
-  kExact,        // of the result's dtype
-  kAny,          // anything: the result is converted
-  kFloating,     // floating or complex, whatever the result (logsumexp)
-  kMagnitude,    // exact for a real input; of a complex one any floating dtype, or the input's (abs)
-  kExactOfReal,  // exact for a real input, kFits for a complex one (ifft)
+  kFits,            // able to hold the result: a float result does not go into an integer tensor
+  kFitsKind,        // the same, and complex only when the result is
+  kExact,           // of the result's dtype
+  kAny,             // anything: the result is converted
+  kFloating,        // floating or complex, whatever the result (logsumexp)
+  kMagnitude,       // exact for a real input; of a complex one any floating dtype, or the input's (abs)
+  kExactOfReal,     // exact for a real input, kFits for a complex one (ifft)
+  kExactAtTimes,    // exact or anything, by what the table does not see (sum: anything along a dimension)
+  kExactOfNumbers,  // exact where the other operands are numbers, kFits with a tensor among them (clamp)
 };
 
 // One call inside a composite: `operands` are arguments of the composite, "#0" for the result of the first
-// step, or numbers ("1", "1.0"), by position.
+// step, or numbers ("1", "1.0"), by position. "hx[1]" is the second tensor of a list, or its last. Where
+// "weight?" was not given there is no such call, and its result is its first operand.
 struct OperatorStep {
   std::string name;
   std::vector<std::string> operands;
@@ -121,6 +124,8 @@ struct Operator {
   // input, or float32.
   SharedNames parameters;
   std::string mask;
+  SharedNames
+      loose;  // tensors that some kernels want in the first input's dtype and others take in any (bias)
   OutRule out = OutRule::kFits;
   bool out_calls_operator = false;  // the out= variant calls the operator, which autocast then acts on
   DtypeSet unchecked;    // dtypes of the first argument with which a kernel takes any others (kRequireSame)
@@ -194,6 +199,7 @@ std::vector<AutocastChange> autocast_changes(std::string_view operator_name, std
 struct OperatorOutcome {
   std::optional<Dtype> dtype;  // absent: PyTorch throws
   std::string error;           // why, when it throws
+  bool may_throw = false;      // some of the operator's kernels refuse these dtypes, others give `dtype`
   bool by_autocast =
       false;  // an autocast policy (not promotion) decided that the result is wider than the inputs
 };

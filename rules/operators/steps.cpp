@@ -39,7 +39,11 @@ class Walk {
     }
     std::vector<OperatorInput> operands;
     for (std::size_t i = 0; i < step.operands.size(); ++i) {
-      const std::optional<OperatorInput> found = operand(step.operands[i]);
+      std::string_view written = step.operands[i];
+      const bool optional = written.ends_with('?');
+      if (optional) written.remove_suffix(1);
+      const std::optional<OperatorInput> found = operand(written);
+      if (!found && optional) return pass_on(operands.at(0), outcome);
       if (!found) return false;
       operands.push_back(*found);
       operands.back().argument = op->arguments[i];
@@ -50,8 +54,16 @@ class Walk {
   }
 
  private:
+  bool pass_on(const OperatorInput& operand, OperatorOutcome& outcome) {
+    outcome = {};
+    outcome.dtype = operand.dtype;
+    results_.push_back(operand);
+    return true;
+  }
+
   std::optional<OperatorInput> operand(std::string_view written) const {
     if (is_number(written)) return number(written);
+    if (written.ends_with("[1]")) return second(written.substr(0, written.size() - 3));
     if (written.front() == '#') {
       std::size_t index = 0;
       std::from_chars(written.data() + 1, written.data() + written.size(), index);
@@ -60,6 +72,16 @@ class Walk {
     const auto found = std::find_if(inputs_.begin(), inputs_.end(),
                                     [&](const OperatorInput& input) { return input.argument == written; });
     return found == inputs_.end() ? std::nullopt : std::optional(*found);
+  }
+
+  // Of a list's tensors the second, or the only one.
+  std::optional<OperatorInput> second(std::string_view argument) const {
+    std::optional<OperatorInput> found;
+    int seen = 0;
+    for (const OperatorInput& input : inputs_) {
+      if (input.argument == argument && seen++ < 2) found = input;
+    }
+    return found;
   }
 
   std::span<const OperatorInput> inputs_;

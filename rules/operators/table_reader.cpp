@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -51,6 +52,8 @@ constexpr auto kOutWords = std::to_array<Word<OutRule>>({{"fits", OutRule::kFits
                                                          {"exact", OutRule::kExact},
                                                          {"any", OutRule::kAny},
                                                          {"floating", OutRule::kFloating},
+                                                         {"exact_at_times", OutRule::kExactAtTimes},
+                                                         {"exact_of_numbers", OutRule::kExactOfNumbers},
                                                          {"magnitude", OutRule::kMagnitude},
                                                          {"exact_of_real", OutRule::kExactOfReal}});
 
@@ -70,6 +73,18 @@ bool* flag_of(Operator& op, std::string_view word) {
     if (flag.word == word) return &(op.*flag.member);
   }
   return nullptr;
+}
+
+std::map<std::string_view, DtypeSet> dtype_words() {
+  std::map<std::string_view, DtypeSet> words;
+  for (Dtype each : all_dtypes()) {
+    words[name(each)].insert(each);
+    if (is_integral(each)) words["integral"].insert(each);
+    if (is_half(each)) words["half"].insert(each);
+    if (is_complex(each)) words["complex"].insert(each);
+    if (category(each) == DtypeCategory::kFloating) words["floating"].insert(each);
+  }
+  return words;
 }
 
 }  // namespace
@@ -118,6 +133,8 @@ std::vector<Operator> TableReader::group(const JsonNode& node) const {
       shared.quotient = strings(value);
     } else if (key == "parameters") {
       shared.parameters = strings(value);
+    } else if (key == "loose") {
+      shared.loose = strings(value);
     } else if (key == "mask") {
       shared.mask = text(value);
     } else if (key == "free_scalar") {
@@ -164,16 +181,15 @@ OutRule TableReader::out_rule(const JsonNode& node) const { return word(required
 
 // Dtypes by name or category: "integral" (bool does not count), "bool", "floating", "half", "complex".
 DtypeSet TableReader::dtypes(const JsonNode& node) const {
+  static const std::map<std::string_view, DtypeSet> words = dtype_words();
+  if (node.items() == nullptr || node.items()->empty())
+    broken_table(file_, node, "dtypes or categories of dtypes");
   DtypeSet set;
-  for (const std::string& word : strings(node)) {
-    for (Dtype each : all_dtypes()) {
-      const bool in_category = (word == "integral" && is_integral(each)) ||
-                               (word == "half" && is_half(each)) || (word == "complex" && is_complex(each)) ||
-                               (word == "floating" && category(each) == DtypeCategory::kFloating);
-      if (in_category || name(each) == word) set.insert(each);
-    }
+  for (const JsonNode& item : *node.items()) {
+    const auto found = words.find(text(item));
+    if (found == words.end()) broken_table(file_, item, "a dtype or a category of dtypes");
+    set = DtypeSet::from_bits(set.bits() | found->second.bits());
   }
-  if (set.empty()) broken_table(file_, node, "dtypes or categories of dtypes");
   return set;
 }
 

@@ -9,10 +9,14 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <utility>
+#include <vector>
 
+#include "rules/catalog/catalog.h"
 #include "rules/data/located_json.h"
 #include "rules/report/json_stream.h"
 #include "rules/report/schema_check.h"
+#include "rules/text/nearest_name.h"
 
 namespace dtype_guard {
 namespace {
@@ -30,10 +34,30 @@ std::string text_of(const JsonNode& object, std::string_view key) {
   return node == nullptr || node->string() == nullptr ? std::string() : *node->string();
 }
 
-BaselineEntry read_entry(const JsonNode& node) {
+// "v1:" and 16 hexadecimal digits, as fingerprint() makes them.
+bool is_fingerprint(std::string_view text) {
+  constexpr std::string_view kVersion = "v1:";
+  return text.starts_with(kVersion) && text.size() == kVersion.size() + 16 &&
+         text.find_first_not_of("0123456789abcdef", kVersion.size()) == std::string_view::npos;
+}
+
+// What can match nothing, a rule or a fingerprint that does not exist, would hide nothing and be called
+// fixed.
+BaselineEntry read_entry(const JsonNode& node, const std::string& file) {
   BaselineEntry entry;
   entry.fingerprint = text_of(node, "fingerprint");
+  if (!is_fingerprint(entry.fingerprint)) {
+    wrong(file, *node.member("fingerprint"),
+          "\"v1:\" and 16 hexadecimal digits; make the baseline anew with --write-baseline");
+  }
   entry.rule = text_of(node, "rule");
+  if (!entry.rule.empty() && find_rule(entry.rule) == nullptr) {
+    std::vector<std::string> rules;
+    for (const Rule& rule : catalog()) rules.push_back(rule.id);
+    wrong(file, *node.member("rule"),
+          "a rule's id" + did_you_mean(entry.rule, rules) +
+              "; the baseline of another release is made anew with --write-baseline");
+  }
   entry.file = text_of(node, "file");
   entry.function = text_of(node, "function");
   entry.message = text_of(node, "message");
@@ -61,6 +85,71 @@ Finding fixed(const BaselineEntry& entry) {
   finding.baseline = "fixed";
   return finding;
 }
+
+// Which entry of the baseline a finding is. Each entry is one finding: first of its own file, under any of
+// the ordinals that a finding like it may have had; then, where the entry's file is no more, of whatever file
+// it is in now.
+class Matches {
+ public:
+  Matches(const Baseline& baseline, std::filesystem::path root) : root_(std::move(root)) {
+    for (const BaselineEntry& entry : baseline) {
+      if (!all_.insert({entry.fingerprint, entry.file}).second) continue;  // written twice
+      entries_.push_back(&entry);
+      by_fingerprint_[entry.fingerprint].push_back(entries_.size() - 1);
+    }
+    taken_.resize(entries_.size());
+  }
+
+  std::vector<const BaselineEntry*> of(const std::vector<Finding>& findings) {
+    std::vector<const BaselineEntry*> found(findings.size());
+    const auto pass = [&](int ordinals, bool elsewhere) {
+      for (std::size_t i = 0; i < findings.size(); ++i) {
+        if (found[i] == nullptr) found[i] = take(findings[i], ordinals, elsewhere);
+      }
+    };
+    for (const bool elsewhere : {false, true}) {
+      for (const int ordinals : {0, kOrdinals}) pass(ordinals, elsewhere);
+    }
+    return found;
+  }
+
+  std::vector<const BaselineEntry*> left() const {
+    std::vector<const BaselineEntry*> entries;
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      if (!taken_[i]) entries.push_back(entries_[i]);
+    }
+    return entries;
+  }
+
+ private:
+  static constexpr int kOrdinals = 32;
+
+  const BaselineEntry* take(const Finding& finding, int ordinals, bool elsewhere) {
+    for (const std::string& fingerprint : equal_fingerprints(finding, ordinals)) {
+      const auto found = by_fingerprint_.find(fingerprint);
+      if (found == by_fingerprint_.end()) continue;
+      for (const std::size_t index : found->second) {
+        const std::string& file = entries_[index]->file;
+        const bool here = file.empty() || file == finding.location.file;
+        if (taken_[index] || !(here || (elsewhere && is_gone(file)))) continue;
+        taken_[index] = true;
+        return entries_[index];
+      }
+    }
+    return nullptr;
+  }
+
+  bool is_gone(const std::string& file) const {
+    std::error_code error;
+    return !std::filesystem::exists(root_ / file, error);
+  }
+
+  std::filesystem::path root_;
+  std::set<std::pair<std::string, std::string>> all_;  // fingerprint and file
+  std::vector<const BaselineEntry*> entries_;
+  std::vector<bool> taken_;
+  std::map<std::string, std::vector<std::size_t>> by_fingerprint_;
+};
 
 }  // namespace
 
@@ -104,7 +193,7 @@ Baseline read_baseline(std::string_view text, const std::string& file) {
             fmt::format("a baseline with \"schema\": \"{}\", as --write-baseline makes it", kSchema));
     }
     check_schema(root, "baseline.schema.json", file);
-    for (const JsonNode& node : *root.member("findings")->items()) baseline.push_back(read_entry(node));
+    for (const JsonNode& node : *root.member("findings")->items()) baseline.push_back(read_entry(node, file));
   } catch (const JsonError& error) {
     throw ReportError(fmt::format("{}:{}: {}: {}", file, error.line,
                                   error.pointer.empty() ? "/" : error.pointer, error.problem));
@@ -145,20 +234,18 @@ void save_baseline(const std::filesystem::path& file, const Report& report) {
 void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed) {
   std::erase_if(report.findings, [](const Finding& finding) { return finding.baseline == "fixed"; });
   normalise(report);
-  std::map<std::string, bool> known;  // fingerprint -> whether it was suppressed
-  for (const BaselineEntry& entry : baseline) known.emplace(entry.fingerprint, entry.suppressed);
-  std::set<std::string> present;
-  for (Finding& finding : report.findings) {
-    const auto before = known.find(finding.fingerprint);
-    const bool was_known = before != known.end() && (!before->second || finding.suppression);
+  Matches matches(baseline, report.root);
+  const std::vector<const BaselineEntry*> known = matches.of(report.findings);
+  for (std::size_t i = 0; i < report.findings.size(); ++i) {
+    Finding& finding = report.findings[i];
+    const bool was_known = known[i] != nullptr && (!known[i]->suppressed || finding.suppression);
     finding.baseline = was_known ? "unchanged" : "new";
-    present.insert(finding.fingerprint);
   }
   std::set<std::string> unknown;
   for (const NotAnalysed& entry : report.not_analysed) unknown.insert(entry.file);
-  for (const BaselineEntry& entry : baseline) {
-    if (entry.suppressed || unknown.count(entry.file) > 0 || (analysed && !analysed(entry.file))) continue;
-    if (present.insert(entry.fingerprint).second) report.findings.push_back(fixed(entry));
+  for (const BaselineEntry* entry : matches.left()) {
+    if (entry->suppressed || unknown.count(entry->file) > 0 || (analysed && !analysed(entry->file))) continue;
+    report.findings.push_back(fixed(*entry));
   }
   normalise(report);
 }

@@ -94,10 +94,17 @@ void write_github(std::ostream& out, const Report& report) {
     fmt::print(out, "::{} {}::{}\n", command(finding->level), properties(*finding),
                escaped(message(*finding), false));
   }
+  // What is gone is a line of the log: an annotation would look like a finding.
+  for (const Finding& finding : report.findings) {
+    if (finding.baseline != "fixed") continue;
+    fmt::print(out, "fixed: {}: {} [{}]\n", printable(finding.location.file), printable(finding.message),
+               finding.rule);
+  }
   const Summary summary = summarise(report);
   fmt::print(out, "{}: {} errors, {} warnings, {} notes, {} suppressed, {} in the baseline, {} not analysed",
              report.tool, summary.errors, summary.warnings, summary.notes, summary.suppressed,
              summary.unchanged, summary.not_analysed);
+  if (summary.fixed > 0) fmt::print(out, ", {} fixed", summary.fixed);
   if (unseen > 0) {
     fmt::print(out, "; {} more than GitHub shows for a step are not annotated: see another format", unseen);
   }

@@ -42,10 +42,19 @@ void make_unique(std::vector<Finding>& findings) {
     const std::string first = finding.fingerprint;
     const int ordinal = seen[first]++;
     finding.fingerprint = fingerprint_with_ordinal(first, ordinal);
+    if (finding.first_fingerprint.empty()) finding.first_fingerprint = first;
   }
 }
 
 }  // namespace
+
+std::vector<std::string> equal_fingerprints(const Finding& finding, int count) {
+  std::vector<std::string> made{finding.fingerprint};
+  if (finding.first_fingerprint.empty()) return made;
+  for (int ordinal = 0; ordinal < count; ++ordinal)
+    made.push_back(fingerprint_with_ordinal(finding.first_fingerprint, ordinal));
+  return made;
+}
 
 void normalise(Report& report) {
   for (Finding& finding : report.findings) {

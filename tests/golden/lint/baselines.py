@@ -75,6 +75,18 @@ class Baselines(unittest.TestCase):
         run = self.lint({"b.cpp": GOOD}, "--baseline", self.known, "--format=json")
         self.assertEqual(self.states(run), [("b.cpp", "fixed")])
 
+    def test_a_baseline_of_one_file_does_not_hide_the_same_finding_in_another(self):
+        same = "namespace {\n" + BAD.replace("NAME", "one") + "}\n"
+        self.write({"a.cpp": same})
+        self.assertEqual(self.states(self.lint({"b.cpp": same}, "--baseline", self.known, "--format=json")), [("b.cpp", "new")])
+        both = {"a.cpp": same, "b.cpp": same}
+        self.assertEqual(self.states(self.lint(both, "--baseline", self.known, "--format=json")),
+                         [("a.cpp", "unchanged"), ("b.cpp", "new")])
+        self.write(both)
+        self.assertEqual(self.states(self.lint({"b.cpp": same}, "--baseline", self.known, "--format=json")), [("b.cpp", "unchanged")])
+        (self.folder / "a.cpp").rename(self.folder / "c.cpp")
+        self.assertEqual(self.states(self.lint({"c.cpp": same}, "--baseline", self.known, "--format=json")), [("c.cpp", "unchanged")])
+
     def test_a_summary_that_was_not_linked_is_not_called_fixed(self):
         self.write({"a.cpp": BAD.replace("NAME", "one"), "b.cpp": BAD.replace("NAME", "two")})
         for text, wanted in ((GOOD, [("b.cpp", "fixed")]), (BAD.replace("NAME", "two"), [("b.cpp", "unchanged")])):

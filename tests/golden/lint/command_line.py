@@ -61,6 +61,20 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(sorted(listed), sorted(page.stem for page in RULES.glob("*.md") if page.stem != "README"))
         self.assertIn("rotary", lint("--explain", "rotary-dtype-mismatch").stdout)
 
+    def test_an_operator_is_explained_with_what_changed_between_releases(self):
+        answer = lint("--explain", "rms_norm", "--torch", "2.11..2.13")
+        self.assertEqual(answer.returncode, 0)
+        for line in ("rms_norm: an operator of PyTorch\n", "in 2.13\n", "  autocast on cuda: computed in float32\n",
+                     "  autocast on cpu: not listed\n", "from 2.11 to 2.13\n",
+                     "  since 2.12 autocast on cuda: not listed -> computed in float32\n", "  since 2.12 on cuda under autocast to float16, xpu under autocast to float16",
+                     "    input float16: float16 -> float32\n"):
+            self.assertIn(line, answer.stdout)
+        self.assertIn("from 2.2 to 2.4\n  nothing changes\n", lint("--explain", "at::mul", "--torch", "2.2..2.4").stdout)
+        self.assertNotIn("from ", lint("--explain", "torch.nn.functional.rms_norm", "--torch", "2.4").stdout)
+        # A composite changes with what it is made of, and an entry with its row for older releases.
+        self.assertIn("since 2.0 on cuda, cuda under autocast", lint("--explain", "lerp").stdout)
+        self.refused(lint("--explain", "rms_norm", "--torch", "2.13..2.11"), "ends before it begins")
+
     def test_unknown_things_are_refused_with_the_nearest_name(self):
         source = self.folder / "a.cpp"
         source.write_text("int f();\n")

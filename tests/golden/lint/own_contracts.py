@@ -119,6 +119,13 @@ int main() {
         self.assertEqual(self.found(code, contracts), [(4, "attention-implicit-promotion")])
         half_scale = code.replace("torch::zeros({2}, at::kFloat)", "half")
         self.assertEqual(self.found(half_scale, contracts), [])
+        # A method's object is no operand, whether its body is seen or not.
+        for body in (";", " { return x.to(at::kHalf); }"):
+            method = code.replace("at::Tensor apply_scale(const at::Tensor& x, const at::Tensor& by);",
+                                  "struct Scaler { at::Tensor apply(const at::Tensor& x, const at::Tensor& by)" + body + " };")
+            method = method.replace("apply_scale(q, scale)", "Scaler().apply(q, scale)")
+            contracts["helpers"] = {"Scaler::apply": "mul"}
+            self.assertEqual(self.found(method, contracts), [(4, "attention-implicit-promotion")], body)
 
     def test_the_result_follows_the_contract(self):
         code = """at::Tensor attend(const at::Tensor& q, at::ScalarType dtype = at::kHalf);

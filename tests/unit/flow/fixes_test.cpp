@@ -156,7 +156,7 @@ TEST_CASE("a cast takes its dtype from what can hold the value") {
     replace("  store q, %5\n", "  %12 = const " + dtype + "\n  %13 = op zeros(size=%4, dtype=%12)\n" +
                                    "  store m, %13\n  store q, %5\n");
     replace(" ; 2:7-2:8 tensor \"q\"", "\n  %14 = load m ; 2:7-2:8 tensor \"m\"");
-    replace("op mul(self=%7, other=%6)", "op where(condition=%14, self=%7, other=%6)");
+    replace("op mul(self=%7, other=%6)", "op addcmul(self=%7, tensor1=%6, tensor2=%14)");
     return offered(text, kSource);
   };
   REQUIRE(with_partner("float16").size() == 1);

@@ -27,6 +27,25 @@ TEST_CASE("a rounding mode keeps integers, none does not, and one that is not kn
   CHECK(divided("none") == kPromoted);
 }
 
+TEST_CASE(
+    "an einsum of one operand that exchanges dimensions keeps their number, one that sums may leave none") {
+  const auto found = [](const std::string& equation) {
+    return multiplied("  %12 = const \"" + equation +
+                      "\"\n  %13 = op ones(%21)\n  %14 = pack(%13)\n  %10 = op einsum(%12, %14)\n");
+  };
+  CHECK(found("ij->ji") == kPromoted);
+  CHECK(found("ij->").empty());
+}
+
+TEST_CASE("a padding's mode leaves the dtype as it is but for what autocast does") {
+  const auto found = [](const std::string& mode) {
+    return multiplied("  %12 = op ones(%21)\n  %13 = const " + mode +
+                      "\n  %10 = op pad(self=%12, mode=%13)\n");
+  };
+  for (const char* mode : {"\"reflect\"", "\"constant\"", "\"circular\"", "unknown"})
+    CHECK(found(mode) == kPromoted);
+}
+
 TEST_CASE("a number before a tensor keeps the tensor's dtype") {
   const auto subtracted = [](const std::string& made, const std::string& form) {
     return multiplied("  %12 = op " + made + "\n  %13 = const 1.5\n  %10 = op " + form + "\n");

@@ -87,6 +87,27 @@ TEST_CASE("a library module computes in its parameters' dtype, and autocast lowe
   CHECK(with("%9 = const true\n  set_autocast cuda(on=%9, dtype=%3)", "%4").empty());
 }
 
+TEST_CASE(
+    "what a library module computes is what its operator does, whose name and arguments the table has") {
+  const std::string program =
+      "\nfunction main main\nb0:\n  %1 = const 8\n  %2 = pack(%1)\n  %3 = const bfloat16\n"
+      "  %4 = op randn(%2)\n  %5 = module torch::nn::TYPE(%1)\n  %6 = op randn(%2, dtype=%3)\n"
+      "  %7 = op torch::nn::TYPE::forward(%5, INPUT)\n  %8 = sink flash(q=%7, k=%6, v=%6)\n  return\n";
+  const auto with = [&](const std::string& type, const std::string& input) {
+    std::string text = program;
+    for (std::size_t at = text.find("TYPE"); at != std::string::npos; at = text.find("TYPE"))
+      text.replace(at, 4, type);
+    return findings(text.replace(text.find("INPUT"), 5, input)).size();
+  };
+  for (const char* type : {"Softplus", "Sigmoid", "Tanh", "LogSoftmax", "Flatten", "AvgPool2d",
+                           "ReflectionPad2d", "PixelShuffle", "BatchNorm1d"}) {
+    INFO(type);
+    CHECK(with(type, "%4") == 1);
+    CHECK(with(type, "%6") == 0);
+  }
+  CHECK(with("LSTM", "%4") == 0);  // nothing is known of it
+}
+
 TEST_CASE("containers keep a cell per index") {
   const std::string body = "  %10 = op ones(%101)\n  %11 = pack(%1, %10)\n  %12 = load %11[INDEX]\n";
   const auto with = [&](const std::string& index) {

@@ -1,5 +1,7 @@
 #include "rules/report/baseline.h"
 
+#include <filesystem>
+#include <fstream>
 #include <sstream>
 
 #include "rules/report/format.h"
@@ -101,6 +103,48 @@ TEST_CASE("a suppressed finding is compared with the baseline like any other, an
   CHECK(states(later) == Words{"unchanged", "unchanged", "unchanged"});
 }
 
+TEST_CASE("a baseline of one file does not hide the same finding in another, unless the file is renamed") {
+  const std::filesystem::path root = std::filesystem::temp_directory_path() / "dtype_guard_baseline_test";
+  std::filesystem::create_directories(root);
+  for (const char* name : {"a.cpp", "b.cpp"}) std::ofstream(root / name) << "\n";
+  const auto report_of = [&](const std::vector<std::string>& files) {
+    Report report;
+    report.root = root.string();
+    for (const std::string& file : files) {
+      report.findings.push_back(test::static_report().findings.front());
+      report.findings.back().location.file = file;
+    }
+    normalise(report);
+    return report;
+  };
+  const auto marked = [&](const std::vector<std::string>& files, const std::vector<std::string>& known) {
+    Report report = report_of(files);
+    apply_baseline(report, read_baseline(baseline_text(report_of(known)), "b.json"));
+    const std::vector<std::string> once = states(report);
+    apply_baseline(report, read_baseline(baseline_text(report_of(known)), "b.json"));
+    CHECK(states(report) == once);
+    return once;
+  };
+  CHECK(marked({"b.cpp"}, {"a.cpp"}) == Words{"fixed", "new"});
+  CHECK(marked({"a.cpp", "b.cpp"}, {"a.cpp"}) == Words{"unchanged", "new"});
+  CHECK(marked({"b.cpp"}, {"a.cpp", "b.cpp"}) ==
+        Words{"fixed", "unchanged"});  // the second of two, now the first
+  CHECK(marked({"a.cpp", "a.cpp"}, {"a.cpp"}) == Words{"unchanged", "new"});
+  std::filesystem::remove(root / "a.cpp");
+  CHECK(marked({"b.cpp"}, {"a.cpp"}) == Words{"unchanged"});
+  std::filesystem::remove_all(root);
+}
+
+TEST_CASE("what GitHub's log says of a baseline names what is gone") {
+  Report now;
+  apply_baseline(now, read_baseline(baseline_text(test::static_report()), "b.json"));
+  std::ostringstream log;
+  write_github(log, now);
+  CHECK(log.str().find("fixed: model.cpp: the result of this cast is not used [discarded-cast]\n") !=
+        std::string::npos);
+  CHECK(log.str().find(", 2 fixed") != std::string::npos);
+}
+
 TEST_CASE("a partial run calls nothing fixed that it did not look at") {
   const Baseline known = read_baseline(baseline_text(test::static_report()), "b.json");
   Report broken;
@@ -131,5 +175,15 @@ TEST_CASE("a report serves as baseline, and anything else is refused with its pl
         "b.json:2: /findings/0: found the number 3, expected an object");
   CHECK(message(head + "\"findings\": [{\"rule\": \"a\", \"rule\": \"a\"}]}") ==
         "b.json:2: /findings/0/rule: found the key \"rule\" twice, expected each key once");
+  CHECK(message(head + "\"findings\": [{\"fingerprint\": \"v1:12\"}]}") ==
+        "b.json:2: /findings/0/fingerprint: found \"v1:12\", expected \"v1:\" and 16 hexadecimal digits; "
+        "make the "
+        "baseline anew with --write-baseline");
+  const std::string entry = head + "\"findings\": [{\"fingerprint\": \"v1:0123456789abcdef\", \"rule\": ";
+  CHECK(message(entry + "\"discarded-cats\"}]}") ==
+        "b.json:2: /findings/0/rule: found \"discarded-cats\", expected a rule's id, did you mean "
+        "\"discarded-cast\"?; "
+        "the baseline of another release is made anew with --write-baseline");
+  CHECK(message(entry + "\"discarded-cast\"}]}") == "accepted");
   CHECK(message(head + "\"findings\": []}") == "accepted");
 }

@@ -86,7 +86,11 @@ def check_limits(write):
 
 
 def check_github(text, kind):
-    *commands, summary = text.decode("utf-8").splitlines()
+    *lines, summary = text.decode("utf-8").splitlines()
+    gone = [line for line in lines if line.startswith("fixed: ")]  # of the baseline: no annotation
+    commands = lines[:len(lines) - len(gone)]
+    assert lines[len(commands):] == gone, lines
+    assert (f", {len(gone)} fixed" in summary) == bool(gone), summary
     for line in commands:
         assert COMMAND.fullmatch(line), line
     levels = [line.split()[0] for line in commands]

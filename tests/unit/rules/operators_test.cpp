@@ -163,10 +163,13 @@ TEST_CASE("an out= tensor is what PyTorch wants it to be") {
   const OperatorInput half{"out", Dtype::kFloat16, kDim};
   CHECK(run("exp_out", {half, x}).dtype == Dtype::kFloat16);  // what fits
   CHECK_FALSE(run("exp_out", {{"out", Dtype::kInt64, kDim}, x}).dtype.has_value());
-  CHECK_FALSE(run("sum_out", {half, x}).dtype.has_value());                            // the exact dtype
+  CHECK_FALSE(run("amax_out", {half, x}).dtype.has_value());                           // the exact dtype
   CHECK(run("cumsum_out", {{"out", Dtype::kInt64, kDim}, x}).dtype == Dtype::kInt64);  // anything
-  CHECK(run("sum_out", {half, x}).error ==
-        "sum_out gives float32 and does not write it to an out= tensor of float16");
+  CHECK(run("sum_out", {half, x}).dtype == Dtype::kFloat16);  // anything along a dimension
+  CHECK(run("sum_out", {half, x}).may_throw);                 // and the exact dtype without one
+  CHECK_FALSE(run("sum_out", {{"out", Dtype::kFloat32, kDim}, x}).may_throw);
+  CHECK(run("amax_out", {half, x}).error ==
+        "amax_out gives float32 and does not write it to an out= tensor of float16");
 }
 
 TEST_CASE("in-place and out= variants pass autocast by") {

@@ -9,7 +9,7 @@
 //   names                     all entries of the table
 //   variants                  all in-place and out= variants
 // Dtypes are PyTorch's names; RANK is wrapped, zero or dim. The answer is a dtype's name, "undefined",
-// "throws", or "error: " and what is wrong with the question.
+// "throws", "DTYPE|throws" where kernels differ, or "error: " and what is wrong with the question.
 #include <iostream>
 #include <sstream>
 
@@ -82,7 +82,8 @@ std::string answer_operator(std::istream& in) {
   context.autocast = optional_dtype(autocast).value_or(Dtype::kUndefined);
   context.torch_version = version;
   const OperatorOutcome outcome = evaluate(*op, inputs, optional_dtype(dtype), context);
-  return outcome.dtype ? std::string(name(*outcome.dtype)) : "throws";
+  if (!outcome.dtype) return "throws";
+  return std::string(name(*outcome.dtype)) + (outcome.may_throw ? "|throws" : "");
 }
 
 std::string answer_chain(std::istream& in) {

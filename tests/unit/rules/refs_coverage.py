@@ -16,7 +16,7 @@ EXCLUDED = {
     "torch.item": "returns a Python number, which promotion treats as wrapped",
     "torch.rfloordiv": "a name of the references only; Python's reflected // is floor_divide",
     "torch.rpow": "a name of the references only; Python's reflected ** is pow",
-    "torch.rtruediv": "a name of the references only; Python's reflected / is div",
+    "torch.rtruediv": "a name of the references only; Python's reflected / is __rtruediv__",
     "torch.swap_axes": "a name of the references only; swapaxes is in the table",
     "torch.trunc_divide": "a name of the references only; div(rounding_mode='trunc') is div.rounded",
 }

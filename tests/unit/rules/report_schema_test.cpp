@@ -171,11 +171,11 @@ TEST_CASE("a baseline's members are held against its schema") {
     }
     return "accepted";
   };
-  CHECK(said(R"({"fingerprint": "v1:0"})") == "accepted");
+  CHECK(said(R"({"fingerprint": "v1:0123456789abcdef"})") == "accepted");
   CHECK(said(R"({"fingerprint": ""})") ==
         "b.json:2: /findings/0/fingerprint: found \"\", expected a string of at least 1 bytes");
-  CHECK(said(R"({"fingerprint": "v1:0", "file": 3})") ==
+  CHECK(said(R"({"fingerprint": "v1:0123456789abcdef", "file": 3})") ==
         "b.json:2: /findings/0/file: found the number 3, expected a string");
-  CHECK(said(R"({"fingerprint": "v1:0", "level": "fatal"})") ==
+  CHECK(said(R"({"fingerprint": "v1:0123456789abcdef", "level": "fatal"})") ==
         R"(b.json:2: /findings/0/level: found "fatal", expected "error" or "warning" or "note")");
 }

@@ -8,7 +8,7 @@ import torch
 
 VERSION = ".".join(torch.__version__.split("+")[0].split(".")[:2])
 NUMBERS = {"bool": True, "int64": 3, "float64": 1.5, "complex128": 1j}
-SHAPES = {"d": (2, 2), "w": (32, 32), "c": (3, 3), "v": (2,), "s": (), "o": (1,), "3": (2, 2, 2), "4": (1, 2, 4, 4),
+SHAPES = {"d": (2, 2), "w": (32, 32), "c": (3, 3), "v": (2,), "s": (), "o": (1,), "e": (4,),  "3": (2, 2, 2), "4": (1, 2, 4, 4),
           "5": (1, 2, 4, 4, 4), "m": (4, 4), "g": (1, 2, 2, 2), "t": (4, 2, 2), "a": (1, 2, 3), "k": (1, 1, 4), "p": (1, 4, 2, 2)}
 # What a kernel that a build lacks says; it tells nothing about dtypes.
 NO_KERNEL = ("not implemented for", "not supported for", "does not support", "Unsupported", "unsupported", "only supports",
@@ -71,7 +71,7 @@ class Observer:
         made = [NUMBERS[d] if shape == "number" else self.tensor(d, shape, device) for d, shape in operands]
         if call.writes:
             made = [x.clone() if torch.is_tensor(x) else x for x in made]
-        values = dict(zip("abc", made), **self.fixed[device])
+        values = dict(zip("abcd", made), **self.fixed[device])
         if dtype is not None:
             values["dt"] = getattr(torch, dtype)
         if out is not None:
@@ -133,7 +133,7 @@ def exists(expression):
 
 def spelled(expression, name):
     """The expression of a row for one of its operators."""
-    base = name.split(".")[0]  # "max.1" is the second result of max
+    base = name.split("::")[-1].split(".")[0]  # "max.1" is the second result of max
     base = base[:-4] if base.endswith("_out") else base
     short = base.split("_", 1)[1] if base.startswith(("linalg_", "special_", "fft_")) and "ops.aten" not in expression else base
     text = expression.replace("NAME", short).replace("BASE", base)

@@ -4,14 +4,14 @@ import re
 import more_calls
 import operator_calls
 import torch
-from torch_observer import Call, exists, operands_of, spelled
+from torch_observer import VERSION, Call, exists, operands_of, spelled
 
 
 def written_rows():
     for expression, operands, names in operator_calls.ROWS + more_calls.ROWS:
         for name in names.split():
             text = spelled(expression, name)
-            if exists(text):
+            if exists(text) and name not in operator_calls.NOT_CALLED_IN.get(VERSION, {}):
                 yield name, text, operands_of(operands)
 
 
@@ -60,15 +60,23 @@ def in_release(name):
     return any(hasattr(place, each) for place in places for each in {name, short})
 
 
+def has_variant(name):
+    """Whether this PyTorch has the in-place or out= variant."""
+    if name.endswith("_out"):
+        return has_out(name[:-len("_out")])
+    return hasattr(torch.Tensor, name) or hasattr(torch.ops.aten, name)
+
+
 def all_calls(variants):
     """Every call, with those of the variants whose names are in `variants`."""
     rows = list(written_rows())
     given = {name for name, _, _ in rows}
     for name, text, operands in rows:
         yield Call(name, text, operands)
-        if not operands or operands[0][0] != "0" or name.endswith(("_", "_out")) or "dt" in text or "." in name:
+        if name.endswith(("_", "_out")) or re.search(r"\bdt\b", text) or "." in name:
             continue
-        method = in_place(name, text) if f"{name}_" in variants and f"{name}_" not in given else None
+        on_first = bool(operands) and operands[0][0] == "0"
+        method = in_place(name, text) if on_first and f"{name}_" in variants and f"{name}_" not in given else None
         if method is not None:
             yield Call(f"{name}_", method, operands)
         out = with_out(name, text) if f"{name}_out" in variants and f"{name}_out" not in given else None
