@@ -74,8 +74,7 @@ class Engine {
     std::vector<Value> arguments;
     int depth;
     const Activation* caller;
-    Value result;                 // join over the returns
-    std::optional<State> finish;  // likewise
+    std::optional<State> finish;  // join over the returns
     BlockId block = 0;            // that is being executed
   };
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state

@@ -32,6 +32,7 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
       each.lineage = 0;
       if (each.kind == Kind::kTensor && state.autocast.may_be_on && recasts) {
         each.dtype = state.autocast.dtype;
+        each.assumed = each.assumed || state.autocast.assumed;
         each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
       }
       if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
