@@ -30,7 +30,8 @@ struct ChosenInput {
 class OperatorResults {
  public:
   OperatorResults(const Operator& op, OperatorSite site, const std::vector<ChosenInput>& inputs,
-                  std::optional<Dtype> dtype_argument, Rank rank, Origins& origins, SymbolSets& symbols);
+                  std::optional<Dtype> dtype_argument, bool stated, Rank rank, Origins& origins,
+                  SymbolSets& symbols);
   // Empty when PyTorch throws in every case.
   std::vector<Alternative> evaluate(std::string_view device, std::string_view torch_version,
                                     const AutocastState& autocast, Dtype default_dtype) const;
@@ -49,6 +50,7 @@ class OperatorResults {
   OperatorSite site_;
   const std::vector<ChosenInput>& inputs_;
   std::optional<Dtype> dtype_;
+  bool stated_;  // by the code
   Rank rank_;
   Origins& origins_;
   SymbolSets& symbols_;

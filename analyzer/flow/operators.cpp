@@ -178,7 +178,8 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
     }
     for (const auto& dtype : dtypes) {
       const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
-      const OperatorResults results(op, site, chosen, stated, rank, origins_, symbols_);
+      const bool by_code = dtype ? !dtype->assumed : op.fixed != Dtype::kUndefined;
+      const OperatorResults results(op, site, chosen, stated, by_code, rank, origins_, symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
         // A stated dtype settles what was not known of the inputs.

@@ -20,3 +20,11 @@ int pointers(T* q, T* k, T* v) {
 }
 template int pointers(__half*, __half*, __half*);
 template int pointers(__nv_bfloat16*, __nv_bfloat16*, __nv_bfloat16*);
+
+void casts(const at::Tensor& x) { attend(x.to(torch::kHalf), x.to(torch::kHalf), x.to(torch::kHalf)); }
+
+int main() {
+  __half* halves = nullptr;
+  pointers(halves, halves, halves);
+  casts(torch::zeros({1, 2}, torch::kBFloat16));
+}
