@@ -2,6 +2,7 @@
 # shared ones hold all of LLVM, and relocating them costs every start 60 MB and 20 ms. Where the static libraries or what
 # they need is not there, and with sanitizers, it is the shared ones; a plugin takes the shared ones of its host.
 set(DTYPE_GUARD_CLANG_LIBRARIES clang-cpp LLVM)
+set(DTYPE_GUARD_CLANG_KIND shared)
 
 # All static libraries below `roots`, as files, and what they need of the system; LLVM's shared library is left out.
 function(dtype_guard_static_closure roots files_out system_out)
@@ -61,6 +62,6 @@ if(files AND NOT DTYPE_GUARD_SANITIZE)
     LINK_LIBRARIES ${static} CXX_STANDARD 20)
   if(DTYPE_GUARD_STATIC_CLANG)
     set(DTYPE_GUARD_CLANG_LIBRARIES ${static})
-    dtype_guard_summary(ANALYZER "with Clang's static libraries")
+    set(DTYPE_GUARD_CLANG_KIND static)
   endif()
 endif()

@@ -87,6 +87,11 @@ std::optional<flow::ValueId> FunctionLowering::map_member(const clang::CXXMethod
   }
   if (name == "find" && arguments.size() == 1)
     return builder_.address(map_element(object, arguments[0]).place);
+  if (name == "erase" && arguments.size() == 1) {
+    const bool by_iterator = is_map_iterator(arguments[0]->getType());
+    assign(by_iterator ? pointed_at(arguments[0]) : map_element(object, arguments[0]), builder_.unknown());
+    return builder_.unknown();
+  }
   for (const Expr* each : arguments) {
     value(each);
     if (name == "swap" || name == "merge") lose_elements(each);
@@ -132,9 +137,12 @@ std::optional<FunctionLowering::Lvalue> FunctionLowering::mapped_element(const c
     return std::nullopt;
   const auto kind = access->getOperator();
   if (kind != clang::OO_Arrow && kind != clang::OO_Star) return std::nullopt;
-  const ValueId element = value(access->getArg(0));
-  if (expr->getMemberDecl()->getName() != "second") return held(builder_.unknown());
-  return Lvalue{{0, element, {}}, false, false};
+  const Lvalue element = pointed_at(access->getArg(0));
+  return expr->getMemberDecl()->getName() == "second" ? element : held(builder_.unknown());
+}
+
+FunctionLowering::Lvalue FunctionLowering::pointed_at(const Expr* iterator) {
+  return {{0, value(iterator), {}}, false, false};
 }
 
 // What is done to an iterator: moved by ++it, to which element is not known, or compared with the end.
@@ -149,7 +157,7 @@ std::optional<ValueId> FunctionLowering::iterator_operator(const clang::CXXOpera
     case clang::OO_ExclaimEqual: {
       const bool at_end[2] = {is_end(expr->getArg(0)), is_end(expr->getArg(1))};
       if (at_end[0] == at_end[1]) return std::nullopt;
-      const ValueId element = load(Lvalue{{0, value(expr->getArg(at_end[0] ? 1 : 0)), {}}, false, false});
+      const ValueId element = load(pointed_at(expr->getArg(at_end[0] ? 1 : 0)));
       const ValueId is_there = builder_.op("defined", {{"self", element}});
       const bool negated = expr->getOperator() == clang::OO_EqualEqual;
       return negated ? builder_.op("logical_not", {{"self", is_there}}) : is_there;

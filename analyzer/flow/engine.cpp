@@ -23,6 +23,11 @@ Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const
 std::vector<SinkRecord> Engine::records() const {
   std::vector<SinkRecord> out;
   for (const auto& [where, record] : records_) out.push_back(record);
+  for (const auto& [where, record] : other_products_) {
+    const auto mark = symbol_ids_.find({where.first, where.second, kProductMark});
+    const bool begins = mark != symbol_ids_.end() && symbols_.has(begin_attention_, mark->second);
+    if (begins && !records_.contains(where)) out.push_back(record);
+  }
   // Addresses order the map; the report must not depend on them.
   const auto place = [](const SinkRecord& each) {
     const SourceRange& range = each.instruction->range;

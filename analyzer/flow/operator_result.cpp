@@ -130,6 +130,7 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
   if (rests_on_unknown()) {
     Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank_);
     unknown.lineage = lineage();
+    unknown.products = products();
     add(unknown);
   } else {
     for (const bool on : {true, false}) {
@@ -175,6 +176,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     if (is_wider(result, input.dtype) && is_floating(result) && !narrow) narrow = each;
   }
   out.lineage = lineage();
+  out.products = products();
   const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
   const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
@@ -210,6 +212,15 @@ std::uint8_t OperatorResults::lineage() const {
     if (tensor) of_inputs.push_back(each.alternative->lineage);
   }
   return lineage_after(op_.name, of_inputs);
+}
+
+SymbolSetId OperatorResults::products() const {
+  SymbolSetId out = 0;
+  if (!keeps_products(op_)) return out;
+  for (const ChosenInput& each : inputs_) {
+    if (each.alternative->kind == Kind::kTensor) out = symbols_.unite(out, each.alternative->products);
+  }
+  return out;
 }
 
 Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow,

@@ -42,6 +42,7 @@ class OperatorResults {
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
   std::vector<const ChosenInput*> participants() const;
   std::uint8_t lineage() const;
+  SymbolSetId products() const;
   Alternative alternative(const OperatorOutcome& outcome) const;
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
   std::string narrow_text(const ChosenInput& narrow) const;

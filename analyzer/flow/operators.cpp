@@ -58,7 +58,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   record_product(activation, instruction, *op, given.inputs, state);
   const Value element =
       apply(activation, instruction, *op, std::move(given.inputs), given.dtypes, given.has_dtype, state);
-  return op->list_result ? wrap_list(activation, instruction, element, state) : element;
+  if (op->list_result) return wrap_list(activation, instruction, element, state);
+  return marked_product(activation, instruction, *op, element);
 }
 
 Engine::Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {

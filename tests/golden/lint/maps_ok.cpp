@@ -59,6 +59,15 @@ void another(const at::Tensor& x, const at::Tensor& table) {
   attend(found->second, x, x);
 }
 
+void erased(const at::Tensor& x, const at::Tensor& table) {
+  Parts parts;
+  parts["q"] = parts["k"] = x * table;
+  parts.erase("q");
+  parts.erase(parts.find("k"));
+  if (parts.find("q") != parts.end()) attend(parts["q"], x, x);
+  if (parts.find("k") != parts.end()) attend(parts["k"], x, x);
+}
+
 void copied(const at::Tensor& x, const at::Tensor& table) {
   Parts parts = {{"q", x}};
   Parts other = parts;
@@ -87,6 +96,7 @@ int main() {
   found_and_changed(x, table);
   moved_on(x, table);
   another(x, table);
+  erased(x, table);
   copied(x, table);
   unnamed(x, table, "k");
   swapped(x, table);
