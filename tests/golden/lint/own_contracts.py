@@ -133,8 +133,8 @@ int main() {
                              operand("v", argument=2, dtype_argument=4, same_as="q", optional=True))
         types = {"my::Type::kHalf": "float16", "my::Type::kBrain": "bfloat16", "my::Type::kFloat": "float32"}
         found = self.found(code, {**contracts, "types": types})
-        self.assertEqual(found, [(5, "attention-mixed-dtypes"), (6, "attention-mixed-dtypes"), (15, "attention-mixed-dtypes"),
-                                 (17, "dlpack-dtype-mismatch")])
+        self.assertEqual(found, [(5, "attention-mixed-dtypes"), (6, "attention-mixed-dtypes"), (6, "attention-unsupported-dtype"),
+                                 (15, "attention-mixed-dtypes"), (18, "dlpack-dtype-mismatch")])
         self.assertEqual(self.found(code, contracts), [])
 
     def test_a_project_names_helpers_that_behave_as_an_operator(self):
