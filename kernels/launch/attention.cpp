@@ -27,9 +27,7 @@ int attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTen
   if (int status = read_attention_inputs(call, tensors, true, operands)) return status;
   if (int status = read_attention_outputs(call, *out, lse, operands)) return status;
   if (int status = read_settings(call, options, operands, true, settings)) return status;
-  for (const Tensor* output : {&operands.out, &operands.lse}) {
-    if (int status = check_output(call, *output, {&settings.slopes, &settings.mask})) return status;
-  }
+  if (int status = check_forward_memory(call, operands, settings)) return status;
   if (operands.out.empty() && (lse == nullptr || operands.lse.empty())) return FLASH_REF_OK;
   return solve_attention(call, make_attention_problem(operands, settings), settings.options);
 }

@@ -8,6 +8,7 @@
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/observer.h"
+#include "kernels/launch/overlap.h"
 #include "kernels/launch/scratch.h"
 
 namespace flash_ref {
@@ -85,6 +86,10 @@ int backward(const Call& call, const DLTensor* const* tensors, int inputs, Atten
   if (int status = read_results(call, tensors + inputs, operands, gradients)) return status;
   if (int status = read_settings(call, options, operands, true, settings)) return status;
   if (int status = read_gradients(call, tensors + inputs + 3, operands, settings, gradients)) return status;
+  if (int status = check_workspace(call, operands, settings)) return status;
+  if (int status = check_workspace(call, settings.options,
+                                   {&gradients.dout, &gradients.dq, &gradients.dk, &gradients.dv}))
+    return status;
   const AttentionBackward problem = make_problem(operands, settings, gradients);
   if (call.on_cuda()) return cuda::attention_bwd(call, problem, place_of(call, settings.options));
   return with_scratch(call, settings.options, cpu::attention_bwd_shared_bytes(problem),

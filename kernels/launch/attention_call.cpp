@@ -8,10 +8,14 @@
 #include "kernels/cuda/backend.h"
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/options.h"
+#include "kernels/launch/overlap.h"
 #include "kernels/launch/scratch.h"
 
 namespace flash_ref {
 namespace {
+
+// Beyond these, products of the options with log2(e) and with each other would leave float32.
+constexpr float kLargestFactor = 1e30F, kSmallestCap = 1e-6F;
 
 constexpr std::size_t kFirstSize = offsetof(flash_ref_attention_options, softcap);  // in ABI version 1
 
@@ -37,13 +41,15 @@ int read_attention_options(const Call& call, const ApiRule& api, const flash_ref
           read_options(call, given, kFirstSize, sizeof options, "flash_ref_attention_options", &options))
     return status;
   if (int status = check_switch(call, "causal", options.causal)) return status;
-  if (!std::isfinite(options.softmax_scale)) {
-    return call.fail(FLASH_REF_BAD_OPTIONS, "options.softmax_scale is %g; expected a finite number",
-                     static_cast<double>(options.softmax_scale));
+  if (!(std::abs(options.softmax_scale) <= kLargestFactor)) {
+    return call.fail(FLASH_REF_BAD_OPTIONS, "options.softmax_scale is %g; expected a number of at most %g",
+                     static_cast<double>(options.softmax_scale), static_cast<double>(kLargestFactor));
   }
-  if (!std::isfinite(options.softcap) || options.softcap < 0) {
-    return call.fail(FLASH_REF_BAD_OPTIONS, "options.softcap is %g; expected 0 or a positive number",
-                     static_cast<double>(options.softcap));
+  const bool capped = options.softcap != 0;
+  if (capped && !(options.softcap >= kSmallestCap && options.softcap <= kLargestFactor)) {
+    return call.fail(FLASH_REF_BAD_OPTIONS, "options.softcap is %g; expected 0 or a number from %g to %g",
+                     static_cast<double>(options.softcap), static_cast<double>(kSmallestCap),
+                     static_cast<double>(kLargestFactor));
   }
   if (int status = check_common_members(call, options.workspace, options.workspace_bytes, options.reserved))
     return status;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/launch/dtype_check.h"
+#include "kernels/launch/overlap.h"
 
 namespace flash_ref {
 namespace {
@@ -146,6 +147,21 @@ int read_settings(const Call& call, const flash_ref_attention_options* given,
     return status;
   if (settings.options.mask == nullptr) return FLASH_REF_OK;
   return read_mask(call, *settings.options.mask, operands, needs_data, settings);
+}
+
+int check_workspace(const Call& call, const AttentionOperands& operands, const AttentionSettings& settings) {
+  return check_workspace(
+      call, settings.options,
+      {&operands.q, &operands.k, &operands.v, &operands.q_offsets.tensor, &operands.k_offsets.tensor,
+       &operands.out, &operands.lse, &settings.slopes, &settings.mask});
+}
+
+int check_forward_memory(const Call& call, const AttentionOperands& operands,
+                         const AttentionSettings& settings) {
+  for (const Tensor* output : {&operands.out, &operands.lse}) {
+    if (int status = check_output(call, *output, {&settings.slopes, &settings.mask})) return status;
+  }
+  return check_workspace(call, operands, settings);
 }
 
 void set_strides(const Tensor& tensor, Strides4& strides) {

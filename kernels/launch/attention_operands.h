@@ -48,6 +48,13 @@ int read_attention_outputs(const Call& call, const DLTensor& out, const DLTensor
 int read_settings(const Call& call, const flash_ref_attention_options* given,
                   const AttentionOperands& operands, bool needs_data, AttentionSettings& settings);
 
+// The workspace shares no memory with the operands and the tensors among the options.
+int check_workspace(const Call& call, const AttentionOperands& operands, const AttentionSettings& settings);
+
+// Nor do the outputs of a forward function with the latter.
+int check_forward_memory(const Call& call, const AttentionOperands& operands,
+                         const AttentionSettings& settings);
+
 // The strides of (batch, sequence, head, dim); with varlen the batch takes no steps.
 void set_strides(const Tensor& tensor, Strides4& strides);
 

@@ -1,10 +1,10 @@
 #include "kernels/launch/kvcache_call.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/options.h"
+#include "kernels/launch/overlap.h"
 
 namespace flash_ref {
 namespace {
@@ -14,6 +14,9 @@ using Operands = KvCacheOperands;
 constexpr const char* kRoles[Operands::kCount] = {
     "q",   "k_cache",   "v_cache",         "k",           "v",   "cos",
     "sin", "seqlens_k", "cache_batch_idx", "block_table", "out", "lse"};
+
+// "At most n": more ranges than this are never worth their rows, and the rows' bytes must not overflow.
+constexpr std::uint32_t kMostSplits = 4096;
 
 constexpr const char* kCacheShape = "(cache_batch, capacity, kv_heads, dim)";
 constexpr const char* kPagedShape = "(pages, page_size, kv_heads, dim)";
@@ -124,7 +127,7 @@ std::int64_t KvCacheOperands::capacity() const {
   if (!paged()) return page_size();
   std::int64_t keys = 0;
   const bool overflows = __builtin_mul_overflow(tensors[kBlockTable].sizes[1], page_size(), &keys);
-  return overflows ? std::numeric_limits<std::int64_t>::max() : keys;
+  return overflows ? kMostElements : std::min(keys, kMostElements);
 }
 
 int read_kvcache_inputs(const Call& call, const DLTensor* const* tensors, bool needs_data,
@@ -181,7 +184,7 @@ int read_kvcache_options(const Call& call, const flash_ref_kvcache_options* give
     return status;
   if (int status = check_switch(call, "interleaved", options.interleaved)) return status;
   settings.interleaved = options.interleaved != 0;
-  settings.splits = options.num_splits;
+  settings.splits = std::min(options.num_splits, kMostSplits);
   flash_ref_attention_options common{};
   common.struct_size = sizeof common;
   common.causal = options.causal;
@@ -203,6 +206,9 @@ int read_kvcache_options(const Call& call, const flash_ref_kvcache_options* give
                          (cache && operands.has(Operands::kK));
     if (!written) continue;
     if (int status = check_apart(call, output, settings.attention.slopes)) return status;
+  }
+  for (const Tensor& tensor : operands.tensors) {
+    if (int status = check_workspace(call, options, {&tensor, &settings.attention.slopes})) return status;
   }
   return FLASH_REF_OK;
 }

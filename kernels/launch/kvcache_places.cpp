@@ -94,8 +94,13 @@ class PlaceCheck {
       const std::int64_t page = problem_.page_of(b, number);
       if (page >= 0 && page < count) continue;
       char expected[96];
-      std::snprintf(expected, sizeof expected, "0 to %lld (%s of k_cache)", static_cast<long long>(count - 1),
-                    operands_.paged() ? "pages" : "cache_batch");
+      const char* of = operands_.paged() ? "pages" : "cache_batch";
+      if (count == 0) {
+        std::snprintf(expected, sizeof expected, "none, since k_cache has no %s", of);
+      } else {
+        std::snprintf(expected, sizeof expected, "0 to %lld (%s of k_cache)",
+                      static_cast<long long>(count - 1), of);
+      }
       return wrong_page(b, number, expected);
     }
     return FLASH_REF_OK;

@@ -116,6 +116,7 @@ int remove(flash_ref_observer* observer) {
   if (depth != 0) return FLASH_REF_OBSERVER_INSIDE;
   const ChangeLock lock;
   flash_ref_observer** link = find(&removable_chain, observer);
+  if (observer != nullptr && stays_already(observer)) return FLASH_REF_OBSERVER_BAD;
   if (observer == nullptr || *link == nullptr) return FLASH_REF_OBSERVER_ABSENT;
   __atomic_store_n(link, observer->next, __ATOMIC_SEQ_CST);
   if (removable_chain == nullptr) observed_by.fetch_and(~unsigned{kRemovableObservers});

@@ -8,6 +8,7 @@
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/observer.h"
 #include "kernels/launch/options.h"
+#include "kernels/launch/overlap.h"
 #include "kernels/launch/scratch.h"
 #include "kernels/launch/tensor.h"
 

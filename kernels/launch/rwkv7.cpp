@@ -6,6 +6,7 @@
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/observer.h"
+#include "kernels/launch/overlap.h"
 #include "kernels/launch/rwkv7_operands.h"
 #include "kernels/launch/scratch.h"
 
@@ -61,6 +62,8 @@ int rwkv7_fwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLT
   if (int status = read_rwkv7_inputs(call, tensors, true, operands)) return status;
   if (int status = read_outputs(call, *out, final_state, operands)) return status;
   if (int status = read_rwkv7_options(call, options, settings)) return status;
+  if (int status = check_rwkv7_workspace(call, operands, settings, {&operands.out, &operands.final}))
+    return status;
   const Element element = element_of(r->dtype);
   if (int status = check_decay(call, operands.sequences[1], element)) return status;
   const Rwkv7Problem problem = make_problem(operands, element, settings);

@@ -5,6 +5,7 @@
 #include "kernels/launch/dtype_check.h"
 #include "kernels/launch/flash_ref_contract.h"
 #include "kernels/launch/observer.h"
+#include "kernels/launch/overlap.h"
 #include "kernels/launch/rwkv7_operands.h"
 #include "kernels/launch/scratch.h"
 
@@ -91,6 +92,12 @@ int rwkv7_bwd(const DLTensor* r, const DLTensor* w, const DLTensor* k, const DLT
   if (int status = read_rwkv7_inputs(call, tensors, true, operands)) return status;
   if (int status = read_gradients(call, tensors, operands)) return status;
   if (int status = read_rwkv7_options(call, options, settings)) return status;
+  for (const Tensor& gradient : operands.gradients) {
+    if (int status = check_rwkv7_workspace(call, operands, settings, {&gradient})) return status;
+  }
+  if (int status = check_rwkv7_workspace(call, operands, settings,
+                                         {&operands.dout, &operands.dfinal, &operands.dinitial}))
+    return status;
   const Element element = element_of(r->dtype);
   if (int status = check_decay(call, operands.sequences[1], element)) return status;
   const Rwkv7Backward problem = make_problem(operands, element, settings);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "kernels/launch/options.h"
+#include "kernels/launch/overlap.h"
 
 namespace flash_ref {
 namespace {
@@ -65,6 +66,15 @@ int read_rwkv7_inputs(const Call& call, const DLTensor* const* tensors, bool nee
   }
   return read_rwkv7_state(call, "initial_state", tensors[Rwkv7Operands::kSequences], needs_data, operands,
                           operands.initial);
+}
+
+int check_rwkv7_workspace(const Call& call, const Rwkv7Operands& operands,
+                          const flash_ref_rwkv7_options& options,
+                          std::initializer_list<const Tensor*> others) {
+  for (const Tensor& sequence : operands.sequences) {
+    if (int status = check_workspace(call, options, {&sequence, &operands.initial})) return status;
+  }
+  return check_workspace(call, options, others);
 }
 
 int check_decay(const Call& call, const Tensor& w, Element element) {

@@ -1,6 +1,8 @@
 // The inputs and options that RWKV-7 has forward and backward, read and checked.
 #pragma once
 
+#include <initializer_list>
+
 #include "kernels/launch/problem.h"
 #include "kernels/launch/tensor.h"
 
@@ -26,6 +28,11 @@ int read_rwkv7_inputs(const Call& call, const DLTensor* const* tensors, bool nee
 
 int read_rwkv7_options(const Call& call, const flash_ref_rwkv7_options* given,
                        flash_ref_rwkv7_options& options);
+
+// The workspace shares no memory with the inputs nor with `others`.
+int check_rwkv7_workspace(const Call& call, const Rwkv7Operands& operands,
+                          const flash_ref_rwkv7_options& options,
+                          std::initializer_list<const Tensor*> others);
 
 // No element of w is positive: such a number would make the state grow. It is no log decay, but perhaps the
 // activation that one is made of.

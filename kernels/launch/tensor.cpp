@@ -20,10 +20,11 @@ int read_sizes(const Call& call, const DLTensor& source, Shape shape, Tensor& te
   for (int i = 0; i < shape.rank; ++i) {
     tensor.sizes[i] = source.shape[i];
     const bool negative = tensor.sizes[i] < 0;
-    if (negative || __builtin_mul_overflow(product, std::max<std::int64_t>(tensor.sizes[i], 1), &product)) {
+    if (negative || __builtin_mul_overflow(product, std::max<std::int64_t>(tensor.sizes[i], 1), &product) ||
+        product > kMostElements) {
       return call.fail(FLASH_REF_BAD_SHAPE, "%s has shape %s; %s", tensor.role,
                        TupleText(source.shape, shape.rank).c_str(),
-                       negative ? "sizes cannot be negative" : "their product must fit into 63 bits");
+                       negative ? "sizes cannot be negative" : "their product can be 2^48 at most");
     }
     tensor.elements *= tensor.sizes[i];
   }
@@ -44,7 +45,7 @@ bool read_strides(const DLTensor& source, Tensor& tensor) {
       return false;
     }
   }
-  constexpr std::int64_t kLimit = std::int64_t{1} << 58;
+  constexpr std::int64_t kLimit = std::int64_t{1} << 56;
   return tensor.lowest > -kLimit && tensor.highest < kLimit;
 }
 
@@ -66,9 +67,6 @@ int read_data(const Call& call, const DLTensor& source, bool needs_data, Tensor&
 }
 
 std::int64_t magnitude(std::int64_t value) { return value < 0 ? -value : value; }
-
-// The elements fill the range from lowest to highest. Only asked when no two share an address.
-bool dense(const Tensor& tensor) { return tensor.highest - tensor.lowest + 1 == tensor.elements; }
 
 }  // namespace
 
@@ -111,23 +109,6 @@ int check_own_memory(const Call& call, const Tensor& tensor) {
                      TupleText(tensor.strides, tensor.rank).c_str());
   }
   return FLASH_REF_OK;
-}
-
-int check_apart(const Call& call, const Tensor& out, const Tensor& other) {
-  if (out.empty() || other.empty()) return FLASH_REF_OK;
-  if (out.data == nullptr || other.data == nullptr)
-    return FLASH_REF_OK;  // asked for a workspace: no data is read
-  const auto first = [](const Tensor& t) {
-    return reinterpret_cast<std::uintptr_t>(t.data) + static_cast<std::uintptr_t>(t.lowest * t.element_bytes);
-  };
-  const auto last = [](const Tensor& t) {
-    return reinterpret_cast<std::uintptr_t>(t.data) +
-           static_cast<std::uintptr_t>((t.highest + 1) * t.element_bytes - 1);
-  };
-  const bool ranges_meet = first(out) <= last(other) && first(other) <= last(out);
-  const bool meet = out.data == other.data || (ranges_meet && dense(out) && dense(other));
-  if (!meet) return FLASH_REF_OK;
-  return call.fail(FLASH_REF_BAD_LAYOUT, "%s shares memory with %s", out.role, other.role);
 }
 
 bool same_place(const Tensor& a, const Tensor& b) {

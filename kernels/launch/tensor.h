@@ -10,6 +10,10 @@ namespace flash_ref {
 
 inline constexpr int kMaxRank = 4;
 
+// Of a tensor: more than any memory holds, and so few that sizes of workspaces, small multiples of it, do not
+// overflow.
+inline constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+
 // What an argument should look like, for checks and messages.
 struct Shape {
   int rank;
@@ -40,9 +44,6 @@ int check_sizes(const Call& call, const Tensor& tensor, const std::int64_t* expe
 
 // Fails if two elements of `tensor` may have one address.
 int check_own_memory(const Call& call, const Tensor& tensor);
-
-// Fails if `out` certainly shares memory with `other`. Interleaved views of one buffer pass.
-int check_apart(const Call& call, const Tensor& out, const Tensor& other);
 
 bool same_place(const Tensor& a, const Tensor& b);
 

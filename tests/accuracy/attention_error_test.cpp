@@ -60,6 +60,12 @@ TEST_CASE("attention keeps the error rule for large logits, peaked softmax and o
   for (double scale : {0.03125, 1.0, -0.5}) require_right({1, 40, 70, 2, 1, 64, true, scale}, kBFloat16, 19);
 }
 
+// Scores of one key each, whose terms are large and cancel: sums of float32 one after the other miss lse's
+// bound.
+TEST_CASE("lse keeps its bound where long products are much smaller than their terms", "[cpu]") {
+  for (std::uint32_t seed : {1, 2, 3}) require_right({4, 800, 1, 2, 2, 256, false, 1.5}, kFloat16, seed);
+}
+
 TEST_CASE("attention keeps the error rule when threads share the work") {
   require_right({2, 200, 260, 4, 2, 64, true}, kBFloat16, 23);
 }

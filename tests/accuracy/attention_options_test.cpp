@@ -48,6 +48,17 @@ TEST_CASE("attention with ALiBi keeps the error rule") {
   }
 }
 
+TEST_CASE("ALiBi's steepest slope leaves each query its own key") {
+  const AttentionCase sizes{1, 20, 20, 1, 1, 32};
+  std::mt19937 random(6);
+  auto inputs = random_inputs(sizes, kFloat16, random);
+  inputs.slopes = {3e38};
+  AttentionCall call(sizes, kFloat16);
+  call.fill(inputs);
+  REQUIRE(call.run() == FLASH_REF_OK);
+  CHECK(call.out.values() == inputs.v);
+}
+
 TEST_CASE("a window reaches no NaN beyond it") {
   const AttentionCase sizes{1, 40, 40, 1, 1, 32, false, 0, 0, 3};
   for (const TestDtype& dtype : {kFloat16, kBFloat16}) {

@@ -101,9 +101,7 @@ class PieceSolver {
     std::int64_t column = first;
     for (; column < end; column += kPanel) {
       const std::int64_t width = panel_width(column, columns);
-      set_block_of<kPairs<T>>(rows, static_cast<int>(width / kLanes))(
-          tiles_.q + row * tiles_.width, tiles_.width, tiles_.keys + column * depth, depth,
-          tiles_.scores + column - first, tiles_.score_stride);
+      set_products(row, rows, tiles_.keys + column * depth, width, depth, tiles_.scores + column - first);
     }
     const std::int64_t computed = smaller(column, columns) - first;
     float factors[kRows];
@@ -120,6 +118,22 @@ class PieceSolver {
       multiply_values(row, rows, first, begin, end, factors);
     } else {
       for (int i = 0; i < rows; ++i) add_visible_values(row + i, i, key + first, key + end, factors[i]);
+    }
+  }
+
+  // Products with a panel of keys. In float32 long sums lose less when they are put together from parts.
+  void set_products(std::int64_t row, int rows, const float* keys, std::int64_t width, std::int64_t depth,
+                    float* scores) const {
+    constexpr std::int64_t kWhole = 128, kPart = 32;
+    float ones[kRows];
+    fill(ones, ones + kRows, 1.0F);
+    const int vectors = static_cast<int>(width / kLanes);
+    const float* q = tiles_.q + row * tiles_.width;
+    const std::int64_t start = depth <= kWhole ? depth : kPart;
+    set_block_of<kPairs<T>>(rows, vectors)(q, tiles_.width, keys, start, scores, tiles_.score_stride);
+    for (std::int64_t t = start; t < depth; t += kPart) {
+      add_block_of<kPairs<T>>(rows, vectors)(q + t, tiles_.width, keys + t * width, smaller(kPart, depth - t),
+                                             scores, tiles_.score_stride, ones);
     }
   }
 

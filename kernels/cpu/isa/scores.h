@@ -23,7 +23,7 @@ class RowOfScores {
  public:
   FLASH_REF_INLINE RowOfScores(const AttentionPiece& piece, std::int64_t query, std::int64_t head)
       : piece_(piece), position_(piece.first_position + query), cap_(broadcast(piece.softcap * kLog2E)) {
-    if (piece.slopes != nullptr) slope_ = piece.slopes[head * piece.slope_stride] * kLog2E;
+    if (piece.slopes != nullptr) slope_ = steepness(piece.slopes[head * piece.slope_stride]);
     mask_offset_ = query * piece.mask_strides.row + head * piece.mask_strides.head;
   }
 
@@ -45,6 +45,13 @@ class RowOfScores {
   }
 
  private:
+  // In base 2. A finite slope stays finite: 0 times it, at the query's own place, is 0.
+  static FLASH_REF_INLINE float steepness(float slope) {
+    const float steep = slope * kLog2E;
+    const bool overflows = __builtin_isinf(steep) && !__builtin_isinf(slope);
+    return overflows ? __builtin_copysignf(__FLT_MAX__, slope) : steep;
+  }
+
   // Keys beyond the piece have no mask; nobody sees their scores.
   FLASH_REF_INLINE Vec mask(std::int64_t key) const {
     const std::int64_t some = smaller(kLanes, piece_.last_key - key), step = piece_.mask_strides.dim;

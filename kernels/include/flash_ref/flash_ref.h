@@ -10,8 +10,9 @@
  * needed. No two elements of an output may share memory.
  *
  * Options. A trailing pointer, NULL for the defaults. A struct of zero bytes means the defaults too; to
- * change a member, zero the struct and set struct_size to its sizeof first. Members that this library does
- * not know must be zero.
+ * change a member, zero the struct and set struct_size to its sizeof first: with struct_size 0 only the
+ * members of ABI version 1 can be told to be set, which is an error. Members that this library does not know
+ * must be zero.
  *
  * Devices. All tensors of a call, those in the options included, lie on one device: the CPU, or since ABI
  * version 4 one CUDA device of compute capability 8.0 or later, where the library was built with CUDA. There
@@ -61,7 +62,7 @@ enum flash_ref_status {
                                used, or that is not the one of the other arguments */
   FLASH_REF_BAD_SHAPE = 5,  /* number of dimensions or sizes */
   FLASH_REF_BAD_LAYOUT = 6, /* strides, alignment, or outputs that share memory */
-  FLASH_REF_BAD_WORKSPACE = 7, /* options->workspace is too small */
+  FLASH_REF_BAD_WORKSPACE = 7, /* options->workspace is too small, or shares memory with a tensor */
   FLASH_REF_OUT_OF_MEMORY = 8, /* no workspace was given and none could be allocated */
   FLASH_REF_BAD_VALUE = 9,     /* since ABI version 2: an element of a tensor that says how others are read */
   FLASH_REF_DEVICE_ERROR = 10  /* since ABI version 4: a kernel could not be launched */
@@ -73,10 +74,10 @@ typedef struct flash_ref_attention_options {
   void* stream;           /* NULL: the device's default stream; ignored on CPU */
   void* workspace;        /* NULL: on CPU the library allocates */
   size_t workspace_bytes; /* size of workspace; flash_ref_attention_fwd_workspace() tells what is enough */
-  float softmax_scale;    /* factor on q k^T; 0: 1/sqrt(dim) */
+  float softmax_scale;    /* factor on q k^T, of at most 1e30; 0: 1/sqrt(dim) */
   uint32_t reserved;      /* 0 */
   /* Since ABI version 2. With p = i + seq_k - seq_q, the place of query i among the keys: */
-  float softcap;                /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  float softcap;                /* 1e-6 to 1e30: a score s becomes softcap * tanh(s / softcap); 0: it stays */
   uint32_t window;              /* n > 0: query i sees key j only if p - n < j < p + n; 0: all of them */
   const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads): slope * |p - j| is taken off a score,
                                    after softcap; NULL: nothing is */
@@ -96,9 +97,9 @@ typedef struct flash_ref_kvcache_options {
   void* workspace;      /* NULL: on CPU the library allocates */
   size_t
       workspace_bytes; /* size of workspace; flash_ref_attention_kvcache_workspace() tells what is enough */
-  float softmax_scale; /* factor on q k^T; 0: 1/sqrt(dim) */
+  float softmax_scale; /* factor on q k^T, of at most 1e30; 0: 1/sqrt(dim) */
   uint32_t reserved;   /* 0 */
-  float softcap;       /* > 0: a score s becomes softcap * tanh(s / softcap); 0: it stays */
+  float softcap;       /* 1e-6 to 1e30: a score s becomes softcap * tanh(s / softcap); 0: it stays */
   uint32_t window;     /* n > 0: query i sees key j only if p - n < j < p + n, p = i + length - seq_q */
   const DLTensor* alibi_slopes; /* float32 (heads) or (batch, heads); NULL: none */
   uint32_t interleaved; /* of the rotation; 0: pairs are (i, i + rotary_dim/2); 1: pairs are (2i, 2i + 1) */

@@ -68,7 +68,8 @@ typedef struct flash_ref_observer {
 
 enum flash_ref_observer_status {
   FLASH_REF_OBSERVER_OK = 0,
-  FLASH_REF_OBSERVER_BAD = 1,    /* struct_size, flags or notify is not usable, or it is there already */
+  FLASH_REF_OBSERVER_BAD = 1,    /* add: struct_size, flags or notify is not usable, or it is there already;
+                                    remove: it was added to stay forever */
   FLASH_REF_OBSERVER_ABSENT = 2, /* remove: not in this slot */
   FLASH_REF_OBSERVER_INSIDE = 3  /* remove: this thread is inside an observed call, so waiting never ends */
 };

@@ -102,12 +102,14 @@ struct Rwkv7BwdArguments : RoleArguments {
     for (const char* role : {"initial_state", "dfinal_state", "dinitial_state"})
       add(role, {2, 3, 8, 8}, kFloat32);
     memory("w").set(std::vector<double>(2 * 5 * 3 * 8, -0.5));
+    options.struct_size = sizeof options;
   }
   int run() override {
     return flash_ref_rwkv7_bwd(at("r"), at("w"), at("k"), at("v"), at("a"), at("b"), at("initial_state"),
                                at("dout"), at("dfinal_state"), at("dr"), at("dw"), at("dk"), at("dv"),
-                               at("da"), at("db"), at("dinitial_state"), nullptr);
+                               at("da"), at("db"), at("dinitial_state"), &options);
   }
+  flash_ref_rwkv7_options options{};
 };
 
 }  // namespace flash_ref_test

@@ -138,6 +138,13 @@ TEST_CASE("kvcache: numbers that say where keys lie") {
         prefixed("cache_batch_idx[1] is 2; expected a place of its own, since new keys of sequence 0 go "
                  "there"));
   }
+  SECTION("a cache without pages") {
+    a.use_pages();
+    std::int64_t none[4] = {0, 8, 2, 16};
+    for (const char* role : {"k_cache", "v_cache"}) a.named(role).shape = none;
+    REQUIRE_ERROR(a.call(), bad,
+                  prefixed("block_table[0, 0] is 0; expected none, since k_cache has no pages"));
+  }
   SECTION("pages") {
     a.use_pages();
     CHECK(a.call().status == FLASH_REF_OK);
@@ -174,7 +181,7 @@ TEST_CASE("kvcache: options") {
   REQUIRE_ERROR(a.call(), bad, prefixed("options.interleaved is 2; expected 0 or 1"));
   a.options.interleaved = 0;
   a.options.softcap = -1;
-  REQUIRE_ERROR(a.call(), bad, prefixed("options.softcap is -1; expected 0 or a positive number"));
+  REQUIRE_ERROR(a.call(), bad, prefixed("options.softcap is -1; expected 0 or a number from 1e-06 to 1e+30"));
   a.options.softcap = 0;
   a.options.struct_size = 12;
   REQUIRE_ERROR(a.call(), bad,

@@ -102,6 +102,16 @@ TEST_CASE("an observer sees a call before and after") {
   CHECK(seen.events.back().status == FLASH_REF_BAD_DTYPE);
 }
 
+TEST_CASE("an observer that was added to stay forever is not removed") {
+  static flash_ref_observer stays{sizeof stays, FLASH_REF_OBSERVE_AFTER | FLASH_REF_OBSERVE_FOREVER,
+                                  [](void*, const flash_ref_call_event*) {}, nullptr, nullptr};
+  flash_ref_observer stranger = stays;
+  REQUIRE(slot().add(&stays) == FLASH_REF_OBSERVER_OK);
+  CHECK(slot().add(&stays) == FLASH_REF_OBSERVER_BAD);
+  CHECK(slot().remove(&stays) == FLASH_REF_OBSERVER_BAD);
+  CHECK(slot().remove(&stranger) == FLASH_REF_OBSERVER_ABSENT);
+}
+
 TEST_CASE("a failed call's message outlives a call that an observer makes") {
   struct Caller {
     flash_ref_observer observer;
