@@ -20,4 +20,5 @@ if(NOT Clang_FOUND)
     "found. Run cmake/packages/install.sh, or pass -DCMAKE_PREFIX_PATH=DIR of an LLVM, or configure with "
     "-DDTYPE_GUARD_ANALYZER=OFF.")
 endif()
-dtype_guard_summary(ANALYZER "Clang ${LLVM_PACKAGE_VERSION}, ${LLVM_INSTALL_PREFIX}")
+include(LlvmLibraries)
+dtype_guard_summary(ANALYZER "Clang ${LLVM_PACKAGE_VERSION}, ${LLVM_INSTALL_PREFIX}, ${DTYPE_GUARD_CLANG_KIND} libraries")

@@ -25,8 +25,8 @@ ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
     case TypeKind::kTensor:
     case TypeKind::kBuffer:
       return ParameterKind::kTensor;
-    case TypeKind::kDtype:
-      return ParameterKind::kDtype;
+    case TypeKind::kDtype:  // what a raw interface is given is no precision setting's to say
+      return type.inner.isNull() ? ParameterKind::kDtype : ParameterKind::kOther;
     case TypeKind::kOptions:
       return ParameterKind::kOptions;
     case TypeKind::kNumber:

@@ -149,6 +149,7 @@ class FunctionLowering {
   std::string virtual_key(const clang::FunctionDecl* callee) const;
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
+  ValueId described(const clang::Expr* data, const clang::Expr* dtype);
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
 
   // operators by name (lower_dispatcher.cpp)
@@ -159,6 +160,9 @@ class FunctionLowering {
   std::optional<std::int64_t> key_of(const Expr* expr) const;
   Lvalue map_element(const Expr* map, const Expr* key);
   Lvalue map_entry(const Expr* map, bool may_write);
+  Lvalue pointed_at(const clang::Expr* iterator);
+  std::optional<Lvalue> mapped_element(const clang::MemberExpr* expr);
+  std::optional<ValueId> iterator_operator(const clang::CXXOperatorCallExpr* expr);
   void lose_elements(const Expr* map);
   std::optional<ValueId> map_of(llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> map_member(const clang::CXXMethodDecl* method, const Expr* object,
@@ -237,5 +241,7 @@ class FunctionLowering {
 const clang::Stmt* governed(const clang::Stmt* directive);
 // Parentheses, temporaries, default arguments and casts that change nothing.
 const clang::Expr* stripped(const clang::Expr* expr);
+// Of std::map or std::unordered_map.
+bool is_map_iterator(clang::QualType type);
 
 }  // namespace dtype_guard::clang_front_end

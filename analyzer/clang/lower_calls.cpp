@@ -146,6 +146,16 @@ const Api* FunctionLowering::contract_of(const std::string& name) const {
   return unit_.contracts.find(plain);
 }
 
+// A pointer beside what says of which dtype its data is: as a descriptor says it.
+flow::ValueId FunctionLowering::described(const Expr* data, const Expr* dtype) {
+  const ValueId pointer = value(data);
+  if (data->isNullPointerConstant(unit_.context, Expr::NPC_ValueDependentIsNotNull)) return pointer;
+  const ValueId made = builder_.value(Op::kObject, "DLTensor", {});
+  builder_.store(field(held(made), "dtype").place, value(dtype));
+  builder_.store(field(held(made), "data").place, pointer);
+  return made;
+}
+
 flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* callee,
                                      llvm::ArrayRef<const Expr*> arguments) {
   Arguments given;
@@ -158,6 +168,9 @@ flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* 
     if (operand.template_argument >= 0) {
       const TypeFacts type = facts(template_argument(callee, operand.template_argument));
       if (type.kind == TypeKind::kNumber) given.push_back({operand.role, allocate("template", type.element)});
+    } else if (is_given(operand.argument) && is_given(operand.dtype_argument)) {
+      given.push_back({operand.role, described(arguments[static_cast<std::size_t>(operand.argument)],
+                                               arguments[static_cast<std::size_t>(operand.dtype_argument)])});
     } else if (is_given(operand.argument)) {
       given.push_back({operand.role, value(arguments[static_cast<std::size_t>(operand.argument)])});
     }
@@ -207,6 +220,7 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     }
   }
   if (kind == clang::OO_Equal) return assignment(first, expr->getArg(1));
+  if (const auto known = iterator_operator(expr)) return *known;
   if (kind == clang::OO_Call) {
     if (left.kind == TypeKind::kHolder)
       return forward(facts(left.inner).record, value(first), arguments_of(expr, 1));

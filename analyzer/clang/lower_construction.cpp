@@ -94,6 +94,8 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
     arguments = arguments.drop_back();
   const bool copies = arguments.size() == 1 && facts(arguments[0]).record && made.record &&
                       facts(arguments[0]).record == made.record;
+  if (arguments.size() == 1 && is_map_iterator(type) && is_map_iterator(arguments[0]->getType()))
+    return value(arguments[0]);
   switch (made.kind) {
     case TypeKind::kNumber:
       if (arguments.size() == 1) {

@@ -18,8 +18,9 @@ std::optional<flow::Constant> FunctionLowering::evaluated(const clang::Expr* exp
   if (result.Val.isInt()) {
     const std::int64_t number = result.Val.getInt().getExtValue();
     if (type.kind == TypeKind::kDtype) {
-      if (number < 0 || number >= static_cast<std::int64_t>(kDtypeCount)) return flow::Unknown{};
-      return static_cast<Dtype>(number);
+      const auto dtype = enumerated_dtype(expr->getType(), number, unit_.types());
+      if (dtype) return *dtype;
+      return flow::Unknown{};
     }
     if (type.element == Dtype::kBool) return number != 0;
     return number;

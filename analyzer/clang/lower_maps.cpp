@@ -1,7 +1,8 @@
 // Maps of tensors: an element with a constant key is a cell of its own, any other may be each of them.
 #include <llvm/Support/xxhash.h>
 
-#include <array>
+#include <string>
+#include <unordered_set>
 
 #include "analyzer/clang/function_lowering.h"
 
@@ -33,6 +34,19 @@ std::optional<llvm::StringRef> text_of(const Expr* expr, int depth = 0) {
   const auto* variable = named ? llvm::dyn_cast<clang::VarDecl>(named->getDecl()) : nullptr;
   const bool constant = variable && variable->getType().isConstQualified() && variable->getAnyInitializer();
   return constant ? text_of(variable->getAnyInitializer(), depth + 1) : std::nullopt;
+}
+
+// An iterator may become a const_iterator on the way.
+const Expr* unconverted(const Expr* expr) {
+  expr = stripped(expr);
+  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expr);
+  return made && made->getNumArgs() == 1 ? stripped(made->getArg(0)) : expr;
+}
+
+bool is_end(const Expr* expr) {
+  const auto* call = llvm::dyn_cast<clang::CXXMemberCallExpr>(unconverted(expr));
+  const clang::CXXMethodDecl* method = call ? call->getMethodDecl() : nullptr;
+  return method && method->getIdentifier() && (method->getName() == "end" || method->getName() == "cend");
 }
 
 }  // namespace
@@ -71,6 +85,13 @@ std::optional<flow::ValueId> FunctionLowering::map_member(const clang::CXXMethod
     builder_.store(lvalue(object).place, builder_.value(Op::kPack, "", {}));
     return ValueId{0};
   }
+  if (name == "find" && arguments.size() == 1)
+    return builder_.address(map_element(object, arguments[0]).place);
+  if (name == "erase" && arguments.size() == 1) {
+    const bool by_iterator = is_map_iterator(arguments[0]->getType());
+    assign(by_iterator ? pointed_at(arguments[0]) : map_element(object, arguments[0]), builder_.unknown());
+    return builder_.unknown();
+  }
   for (const Expr* each : arguments) {
     value(each);
     if (name == "swap" || name == "merge") lose_elements(each);
@@ -95,6 +116,55 @@ std::optional<flow::ValueId> FunctionLowering::map_of(llvm::ArrayRef<const Expr*
     builder_.store(cell(held(made), key, entry->getType()).place, held_there);
   }
   return made;
+}
+
+// A map's iterator is the address of the element that it stands at. Standard libraries give it a class of
+// their own.
+bool is_map_iterator(clang::QualType given) {
+  static const std::unordered_set<std::string> kNames = {
+      "std::_Rb_tree_iterator",        "std::_Rb_tree_const_iterator",
+      "std::__detail::_Node_iterator", "std::__detail::_Node_const_iterator",
+      "std::__map_iterator",           "std::__map_const_iterator",
+      "std::__hash_map_iterator",      "std::__hash_map_const_iterator"};
+  const clang::CXXRecordDecl* type = given.getNonReferenceType()->getAsCXXRecordDecl();
+  return type && kNames.count(plain_name(*type)) != 0;
+}
+
+// it->second and (*it).second
+std::optional<FunctionLowering::Lvalue> FunctionLowering::mapped_element(const clang::MemberExpr* expr) {
+  const auto* access = llvm::dyn_cast<clang::CXXOperatorCallExpr>(stripped(expr->getBase()));
+  if (!access || access->getNumArgs() != 1 || !is_map_iterator(access->getArg(0)->getType()))
+    return std::nullopt;
+  const auto kind = access->getOperator();
+  if (kind != clang::OO_Arrow && kind != clang::OO_Star) return std::nullopt;
+  const Lvalue element = pointed_at(access->getArg(0));
+  return expr->getMemberDecl()->getName() == "second" ? element : held(builder_.unknown());
+}
+
+FunctionLowering::Lvalue FunctionLowering::pointed_at(const Expr* iterator) {
+  return {{0, value(iterator), {}}, false, false};
+}
+
+// What is done to an iterator: moved by ++it, to which element is not known, or compared with the end.
+std::optional<ValueId> FunctionLowering::iterator_operator(const clang::CXXOperatorCallExpr* expr) {
+  if (!is_map_iterator(expr->getArg(0)->getType())) return std::nullopt;
+  switch (expr->getOperator()) {
+    case clang::OO_PlusPlus:
+    case clang::OO_MinusMinus:
+      assign(lvalue(expr->getArg(0)), builder_.unknown());
+      return builder_.unknown();
+    case clang::OO_EqualEqual:
+    case clang::OO_ExclaimEqual: {
+      const bool at_end[2] = {is_end(expr->getArg(0)), is_end(expr->getArg(1))};
+      if (at_end[0] == at_end[1]) return std::nullopt;
+      const ValueId element = load(pointed_at(expr->getArg(at_end[0] ? 1 : 0)));
+      const ValueId is_there = builder_.op("defined", {{"self", element}});
+      const bool negated = expr->getOperator() == clang::OO_EqualEqual;
+      return negated ? builder_.op("logical_not", {{"self", is_there}}) : is_there;
+    }
+    default:
+      return std::nullopt;
+  }
 }
 
 // What a loop over a map has in its hand: some key, and some element.

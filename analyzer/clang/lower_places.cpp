@@ -167,6 +167,7 @@ FunctionLowering::Lvalue FunctionLowering::member_place(const clang::MemberExpr*
   if (!member) {
     return variable_place(expr->getMemberDecl());  // a static member
   }
+  if (const auto mapped = mapped_element(expr)) return *mapped;
   const clang::Expr* object = expr->getBase();
   const Lvalue owner = expr->isArrow() ? held(value(object)) : lvalue(object);
   const std::string name = member->getNameAsString();

@@ -216,7 +216,36 @@ TypeFacts classify_pointee(QualType pointee, const TypeScope& scope) {
   return {TypeKind::kPointer, Dtype::kUndefined, pointee, nullptr};
 }
 
+bool is_scalar_type(const clang::EnumDecl& decl) { return plain_name(decl) == "c10::ScalarType"; }
+
+// An enumeration of a project's own, some of whose enumerators its contract file calls dtypes.
+bool lists_dtypes(const clang::EnumDecl& decl, const TypeScope& scope) {
+  const clang::EnumDecl* definition = decl.getDefinition();
+  if (!definition || scope.own_types.empty()) return false;
+  const auto [known, is_new] = scope.dtype_enumerations.try_emplace(definition, false);
+  if (is_new) {
+    known->second = std::any_of(definition->enumerator_begin(), definition->enumerator_end(),
+                                [&](const auto* each) { return own_type(*each, scope).has_value(); });
+  }
+  return known->second;
+}
+
 }  // namespace
+
+std::optional<Dtype> enumerated_dtype(QualType type, std::int64_t number, const TypeScope& scope) {
+  const auto* enumeration = type->getAs<clang::EnumType>();
+  const clang::EnumDecl* definition = enumeration ? enumeration->getDecl()->getDefinition() : nullptr;
+  if (!definition) return std::nullopt;
+  if (is_scalar_type(*definition)) {
+    const bool is_one = number >= 0 && number < static_cast<std::int64_t>(kDtypeCount);
+    return is_one ? std::optional(static_cast<Dtype>(number)) : std::nullopt;
+  }
+  for (const clang::EnumConstantDecl* each : definition->enumerators()) {
+    if (each->getInitVal().getExtValue() != number) continue;
+    if (const auto dtype = own_type(*each, scope)) return dtype;
+  }
+  return std::nullopt;
+}
 
 std::string plain_name(const clang::NamedDecl& decl) {
   std::string name;
@@ -270,9 +299,9 @@ TypeFacts classify(QualType type, const TypeScope& scope) {
     return {TypeKind::kNumber, dtype, {}, nullptr};
   }
   if (const auto* enumeration = type->getAs<clang::EnumType>()) {
-    if (plain_name(*enumeration->getDecl()) == "c10::ScalarType") {
-      return {TypeKind::kDtype, Dtype::kUndefined, {}, nullptr};
-    }
+    if (is_scalar_type(*enumeration->getDecl())) return {TypeKind::kDtype, Dtype::kUndefined, {}, nullptr};
+    if (lists_dtypes(*enumeration->getDecl(), scope))
+      return {TypeKind::kDtype, Dtype::kUndefined, type, nullptr};
     return {TypeKind::kNumber, Dtype::kInt64, {}, nullptr};
   }
   if (const auto* array = scope.ast.getAsArrayType(type)) {

@@ -41,7 +41,7 @@ enum class TypeKind : std::uint8_t {
 struct TypeFacts {
   TypeKind kind = TypeKind::kOther;
   Dtype element = Dtype::kUndefined;
-  clang::QualType inner;
+  clang::QualType inner;  // of a dtype: the project's own enumeration
   const clang::CXXRecordDecl* record = nullptr;
 };
 
@@ -49,9 +49,13 @@ struct TypeFacts {
 struct TypeScope {
   const clang::ASTContext& ast;
   const std::map<std::string, Dtype, std::less<>>& own_types;
+  std::map<const clang::EnumDecl*, bool>&
+      dtype_enumerations;  // of those looked at, which have dtypes among own_types
 };
 
 TypeFacts classify(clang::QualType type, const TypeScope& scope);
+// What a value of an enumeration of dtypes, ScalarType or a project's own, stands for.
+std::optional<Dtype> enumerated_dtype(clang::QualType type, std::int64_t number, const TypeScope& scope);
 
 // "at::Tensor" for a class or specialisation, without template arguments and inline namespaces.
 std::string plain_name(const clang::NamedDecl& decl);

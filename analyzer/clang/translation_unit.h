@@ -29,7 +29,7 @@ class TranslationUnit {
   clang::ASTContext& context;
   const ContractSet& contracts;
   flow::Module& module;
-  TypeScope types() const { return {context, contracts.types}; }
+  TypeScope types() const { return {context, contracts.types, dtype_enumerations_}; }
 
   // Positions are those in the file, of the macro where the code is not one of its arguments; the text is as
   // written, white space folded.
@@ -65,6 +65,7 @@ class TranslationUnit {
   std::unique_ptr<clang::ASTNameGenerator> names_;
   std::set<const clang::CXXMethodDecl*> overridden_;
   std::map<std::string, flow::ClassFacts> classes_;
+  mutable std::map<const clang::EnumDecl*, bool> dtype_enumerations_;
   mutable std::map<clang::FileID, std::uint32_t> files_;
   mutable std::map<clang::FileID, bool> is_user_;
   mutable std::map<clang::FileID, bool> is_neighbour_;

@@ -16,6 +16,7 @@
 
 #include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/cache_entry.h"
+#include "analyzer/driver/tool_identity.h"
 #include "analyzer/driver/version.h"
 
 namespace dtype_guard::driver {
@@ -52,11 +53,12 @@ std::optional<std::string> content(const std::string& path) {
 
 std::uint64_t hash_of(std::string_view text) { return XXH3_64bits(text.data(), text.size()); }
 
-// The running program: every table and every line of it decides about the result.
 std::string tool_identity() {
-  const std::optional<std::string> program = content("/proc/self/exe");
-  return fmt::format("{} {} {:016x}", kVersion, clang_front_end::llvm_version(),
-                     program ? hash_of(*program) : 0);
+  std::string program = build_id();
+  if (program.empty()) program = fmt::format("{:016x}", hash_of(content("/proc/self/exe").value_or("")));
+  std::error_code error;
+  return fmt::format("{} {} {} {}", kVersion, clang_front_end::llvm_version(), program,
+                     fs::file_size("/proc/self/exe", error));
 }
 
 }  // namespace

@@ -59,12 +59,14 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
   return all;
 }
 
-const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
-                             std::uint8_t left, std::uint8_t right) {
+bool is_of_attention(std::uint8_t lineage) { return (lineage & (kRotated | kScores)) != 0; }
+
+bool keeps_products(const Operator& op) {
+  return op.name != "linear" && op.rank != RankRule::kReduce && op.result != ResultRule::kBool;
+}
+
+const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info) {
   if (!is_contraction(op)) return nullptr;
-  const bool begins =
-      std::binary_search(info.begin_attention.begin(), info.begin_attention.end(), instruction.result);
-  if (!begins && !((left | right) & (kRotated | kScores))) return nullptr;
   if (op == "einsum" && einsum_kind(instruction, info) != Einsum::kSums) return nullptr;
   static const std::map<std::string_view, Api> kApis = [] {
     std::map<std::string_view, Api> made;

@@ -1,7 +1,9 @@
 // Attention written by hand: a product of matrices one of whose inputs derives from attention scores or from
-// a rotary embedding, or whose result becomes scores (look_ahead.h). Such a call has no contract of its own,
-// but it throws when its inputs differ. Lineage is what a tensor's history says about that; it travels with
-// the alternative.
+// a rotary embedding, or whose result becomes scores. Such a call has no contract of its own, but it throws
+// when its inputs differ. Lineage is what a tensor's history says about that; it travels with the
+// alternative, and so do the products that it comes from: queries times keys without a rotary embedding are
+// like any product, until a softmax takes the result, wherever that is, and another product takes the
+// softmax.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +31,13 @@ bool is_softmax(std::string_view op);
 // The lineage of an operator's result; `inputs` has one entry for each tensor that went in.
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs);
 
-// The contract of a product whose inputs have that lineage; null: not attention. `instruction` tells an
-// einsum that only multiplies from one that sums, and `info` whether the product begins attention.
-const Api* attention_by_hand(std::string_view op, const Instruction& instruction, const FunctionInfo& info,
-                             std::uint8_t left, std::uint8_t right);
+// Whether inputs of that lineage make a product one of attention.
+bool is_of_attention(std::uint8_t lineage);
+// Whether what goes into the operator goes on to where its result goes.
+bool keeps_products(const Operator& op);
+
+// The contract of a product of matrices in attention; null: the operator is none, or an einsum that only
+// multiplies.
+const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info);
 
 }  // namespace dtype_guard::flow

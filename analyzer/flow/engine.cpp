@@ -13,6 +13,7 @@ constexpr int kMaxRounds = 3;  // of one function within its own evaluation
 // it had, so that it cannot go back and forth for ever.
 constexpr std::size_t kVisitsBeforeWidening = 12;
 constexpr std::size_t kMaxVisits = 64;
+constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
 }  // namespace
 
 Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -22,6 +23,11 @@ Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const
 std::vector<SinkRecord> Engine::records() const {
   std::vector<SinkRecord> out;
   for (const auto& [where, record] : records_) out.push_back(record);
+  for (const auto& [where, record] : other_products_) {
+    const auto mark = symbol_ids_.find({where.first, where.second, kProductMark});
+    const bool begins = mark != symbol_ids_.end() && symbols_.has(begin_attention_, mark->second);
+    if (begins && !records_.contains(where)) out.push_back(record);
+  }
   // Addresses order the map; the report must not depend on them.
   const auto place = [](const SinkRecord& each) {
     const SourceRange& range = each.instruction->range;
@@ -50,7 +56,6 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
                         caller ? caller->depth + 1 : 0,
                         caller,
                         {},
-                        {},
                         0};
   Values callers_values = std::exchange(state.values, {});
   HeapObject frame;
@@ -61,6 +66,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   run(activation, std::move(state));
   alive = activation.finish.has_value();
   if (!alive) return {};
+  const Value result = activation.finish->values[kResult];
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
   state.erase(activation.frame);
@@ -69,7 +75,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   std::erase_if(state.tests, [&](const PassedTest& each) {
     return each.context == activation.context && each.test->op == Op::kBranch;
   });
-  return activation.result.is_bottom() ? Value::none() : activation.result;
+  return result.is_bottom() ? Value::none() : result;
 }
 
 void Engine::run(Activation& activation, State entry) {
@@ -169,9 +175,10 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
   return out;
 }
 
+// A result remembers the branches that led to its return, as all that is joined does.
 void Engine::finish(Activation& activation, const Value& result, State state) {
   state.values = {};
-  activation.result = join(activation.result, result, symbols_);
+  state.values.change(kResult) = result;
   if (activation.finish) {
     join(*activation.finish, state, symbols_, true);
   } else {

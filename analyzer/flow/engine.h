@@ -74,8 +74,7 @@ class Engine {
     std::vector<Value> arguments;
     int depth;
     const Activation* caller;
-    Value result;                 // join over the returns
-    std::optional<State> finish;  // likewise
+    std::optional<State> finish;  // join over the returns
     BlockId block = 0;            // that is being executed
   };
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
@@ -220,6 +219,8 @@ class Engine {
                        const State& state);
   void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
                       const std::vector<Input>& inputs, const State& state);
+  Value marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                       const Value& result);
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
 
   // roots.cpp
@@ -240,7 +241,11 @@ class Engine {
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
-  std::map<std::pair<ContextId, const Instruction*>, SinkRecord> records_;
+  using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;
+  static constexpr int kProductMark = 1;
+  Records records_;
+  Records other_products_;           // attention only if they are found to have begun it
+  SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
   std::size_t steps_ = 0;
   bool converted_to_half_ = false;
   std::uint32_t unit_ = 0;      // the source file of the root

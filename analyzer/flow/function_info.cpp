@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/look_ahead.h"
-
 namespace dtype_guard::flow {
 namespace {
 constexpr int kMaxBases = 16;  // one above the other
@@ -65,7 +63,6 @@ FunctionInfo::FunctionInfo(const Function& function)
       return std::pair(order[a.from], a.slot) < std::pair(order[b.from], b.slot);
     });
   }
-  begin_attention = products_before_scores(function, *this);
 }
 
 std::optional<VirtualCall> virtual_call(std::string_view name) {

@@ -1,5 +1,5 @@
 // What the engine looks up about a function again and again, computed once: which instruction defines a
-// value, the order to visit blocks in, who precedes whom, and which products of matrices begin attention.
+// value, the order to visit blocks in, and who precedes whom.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,6 @@ struct FunctionInfo {
     bool back = false;     // ends at a block that is visited no later than its start
   };
   std::vector<std::vector<Edge>> incoming;  // by BlockId
-  std::vector<ValueId> begin_attention;     // look_ahead.h
 };
 
 // The source files that have a function's definition; {0} in a module that was not linked.

@@ -150,8 +150,11 @@ std::string message(std::string_view rule, const Defect& defect) {
     test = fmt::format("; the test in line {} saw the value from before",
                        missed_by_test(defect)->where->range.line);
   }
-  return fmt::format("'{}' of '{}' is '{}'{}{}{}{}", defect.arrived->role, defect.record->api->name,
-                     name(defect.alternative.dtype), came_about(defect), test, wanted(defect), cure(defect));
+  std::vector<std::string> dtypes;
+  for (const Dtype each : defect.either) dtypes.emplace_back(name(each));
+  if (dtypes.empty()) dtypes.emplace_back(name(defect.alternative.dtype));
+  return fmt::format("'{}' of '{}' is {}{}{}{}{}", defect.arrived->role, defect.record->api->name,
+                     quoted_list(dtypes, "or"), came_about(defect), test, wanted(defect), cure(defect));
 }
 
 }  // namespace dtype_guard::flow

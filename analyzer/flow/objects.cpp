@@ -239,6 +239,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
   const auto converted = [&](const Alternative& from) {
     Alternative to = Alternative::tensor(dtype, from.kind == Kind::kTensor ? from.rank : Rank{});
     to.lineage = from.lineage;
+    to.products = from.products;
     if (dtype == Dtype::kUndefined) return to;
     to.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction, "to",
                                  Dtype::kUndefined, dtype, false, 0, ""});

@@ -26,11 +26,12 @@ std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.fi
 
 OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
                                  const std::vector<ChosenInput>& inputs, std::optional<Dtype> dtype_argument,
-                                 Rank rank, Origins& origins, SymbolSets& symbols)
+                                 bool stated, Rank rank, Origins& origins, SymbolSets& symbols)
     : op_(op),
       site_(site),
       inputs_(inputs),
       dtype_(dtype_argument),
+      stated_(stated),
       rank_(rank),
       origins_(origins),
       symbols_(symbols) {
@@ -135,6 +136,7 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
   if (rests_on_unknown()) {
     Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank_);
     unknown.lineage = lineage();
+    unknown.products = products();
     add(unknown);
   } else {
     for (const bool on : {true, false}) {
@@ -180,9 +182,14 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     if (is_wider(result, input.dtype) && is_floating(result) && !narrow) narrow = each;
   }
   out.lineage = lineage();
+  out.products = products();
   const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
   const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
+  // A cast that changes nothing in this setting still states what was the setting's choice before.
+  if (inherited && explicit_dtype && stated_ && inherited->alternative->assumed &&
+      !inherited->alternative->origin)
+    inherited = nullptr;
   const Dtype before = narrow            ? narrow->alternative->dtype
                        : equal           ? result
                        : inputs_.empty() ? Dtype::kUndefined
@@ -213,6 +220,15 @@ std::uint8_t OperatorResults::lineage() const {
   return lineage_after(op_.name, of_inputs);
 }
 
+SymbolSetId OperatorResults::products() const {
+  SymbolSetId out = 0;
+  if (!keeps_products(op_)) return out;
+  for (const ChosenInput& each : inputs_) {
+    if (each.alternative->kind == Kind::kTensor) out = symbols_.unite(out, each.alternative->products);
+  }
+  return out;
+}
+
 Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow,
                                const ChosenInput* wide) const {
   Origin out;
@@ -226,7 +242,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
       op_.result != ResultRule::kFactoryLike) {
     out.kind = Origin::Kind::kCast;
     const Alternative& from = *participants().front()->alternative;
-    out.before = from.kind == Kind::kTensor ? from.dtype : Dtype::kUndefined;
+    out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
   } else if (narrow && !is_explicit) {
     out.kind = Origin::Kind::kPromotion;
     out.before = narrow->alternative->dtype;

@@ -30,7 +30,8 @@ struct ChosenInput {
 class OperatorResults {
  public:
   OperatorResults(const Operator& op, OperatorSite site, const std::vector<ChosenInput>& inputs,
-                  std::optional<Dtype> dtype_argument, Rank rank, Origins& origins, SymbolSets& symbols);
+                  std::optional<Dtype> dtype_argument, bool stated, Rank rank, Origins& origins,
+                  SymbolSets& symbols);
   // Empty when PyTorch throws in every case.
   std::vector<Alternative> evaluate(std::string_view device, std::string_view torch_version,
                                     const AutocastState& autocast, Dtype default_dtype) const;
@@ -41,6 +42,7 @@ class OperatorResults {
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
   std::vector<const ChosenInput*> participants() const;
   std::uint8_t lineage() const;
+  SymbolSetId products() const;
   Alternative alternative(const OperatorOutcome& outcome) const;
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
   std::string narrow_text(const ChosenInput& narrow) const;
@@ -49,6 +51,7 @@ class OperatorResults {
   OperatorSite site_;
   const std::vector<ChosenInput>& inputs_;
   std::optional<Dtype> dtype_;
+  bool stated_;  // by the code
   Rank rank_;
   Origins& origins_;
   SymbolSets& symbols_;

@@ -58,7 +58,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   record_product(activation, instruction, *op, given.inputs, state);
   const Value element =
       apply(activation, instruction, *op, std::move(given.inputs), given.dtypes, given.has_dtype, state);
-  return op->list_result ? wrap_list(activation, instruction, element, state) : element;
+  if (op->list_result) return wrap_list(activation, instruction, element, state);
+  return marked_product(activation, instruction, *op, element);
 }
 
 Engine::Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {
@@ -178,7 +179,8 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
     }
     for (const auto& dtype : dtypes) {
       const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
-      const OperatorResults results(op, site, chosen, stated, rank, origins_, symbols_);
+      const bool by_code = dtype ? !dtype->assumed : op.fixed != Dtype::kUndefined;
+      const OperatorResults results(op, site, chosen, stated, by_code, rank, origins_, symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
         // A stated dtype settles what was not known of the inputs.

@@ -131,7 +131,7 @@ void Engine::evaluate_root(std::uint32_t function) {
   const ContextId root = context(0, &code);
   State state;
   state.autocast.dtype = lower_dtype(options_.device);
-  const auto records_before = records_;
+  const auto before = std::tuple(records_, other_products_, begin_attention_);
   steps_ = 0;
   objects_being_made_ = 0;
   try {
@@ -165,7 +165,8 @@ void Engine::evaluate_root(std::uint32_t function) {
     bool alive = true;
     call(function, std::move(arguments), state, root, nullptr, alive);
   } catch (const BudgetExceeded&) {
-    records_ = records_before;  // half a fixpoint is no evidence of anything
+    std::tie(records_, other_products_, begin_attention_) =
+        before;  // half a fixpoint is no evidence of anything
     throw;
   }
 }

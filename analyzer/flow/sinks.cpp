@@ -30,8 +30,10 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
       each.origin = 0;
       each.trail = 0;
       each.lineage = 0;
+      each.products = 0;
       if (each.kind == Kind::kTensor && state.autocast.may_be_on && recasts) {
         each.dtype = state.autocast.dtype;
+        each.assumed = each.assumed || state.autocast.assumed;
         each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
       }
       if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
@@ -67,14 +69,15 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
     if (factor && !summand) factors.push_back(&each);
   }
   if (factors.size() != 2) return;
-  const auto lineage = [](const Input& input) {
-    std::uint8_t out = kNoLineage;
-    for (const Alternative& each : input.alternatives) out |= each.lineage;
-    return out;
-  };
-  const Api* api =
-      attention_by_hand(op.name, instruction, activation.info, lineage(*factors[0]), lineage(*factors[1]));
+  const Api* api = product_contract(op.name, instruction, activation.info);
   if (!api) return;
+  std::uint8_t lineage = kNoLineage;
+  for (const Input* factor : factors) {
+    for (const Alternative& each : factor->alternatives) {
+      lineage |= each.lineage;
+      if (each.lineage & kScores) begin_attention_ = symbols_.unite(begin_attention_, each.products);
+    }
+  }
   SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < factors.size(); ++i) {
     Alternatives alternatives = factors[i]->alternatives;
@@ -83,7 +86,20 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
     }
     record.operands.push_back({api->operands[i].role, std::move(alternatives)});
   }
-  records_.insert_or_assign({activation.context, &instruction}, std::move(record));
+  auto& records = is_of_attention(lineage) ? records_ : other_products_;
+  records.insert_or_assign({activation.context, &instruction}, std::move(record));
+}
+
+// What comes of a product carries its mark, by which it is known when it turns out to have begun attention.
+Value Engine::marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                             const Value& result) {
+  if (!product_contract(op.name, instruction, activation.info)) return result;
+  Alternatives marked = result.alternatives();
+  for (Alternative& each : marked) {
+    each.products = symbol(activation.context, &instruction, kProductMark);
+    each.lineage |= kProduct;  // also where it would throw
+  }
+  return Value(std::move(marked));
 }
 
 Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {

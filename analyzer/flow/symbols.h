@@ -35,6 +35,9 @@ class SymbolSets {
                           std::back_inserter(out));
     return intern(std::move(out));
   }
+  bool has(std::uint32_t set, std::uint32_t symbol) const {
+    return std::binary_search(sets_[set]->begin(), sets_[set]->end(), symbol);
+  }
 
  private:
   std::map<Set, std::uint32_t> ids_ = {{Set{}, 0}};

@@ -87,6 +87,7 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.uncertain = into.uncertain && more.uncertain;
   into.trail = std::min(into.trail, more.trail);
   into.lineage |= more.lineage;
+  into.products = symbols.unite(into.products, more.products);
   into.symbols = is_tensor(into) ? symbols.intersect(into.symbols, more.symbols)
                                  : symbols.unite(into.symbols, more.symbols);
   if (into.context != more.context || into.source != more.source) into.context = into.source = 0;
@@ -97,8 +98,8 @@ bool same_place_in_order(const Alternative& a, const Alternative& b) { return id
 
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
-         a.assumed == b.assumed && a.trail == b.trail && a.lineage == b.lineage && a.symbols == b.symbols &&
-         a.context == b.context && a.source == b.source;
+         a.assumed == b.assumed && a.trail == b.trail && a.lineage == b.lineage && a.products == b.products &&
+         a.symbols == b.symbols && a.context == b.context && a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {

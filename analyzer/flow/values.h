@@ -75,6 +75,7 @@ struct Alternative {
   bool assumed = false;      // its dtype is the precision setting's choice, not the code's
   bool uncertain = false;    // rests on an unknown dtype, rank or callee, or on a weakly updated cell
   std::uint8_t lineage = 0;  // contractions.h
+  SymbolSetId products = 0;  // the products of matrices that it comes from, likewise
   Rank rank;
   StepId trail = 0;         // the last step of the path from the origin
   SymbolSetId symbols = 0;  // tensors: conditions under which it got here; others: what decides it

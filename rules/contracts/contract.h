@@ -29,6 +29,7 @@ struct Operand {
   std::string role;            // "q", "k", "cos", ...; the vocabulary is roles.inc
   int argument = -1;           // position in the signature, from 0; the dtype is that of what is passed there
   int template_argument = -1;  // instead: position among the template arguments, a type whose dtype is meant
+  int dtype_argument = -1;     // position of an argument that says what `argument`, a void*, points to
   DtypeSet accepts;            // empty: no set of its own (same_as decides)
   std::string same_as;         // role whose dtype this one must equal; empty: none
   bool optional = false;
@@ -75,7 +76,8 @@ bool hold_together(const Api& a, const Api& b);
 struct ContractSet {
   // Several of one name differ in `since` and `until`.
   std::vector<Api> apis;
-  std::map<std::string, Dtype, std::less<>> types;  // a project's own names of dtypes: "my::half_t"
+  // A project's own names of dtypes, types and enumerators: "my::half_t", "my::Type::kHalf".
+  std::map<std::string, Dtype, std::less<>> types;
   // Functions that behave as an operator of rules/operators: "my::apply_scale" -> "mul".
   std::map<std::string, std::string, std::less<>> helpers;
 

@@ -161,10 +161,10 @@ class ContractReader : private ContractValues {
   }
 
   void add_operand(Api& api, const JsonNode& node) const {
-    check_members(
-        node,
-        {"role", "argument", "template_argument", "accepts", "same_as", "optional", "direction", "error"},
-        {"role"});
+    check_members(node,
+                  {"role", "argument", "template_argument", "dtype_argument", "accepts", "same_as",
+                   "optional", "direction", "error"},
+                  {"role"});
     Operand operand;
     const JsonNode& role = *node.member("role");
     operand.role = text(role);
@@ -184,6 +184,13 @@ class ContractReader : private ContractValues {
     }
     refuse_taken_role(api, role);
     if (operand.argument >= 0) refuse_taken_position(api, *node.member("argument"), operand.argument);
+    if (operand.dtype_argument >= 0)
+      refuse_taken_position(api, *node.member("dtype_argument"), operand.dtype_argument);
+    for (const Operand& other : api.operands) {  // several may have their dtype from one argument
+      if (operand.argument >= 0 && other.dtype_argument == operand.argument)
+        wrong(*node.member("argument"),
+              fmt::format("a position other than that of the dtype of \"{}\"", other.role));
+    }
     api.operands.push_back(std::move(operand));
   }
 
@@ -201,6 +208,11 @@ class ContractReader : private ContractValues {
     }
     if (passed != nullptr) operand.argument = argument(*passed);
     if (type != nullptr) operand.template_argument = argument(*type);
+    const JsonNode* said = node.member("dtype_argument");
+    if (said == nullptr) return;
+    operand.dtype_argument = argument(*said);
+    if (passed == nullptr) wrong(*said, "\"argument\" beside it: the pointer whose dtype it says");
+    if (operand.argument == operand.dtype_argument) wrong(*said, "another position than \"argument\" has");
   }
 
   void refuse_taken_role(const Api& api, const JsonNode& role) const {

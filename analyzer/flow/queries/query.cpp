@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/messages.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
@@ -55,10 +56,36 @@ class Search {
         out.push_back(std::move(each));
       }
     }
+    for (const SinkOperand& arrived : record_.operands) settle(arrived, out);
     return out;
   }
 
  private:
+  // Which of several alternatives arrives may hang on what also decides whether the call is reached. Where
+  // the call takes none of them, it is broken however that is decided.
+  void settle(const SinkOperand& arrived, std::vector<Defect>& found) const {
+    const auto breaks = [&](const Alternative& each) {
+      return std::any_of(found.begin(), found.end(), [&](const Defect& defect) {
+        return defect.arrived == &arrived && defect.unsupported && !defect.definite && !each.uncertain &&
+               same_place_in_order(defect.alternative, each);
+      });
+    };
+    const std::vector<Alternative>& all = arrived.alternatives;
+    if (only_possible_ || all.empty() || !std::all_of(all.begin(), all.end(), breaks)) return;
+    Defect& one = *std::find_if(found.begin(), found.end(),
+                                [&](const Defect& each) { return each.arrived == &arrived; });
+    if (all.size() == 1) {
+      one.definite = true;
+      return;
+    }
+    Defect either = one;
+    either.definite = true;
+    either.origin = nullptr;
+    either.alternative.trail = 0;
+    for (const Alternative& each : all) add_once(either.either, each.dtype);
+    found.push_back(std::move(either));
+  }
+
   // A buffer that was written to speaks through what was written, not through its allocation.
   bool is_spoken_for(const SinkOperand& arrived, const Alternative& each) const {
     const Origin* origin = origins_.find(each.origin);
@@ -186,12 +213,23 @@ class Search {
     const auto kind = role_kind(defect.arrived->role);
     if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
     // What nobody stated is a guess, and a guess in half says nothing against the call.
-    if (!defect.origin && is_half(defect.alternative.dtype)) return false;
+    if (!defect.origin && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);
     if (options_.named_by_user) return true;
     if (defect.origin && is_half(defect.origin->before)) return true;
     return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
       return &other != defect.arrived && is_half_beside(other, defect.alternative);
     });
+  }
+
+  // Typed pointers and the like: the code itself says that this operand is half, and what the call gets
+  // beside it.
+  static bool is_contradicted_by_code(const Defect& defect) {
+    const auto is_stated = [](const Alternative& each) { return is_known(each) && !each.assumed; };
+    if (!is_stated(defect.alternative)) return false;
+    return defect.unsupported ||
+           std::any_of(defect.differs_from.begin(), defect.differs_from.end(), [&](const SinkOperand* other) {
+             return std::all_of(other->alternatives.begin(), other->alternatives.end(), is_stated);
+           });
   }
 
   // Where both hang on the same condition, and may be of one dtype, what is half is so on another path.

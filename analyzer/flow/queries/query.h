@@ -24,7 +24,8 @@ struct Defect {
   bool module_is_half = false;  // modules are converted to half, in the code or by the setting
   bool slow = false;            // taken, without the fast kernels that the half dtypes have
   bool definite = false;
-  bool stated = false;  // does not rest on which half dtype the setting chose
+  std::vector<Dtype> either;  // one of these arrives, and it is not known which; empty: `alternative` does
+  bool stated = false;        // does not rest on which half dtype the setting chose
   bool breaks_contract() const { return unsupported || !differs_from.empty(); }
 };
 

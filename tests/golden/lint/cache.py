@@ -2,6 +2,8 @@
 import concurrent.futures
 import json
 import os
+import pathlib
+import re
 import shutil
 import subprocess
 import time
@@ -122,15 +124,20 @@ class Cache(project.Case):
 
     def test_another_tool_does_not_share_entries(self):
         self.report(status=1)
+        notes = subprocess.run(["readelf", "-n", project.LINT], capture_output=True, text=True, check=True).stdout
+        build_id = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", notes).group(1))
+        program = pathlib.Path(project.LINT).read_bytes()
+        self.assertEqual(program.count(build_id), 1)
         copy = self.scratch / "bin" / "dtype-lint"
         copy.parent.mkdir()
         shutil.copy(project.LINT, copy)
-        with open(copy, "ab") as program:
-            program.write(b"another build")
-        run = subprocess.run([copy, "-p", "build"], cwd=self.folder, capture_output=True, text=True, check=False,
-                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")})
-        self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertEqual(len(self.kept()), 2)
+        for other, entries in ((program, 1), (program + b"another build", 2),
+                               (program.replace(build_id, bytes(reversed(build_id))), 3)):
+            copy.write_bytes(other)
+            run = subprocess.run([copy, "-p", "build"], cwd=self.folder, capture_output=True, text=True, check=False,
+                                 env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")})
+            self.assertEqual(run.returncode, 1, run.stderr)
+            self.assertEqual(len(self.kept()), entries)
 
     def test_damaged_entries_are_ignored_with_a_note(self):
         good = self.lint("-p", "build", "--format=json")

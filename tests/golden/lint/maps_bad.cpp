@@ -41,6 +41,27 @@ void in_loop(const at::Tensor& x, const at::Tensor& table) {
   for (const auto& [name, part] : parts) attend(part, x, x);
 }
 
+void found(const at::Tensor& x, const at::Tensor& table) {
+  std::map<std::string, at::Tensor> parts;
+  parts["q"] = x * table;  // expect: attention-implicit-promotion
+  parts["k"] = x;
+  attend(parts.find("q")->second, parts.find("k")->second, x);
+}
+
+void looked_up(const std::unordered_map<std::string, at::Tensor>& parts, const at::Tensor& x) {
+  std::unordered_map<std::string, at::Tensor>::const_iterator place = parts.find("q");
+  const auto copy = place;
+  if (place != parts.end()) attend((*copy).second, x, x);
+}
+
+void widened_where_it_is(const at::Tensor& x, const at::Tensor& table) {
+  std::unordered_map<std::string, at::Tensor> parts = {{"q", x}};
+  if (auto place = parts.find("q"); place != parts.end()) {
+    place->second = place->second * table;  // expect: attention-implicit-promotion
+  }
+  looked_up(parts, x);
+}
+
 int main() {
   const at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf), table = torch::ones({3, 4});
   by_literal(x, table);
@@ -48,4 +69,6 @@ int main() {
   by_number(x, table);
   by_reference(x, table);
   in_loop(x, table);
+  found(x, table);
+  widened_where_it_is(x, table);
 }

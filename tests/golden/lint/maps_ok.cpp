@@ -34,6 +34,40 @@ void found_and_changed(const at::Tensor& x, const at::Tensor& table) {
   attend(parts["q"], x, x);
 }
 
+void moved_on(const at::Tensor& x, const at::Tensor& table) {
+  Parts parts;
+  parts["q"] = x * table;
+  parts["r"] = x;
+  auto place = parts.find("q");
+  ++place;
+  attend(place->second, x, x);
+  auto back = parts.find("q");
+  back++;
+  attend(back->second, x, x);
+}
+
+void another(const at::Tensor& x, const at::Tensor& table) {
+  Parts parts;
+  parts["q"] = x * table;
+  parts["r"] = x;
+  auto place = parts.find("q");
+  place = parts.find("r");
+  attend(place->second, x, x);
+  Parts::const_iterator found = parts.find("q");
+  if (found == parts.end()) found = parts.find("r");
+  found = parts.begin();
+  attend(found->second, x, x);
+}
+
+void erased(const at::Tensor& x, const at::Tensor& table) {
+  Parts parts;
+  parts["q"] = parts["k"] = x * table;
+  parts.erase("q");
+  parts.erase(parts.find("k"));
+  if (parts.find("q") != parts.end()) attend(parts["q"], x, x);
+  if (parts.find("k") != parts.end()) attend(parts["k"], x, x);
+}
+
 void copied(const at::Tensor& x, const at::Tensor& table) {
   Parts parts = {{"q", x}};
   Parts other = parts;
@@ -60,6 +94,9 @@ int main() {
   replaced(x, table);
   converted_in_a_loop(x, table);
   found_and_changed(x, table);
+  moved_on(x, table);
+  another(x, table);
+  erased(x, table);
   copied(x, table);
   unnamed(x, table, "k");
   swapped(x, table);

@@ -102,6 +102,41 @@ int bad(const raw_t* q, const float* k) { return attend(q, k); }
         contracts["types"] = {"my::number": "float16", "raw_t": "float16"}
         self.assertEqual([line for line, _ in self.found(code, contracts)], [6])
 
+    def test_a_dtype_may_be_that_of_an_enumerator(self):
+        code = """namespace my { enum class Type { kHalf, kBrain, kFloat, kInvalid }; }
+int attend(const void* q, const void* k, const void* v, my::Type type, my::Type v_type);
+int good(const void* p) { return attend(p, p, p, my::Type::kHalf, my::Type::kHalf); }
+int passed_on(const void* p, my::Type type) { return attend(p, p, p, type, my::Type::kHalf); }
+int bad(const void* p) { return attend(p, p, p, my::Type::kHalf, my::Type::kBrain); }
+int unsupported(const void* p) { return attend(p, p, p, my::Type::kFloat, my::Type::kHalf); }
+int unknown(const void* p) { return attend(p, p, p, my::Type::kInvalid, my::Type::kHalf); }
+my::Type type_of(const at::Tensor& x) {
+  return x.scalar_type() == at::kHalf ? my::Type::kHalf : my::Type::kFloat;
+}
+int tensors(const at::Tensor& q, const at::Tensor& v) {
+  return attend(q.data_ptr(), q.data_ptr(), v.data_ptr(), type_of(q), type_of(v));
+}
+int right(const at::Tensor& q) { return tensors(q.to(at::kHalf), q.to(at::kHalf)); }
+int wrong(const at::Tensor& q) { return tensors(q.to(at::kHalf), q.to(at::kFloat)); }
+int lied(const at::Tensor& q) {
+  const at::Tensor wide = q.to(at::kFloat);
+  return attend(wide.data_ptr(), wide.data_ptr(), wide.data_ptr(), my::Type::kHalf, my::Type::kHalf);
+}
+int absent(const void* p) { return attend(p, p, nullptr, my::Type::kHalf, my::Type::kFloat); }
+int main() {
+  const at::Tensor half = torch::zeros({1, 2}, at::kHalf);
+  return right(half) + wrong(half) + lied(half) + good(nullptr) + bad(nullptr) + passed_on(nullptr, my::Type::kHalf);
+}
+"""
+        contracts = self.api(operand("q", argument=0, dtype_argument=3, accepts=["half"]),
+                             operand("k", argument=1, dtype_argument=3, same_as="q"),
+                             operand("v", argument=2, dtype_argument=4, same_as="q", optional=True))
+        types = {"my::Type::kHalf": "float16", "my::Type::kBrain": "bfloat16", "my::Type::kFloat": "float32"}
+        found = self.found(code, {**contracts, "types": types})
+        self.assertEqual(found, [(5, "attention-mixed-dtypes"), (6, "attention-mixed-dtypes"), (6, "attention-unsupported-dtype"),
+                                 (15, "attention-mixed-dtypes"), (18, "dlpack-dtype-mismatch")])
+        self.assertEqual(self.found(code, contracts), [])
+
     def test_a_project_names_helpers_that_behave_as_an_operator(self):
         code = """at::Tensor apply_scale(const at::Tensor& x, const at::Tensor& by);
 at::Tensor attend(const at::Tensor& q, const at::Tensor& k);

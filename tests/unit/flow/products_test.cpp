@@ -74,6 +74,47 @@ TEST_CASE("what follows is looked for through scales, masks, variables and branc
   CHECK(findings(plain_main(through)).size() == 1);
 }
 
+// Queries times keys in one function, the softmax in another, the second product in `main`.
+std::string scores_elsewhere(const std::string& weights) {
+  return R"IR(
+function scores key scores
+  parameter q: tensor
+  parameter k: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = op matmul(self=%1, other=%2) ; 3:3-3:9
+  return %3
+
+function weights key weights
+  parameter s: tensor
+b0:
+  %1 = param 0
+)IR" + weights +
+         attention_main(
+             "  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9\n  %12 = call scores(%11, %2)\n"
+             "  %13 = call weights(%12)\n  %14 = op matmul(self=%13, other=%11)\n",
+             "%1", "%2", "%3");
+}
+
+TEST_CASE("attention is known also when its parts stand in functions of their own") {
+  CHECK(findings(scores_elsewhere("  %2 = op softmax(self=%1)\n  return %2\n")).size() == 1);
+  CHECK(findings(scores_elsewhere("  %2 = op relu(self=%1)\n  return %2\n")).empty());
+  CHECK(findings(scores_elsewhere(
+                     "  %2 = op linear(input=%1, weight=%1)\n  %3 = op softmax(self=%2)\n  return %3\n"))
+            .empty());
+}
+
+TEST_CASE("a product is attention in the call that makes it so, and in no other") {
+  const std::string twice = scores_elsewhere("  %2 = op softmax(self=%1)\n  return %2\n");
+  const std::string right = attention_main(
+      "  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9\n  %12 = call scores(%11, %2)\n"
+      "  %15 = call scores(%1, %2)\n  %13 = call weights(%15)\n  %14 = op matmul(self=%13, other=%3)\n",
+      "%1", "%2", "%3");
+  CHECK(findings(twice.substr(0, twice.find("function main")) + right.substr(right.find("function main")))
+            .empty());
+}
+
 TEST_CASE("a softmax of something else makes no scores of a product") {
   const auto with = [](const std::string& between) {
     return plain_main(

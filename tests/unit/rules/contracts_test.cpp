@@ -216,7 +216,7 @@ TEST_CASE("the example in the contracts' README is a contract file") {
   const ContractSet set = parse_contracts(text.substr(start, text.find("```", start) - start), "README.md");
   REQUIRE(set.find("my::attention") != nullptr);
   CHECK(set.find("my::attention")->operands.size() == 5);
-  CHECK(set.types.size() == 1);
+  CHECK(set.types.size() == 2);
   const std::size_t five = text.find("    {\"schema\"");
   const std::string lines = text.substr(five, text.find("\n\n", five) - five);
   CHECK(std::count(lines.begin(), lines.end(), '\n') == 4);

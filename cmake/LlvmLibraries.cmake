@@ -1,0 +1,67 @@
+# What a program with Clang in it links: Clang's and LLVM's static libraries, of which the linker takes what is used. The
+# shared ones hold all of LLVM, and relocating them costs every start 60 MB and 20 ms. Where the static libraries or what
+# they need is not there, and with sanitizers, it is the shared ones; a plugin takes the shared ones of its host.
+set(DTYPE_GUARD_CLANG_LIBRARIES clang-cpp LLVM)
+set(DTYPE_GUARD_CLANG_KIND shared)
+
+# All static libraries below `roots`, as files, and what they need of the system; LLVM's shared library is left out.
+function(dtype_guard_static_closure roots files_out system_out)
+  set(work ${roots})
+  set(seen "")
+  set(files "")
+  set(system "")
+  while(work)
+    list(POP_FRONT work next)
+    if(next IN_LIST seen OR next STREQUAL "LLVM")
+      continue()
+    endif()
+    list(APPEND seen "${next}")
+    set(type "")
+    if(TARGET "${next}")
+      get_target_property(type "${next}" TYPE)
+    endif()
+    if(NOT type STREQUAL "STATIC_LIBRARY")
+      if(TARGET "${next}" OR NOT next MATCHES "::")  # of another, the trial tells whether it is missed
+        list(APPEND system "${next}")
+      endif()
+      continue()
+    endif()
+    get_target_property(file "${next}" LOCATION)
+    list(APPEND files "${file}")
+    get_target_property(needs "${next}" INTERFACE_LINK_LIBRARIES)
+    if(NOT needs)
+      set(needs "")
+    endif()
+    foreach(each IN LISTS needs)
+      string(REGEX REPLACE "^\\$<LINK_ONLY:(.*)>$" "\\1" each "${each}")
+      list(APPEND work "${each}")
+    endforeach()
+  endwhile()
+  set(${files_out} "${files}" PARENT_SCOPE)
+  set(${system_out} "${system}" PARENT_SCOPE)
+endfunction()
+
+# What Clang's own libraries name, over the releases; their CMake files only say "LLVM".
+set(roots clangTooling clangFrontend clangDriver clangSerialization)
+foreach(part Support Option Core BinaryFormat BitReader Object MC MCParser ProfileData TargetParser WindowsDriver FrontendOpenMP
+        FrontendHLSL FrontendOffloading FrontendDirective FrontendDriver IRReader Plugins Passes)
+  if(TARGET LLVM${part})
+    list(APPEND roots LLVM${part})
+  endif()
+endforeach()
+dtype_guard_static_closure("${roots}" files system)
+if(files AND NOT DTYPE_GUARD_SANITIZE)
+  list(JOIN files "," group)
+  set(static "-Wl,--start-group,${group},--end-group" ${system})
+  set(trial "${PROJECT_BINARY_DIR}/generated/llvm_libraries.cpp")
+  file(WRITE "${trial}" "#include <clang/Tooling/Tooling.h>\n"
+    "int main() { return clang::tooling::runToolOnCode(nullptr, \"\") ? 0 : 1; }\n")
+  separate_arguments(definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+  try_compile(DTYPE_GUARD_STATIC_CLANG "${PROJECT_BINARY_DIR}/generated/llvm_libraries" SOURCES "${trial}"
+    CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${LLVM_INCLUDE_DIRS};${CLANG_INCLUDE_DIRS}" COMPILE_DEFINITIONS ${definitions}
+    LINK_LIBRARIES ${static} CXX_STANDARD 20)
+  if(DTYPE_GUARD_STATIC_CLANG)
+    set(DTYPE_GUARD_CLANG_LIBRARIES ${static})
+    set(DTYPE_GUARD_CLANG_KIND static)
+  endif()
+endif()

@@ -1,0 +1,38 @@
+// Whichever of them arrives, the call takes none.
+#include "attention.h"
+
+constexpr auto kDouble = at::ScalarType::Double;
+
+void float_or_double(const at::Tensor& x, bool wider) {
+  const at::Tensor q = wider ? x.to(kDouble)        // expect: attention-mixed-dtypes
+                             : x.to(torch::kFloat);  // expect: attention-mixed-dtypes
+  attend(q, x, x);
+}
+
+int correlated(const at::Tensor& x, bool wider) {
+  at::Tensor q;
+  if (wider) {
+    q = x.to(kDouble);
+  } else {
+    q = x.to(torch::kFloat);
+  }
+  View q_view(q), x_view(x);
+  if (!wider) return flash_ref_attention_fwd(q_view, x_view, x_view, x_view, nullptr, nullptr);  // expect: attention-mixed-dtypes
+  return 0;
+}
+
+at::Tensor given(const at::Tensor& x, bool wider) {
+  if (wider) return x.to(kDouble);
+  return x.to(torch::kFloat);
+}
+int returned(const at::Tensor& x, bool wider) {
+  View q_view(given(x, wider)), x_view(x);
+  if (wider) return flash_ref_attention_fwd(q_view, x_view, x_view, x_view, nullptr, nullptr);  // expect: attention-mixed-dtypes
+  return 0;
+}
+
+void only_where_there_is_one(const at::Tensor& x, bool wide) {
+  at::Tensor q;
+  if (wide) q = x.to(torch::kFloat);  // expect: attention-mixed-dtypes
+  if (q.defined()) attend(q, x, x);
+}
