@@ -74,6 +74,7 @@ class Backward {
     const std::int64_t head = kv_head * group_;
     AttentionBwdPiece piece{};
     piece.forward = piece_of(all_, batch, kv_head, head, group_, 0, sequence.seq_q);
+    piece.keys = sequence.seq_k;
     piece.dout = address_in(problem_.dout, problem_.dout_strides, batch, sequence.first_q, head);
     piece.dq = address_in(problem_.dq, problem_.dq_strides, batch, sequence.first_q, head);
     piece.dk = address_in(problem_.dk, problem_.dk_strides, batch, sequence.first_k, kv_head);

@@ -55,6 +55,7 @@ struct AttentionBwdPiece {
   AttentionPiece forward;  // q, out, lse, dout and dq from query 0 on
   const void* dout;
   void *dq, *dk, *dv;
+  std::int64_t keys;  // of the sequence
   RowStrides dout_strides, dq_strides, dk_strides, dv_strides;
   float* dq_sums;  // what the blocks of keys so far have added to dq
   float* deltas;   // of each row: the sum of dout times out

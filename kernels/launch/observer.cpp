@@ -25,12 +25,19 @@ flash_ref_observer* removable_chain = nullptr;  // the last one added
 
 std::atomic<bool> changing{false};  // held while the chain is changed
 
-class ChangeLock {
+std::atomic<bool> waiting{false};  // held by the one remove() that waits; callbacks may add meanwhile
+
+class Lock {
  public:
-  ChangeLock() {
-    while (changing.exchange(true, std::memory_order_acquire)) sched_yield();
+  explicit Lock(std::atomic<bool>& held) : held_(held) {
+    while (held_.exchange(true, std::memory_order_acquire)) sched_yield();
   }
-  ~ChangeLock() { changing.store(false, std::memory_order_release); }
+  ~Lock() { held_.store(false, std::memory_order_release); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  std::atomic<bool>& held_;
 };
 
 // Calls in flight that may use an observer which can be removed: two sets of counters, so that remove() waits
@@ -41,20 +48,23 @@ struct alignas(64) Lane {
 };
 Lane lanes[2][kLanes];
 std::atomic<unsigned> current_set{0};
-thread_local int depth = 0;  // of observed calls on this thread
+thread_local std::uint32_t own_calls[2] = {};  // observed calls that this thread is in, by set
 
-int enter_lane() {
+unsigned own_lane() {
   const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
-  const unsigned lane = static_cast<unsigned>(thread * 0x9e3779b97f4a7c15U >> 60) % kLanes;
-  const unsigned set = current_set.load() & 1U;
-  lanes[set][lane].calls.fetch_add(1);
-  ++depth;
-  return static_cast<int>(set * kLanes + lane);
+  return static_cast<unsigned>(thread * 0x9e3779b97f4a7c15U >> 60) % kLanes;
 }
 
-void leave_lane(int lane) {
-  --depth;
-  lanes[static_cast<unsigned>(lane) / kLanes][static_cast<unsigned>(lane) % kLanes].calls.fetch_sub(1);
+unsigned enter_lane() {
+  const unsigned set = current_set.load() & 1U;
+  lanes[set][own_lane()].calls.fetch_add(1);
+  ++own_calls[set];
+  return set;
+}
+
+void leave_lane(unsigned set) {
+  --own_calls[set];
+  lanes[set][own_lane()].calls.fetch_sub(1);
 }
 
 // Twice: a call may have read the set's number just before it changed and counts itself in the old one.
@@ -66,11 +76,14 @@ void wait_for_calls() {
   }
 }
 
-// The calls of other threads did not come along into the child.
+// The calls of other threads did not come along into the child, those that the forking thread is in did.
 void forget_calls() {
-  for (auto& set : lanes)
-    for (Lane& lane : set) lane.calls.store(0);
+  for (unsigned set = 0; set < 2; ++set) {
+    for (Lane& lane : lanes[set]) lane.calls.store(0);
+    lanes[set][own_lane()].calls.store(own_calls[set]);
+  }
   changing.store(false);
+  waiting.store(false);
 }
 
 flash_ref_observer** find(flash_ref_observer** link, const flash_ref_observer* wanted) {
@@ -97,7 +110,7 @@ bool is_usable(const flash_ref_observer* observer) {
 int add(flash_ref_observer* observer) {
   if (!is_usable(observer)) return FLASH_REF_OBSERVER_BAD;
   const bool forever = (observer->flags & FLASH_REF_OBSERVE_FOREVER) != 0;
-  const ChangeLock lock;
+  const Lock lock(changing);
   if (stays_already(observer) || *find(&removable_chain, observer) != nullptr) return FLASH_REF_OBSERVER_BAD;
   static bool fork_is_noticed = false;
   if (!forever && !fork_is_noticed) fork_is_noticed = pthread_atfork(nullptr, nullptr, forget_calls) == 0;
@@ -112,23 +125,29 @@ int add(flash_ref_observer* observer) {
   return FLASH_REF_OBSERVER_OK;
 }
 
-int remove(flash_ref_observer* observer) {
-  if (depth != 0) return FLASH_REF_OBSERVER_INSIDE;
-  const ChangeLock lock;
+int take_out(flash_ref_observer* observer) {
+  const Lock lock(changing);
   flash_ref_observer** link = find(&removable_chain, observer);
   if (observer != nullptr && stays_already(observer)) return FLASH_REF_OBSERVER_BAD;
   if (observer == nullptr || *link == nullptr) return FLASH_REF_OBSERVER_ABSENT;
   __atomic_store_n(link, observer->next, __ATOMIC_SEQ_CST);
   if (removable_chain == nullptr) observed_by.fetch_and(~unsigned{kRemovableObservers});
+  return FLASH_REF_OBSERVER_OK;
+}
+
+int remove(flash_ref_observer* observer) {
+  if (own_calls[0] + own_calls[1] != 0) return FLASH_REF_OBSERVER_INSIDE;
+  if (const int status = take_out(observer)) return status;
+  const Lock lock(waiting);
   wait_for_calls();
   return FLASH_REF_OBSERVER_OK;
 }
 
 }  // namespace
 
-RemovableObservers::RemovableObservers() : lane_(enter_lane()), first_(load(removable_chain)) {}
+RemovableObservers::RemovableObservers() : set_(enter_lane()), first_(load(removable_chain)) {}
 
-RemovableObservers::~RemovableObservers() { leave_lane(lane_); }
+RemovableObservers::~RemovableObservers() { leave_lane(set_); }
 
 void RemovableObservers::tell(unsigned phase, const flash_ref_call_event& event) const {
   for (const flash_ref_observer* observer = first_; observer != nullptr; observer = load(observer->next))

@@ -28,13 +28,17 @@ class RemovableObservers {
   void tell(unsigned phase, const flash_ref_call_event& event) const;
 
  private:
-  int lane_;
+  unsigned set_;
   const flash_ref_observer* first_;
 };
 
-inline void tell_forever(unsigned phase, const flash_ref_call_event& event) {
-  for (const flash_ref_observer* observer = __atomic_load_n(&forever_observers, __ATOMIC_ACQUIRE);
-       observer != nullptr; observer = observer->next)
+inline const flash_ref_observer* first_forever() {
+  return __atomic_load_n(&forever_observers, __ATOMIC_ACQUIRE);
+}
+
+// The same `first` before and after: one that is added meanwhile gets neither.
+inline void tell_forever(const flash_ref_observer* first, unsigned phase, const flash_ref_call_event& event) {
+  for (const flash_ref_observer* observer = first; observer != nullptr; observer = observer->next)
     if ((observer->flags & phase) != 0) observer->notify(observer->context, &event);
 }
 
@@ -53,12 +57,13 @@ void tell_after(flash_ref_call_event& event, Tell tell) {
 template <class Body>
 int tell_all(flash_ref_call_event& event, Body body) {
   const RemovableObservers removable;
+  const flash_ref_observer* const forever = first_forever();
   removable.tell(FLASH_REF_OBSERVE_BEFORE, event);
-  tell_forever(FLASH_REF_OBSERVE_BEFORE, event);
+  tell_forever(forever, FLASH_REF_OBSERVE_BEFORE, event);
   event.status = body();
   tell_after(event, [&] {
     removable.tell(FLASH_REF_OBSERVE_AFTER, event);
-    tell_forever(FLASH_REF_OBSERVE_AFTER, event);
+    tell_forever(forever, FLASH_REF_OBSERVE_AFTER, event);
   });
   return event.status;
 }
@@ -83,9 +88,10 @@ template <class Run, class Options, class... Tensors>
                              0,
                              0};
   if ((kinds & kRemovableObservers) != 0) return tell_all(event, [&] { return run(tensors..., options); });
-  tell_forever(FLASH_REF_OBSERVE_BEFORE, event);
+  const flash_ref_observer* const forever = first_forever();
+  tell_forever(forever, FLASH_REF_OBSERVE_BEFORE, event);
   event.status = run(tensors..., options);
-  tell_after(event, [&] { tell_forever(FLASH_REF_OBSERVE_AFTER, event); });
+  tell_after(event, [&] { tell_forever(forever, FLASH_REF_OBSERVE_AFTER, event); });
   return event.status;
 }
 

@@ -104,6 +104,18 @@ TEST_CASE("a NaN or infinity in v reaches its row from its position on, and noth
   }
 }
 
+TEST_CASE("every NaN in w reaches what follows", "[cpu]") {
+  const Rwkv7Case sizes{1, 3, 1, 16};
+  for (const std::uint32_t nan : {0x7fc00000U, 0x7fc00001U, 0x7fffffffU, 0xffffffffU, 0x7fc001ffU}) {
+    Rwkv7Call call(sizes, kFloat32);
+    call.fill(random_rwkv7_inputs(sizes, kFloat32, true, 9));
+    call.w.set_bits(16 + 3, nan);
+    REQUIRE(call.run() == FLASH_REF_OK);
+    const auto out = call.out.values();
+    for (std::size_t i = 0; i < out.size(); ++i) CHECK(std::isnan(out[i]) == (i >= 16));
+  }
+}
+
 TEST_CASE("rwkv7 in two halves with the state between them gives the bits of one call") {
   const Rwkv7Case sizes{1, 10, 2, 32};
   const Rwkv7Inputs inputs = random_rwkv7_inputs(sizes, kFloat16, false, 59);

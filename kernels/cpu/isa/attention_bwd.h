@@ -19,7 +19,8 @@ constexpr std::int64_t kFewKeys = 16;  // of a row; a multiple of kLanes
 
 struct BwdRow {
   float lse, delta;         // lse in base 2
-  std::int64_t begin, end;  // the keys that the row sees, counted from the block's first
+  std::int64_t begin, end;  // the keys of the block that the row sees, counted from the block's first
+  bool sees_few;            // in all, and all of them in the block
 };
 
 // The memory of one thread. P and dS lie as the products read them: numbers of kBwdRows rows, where two rows
@@ -179,17 +180,22 @@ class BwdSolver {
   void load_rows(std::int64_t first, std::int64_t rows) {
     const RowStrides &q = all_.q_strides, &dout = piece_.dout_strides, &lse = all_.lse_strides;
     const std::int64_t width = memory_.width, row_elements = width * kPerFloat;
+    AttentionPiece whole = all_;
+    whole.first_key = 0, whole.last_key = piece_.keys;
     for (std::int64_t i = 0; i < rows; ++i) {
       const std::int64_t r = first + i;
       pack_row(row_in(static_cast<const T*>(all_.q), q, r), q.dim, all_.dim, 1.0F, memory_.q + i * width);
       pack_row(row_in(static_cast<const T*>(piece_.dout), dout, r), dout.dim, all_.dim, 1.0F,
                memory_.dout + i * width);
       BwdRow& row = memory_.rows[i];
-      row.lse = finite_or_zero(*row_in(static_cast<const float*>(all_.lse), lse, r) * kLog2E);
+      row.lse = finite_or_zero(plain_nan(*row_in(static_cast<const float*>(all_.lse), lse, r)) * kLog2E);
       row.delta = piece_.deltas[r];
       const SoftmaxRow seen = FLASH_REF_ISA::row_of(all_, all_.first_position + r / all_.heads);
       row.begin = seen.begin - all_.first_key;
       row.end = seen.end - all_.first_key;
+      const SoftmaxRow of_all = FLASH_REF_ISA::row_of(whole, all_.first_position + r / all_.heads);
+      row.sees_few = seen.begin < seen.end && of_all.end - of_all.begin <= kFewKeys &&
+                     of_all.begin == seen.begin && of_all.end == seen.end;
     }
     *memory_.q_finite = pack_values(reinterpret_cast<const Packed*>(memory_.q), row_elements, 1, rows,
                                     all_.dim, memory_.kTile, memory_.q_values);
@@ -227,7 +233,7 @@ class BwdSolver {
 
   // A row that sees few keys, all of them in this block, with lse and delta from its own scores and dP. What
   // was given for them carries the roundings of lse and out, and these would be all that is left of dS where
-  // dP - delta cancels: a row with one key has dS = 0 exactly. Keys elsewhere show in a larger lse.
+  // dP - delta cancels: a row with one key has dS = 0 exactly.
   template <bool kAdjusted>
   BwdRow settled(const BwdRow& row, const RowOfScores<T>& rule, const float* scores, const float* dp) const {
     constexpr float kSame = 0x1p-10F;
@@ -261,8 +267,7 @@ class BwdSolver {
   void differentiate_row(const BwdRow& given, std::int64_t r, float* scores, float* dp,
                          std::int64_t columns) const {
     const RowOfScores<T> rule(all_, r / all_.heads, r % all_.heads);
-    const bool few = given.begin < given.end && given.end - given.begin <= kFewKeys;
-    const BwdRow row = few ? settled<kAdjusted>(given, rule, scores, dp) : given;
+    const BwdRow row = given.sees_few ? settled<kAdjusted>(given, rule, scores, dp) : given;
     const Vec factor = broadcast(product_factor(all_)), lse = broadcast(row.lse),
               delta = broadcast(row.delta);
     const std::int64_t begin = smaller(row.begin / kLanes * kLanes, columns),

@@ -26,10 +26,17 @@ FLASH_REF_INLINE Vec exp2_nonpositive(Vec x) {
   return (Vec)((Bits)p + ((Bits)shifted << 23));
 }
 
-// For any x: below 0.3 in magnitude by its series, else as (1 - t) / (1 + t) with t = exp(-2 |x|).
-FLASH_REF_INLINE Vec tanh_of(Vec x) {
+// The same NaN for all: bits of float32's other ones would reach the sign and the exponent above. Those of
+// half formats, widened, do not go that low, and products of them give this one.
+FLASH_REF_INLINE float plain_nan(float x) { return x == x ? x : __builtin_nanf(""); }
+FLASH_REF_INLINE Vec plain_nan(Vec x) { return x == x ? x : broadcast(__builtin_nanf("")); }
+
+// For any x: below 0.3 in magnitude by its series, else as (1 - t) / (1 + t) with t = exp(-2 |x|), whose
+// derivative is 4 t / (1 + t)^2: where tanh is near 1, 1 - tanh^2 would be roundings.
+FLASH_REF_INLINE Vec tanh_with_derivative(Vec x, Vec& derivative) {
   const Vec magnitude = (Vec)((Bits)x & 0x7fffffffU);
   const Vec t = exp2_nonpositive(magnitude * -2.8853900817779268F);  // -2 log2(e)
+  const Vec inverse = 1.0F / (1.0F + t);
   const Vec far = (Vec)((Bits)((1.0F - t) / (1.0F + t)) | ((Bits)x & 0x80000000U));
   const Vec square = x * x;
   Vec series = broadcast(62.0F / 2835.0F);
@@ -37,7 +44,13 @@ FLASH_REF_INLINE Vec tanh_of(Vec x) {
   series = multiply_add(series, square, broadcast(2.0F / 15.0F));
   series = multiply_add(series, square, broadcast(-1.0F / 3.0F));
   series = multiply_add(series, square, broadcast(1.0F));
+  derivative = 4.0F * t * inverse * inverse;
   return magnitude < 0.3F ? x * series : far;
+}
+
+FLASH_REF_INLINE Vec tanh_of(Vec x) {
+  Vec derivative;
+  return tanh_with_derivative(x, derivative);
 }
 
 }  // namespace flash_ref::cpu::FLASH_REF_ISA

@@ -71,7 +71,7 @@ class StateRows {
     load(problem_.b, problem_.b_strides, t, b_);
     for (std::int64_t j = 0; j < problem_.dim; j += kLanes) {
       const Vec w = FLASH_REF_ISA::load(decay_ + j);
-      store(decay_ + j, exp2_nonpositive(w * 1.44269504F));
+      store(decay_ + j, exp2_nonpositive(plain_nan(w) * 1.44269504F));
     }
     if (t + 1 < problem_.seq) load(problem_.a, problem_.a_strides, t + 1, a_);
   }

@@ -104,7 +104,8 @@ class HeadGradients {
     load(all_.b, all_.b_strides, t, memory_.b);
     load(problem_.dout, problem_.dout_strides, t, memory_.dout);
     for (std::int64_t j = 0; j < width_; j += kLanes) {
-      store(memory_.decay + j, exp2_nonpositive(FLASH_REF_ISA::load(memory_.decay + j) * 1.44269504F));
+      store(memory_.decay + j,
+            exp2_nonpositive(plain_nan(FLASH_REF_ISA::load(memory_.decay + j)) * 1.44269504F));
       store(memory_.dout + j, FLASH_REF_ISA::load(memory_.dout + j) * broadcast(all_.scale));
     }
   }

@@ -32,9 +32,7 @@ class RowOfScores {
     Vec score = product;
     derivative = broadcast(1.0F);
     if (piece_.softcap != 0) {
-      const Vec tanh = tanh_of(product);
-      score = cap_ * tanh;
-      derivative = 1.0F - tanh * tanh;
+      score = cap_ * tanh_with_derivative(product, derivative);
     }
     if (slope_ != 0) {
       const Vec distance = broadcast(static_cast<float>(position_ - key)) - lane_numbers();
@@ -47,7 +45,7 @@ class RowOfScores {
  private:
   // In base 2. A finite slope stays finite: 0 times it, at the query's own place, is 0.
   static FLASH_REF_INLINE float steepness(float slope) {
-    const float steep = slope * kLog2E;
+    const float steep = plain_nan(slope) * kLog2E;
     const bool overflows = __builtin_isinf(steep) && !__builtin_isinf(slope);
     return overflows ? __builtin_copysignf(__FLT_MAX__, slope) : steep;
   }
@@ -58,7 +56,7 @@ class RowOfScores {
     if (some <= 0) return Vec{};
     const std::int64_t first = mask_offset_ + key * step;
     if (piece_.mask_kind == MaskKind::kFloat32)
-      return widen_some(static_cast<const float*>(piece_.mask) + first, step, some) * kLog2E;
+      return plain_nan(widen_some(static_cast<const float*>(piece_.mask) + first, step, some)) * kLog2E;
     if (piece_.mask_kind == MaskKind::kLikeQ)
       return widen_some(static_cast<const T*>(piece_.mask) + first, step, some) * kLog2E;
     Vec result = {};

@@ -7,7 +7,8 @@
  * Tensors. The caller allocates all of them. Strides count elements; NULL strides mean compact row-major;
  * strides of dimensions of size 0 or 1 are ignored; byte_offset is added to data; a tensor without elements
  * may have NULL data. data + byte_offset must be a multiple of the element size; more alignment is not
- * needed. No two elements of an output may share memory.
+ * needed. No two elements of an output may share memory: a step along any of its dimensions leads beyond all
+ * that the dimensions with smaller steps reach. On CPU, dim of attention is 2^20 at most, of rwkv7 4096.
  *
  * Options. A trailing pointer, NULL for the defaults. A struct of zero bytes means the defaults too; to
  * change a member, zero the struct and set struct_size to its sizeof first: with struct_size 0 only the
@@ -27,9 +28,9 @@
  * The environment variable FLASH_REF_ISA, read at the first call, forces one: scalar (what the compiler
  * assumes without flags), avx2 (with FMA and F16C), avx512 (F, BW, VL, DQ), avx512bf16 (bfloat16 dot
  * products; taken unasked on AMD only, where they are faster than FMA). Another value, or one that the
- * machine lacks, makes every call fail with FLASH_REF_BAD_OPTIONS; nothing else is run in its place. Results
- * differ between instruction sets by rounding, and on one they are the same bits at every call, whatever the
- * number of threads.
+ * machine lacks, makes every call fail with FLASH_REF_BAD_OPTIONS; nothing else is run in its place; empty is
+ * as if it were not set. Results differ between instruction sets by rounding, and on one
+ * they are the same bits at every call, whatever the number of threads.
  *
  * This header uses DLPack's structs only, not its enumerators, so any dlpack.h works with it. It compiles as
  * C99 and C++. All functions may be called from several threads at once. */
@@ -171,9 +172,10 @@ FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLT
  *               bfloat16 tensors are rounded to bfloat16 before they meet dout, q and k. The order
  *               of all sums is fixed.
  * Aliasing:     inputs may share memory; dq, dk and dv share memory with no other argument.
- * Rows:         a query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv.
- * Errors:       every status of flash_ref_status.
- * Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
+ * Rows:         a query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv. Where
+ * all scores of a query are beyond 1e6 (a finite mask on all of its keys, say), float32's lse cannot tell how
+ * many keys share the weight, and each gets all of it; hide such a query instead. Errors:       every status
+ * of flash_ref_status. Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
 FLASH_REF_API int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                           const DLTensor* out, const DLTensor* lse, const DLTensor* dout,
                                           DLTensor* dq, DLTensor* dk, DLTensor* dv,
@@ -365,7 +367,8 @@ FLASH_REF_API int flash_ref_rwkv7_bwd_workspace(const DLTensor* r, const DLTenso
                                                 const flash_ref_rwkv7_options* options, size_t* bytes);
 
 /* What was wrong with this thread's latest call that returns a status: one sentence without a newline, "" if
- * that call succeeded. Valid until this thread's next such call; never NULL. */
+ * that call succeeded, unless an observer made calls of its own in it. Valid until this thread's next such
+ * call; never NULL. */
 FLASH_REF_API const char* flash_ref_last_error(void);
 
 /* FLASH_REF_ABI_VERSION of the library that is loaded. */

@@ -10,9 +10,11 @@ import ctypes
 import math
 import os
 import random
+import signal
 import struct
 import subprocess
 import sys
+import time
 
 
 class Device(ctypes.Structure):
@@ -46,7 +48,39 @@ def tensor(*shape, bits=16):
     return Tensor(ctypes.addressof(memory), Device(1, 0), len(shape), Dtype(2, bits, 1), sizes, None, 0), memory
 
 
+def close(library):
+    """A pool's threads outlive the library that started them."""
+    flash_ref = ctypes.CDLL(library)
+    q, _q = tensor(1, 600, 4, 64)
+    out, _out = tensor(1, 600, 4, 64)
+    assert flash_ref.flash_ref_attention_fwd(*map(ctypes.byref, (q, q, q, out)), None, None) == 0
+    handle = ctypes.c_void_p(flash_ref._handle)
+    assert ctypes.CDLL(None).dlclose(handle) == 0
+    with open("/proc/self/maps") as maps:
+        assert library not in maps.read(), "the library is still there"
+    time.sleep(0.3)
+
+
+def fork(library):
+    """The program's own OpenMP had a pool before it forked; the child's first call takes threads."""
+    openmp = ctypes.CDLL("libgomp.so.1", mode=ctypes.RTLD_GLOBAL)
+    region = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+    openmp.GOMP_parallel(region, None, 3, 0)
+    flash_ref = ctypes.CDLL(library)
+    q, _q = tensor(1, 600, 4, 64)
+    out, _out = tensor(1, 600, 4, 64)
+    process = os.fork()
+    if process == 0:
+        signal.alarm(30)
+        os._exit(flash_ref.flash_ref_attention_fwd(*map(ctypes.byref, (q, q, q, out)), None, None))
+    assert os.waitpid(process, 0)[1] == 0, "the forked child did not return from its first call"
+
+
 def child(library, what):
+    if what == "close":
+        return close(library)
+    if what == "fork":
+        return fork(library)
     random.seed(1)
     flash_ref = ctypes.CDLL(library)
     flash_ref.flash_ref_last_error.restype = ctypes.c_char_p
@@ -89,9 +123,14 @@ def main(library):
         counted = run(library, "threads", OMP_NUM_THREADS=str(threads))[0]
         assert counted == threads, f"{counted} threads with OMP_NUM_THREADS={threads}"
 
+    for what in "close", "fork":
+        process = subprocess.run([sys.executable, __file__, library, what], capture_output=True, text=True, timeout=60,
+                                 env={**os.environ, "OMP_NUM_THREADS": "3"})
+        assert process.returncode == 0, f"{what}: status {process.returncode} {process.stderr}"
+
     cuts = {count: run(library, f"splits {count}", FLASH_REF_ISA=names[-1])[1] for count in (1, 4, 16)}
     assert len(set(cuts.values())) == len(cuts), "the same bits with num_splits 1, 4 and 16"
-    print(f"{', '.join(results)}; 1 and 3 threads; 1, 4 and 16 ranges")
+    print(f"{', '.join(results)}; 1 and 3 threads; closed, forked; 1, 4 and 16 ranges")
 
 
 if len(sys.argv) == 3:

@@ -3,8 +3,11 @@
 #include "flash_ref/observer.h"
 
 #include <link.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -187,6 +190,65 @@ TEST_CASE("an observer cannot leave from inside a call") {
   RotaryArguments().call();
   CHECK(answer == FLASH_REF_OBSERVER_INSIDE);
   CHECK(slot().remove(&self) == FLASH_REF_OBSERVER_OK);
+}
+
+TEST_CASE("an observer may be added inside a call whose end a removal waits for") {
+  static std::atomic<int> stage;
+  stage = 0;
+  static flash_ref_observer second;
+  second = {sizeof second, FLASH_REF_OBSERVE_AFTER, [](void*, const flash_ref_call_event*) {}, nullptr,
+            nullptr};
+  flash_ref_observer first{sizeof first, FLASH_REF_OBSERVE_BEFORE,
+                           [](void*, const flash_ref_call_event*) {
+                             stage = 1;
+                             while (stage != 2) std::this_thread::yield();
+                             std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                             if (slot().add(&second) == FLASH_REF_OBSERVER_OK) stage = 3;
+                           },
+                           nullptr, nullptr};
+  REQUIRE(slot().add(&first) == FLASH_REF_OBSERVER_OK);
+  std::thread caller([] { RotaryArguments().call(); });
+  while (stage != 1) std::this_thread::yield();
+  stage = 2;
+  CHECK(slot().remove(&first) == FLASH_REF_OBSERVER_OK);  // while the callback runs
+  CHECK(stage == 3);
+  caller.join();
+  CHECK(slot().remove(&second) == FLASH_REF_OBSERVER_OK);
+}
+
+TEST_CASE("a child that is forked inside a callback can remove observers once its call has ended") {
+  static pid_t child;
+  child = -1;
+  flash_ref_observer forking{sizeof forking, FLASH_REF_OBSERVE_BEFORE,
+                             [](void*, const flash_ref_call_event*) { child = fork(); }, nullptr, nullptr};
+  REQUIRE(slot().add(&forking) == FLASH_REF_OBSERVER_OK);
+  RotaryArguments().call();
+  if (child == 0) {
+    alarm(20);  // ends a child that waits for ever
+    _exit(slot().remove(&forking) == FLASH_REF_OBSERVER_OK ? 0 : 1);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(slot().remove(&forking) == FLASH_REF_OBSERVER_OK);
+}
+
+TEST_CASE("an observer that is added inside a call sees neither half of it") {
+  static int events;
+  events = 0;
+  static flash_ref_observer late{
+      sizeof late, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_AFTER | FLASH_REF_OBSERVE_FOREVER,
+      [](void*, const flash_ref_call_event*) { ++events; }, nullptr, nullptr};
+  static flash_ref_observer adding{sizeof adding, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER,
+                                   [](void*, const flash_ref_call_event*) { (void)slot().add(&late); },
+                                   nullptr, nullptr};
+  REQUIRE(slot().add(&adding) == FLASH_REF_OBSERVER_OK);
+  RotaryArguments arguments;
+  arguments.call();
+  CHECK(events == 0);
+  arguments.call();
+  CHECK(events == 2);
 }
 
 TEST_CASE("removing waits for the calls in flight") {
