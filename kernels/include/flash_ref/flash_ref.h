@@ -172,10 +172,12 @@ FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLT
  *               bfloat16 tensors are rounded to bfloat16 before they meet dout, q and k. The order
  *               of all sums is fixed.
  * Aliasing:     inputs may share memory; dq, dk and dv share memory with no other argument.
- * Rows:         a query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv. Where
- * all scores of a query are beyond 1e6 (a finite mask on all of its keys, say), float32's lse cannot tell how
- * many keys share the weight, and each gets all of it; hide such a query instead. Errors:       every status
- * of flash_ref_status. Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
+ * Rows:         a query that sees no key gets zeros in dq, a key that no query sees zeros in dk and dv.
+ *               Where all scores of a query are beyond 1e6 (a finite mask on all of its keys, say), the
+ *               float32 lse cannot tell how many keys share the weight, and each gets all of it: hide such
+ *               a query instead.
+ * Errors:       every status of flash_ref_status.
+ * Source:       Dao, FlashAttention-2 (2023), algorithm 2. */
 FLASH_REF_API int flash_ref_attention_bwd(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                           const DLTensor* out, const DLTensor* lse, const DLTensor* dout,
                                           DLTensor* dq, DLTensor* dk, DLTensor* dv,

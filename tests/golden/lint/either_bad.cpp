@@ -4,7 +4,7 @@
 constexpr auto kDouble = at::ScalarType::Double;
 
 void float_or_double(const at::Tensor& x, bool wider) {
-  const at::Tensor q = wider ? x.to(kDouble)        // expect: attention-mixed-dtypes
+  const at::Tensor q = wider ? x.to(kDouble)         // expect: attention-mixed-dtypes
                              : x.to(torch::kFloat);  // expect: attention-mixed-dtypes
   attend(q, x, x);
 }
@@ -16,8 +16,8 @@ int correlated(const at::Tensor& x, bool wider) {
   } else {
     q = x.to(torch::kFloat);
   }
-  View q_view(q), x_view(x);
-  if (!wider) return flash_ref_attention_fwd(q_view, x_view, x_view, x_view, nullptr, nullptr);  // expect: attention-mixed-dtypes
+  View a(q), b(x);
+  if (!wider) return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);  // expect: attention-mixed-dtypes
   return 0;
 }
 
@@ -26,8 +26,8 @@ at::Tensor given(const at::Tensor& x, bool wider) {
   return x.to(torch::kFloat);
 }
 int returned(const at::Tensor& x, bool wider) {
-  View q_view(given(x, wider)), x_view(x);
-  if (wider) return flash_ref_attention_fwd(q_view, x_view, x_view, x_view, nullptr, nullptr);  // expect: attention-mixed-dtypes
+  View a(given(x, wider)), b(x);
+  if (wider) return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);  // expect: attention-mixed-dtypes
   return 0;
 }
 

@@ -29,7 +29,9 @@ void casts(const at::Tensor& x) {
 }
 
 void options() {
-  const auto q = torch::zeros({1, 2}, torch::TensorOptions().dtype(torch::kHalf));
-  const auto k = torch::zeros({1, 2}, torch::TensorOptions().dtype(torch::kBFloat16));  // expect: attention-mixed-dtypes
+  const auto half = torch::TensorOptions().dtype(torch::kHalf);
+  const auto other = torch::TensorOptions().dtype(torch::kBFloat16);
+  const auto q = torch::zeros({1, 2}, half);
+  const auto k = torch::zeros({1, 2}, other);  // expect: attention-mixed-dtypes
   attend(q, k, q);
 }

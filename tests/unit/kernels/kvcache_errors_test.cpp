@@ -104,6 +104,24 @@ TEST_CASE("kvcache: shapes") {
         a.call(), bad,
         prefixed("cos has 4 rows; expected at least 5, since seqlens_k[0] is 3 and 2 positions follow"));
   }
+  SECTION("rows of the tables for queries that go further than the new keys") {
+    std::int64_t table[2] = {4, 6};
+    sizes[0] = 2, sizes[1] = 1;
+    a.named("cos").shape = a.named("sin").shape = table;
+    a.named("k").shape = a.named("v").shape = sizes;
+    a.set("seqlens_k", 1, 2);
+    a.options.causal = 1;
+    REQUIRE_ERROR(
+        a.call(), bad,
+        prefixed("cos has 4 rows; expected at least 5, since seqlens_k[0] is 3 and 2 positions follow"));
+    a.options.causal = 0;  // all queries stand at the same place
+    CHECK(a.call().status == FLASH_REF_OK);
+    sizes[1] = 0;
+    table[0] = 3;
+    REQUIRE_ERROR(
+        a.call(), bad,
+        prefixed("cos has 3 rows; expected at least 4, since seqlens_k[0] is 3 and 1 positions follow"));
+  }
   SECTION("seqlens_k") {
     std::int64_t one[1] = {1};
     a.named("seqlens_k").shape = one;

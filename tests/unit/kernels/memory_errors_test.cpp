@@ -1,5 +1,6 @@
 // What may share memory with what: outputs with nothing, to the byte, and the workspace neither.
 #include <algorithm>
+#include <cstring>
 #include <random>
 #include <set>
 
@@ -120,6 +121,59 @@ TEST_CASE("attention: views of one packed buffer") {
     CHECK(flash_ref_attention_fwd(&q, &k, &k, &out, nullptr, nullptr) == FLASH_REF_BAD_LAYOUT);
   }
   CHECK(packed.guards_intact());
+}
+
+TEST_CASE("an output shares memory with no tensor of the options, no offsets and no state") {
+  const int bad = FLASH_REF_BAD_LAYOUT;
+  SECTION("kvcache: out over ALiBi's slopes") {
+    KvCacheArguments a;
+    TestTensor own({4}, kFloat32);
+    DLTensor slopes = own.tensor();
+    slopes.data = a.named("out").data;
+    a.options.alibi_slopes = &slopes;
+    REQUIRE_ERROR(a.call(), bad, "flash_ref_attention_kvcache: out shares memory with options.alibi_slopes");
+  }
+  SECTION("rotary: out over the offsets") {
+    RotaryArguments a;
+    TestTensor offsets({2}, kInt32);
+    DLTensor over = offsets.tensor();
+    std::memset(a.out.data, 0, 8);
+    over.data = a.out.data;
+    a.options.seqlen_offsets = &over;
+    REQUIRE_ERROR(a.call(), bad, "flash_ref_rotary: out shares memory with options.seqlen_offsets");
+  }
+  SECTION("varlen: out over the offsets") {
+    VarlenFwdArguments a;
+    a.named("out").data = static_cast<char*>(a.named("cu_seqlens_q").data) + 4;
+    REQUIRE_ERROR(a.call(), bad, "flash_ref_attention_varlen_fwd: out shares memory with cu_seqlens_q");
+  }
+  SECTION("RWKV-7: out over the state, a workspace over it") {
+    Rwkv7FwdArguments a;
+    a.named("out").data = a.named("initial_state").data;
+    REQUIRE_ERROR(a.call(), bad, "flash_ref_rwkv7_fwd: out shares memory with initial_state");
+    Rwkv7BwdArguments b;
+    b.options.workspace = b.named("initial_state").data;
+    b.options.workspace_bytes = 1;
+    REQUIRE_ERROR(b.call(), FLASH_REF_BAD_WORKSPACE,
+                  "flash_ref_rwkv7_bwd: options.workspace shares memory with initial_state");
+  }
+}
+
+TEST_CASE("RWKV-7: dim and a positive w whose elements lie apart") {
+  Rwkv7FwdArguments a;
+  std::int64_t wide[4] = {2, 5, 3, 4097};
+  for (const char* role : {"r", "w", "k", "v", "a", "b"}) a.named(role).shape = wide;
+  REQUIRE_ERROR(a.call(), FLASH_REF_BAD_SHAPE,
+                "flash_ref_rwkv7_fwd: r has shape (2, 5, 3, 4097); dim can be 4096 at most");
+  Rwkv7FwdArguments b;
+  TestTensor w({2, 5, 3, 8}, kBFloat16, Layout::kScattered);
+  std::vector<double> decays(2 * 5 * 3 * 8, -0.5);
+  decays.back() = 0.25;
+  w.set(decays);
+  b.named("w") = w.tensor();
+  const Outcome outcome = b.call();
+  CHECK(outcome.status == FLASH_REF_BAD_VALUE);
+  CHECK(outcome.message.rfind("flash_ref_rwkv7_fwd: w(1, 4, 2, 7) is positive", 0) == 0);
 }
 
 TEST_CASE("a workspace shares memory with no tensor of the call") {

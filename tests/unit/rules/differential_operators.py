@@ -5,6 +5,7 @@ Usage: differential_operators.py PREDICT_DTYPES [--chains N] [--seed N] [--list 
 Exits with 77 (skipped) where PyTorch cannot be imported."""
 import argparse
 import collections
+import importlib.util
 import itertools
 import math
 import os
@@ -67,6 +68,10 @@ class Comparison:
         """Operators that the rules let throw or not, and that always did the same: the rule is wider than PyTorch."""
         return [f"{name}: always {'throws' if True in seen else 'gives a dtype'} where the rules predict either"
                 for name, seen in self.either.items() if len(seen) == 1]
+
+
+# What cannot be asked where numpy is not installed beside PyTorch.
+WITHOUT_NUMPY = {} if importlib.util.find_spec("numpy") else {"from_numpy": "numpy is not installed"}
 
 
 def answers(program, questions):
@@ -145,6 +150,7 @@ def uncovered(entries, variants, comparison):
     """Entries and variants that no call asked, and reasons in NOT_CALLED that hold for no entry any more."""
     excused = {name: reason for names, reason in operator_calls.NOT_CALLED.items() for name in names.split()}
     excused.update(operator_calls.NOT_CALLED_IN.get(VERSION, {}))
+    excused.update(WITHOUT_NUMPY)
     missing = [name for name in entries if name not in comparison.answered and name not in excused and in_release(name)]
     missing += [name for name in variants if name not in comparison.answered and name not in excused and has_variant(name)]
     stale = [name for names in operator_calls.NOT_CALLED for name in names.split()
@@ -165,7 +171,9 @@ def main():
     options = arguments.parse_args()
     torch.set_num_threads(1)
     entries, variants = (line.split() for line in answers(options.predict_dtypes, ["names", "variants"]))
-    calls = list(all_calls(set(variants)))
+    calls = [call for call in all_calls(set(variants)) if call.name not in WITHOUT_NUMPY]
+    for name, reason in WITHOUT_NUMPY.items():
+        print(f"skipped: {name}: {reason}")
     if options.only:
         calls = [call for call in calls if call.name in options.only.split(",")]
     comparison, observer = Comparison(), Observer()
