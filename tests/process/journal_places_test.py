@@ -78,7 +78,8 @@ class Refused(Case):
 
 
 class Full(Case):
-    def test_no_promise_on_a_full_disk(self):
+    def full_disk(self):
+        """A disk without room, all of it taken by the file "filler"."""
         folder = self.scratch / "full"
         folder.mkdir()
         words = ("mount", "-t", "tmpfs", "-o", "size=64k", "none", folder)
@@ -89,6 +90,10 @@ class Full(Case):
         with self.assertRaises(OSError), open(folder / "filler", "wb", buffering=0) as filler:
             while True:
                 filler.write(bytes(4096))
+        return folder
+
+    def test_no_promise_on_a_full_disk(self):
+        folder = self.full_disk()
         done = self.execute(BUILT["linked_calls"], LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=f"journal={folder}")
         [journal] = folder.glob("*.dtype-san")
         self.assertEqual((done.returncode, journal.stat().st_size), (0, 0))
@@ -98,15 +103,7 @@ class Full(Case):
 
     def test_a_disk_that_has_room_again(self):
         """The finding is written when it occurs again, and with it what the journal lacked: the process, its libraries."""
-        folder = self.scratch / "full"
-        folder.mkdir()
-        mounted = subprocess.run(("mount", "-t", "tmpfs", "-o", "size=64k", "none", folder), capture_output=True, text=True, check=False)
-        if mounted.returncode != 0:
-            self.skipTest(f"no file system can be mounted here: {mounted.stderr.strip()}")
-        self.addCleanup(subprocess.run, ["umount", folder], check=True)
-        with self.assertRaises(OSError), open(folder / "filler", "wb", buffering=0) as filler:
-            while True:
-                filler.write(bytes(4096))
+        folder = self.full_disk()
         job = subprocess.Popen([BUILT["long_job"], "k"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment(LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=f"journal={folder}"))
         self.assertEqual(job.stdout.readline(), "ready\n")

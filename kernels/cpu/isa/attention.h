@@ -125,15 +125,13 @@ class PieceSolver {
   void set_products(std::int64_t row, int rows, const float* keys, std::int64_t width, std::int64_t depth,
                     float* scores) const {
     constexpr std::int64_t kWhole = 128, kPart = 32;
-    float ones[kRows];
-    fill(ones, ones + kRows, 1.0F);
     const int vectors = static_cast<int>(width / kLanes);
     const float* q = tiles_.q + row * tiles_.width;
     const std::int64_t start = depth <= kWhole ? depth : kPart;
     set_block_of<kPairs<T>>(rows, vectors)(q, tiles_.width, keys, start, scores, tiles_.score_stride);
     for (std::int64_t t = start; t < depth; t += kPart) {
       add_block_of<kPairs<T>>(rows, vectors)(q + t, tiles_.width, keys + t * width, smaller(kPart, depth - t),
-                                             scores, tiles_.score_stride, ones);
+                                             scores, tiles_.score_stride, kOnes);
     }
   }
 

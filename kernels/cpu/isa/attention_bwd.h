@@ -375,9 +375,6 @@ class BwdSolver {
     }
   }
 
-  static constexpr float kOnes[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-  static_assert(kRows <= 12);
-
   const AttentionBwdPiece& piece_;
   const AttentionPiece& all_;  // its keys are those of the block
   BwdMemory<T> memory_;

@@ -73,6 +73,10 @@ void add_block(const float* a, std::int64_t a_stride, const float* b, std::int64
   }
 }
 
+// The factors of C += A B.
+constexpr float kOnes[12] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+static_assert(kRows <= 12);
+
 using SetFunction = void (*)(const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t);
 using AddFunction = void (*)(const float*, std::int64_t, const float*, std::int64_t, float*, std::int64_t,
                              const float*);
