@@ -28,16 +28,13 @@ class Attaching(PauseCase):
         said = self.execute(BUILT["command"], "on", job.pid).stderr
         self.assertIn(f"is now watched\ndtype-san: process {job.pid} could not record until now: no journal can be created", said)
         self.assertEqual(self.execute(BUILT["command"], "off", job.pid).returncode, 0)
-        # Room is made: the next finding is recorded.
+        self.assertIn("It tries again at its next finding", self.attach(job, "verbosity=0", status=1))
+        # Room is made: the next finding, at the next power of two of its count, is recorded.
         blocked.unlink()
         blocked.mkdir()
-        self.assertIn("It tries again at its next finding", self.attach(job, "verbosity=0", status=1))
-        for _ in range(100):  # at the next power of two of its count
-            time.sleep(0.1)
-            if list(blocked.glob("runs/*")):
-                break
-        time.sleep(0.1)
-        self.assertIn(f"journal {blocked}/runs/", self.attach(job, "verbosity=0"))
+        self.until(lambda: list(blocked.glob("runs/*")))
+        self.until(lambda: f"journal {blocked}/runs/" in self.execute(
+            BUILT["command"], "attach", job.pid, "--library", BUILT["library"], "--options", "verbosity=0").stderr)
         self.finish(job)
         done, report = self.report(blocked / "runs")
         self.assertEqual((done.returncode, len(report["findings"])), (1, 1), done.stderr)

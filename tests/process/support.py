@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 BUILT = json.loads(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
@@ -50,6 +51,14 @@ class Case(unittest.TestCase):
     def execute(self, *words, **changes):
         return subprocess.run([str(word) for word in words], env=environment(**changes), cwd=self.scratch,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+
+    def until(self, condition, seconds=90):
+        """What `condition` gives once it is true. A sleep of some length is right on some machines only."""
+        end = time.monotonic() + seconds
+        while not (found := condition()):
+            self.assertLess(time.monotonic(), end, "what was waited for has not come")
+            time.sleep(0.02)
+        return found
 
     def run_command(self, *words, options=(), **changes):
         """`dtype-san run OPTIONS -- WORDS`; gives the finished process and the JSON report."""
