@@ -58,10 +58,11 @@ void append(const KvCacheProblem& problem, std::int64_t sequence, std::int64_t r
   table.rotary(v, 0, 1);
 }
 
-// The rotated queries are compact.
+// The rotated queries are compact. Sizes are asked for where there are no data yet, so strides and counts
+// decide.
 std::size_t rotated_bytes(const KvCacheProblem& problem) {
   const AttentionProblem& attention = problem.attention;
-  if (problem.cos == nullptr) return 0;
+  if (problem.pairs == 0) return 0;
   return padded(
       static_cast<std::size_t>(attention.batch * attention.seq_q * attention.heads * attention.dim) * 2);
 }
@@ -112,7 +113,7 @@ AttentionPiece make_piece(const KvCacheProblem& problem, const AttentionProblem&
   piece.v_strides = strides_of_rows(attention.v_strides);
   piece.out_strides = strides_of_rows(attention.out_strides);
   piece.lse_strides = {attention.lse_strides[2], attention.lse_strides[1], 0};
-  if (problem.pages != nullptr && problem.pages_strides[1] != 0) {
+  if (problem.paged) {
     piece.pages = {problem.pages + sequence * problem.pages_strides[0],
                    problem.pages_strides[1],
                    problem.page_size,
@@ -187,7 +188,7 @@ void decode(const KvCacheProblem& problem, const AttentionProblem& attention, co
 
 // A tile of K and one of V, put together from their pages; the end of a thread's scratch.
 std::size_t gathered_bytes(const KvCacheProblem& problem) {
-  if (problem.pages == nullptr || problem.pages_strides[1] == 0) return 0;
+  if (!problem.paged) return 0;
   return 2 * padded(static_cast<std::size_t>(KvCacheCut::kTile * problem.attention.dim) * 2);
 }
 

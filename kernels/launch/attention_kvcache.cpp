@@ -53,6 +53,7 @@ KvCacheProblem make_problem(const Operands& operands, Element element, const KvC
   problem.pages = numbers(pages);
   problem.pages_strides[0] = pages.strides[0];
   problem.pages_strides[1] = operands.paged() ? pages.strides[1] : 0;
+  problem.paged = operands.paged();
   problem.page_size = operands.page_size();
   problem.cache_pages = operands[Operands::kKCache].sizes[0];
   problem.cached = numbers(operands[Operands::kSeqlensK]);

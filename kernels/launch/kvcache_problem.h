@@ -12,7 +12,8 @@ struct KvCacheProblem {
 
   // Key j of sequence b is slot j % page_size of page pages[b][j / page_size].
   const std::int32_t* pages;  // null: sequence b has page b
-  Strides2 pages_strides;     // (batch, page); the second is 0 where a sequence has one page
+  Strides2 pages_strides;     // (batch, page)
+  bool paged;                 // else a sequence has one page, and the second stride is 0
   std::int64_t page_size, cache_pages;
 
   const std::int32_t* cached;  // keys of each sequence that the cache holds already; null: seq_k each

@@ -55,8 +55,10 @@ TEST_CASE("attention backward keeps the error rule where softmax is nearly satur
                                            {1, 1, 150, 1, 1, 64},
                                            {2, 40, 130, 1, 1, 64},
                                            {1, 5, 300, 1, 1, 256},
-                                           {1, 30, 40, 1, 1, 48, false, 0, 50.0}};
-  const std::vector<AttentionCase> bfloat = {half[0], half[1]};
+                                           {1, 30, 40, 1, 1, 48, false, 0, 50.0},
+                                           {1, 40, 1, 2, 1, 64},
+                                           {1, 40, 40, 2, 2, 128, true, 0, 0, 1}};
+  const std::vector<AttentionCase> bfloat = {half[0], half[1], half[7], half[8]};
   for (const double spread : {6.0, 14.0, 24.0, 40.0}) {
     for (std::uint32_t seed = 0; seed < 8; ++seed) {
       for (const AttentionCase& sizes : half) {

@@ -190,3 +190,28 @@ TEST_CASE("a workspace of the caller gives the same bits with a cache, at full s
       REQUIRE((size != bytes || workspace[i] == 0x5a));
   }
 }
+
+// Rotated queries and gathered pages have their place in it too, and there may be one thread only.
+TEST_CASE("the workspace that is named is enough, and data are not needed to name it", "[cpu]") {
+  for (const std::int64_t pairs : {0, 16}) {
+    for (const Placement placement : {Placement{}, Placement{Placement::kPaged, 16}}) {
+      for (const std::int64_t queries : {1, 100}) {
+        KvCacheCase sizes{queries, queries, 4, 4, 64, 400, {200, 133}};
+        sizes.pairs = pairs, sizes.positions = 512;
+        INFO(pairs << " pairs, pages of " << placement.page_size << ", " << queries << " queries");
+        Filled given(sizes, kBFloat16, 12, placement);
+        flash_ref_kvcache_options options = given.call.options();
+        const std::size_t bytes = given.call.workspace_bytes(options, true);
+        CHECK(given.call.workspace_bytes(options, false) == bytes);
+        std::vector<std::uint8_t> workspace(bytes);
+        options.workspace = workspace.data();
+        options.workspace_bytes = 1;
+        REQUIRE(given.call.run(options) == FLASH_REF_BAD_WORKSPACE);
+        const std::string message = flash_ref_last_error();
+        CHECK(std::stoul(message.substr(message.rfind(' ') + 1)) <= bytes);
+        options.workspace_bytes = bytes;
+        CHECK(given.call.run(options) == FLASH_REF_OK);
+      }
+    }
+  }
+}

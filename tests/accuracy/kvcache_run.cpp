@@ -117,6 +117,30 @@ int KvCacheCall::run(const flash_ref_kvcache_options& given) {
                                      pages_table, &out, &lse, &all);
 }
 
+std::size_t KvCacheCall::workspace_bytes(const flash_ref_kvcache_options& options, bool with_data) {
+  DLTensor tensors[] = {q.tensor(),   k_cache.tensor(), v_cache.tensor(), k.tensor(),    v.tensor(),
+                        cos.tensor(), sin.tensor(),     seqlens.tensor(), table.tensor()};
+  if (!with_data) {
+    for (DLTensor& tensor : tensors) tensor.data = nullptr;
+  }
+  const bool given[] = {true,
+                        true,
+                        true,
+                        sizes.seq_new > 0,
+                        sizes.seq_new > 0,
+                        sizes.pairs > 0,
+                        sizes.pairs > 0,
+                        true,
+                        placement.kind == Placement::kByIndex,
+                        placement.kind == Placement::kPaged};
+  const DLTensor* of[10];
+  for (int i = 0; i < 10; ++i) of[i] = given[i] ? &tensors[std::min(i, 8)] : nullptr;
+  std::size_t bytes = 0;
+  const int status = flash_ref_attention_kvcache_workspace(of[0], of[1], of[2], of[3], of[4], of[5], of[6],
+                                                           of[7], of[8], of[9], &options, &bytes);
+  return status == FLASH_REF_OK ? bytes : 0;
+}
+
 std::vector<double> KvCacheCall::logical(const TestTensor& cache) const {
   const std::vector<double> stored = cache.values();
   const std::int64_t row = sizes.kv_heads * sizes.dim;

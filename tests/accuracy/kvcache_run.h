@@ -22,6 +22,8 @@ struct KvCacheCall {
   flash_ref_kvcache_options options() const;
   int run() { return run(options()); }
   int run(const flash_ref_kvcache_options& options);
+  // What flash_ref_attention_kvcache_workspace says, asked with the tensors or with their shapes only.
+  std::size_t workspace_bytes(const flash_ref_kvcache_options& options, bool with_data);
 
   // (batch, capacity, kv_heads, dim), NaN where no sequence has a key.
   std::vector<double> logical(const TestTensor& cache) const;

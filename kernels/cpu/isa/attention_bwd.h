@@ -20,19 +20,16 @@ struct PackedElement<T, true> {
   using Type = T;
 };
 
-// An element of out: what its rounding, and those of the probabilities in it, may amount to, in proportion to
-// it; and the smallest normal one, below which that is no less.
+// What the rounding of an element of out may amount to, in proportion to it: half an ulp and a little; with
+// bfloat16 also those of the probabilities in it. And the smallest normal number, below which it is no less.
 template <class T>
-constexpr float kDoubt = 0x1p-9F;
+constexpr float kDoubt = 0x1.2p-11F;
 template <>
-inline constexpr float kDoubt<BFloat16> = 0x1p-6F;
+inline constexpr float kDoubt<BFloat16> = 0x1.8p-8F;
 template <class T>
 constexpr float kSmallest = 0x1p-14F;
 template <>
 inline constexpr float kSmallest<BFloat16> = 0x1p-126F;
-
-// What roundings of lse, in base 2, and of scores may do to the sum of P.
-FLASH_REF_INLINE float doubt_of_p(float lse) { return 0x1p-18F * (__builtin_fabsf(lse) + 16.0F); }
 
 template <class T>
 class BwdSolver {
@@ -48,6 +45,11 @@ class BwdSolver {
     pack_keys(values, v.row, v.dim, count(), all_.dim, memory_.value_columns);
     *memory_.keys_finite =
         pack_values(keys, k.row, k.dim, count(), all_.dim, memory_.keys, memory_.key_values);
+    *memory_.largest_key = 0.0F;
+    for (std::int64_t key = 0; key < count(); ++key) {
+      const float size = size_of(keys + key * k.row, k.dim);
+      if (!(size <= *memory_.largest_key)) *memory_.largest_key = size;
+    }
     fill(memory_.dk, memory_.dk + memory_.keys * memory_.width, 0.0F);
     fill(memory_.dv, memory_.dv + memory_.keys * memory_.width, 0.0F);
   }
@@ -67,6 +69,7 @@ class BwdSolver {
     constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
     for (std::int64_t row = 0; row < last - first; ++row) {
       AttentionBwdRow& kept = piece_.rows[first + row];
+      if (memory_.rows[row].p_doubt > kept.p_doubt) kept.p_doubt = memory_.rows[row].p_doubt;
       kept.p += memory_.rows[row].p, kept.ds += memory_.rows[row].ds,
           kept.ds_size += memory_.rows[row].ds_size;
     }
@@ -115,7 +118,7 @@ class BwdSolver {
       AttentionBwdRow& row = piece_.rows[r];
       row = {};
       row.delta = sum_of_lanes(sum), row.doubt = kDoubt<T> * sum_of_lanes(sizes);
-      row.weight = 1.0F, row.p_doubt = doubt_of_p(base2_lse(r));
+      row.weight = 1.0F;
     }
   }
 
@@ -147,6 +150,23 @@ class BwdSolver {
     }
   }
 
+  // The root of the sum of squares.
+  FLASH_REF_INLINE float size_of(const T* row, std::int64_t stride) const {
+    Vec sum = {};
+    for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
+      const Vec value = widen_some(row + d * stride, stride, smaller(kLanes, all_.dim - d));
+      sum = multiply_add(value, value, sum);
+    }
+    return __builtin_sqrtf(sum_of_lanes(sum));
+  }
+
+  // What roundings of lse, in base 2, and of scores may do to the sum of P: a few of lse's own size, of that
+  // of the products, which may cancel, and of the sum.
+  FLASH_REF_INLINE float doubt_of_p(float lse, float q_size) const {
+    const float products = q_size * *memory_.largest_key * __builtin_fabsf(all_.scale) * kLog2E;
+    return 0x1p-22F * (__builtin_fabsf(lse) + products + 4.0F);
+  }
+
   FLASH_REF_INLINE float base2_lse(std::int64_t r) const {
     const float lse = *row_in(static_cast<const float*>(all_.lse), all_.lse_strides, r);
     return finite_or_zero(plain_nan(lse) * kLog2E);
@@ -164,6 +184,7 @@ class BwdSolver {
                memory_.dout + i * width);
       BwdRow& row = memory_.rows[i];
       row.lse = base2_lse(r);
+      row.p_doubt = doubt_of_p(row.lse, size_of(row_in(static_cast<const T*>(all_.q), q, r), q.dim));
       row.delta = piece_.rows[r].delta, row.rest = piece_.rows[r].rest, row.weight = piece_.rows[r].weight;
       const SoftmaxRow seen = FLASH_REF_ISA::row_of(all_, all_.first_position + r / all_.heads);
       row.begin = seen.begin - all_.first_key;
@@ -230,12 +251,13 @@ class BwdSolver {
       sum += exp2_nonpositive(load(visible + i) - broadcast(finite_or_zero(maximum_of_row)));
     BwdRow result = row;
     result.lse = maximum_of_row + __builtin_log2f(sum_of_lanes(sum));
-    if (!(__builtin_fabsf(result.lse - row.lse) <= doubt_of_p(row.lse))) return row;
+    if (!(__builtin_fabsf(result.lse - row.lse) <= row.p_doubt)) return row;
     for (std::int64_t i = 0; i < kFewKeys; i += kLanes) {
       delta = multiply_add(exp2_nonpositive(load(visible + i) - broadcast(result.lse)), load(derivatives + i),
                            delta);
     }
-    result.delta = sum_of_lanes(delta), result.rest = 0.0F, result.weight = 1.0F;
+    result.delta = sum_of_lanes(delta);
+    result.rest = 0.0F, result.weight = 1.0F;
     return result;
   }
 

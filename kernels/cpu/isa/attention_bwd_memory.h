@@ -19,6 +19,7 @@ struct BwdRow {
   float delta, rest, weight;
   std::int64_t begin, end;  // the keys of the block that the row sees, counted from the block's first
   bool sees_few;            // in all, and all of them in the block
+  float p_doubt;            // as in AttentionBwdRow
   float p, ds, ds_size;     // what the block adds to those of AttentionBwdRow
 };
 
@@ -31,6 +32,7 @@ struct BwdMemory {
 
   std::int64_t width, keys, stride;
   bool *keys_finite, *q_finite, *dout_finite;
+  float* largest_key;  // of the block
   BwdRow* rows;
   float *key_columns, *value_columns, *key_values, *dk, *dv;  // of the block
   float *q, *dout, *q_values, *dout_values;                   // of the tile
@@ -41,6 +43,7 @@ struct BwdMemory {
     keys_finite = static_cast<bool*>(memory);
     q_finite = keys_finite + 1;
     dout_finite = keys_finite + 2;
+    largest_key = reinterpret_cast<float*>(static_cast<char*>(memory) + 4);
     rows = reinterpret_cast<BwdRow*>(static_cast<char*>(memory) + 64);
     float* next = reinterpret_cast<float*>(rows + kTile);
     float** const of_block[] = {&key_columns, &value_columns, &key_values, &dk, &dv};
