@@ -2,9 +2,8 @@
 import os
 import shutil
 import subprocess
-import time
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, environment, main, preloadable
 
 NOBODY = 65534
 
@@ -107,15 +106,10 @@ class Full(Case):
         job = subprocess.Popen([BUILT["long_job"], "k"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment(LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=f"journal={folder}"))
         self.assertEqual(job.stdout.readline(), "ready\n")
-        time.sleep(0.1)
         (folder / "filler").unlink()
         [journal] = folder.glob("*.dtype-san")
-        for _ in range(100):
-            time.sleep(0.05)
-            if journal.stat().st_size != 0:
-                break
-        time.sleep(0.1)
-        calls = int(job.communicate(timeout=60)[0].split()[1])
+        self.until(lambda: journal.stat().st_size != 0)
+        calls = int(job.communicate(timeout=LONG)[0].split()[1])
         done, report = self.report(journal)
         self.assertEqual(done.returncode, 3)
         self.assertIn("records are missing (no space left on device)", done.stderr)

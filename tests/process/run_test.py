@@ -2,9 +2,8 @@
 import os
 import signal
 import subprocess
-import time
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, environment, main, preloadable
 
 
 class Untouched(Case):
@@ -89,15 +88,15 @@ class Untouched(Case):
         with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as running:
             self.assertEqual(running.stdout.readline(), "ready\n")
             os.kill(running.pid, signal.SIGTERM)
-            self.assertEqual(running.wait(timeout=30), 42)
+            self.assertEqual(running.wait(timeout=LONG), 42)
 
     def test_ignored_hangup_stays_ignored(self):
-        script = f'trap "" HUP; "{BUILT["command"]}" run --options=print_summary=0 -- bash -c "sleep 0.5; echo alive"'
-        with subprocess.Popen(["bash", "-c", script], env=environment(), stdout=subprocess.PIPE, text=True,
-                              start_new_session=True) as running:
-            time.sleep(0.2)
+        script = f'trap "" HUP; "{BUILT["command"]}" run --options=print_summary=0 -- bash -c "echo up; read; echo alive"'
+        with subprocess.Popen(["bash", "-c", script], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, start_new_session=True) as running:
+            self.assertEqual(running.stdout.readline(), "up\n")
             os.killpg(running.pid, signal.SIGHUP)
-            self.assertEqual(running.communicate(timeout=30)[0], "alive\n")
+            self.assertEqual(running.communicate("\n", timeout=LONG)[0], "alive\n")
 
 
 class Asked(Case):

@@ -126,9 +126,11 @@ int broken_descriptors() {
   return 0;
 }
 
-// Each call is a finding of its own; its number is printed when the call has returned.
-int numbers(long count) {
+// Each call is a finding of its own; its number is printed when the call has returned. Waits for a byte of
+// input before the call with the number `pause_at`.
+int numbers(long count, long pause_at) {
   for (long i = 0; i < count; ++i) {
+    if (char byte = 0; i == pause_at && read(STDIN_FILENO, &byte, 1) < 0) return 2;
     attend(kHalf, {2, static_cast<std::uint8_t>(1 + i % 120), static_cast<std::uint16_t>(2 + i / 120)}, kHalf,
            kHalf);
     std::printf("%ld\n", i);
@@ -180,7 +182,8 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "backward") return backward();
   if (mode == "inlined") return middle(kFloat) != 0 ? 4 : 0;
   if (mode == "threads") threads(count, calls);
-  if (mode == "numbers") return numbers(count);
+  if (mode == "numbers") return numbers(count, -1);
+  if (mode == "numbers-in-two") return numbers(count, calls);
   if (mode == "fp8") return attend({2, 8, 1}, {2, 8, 1}, {2, 8, 1}, {2, 8, 1}) != 0 ? 4 : 0;
   if (mode == "switched") return switched();
   if (mode == "broken") return broken_descriptors();
