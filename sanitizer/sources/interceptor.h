@@ -41,9 +41,20 @@ void* const* thunks_of(ApiId api);
 
 inline void set_forwarded(CallSlot* slot, const DLTensor* first, const DLTensor* second) {
   if (slot == nullptr) return;
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   slot->forwarded[0].store(first, std::memory_order_relaxed);
   slot->forwarded[1].store(second, std::memory_order_relaxed);
+  slot->thread.store(thread + (first != nullptr ? 1 : 0), std::memory_order_relaxed);
 }
+
+struct InterceptedCall {
+  const DLTensor* const* operands_;
+  std::uintptr_t caller_, kernel_;
+
+  const DLTensor* const* operands() const { return operands_; }
+  std::uintptr_t caller() const { return caller_; }
+  std::uintptr_t kernel() const { return kernel_; }
+};
 
 // Out of line, so that the interceptor itself keeps nothing on the stack and can jump to an observed kernel:
 // the observer then sees the true caller.
@@ -55,7 +66,7 @@ template <ApiId id, typename... Tensors, typename Call>
   Process* mapped = is_watching() ? process() : nullptr;
   if (mapped == nullptr) return call();
   CallSlot* slot = call_slot(*mapped);
-  before_call<id>(*mapped, slot, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
+  before_call<id>(*mapped, slot, InterceptedCall{operands, caller, reinterpret_cast<std::uintptr_t>(kernel)});
   set_forwarded(slot, operands[0], operands[1]);
   int status = call();
   set_forwarded(slot, nullptr, nullptr);

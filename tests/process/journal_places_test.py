@@ -2,6 +2,7 @@
 import os
 import shutil
 import subprocess
+import sys
 
 from support import BUILT, LONG, Case, environment, main, preloadable
 
@@ -118,6 +119,22 @@ class Full(Case):
         self.assertEqual(len(report["watched"]["libraries"]), 1)
         [finding] = report["findings"]
         self.assertEqual(finding["count"], calls)
+
+    def test_a_relative_folder_is_that_of_the_start(self):
+        """Wherever the program goes before it forks: its children's journals lie beside its own."""
+        elsewhere = self.scratch / "elsewhere"
+        elsewhere.mkdir()
+        program = ("import os, runpy, sys; os.chdir(sys.argv[1]); sys.argv = sys.argv[2:]; child = os.fork()\n"
+                   "if child: os.waitpid(child, 0)\n"
+                   "runpy.run_path(sys.argv[0], run_name='__main__')\n")
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library cannot be loaded into Python")
+        done = self.execute(sys.executable, "-c", program, elsewhere, BUILT["source"] + "/programs/ctypes_calls.py", BUILT["kernels"],
+                            LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS="journal=journal:print_summary=0:verbosity=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((len(self.journals()), list(elsewhere.iterdir())), (2, []))
+        for journal in self.journals():  # which verbosity=1 names
+            self.assertIn(f": journal '{journal}'\n", done.stderr)
 
     def test_the_promise_where_it_was_written(self):
         done = self.preloaded(BUILT["linked_calls"])
