@@ -195,7 +195,7 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
   }
   if (!is_new && is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) == kRecorded) {
     write_count(process, scratch, *slot);
-    write_calls(process, scratch, call.api);
+    write_calls(process, scratch, without_options(call.api));
   }
   if (place != 0) remember(process, place + kind, *slot);
 }

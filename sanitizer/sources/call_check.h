@@ -89,8 +89,19 @@ template <ApiId id, std::size_t... operand>
   return is_first;
 }
 
-// Apart and last, so that the clean path keeps nothing on the stack. A Call knows operands(), caller() and
-// kernel(), an address in the copy that is called; the clean path asks for the first alone.
+// The tensors that lie in the options, which are not null; records what breaks the contract.
+void check_options(Process& process, ApiId api, const DLTensor* const* operands, const void* options,
+                   std::uintptr_t caller);
+template <ApiId id, typename Call>
+[[gnu::always_inline]] inline void check_options_of(Process& process, Call call) {
+  if constexpr (kOptionContracts[static_cast<std::size_t>(id)].operand_count != 0) {
+    if (call.options() != nullptr) [[unlikely]]
+      return check_options(process, id, call.operands(), call.options(), call.caller());
+  }
+}
+
+// Apart and last, so that the clean path keeps nothing on the stack. A Call knows operands(), options(),
+// caller() and kernel(), an address in the copy that is called; the clean path asks for the first two alone.
 template <ApiId id, typename Call>
 [[gnu::noinline, gnu::cold]] void record_wrong(Process& process, Call call) {
   record_violation(process, {id, call.operands(), call.caller()});
@@ -100,6 +111,8 @@ template <ApiId id, typename Call>
   record_first_call(process, id, call.kernel());
   if (!accepted<id>(call.operands(), std::make_index_sequence<kContract<id>.operand_count>()))
     record_wrong<id>(process, call);
+  else
+    check_options_of<id>(process, call);
 }
 
 // `slot` is this thread's, or null.
@@ -109,6 +122,7 @@ template <ApiId id, typename Call>
     return record_first<id>(process, call);
   if (!accepted<id>(call.operands(), std::make_index_sequence<kContract<id>.operand_count>())) [[unlikely]]
     return record_wrong<id>(process, call);
+  check_options_of<id>(process, call);
 }
 
 template <ApiId id>

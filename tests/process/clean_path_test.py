@@ -136,7 +136,7 @@ class CleanPath(Case):
         self.check("stepped", "", 150, 1500, "libflash_ref.so")
 
     def test_instructions_of_a_clean_call_without_a_slot(self):
-        self.check("stepped_plain", "origins=0", 20, 160, "libprocess_plain_kernel.so")
+        self.check("stepped_plain", "origins=0", 20, 180, "libprocess_plain_kernel.so")
 
     def test_the_check_can_fail(self):
         """The library does have such instructions elsewhere, and the rule knows them."""

@@ -49,6 +49,7 @@ struct ObservedCall {
   const flash_ref_call_event& event;
 
   const DLTensor* const* operands() const { return event.tensors; }
+  const void* options() const { return event.options; }
   std::uintptr_t caller() const { return reinterpret_cast<std::uintptr_t>(event.caller); }
   std::uintptr_t kernel() const { return copy.low; }
 };
@@ -81,6 +82,7 @@ template <ApiId id>
   CallSlot& slot = likely_call_slot(mapped, thread);
   if (slot.thread.load(std::memory_order_relaxed) != thread) [[unlikely]]
     return see_elsewhere<id>(copy, event);
+  if (reinterpret_cast<std::uintptr_t>(&slot) == 0) __builtin_unreachable();  // saves asking below
   see_with<id>(mapped, &slot, copy, event);
 }
 
@@ -213,8 +215,8 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   Copy* entry = nullptr;
   for (Copy& copy : copies)
     if (copy.slot.load(std::memory_order_relaxed) == &slot) entry = &copy;
-  bool reopened =
-      entry != nullptr;  // at the same address: the slot is empty again, or it refuses the observer
+  // At the same address: the slot is empty again, or it refuses the observer.
+  const bool reopened = entry != nullptr;
   if (entry == nullptr) entry = free_entry();
   if (entry == nullptr) return false;
   entry->low = range.low;
@@ -304,8 +306,7 @@ void say_unwatched(std::string_view path) {
   TextBuffer<1024> note;
   note << "'" << path
        << "' holds flash_ref without an observer slot and was opened by dlmopen: calls that objects of its "
-          "namespace "
-          "make are not seen, only those through an address from dlsym";
+          "namespace make are not seen, only those through an address from dlsym";
   record_process(*mapped, note.c_str(), true);
 }
 

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -90,6 +91,25 @@ int backward() {
   refused += flash_ref_rwkv7_bwd(t, t, t, t, t, t, nullptr, t, nullptr, t, t, t, t, t, t, &state.view,
                                  nullptr) == FLASH_REF_BAD_DTYPE;  // call: rwkv7_bwd
   return refused;
+}
+
+// A tensor of the options alone has a wrong dtype: a mask of `mask` beside brain floats, slopes, offsets.
+int in_options(DLDataType mask, DLDataType slopes, DLDataType offsets) {
+  Tensor q({1, 4, 2, 8}, kBrain), out({1, 4, 2, 8}, kBrain), a_mask({4, 4}, mask), two({2}, slopes);
+  flash_ref_attention_options attention = {};
+  attention.struct_size = sizeof attention;
+  attention.mask = &a_mask.view;
+  attention.alibi_slopes = &two.view;
+  const DLTensor* t = &q.view;
+  int refused = flash_ref_attention_fwd(t, t, t, &out.view, nullptr, &attention) != 0;  // call: mask
+  attention.struct_size =
+      offsetof(flash_ref_attention_options, softcap);  // of a version that ends before them
+  refused += 10 * (flash_ref_attention_fwd(t, t, t, &out.view, nullptr, &attention) != 0);
+  Tensor table({4, 4}, kBrain), first({1}, offsets);
+  flash_ref_rotary_options rotary = {};
+  rotary.struct_size = sizeof rotary;
+  rotary.seqlen_offsets = &first.view;
+  return refused + 100 * (flash_ref_rotary(t, &table.view, &table.view, &out.view, &rotary) != 0);
 }
 
 int wrong() { return attend(kHalf, kFloat, kHalf, kHalf); }
@@ -180,6 +200,8 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "all-float") return attend(kFloat, kFloat, kFloat, kFloat) != 0 ? 4 : 0;
   if (mode == "rotary") return rotate(kFloat, kBrain, kFloat) != 0 ? 4 : 0;
   if (mode == "backward") return backward();
+  if (mode == "options") return in_options(kFloat, kFloat, {0, 32, 1});
+  if (mode == "wrong options") return in_options(kHalf, kBrain, {0, 64, 1});
   if (mode == "inlined") return middle(kFloat) != 0 ? 4 : 0;
   if (mode == "threads") threads(count, calls);
   if (mode == "numbers") return numbers(count, -1);
