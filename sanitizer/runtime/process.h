@@ -41,6 +41,8 @@ struct RepeatSlot {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint32_t> finding;  // index + 1
   std::atomic<std::uint32_t> seen;
+  std::atomic<std::uint32_t> news;       // `seen` at its last new finding
+  std::atomic<std::uint32_t> is_shared;  // by several findings
 };
 
 // What became of a finding: a lost one is tried again when it occurs again.

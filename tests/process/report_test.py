@@ -107,6 +107,14 @@ class Findings(Case):
             self.assertEqual(report["watched"]["calls"]["flash_ref_attention_fwd"], count)
             self.assertIn(f"seen {count} times", done.stderr)
 
+    def test_many_ways_to_one_call(self):
+        """Each is found; once their counts can only be told together, the report says so."""
+        for rounds in (1, 500):
+            _, report = self.calls("ways", rounds)
+            self.assertEqual((len(report["findings"]), sum(finding["count"] for finding in report["findings"])), (20, 20 * rounds))
+            self.assertEqual(["is reached in several ways" in entry["detail"] for entry in report["not_analysed"]],
+                             [] if rounds == 1 else [True])
+
     def test_tensors_in_options(self):
         done, report = self.calls("options")
         self.assertEqual((done.returncode, report["findings"]), (0, []), done.stderr)

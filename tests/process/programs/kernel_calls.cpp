@@ -14,6 +14,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -114,6 +115,26 @@ int in_options(DLDataType mask, DLDataType slopes, DLDataType offsets) {
 
 int wrong() { return attend(kHalf, kFloat, kHalf, kHalf); }
 
+// The same frames around the call, more than a place tells apart, below twenty ways to them.
+template <int deeper>
+__attribute__((noinline)) int through() {
+  const int status = deeper == 0 ? wrong() : through<(deeper > 0 ? deeper - 1 : 0)>();
+  asm volatile("");
+  return status;
+}
+template <int way>
+__attribute__((noinline)) int from_way() {
+  const int status = through<6>();
+  asm volatile("" : : "r"(way));
+  return status;
+}
+template <int... way>
+int ways(long count, std::integer_sequence<int, way...>) {
+  int status = 0;
+  for (long i = 0; i < count; ++i) ((status |= from_way<way>()), ...);
+  return status;
+}
+
 int wrong_times(long count) {
   int status = 0;
   for (long i = 0; i < count; ++i) status |= wrong();
@@ -197,6 +218,7 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "cache-tables") return decode(kHalf, kHalf, kFloat);
   if (mode == "clean") return attend(kHalf, kHalf, kHalf, kHalf) + rotate(kBrain, kBrain, kBrain);
   if (mode == "wrong") return wrong_times(count) != 0 ? 4 : 0;
+  if (mode == "ways") return ways(count, std::make_integer_sequence<int, 20>()) != 0 ? 4 : 0;
   if (mode == "all-float") return attend(kFloat, kFloat, kFloat, kFloat) != 0 ? 4 : 0;
   if (mode == "rotary") return rotate(kFloat, kBrain, kFloat) != 0 ? 4 : 0;
   if (mode == "backward") return backward();
