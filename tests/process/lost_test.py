@@ -204,6 +204,17 @@ class Switches(Case):
         _, report = self.report(self.scratch / "journal")
         self.assertEqual([occurrence["pid"] for finding in report["findings"] for occurrence in finding["occurrences"]], [int(child)])
 
+    def test_another_file_in_the_journals_place_is_left_alone(self):
+        """A job that closed our descriptors makes us open the journal again by its name."""
+        job = self.job("closed")
+        self.assertEqual(job.stdout.readline(), "closed\n")
+        [journal] = self.journals()
+        journal.rename(self.scratch / "away")
+        journal.write_text("the job's own", encoding="utf-8")
+        self.assertEqual(ask(job, 100), "called\n")
+        job.communicate()
+        self.assertEqual(journal.read_text(encoding="utf-8"), "the job's own")
+
     def test_a_job_that_closed_our_descriptors(self):
         job = self.job("closed")
         self.assertEqual(job.stdout.readline(), "closed\n")
