@@ -92,19 +92,20 @@ class Untouched(Case):
             self.assertEqual(running.wait(timeout=LONG), 42)
 
     def test_signals_that_end_or_stop_it(self):
+        """In a group of its own, for in one whose parents have all gone SIGTSTP stops nobody."""
         command = [BUILT["command"], "run", "--options=print_summary=0", "--", BUILT["kernel_calls"], "wait"]
 
         def state(pid):
             return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTSTP):
             with self.subTest(signal=number.name), subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE,
-                                                                    text=True) as running:
+                                                                    preexec_fn=os.setpgrp, text=True) as running:
                 self.assertEqual(running.stdout.readline(), "ready\n")
                 os.kill(running.pid, number)
                 if number != signal.SIGTSTP:
                     self.assertEqual(running.wait(timeout=LONG), -number)
                     continue
-                os.waitid(os.P_PID, running.pid, os.WSTOPPED | os.WNOWAIT)
+                self.until(lambda process=running.pid: state(process) == "T")
                 [child] = pathlib.Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text(encoding="utf-8").split()
                 self.until(lambda process=child: state(process) == "T")
                 os.kill(running.pid, signal.SIGCONT)
