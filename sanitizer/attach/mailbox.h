@@ -16,7 +16,7 @@ inline constexpr char kMailboxThreadName[] = "dts";
 enum class MailboxState : std::uint32_t { kWaiting = 0, kLoaded = 1, kFailed = 2, kGivenUp = 3 };
 
 // How long the helper thread waits for its `go`, which a tool that was ended never gives.
-inline constexpr std::uint64_t kGoSeconds = 10;
+inline constexpr std::uint64_t kGoSeconds = 30;
 
 struct Mailbox {
   char magic[sizeof kMailboxMagic];

@@ -15,27 +15,45 @@
 namespace dtype_guard::san {
 namespace {
 
-constexpr int kForwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+constexpr int kForwarded[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGCONT, SIGPIPE, SIGXFSZ};
 
 std::atomic<pid_t> command_pid{0};
 
 // A terminal sends ^C to the whole foreground group, the command included; only what another process sent to
 // this one alone is passed on.
+// A report that cannot be written (SIGPIPE, SIGXFSZ, of which the kernel says that it sent them) must not end
+// this process before it has taken on the command's status.
 void forward(int signal, siginfo_t* info, void*) {
-  if (info->si_code <= 0) kill(command_pid.load(), signal);
+  if (info->si_code > 0 || info->si_pid == getpid()) return;
+  if (const pid_t pid = command_pid.load(); pid > 0) kill(pid, signal);
+}
+
+// This process stops with the command, as far as its group can be stopped.
+void stop_too(int number, siginfo_t* info, void*) {
+  forward(number, info, nullptr);
+  struct sigaction standard = {}, ours = {};
+  standard.sa_handler = SIG_DFL;
+  sigaction(number, &standard, &ours);
+  raise(number);
+  sigset_t only, mask;
+  sigemptyset(&only);
+  sigaddset(&only, number);
+  sigprocmask(SIG_UNBLOCK, &only, &mask);  // stops here
+  sigprocmask(SIG_SETMASK, &mask, nullptr);
+  sigaction(number, &ours, nullptr);
+}
+
+void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
+  struct sigaction action = {}, old = {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigaction(signal, nullptr, &old);
+  if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
 }
 
 void install_handlers() {
-  struct sigaction action = {};
-  action.sa_sigaction = forward;
-  action.sa_flags = SA_SIGINFO | SA_RESTART;
-  for (int signal : kForwarded) {
-    struct sigaction old = {};
-    sigaction(signal, nullptr, &old);
-    if (old.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
-  }
-  // A report that cannot be written must not end this process before it has taken on the command's status.
-  for (int number : {SIGPIPE, SIGXFSZ}) signal(number, SIG_IGN);
+  for (int signal : kForwarded) install(signal, forward);
+  install(SIGTSTP, stop_too);
 }
 
 [[noreturn]] void become(const Launch& launch, int report, const sigset_t& mask) {
@@ -82,6 +100,7 @@ LaunchResult launch(const Launch& launch) {
     if (count == sizeof error) result.error = error;
     while (waitpid(pid, &result.status, 0) < 0 && errno == EINTR) {
     }
+    command_pid = 0;
   }
   close(pipe_ends[0]);
   return result;

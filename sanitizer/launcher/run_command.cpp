@@ -185,12 +185,17 @@ class Run {
 
   void not_loaded(const LaunchResult& result, Report& report) {
     if (!options_.values.enabled) return;
-    std::string why =
-        "the preload library left no sign of life in the command: it was not loaded, or could not write";
+    const bool may_wait = options_.values.start == Start::kDormant;
+    const std::string why =
+        may_wait
+            ? "the command was started dormant and left no journal: nobody switched it on ('dtype-san on "
+              "PID'), or it called no watched kernel then"
+            : "the preload library left no sign of life in the command: it was not loaded, or could not "
+              "write";
     if (losses_.sentences.empty()) tell("{}", why);
-    is_whole_ = false;
+    is_whole_ = is_whole_ && may_wait;
     report.not_analysed.push_back({arguments_.command.front(), "", "not-watched", why});
-    report.watched->processes.push_back({result.pid, arguments_.command.front(), "", false});
+    if (!may_wait) report.watched->processes.push_back({result.pid, arguments_.command.front(), "", false});
   }
 
   void write(const Report& report, std::ostream& terminal, bool color) {

@@ -99,7 +99,9 @@ std::uint64_t CapturedStack::hash(std::uint64_t seed) const {
   for (std::size_t i = 0; i < python_depth; ++i) {
     const PythonFrame& frame = scratch->python[i];
     key = XXH3_64bits_withSeed(frame.file, std::strlen(frame.file), key);
-    key = XXH3_64bits_withSeed(frame.function, std::strlen(frame.function), key + frame.line);
+    key = XXH3_64bits_withSeed(frame.function, std::strlen(frame.function), key);
+    key =
+        XXH3_64bits_withSeed(&frame.line, sizeof frame.line, key);  // apart: a seed cancels with short names
   }
   return key;
 }

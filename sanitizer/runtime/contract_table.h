@@ -36,6 +36,18 @@ enum class ApiId : std::uint8_t {
 };
 inline constexpr std::size_t kApiCount = static_cast<std::size_t>(ApiId::kCount);
 
+// The number of an API in findings about the tensors of its options, and back.
+constexpr std::size_t kFirstWithOptions = kApiCount + kMaxOwnApis;
+constexpr ApiId with_options(ApiId api) {
+  return static_cast<ApiId>(static_cast<std::size_t>(api) + kFirstWithOptions);
+}
+constexpr ApiId without_options(ApiId api) {
+  const auto index = static_cast<std::size_t>(api);
+  return static_cast<ApiId>(index < kFirstWithOptions ? index : index - kFirstWithOptions);
+}
+
 }  // namespace dtype_guard::san
 
-#include "dtype_san_contracts.inc"  // inline constexpr ApiContract kContracts[kApiCount]
+// inline constexpr ApiContract kContracts[kApiCount], and kOptionContracts[kApiCount] with the tensors of the
+// options behind the others; without any where options have none.
+#include "dtype_san_contracts.inc"

@@ -24,8 +24,7 @@ void directory_path(TextSink& path) {
          << static_cast<std::uint64_t>(geteuid());
     return;
   }
-  char current[1024];
-  if (options.journal.view()[0] != '/' && getcwd(current, sizeof current) != nullptr) path << current << '/';
+  if (options.journal.view()[0] != '/' && !start_folder().empty()) path << start_folder() << '/';
   path << options.journal.view();
 }
 
@@ -82,6 +81,12 @@ std::uint64_t start_of_process(Process& process, char* buffer, std::size_t size)
   return start;
 }
 
+void write_note(Process& process, Scratch& scratch, std::string_view text) {
+  FrameBuilder note(scratch.frame, FrameType::kNote);
+  note.text(text);
+  (void)append_frame(process, note, scratch);
+}
+
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
   const std::size_t length = own_executable(scratch.path, sizeof scratch.path);
@@ -104,6 +109,10 @@ void write_process_frame(Process& process, Scratch& scratch) {
       .u64(start_of_process(process, scratch.text, sizeof scratch.text))
       .u32(was_joined() ? 1 : 0);
   if (append_frame(process, frame, scratch)) process.described.store(1, std::memory_order_relaxed);
+  if (settings().start == Start::kDormant)
+    write_note(process, scratch, "start=dormant: what was called while watching was off is not recorded");
+  if (!settings().follow_children)
+    write_note(process, scratch, "follow_children=0: what children of this process call is not recorded");
 }
 
 // What a forked child finds of its parent, whose other knowledge is wiped there.
@@ -169,6 +178,12 @@ void set_state(Process& process, JournalState state) {
   process.journal.store(static_cast<std::uint32_t>(state), std::memory_order_release);
 }
 
+void tell_place(const Process& process, Scratch& scratch) {
+  TextSink message(scratch.path, sizeof scratch.path);
+  message << "process " << process_id() << ": journal '" << process.journal_path << '\'';
+  say(message.view());
+}
+
 void start(Process& process, Scratch& scratch) {
   if (!settings().follow_children && is_child()) return set_state(process, JournalState::kUnwanted);
   FileStatus status;
@@ -185,6 +200,7 @@ void start(Process& process, Scratch& scratch) {
   set_state(process, JournalState::kOpen);
   tell_control(process.journal_path, {});
   forget_failure(process);
+  if (settings().verbosity >= 1) tell_place(process, scratch);
   describe_process(process, scratch);
   expect_bare_children();
 }

@@ -39,10 +39,12 @@ std::size_t own_contract_count();
 
 inline constinit ApiContract own_contracts[kMaxOwnApis] = {};
 
-// By number: the built-in ones, then the user's.
+// By number: the built-in ones, then the user's, then the built-in ones with options.
 inline const ApiContract& contract_of(ApiId api) {
   auto index = static_cast<std::size_t>(api);
-  return index < kApiCount ? kContracts[index] : own_contracts[index - kApiCount];
+  if (index < kApiCount) return kContracts[index];
+  return index < kFirstWithOptions ? own_contracts[index - kApiCount]
+                                   : kOptionContracts[index - kFirstWithOptions];
 }
 
 }  // namespace dtype_guard::san

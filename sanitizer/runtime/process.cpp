@@ -26,7 +26,7 @@ CallSlot* claim_call_slot(Process& process, std::uintptr_t thread) {
   for (std::size_t i = 0; i < kProbes; ++i) {
     CallSlot& slot = process.calls[(start + i) % Process::kCallSlots];
     std::uintptr_t owner = slot.thread.load(std::memory_order_relaxed);
-    if (owner == thread) return &slot;
+    if (owner == thread || owner == thread + 1) return &slot;
     if (owner == 0 && slot.thread.compare_exchange_strong(owner, thread, std::memory_order_relaxed))
       return &slot;
     if (owner == thread) return &slot;

@@ -30,7 +30,8 @@ inline constexpr std::size_t kMaxCopies = 64;  // of watched libraries
 struct alignas(64) CallSlot {
   std::atomic<std::uintptr_t> thread;
   // The first two operands of a call that an interceptor has counted and is passing on to a library without a
-  // slot. Where that library only forwards it, the kernel's observer must not count it again.
+  // slot. Where that library only forwards it, the kernel's observer must not count it again. `thread` is odd
+  // meanwhile, so that only then a call finds its slot on the slow way, and looks.
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
 };
@@ -40,6 +41,8 @@ struct RepeatSlot {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint32_t> finding;  // index + 1
   std::atomic<std::uint32_t> seen;
+  std::atomic<std::uint32_t> news;       // `seen` at its last new finding
+  std::atomic<std::uint32_t> is_shared;  // by several findings
 };
 
 // What became of a finding: a lost one is tried again when it occurs again.
@@ -129,20 +132,20 @@ inline Process* process() {
 // This thread's slot, claimed if need be; nullptr when all are taken.
 CallSlot* claim_call_slot(Process& process, std::uintptr_t thread);
 
-// The same where it lies in its first place; nullptr else.
-[[gnu::always_inline]] inline CallSlot* likely_call_slot(Process& process) {
-  auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+// Where most threads have theirs: what lies there is this thread's if `thread` says so.
+[[gnu::always_inline]] inline CallSlot& likely_call_slot(Process& process, std::uintptr_t thread) {
   // Thread control blocks are far apart and aligned, so multiply and keep the high bits.
   std::size_t at = (thread * 0x9e3779b97f4a7c15U) >> 54;
   static_assert(Process::kCallSlots == 1U << (64 - 54));
-  CallSlot& slot = process.calls[at];
-  return slot.thread.load(std::memory_order_relaxed) == thread ? &slot : nullptr;
+  return process.calls[at];
 }
 
 inline CallSlot* call_slot(Process& process) {
-  if (CallSlot* slot = likely_call_slot(process)) [[likely]]
-    return slot;
-  return claim_call_slot(process, reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  CallSlot& slot = likely_call_slot(process, thread);
+  if (slot.thread.load(std::memory_order_relaxed) == thread) [[likely]]
+    return &slot;
+  return claim_call_slot(process, thread);
 }
 
 // Beside the slots and not in them: the clean path does without.

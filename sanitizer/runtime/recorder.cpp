@@ -104,9 +104,9 @@ void write_calls(Process& process, Scratch& scratch, ApiId api) {
   abort();
 }
 
-// Places are told apart more coarsely than stacks, so the first repeats of a place look at the whole stack:
-// that finds the other ways to it. From then on only every power of two does.
-constexpr std::uint32_t kFullLooks = 16;
+// Places are told apart more coarsely than stacks, so repeats of a place look at the whole stack: that finds
+// the other ways to it. When so many have found nothing new, only every power of two does.
+constexpr std::uint32_t kFullLooks = 64;
 
 RepeatSlot& repeat_slot(Process& process, std::uint64_t place) {
   return process.repeats[place % Process::kFindingSlots];
@@ -121,7 +121,8 @@ bool count_repeat(Process& process, const WatchedCall& call, std::uint64_t kind)
   if (repeat.key.load(std::memory_order_acquire) != place) return false;
   std::uint32_t finding = repeat.finding.load(std::memory_order_acquire);
   std::uint32_t seen = repeat.seen.fetch_add(1, std::memory_order_relaxed);
-  if (finding == 0 || seen < kFullLooks || is_power_of_two(seen)) return false;
+  const std::uint32_t news = repeat.news.load(std::memory_order_relaxed);
+  if (finding == 0 || seen - news < kFullLooks || is_power_of_two(seen)) return false;
   std::atomic<std::uint64_t>& count = process.findings[finding - 1].count;
   std::uint64_t before = count.load(std::memory_order_relaxed);
   do {
@@ -130,15 +131,40 @@ bool count_repeat(Process& process, const WatchedCall& call, std::uint64_t kind)
   return true;
 }
 
-void remember(Process& process, std::uint64_t place, const FindingSlot& slot) {
+void remember(Process& process, std::uint64_t place, const FindingSlot& slot, bool is_new) {
   RepeatSlot& repeat = repeat_slot(process, place);
   std::uint64_t none = 0;
   if (!repeat.key.compare_exchange_strong(none, place) && none != place) {
     repeat.finding.store(0, std::memory_order_relaxed);  // another place that falls here: the newer one stays
     repeat.seen.store(0, std::memory_order_relaxed);
+    repeat.news.store(0, std::memory_order_relaxed);
+    repeat.is_shared.store(0, std::memory_order_relaxed);
     repeat.key.store(place, std::memory_order_release);
   }
-  repeat.finding.store(slot_index(process, slot) + 1, std::memory_order_release);
+  const std::uint32_t number = slot_index(process, slot) + 1;
+  const std::uint32_t before = repeat.finding.exchange(number, std::memory_order_acq_rel);
+  if (is_new) repeat.news.store(repeat.seen.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  if (before != 0 && before != number) repeat.is_shared.store(1, std::memory_order_relaxed);
+}
+
+// Findings of one place: from some repeat on, each call there is counted for the one that was looked at last.
+void note_shared_counts(Process& process, Scratch& scratch) {
+  std::uint64_t places = 0;
+  for (const RepeatSlot& repeat : process.repeats)
+    places += repeat.is_shared.load(std::memory_order_relaxed) != 0 &&
+                      repeat.seen.load(std::memory_order_relaxed) >
+                          repeat.news.load(std::memory_order_relaxed) + kFullLooks
+                  ? 1
+                  : 0;
+  if (places == 0) return;
+  TextBuffer<256> text;
+  text << places << (places == 1 ? " call instruction is" : " call instructions are")
+       << " reached in several ways: the counts of the findings there are right in sum, not each, and rare "
+          "ways "
+          "may be missing";
+  FrameBuilder note(scratch.frame, FrameType::kNote);
+  note.text(text.view());
+  (void)append_frame(process, note, scratch);
 }
 
 bool is_unwanted(const Process& process) {
@@ -195,9 +221,9 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
   }
   if (!is_new && is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) == kRecorded) {
     write_count(process, scratch, *slot);
-    write_calls(process, scratch, call.api);
+    write_calls(process, scratch, without_options(call.api));
   }
-  if (place != 0) remember(process, place + kind, *slot);
+  if (place != 0) remember(process, place + kind, *slot, is_new);
 }
 
 // Gives the number of findings in the journal.
@@ -212,6 +238,7 @@ std::uint64_t write_counts(Process& process, Scratch& scratch) {
     if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
       write_calls(process, scratch, static_cast<ApiId>(i));
   cupti::record_end(process, scratch);
+  note_shared_counts(process, scratch);
   if (const std::uint64_t bare = take_bare_children(); bare != 0) {
     TextBuffer<256> text;
     text << bare << (bare == 1 ? " child" : " children")
@@ -356,7 +383,9 @@ std::uint64_t record_end(Process& process) {
   frame.u64(process.hook_ns.load(std::memory_order_relaxed));
   const std::uint32_t reason = process.loss_reason.load(std::memory_order_relaxed);
   frame.u64(process.lost.load(std::memory_order_relaxed));
-  frame.text(reason != 0 ? error_text(-static_cast<long>(reason)) : "option max_journal_mb");
+  frame.text(reason != 0 ? error_text(-static_cast<long>(reason))
+             : process.journal_full.load(std::memory_order_relaxed) != 0 ? "option max_journal_mb"
+                                                                         : "");
   (void)append_frame(process, frame, scratch);
   release_journal(process);
   return findings;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -23,6 +24,7 @@ enum : std::uint32_t { kUnread, kReading, kRead };
 constinit Options options;
 char host[65];
 char rank[12];
+char folder[1024];  // in which the process was started, where the journal's place depends on that
 bool launched = false;
 bool started_by_command = false;
 bool joined = false;
@@ -103,6 +105,9 @@ void read_environment() {
                 Complaints::keep, &complaints);
   read_host();
   read_rank();
+  if (!options.journal.empty() && options.journal.view()[0] != '/' &&
+      getcwd(folder, sizeof folder) == nullptr)
+    folder[0] = '\0';
   if (earlier_copy() != nullptr) {  // that one complains too, and two would count each call twice
     options.enabled = false;
     options.help = false;
@@ -142,6 +147,7 @@ const Options& settings() {
 
 std::string_view rank_text() { return rank; }
 std::string_view host_name() { return host; }
+std::string_view start_folder() { return folder; }
 bool is_launched_command() { return launched; }
 bool was_joined() { return joined && process_id() == loading_process; }
 

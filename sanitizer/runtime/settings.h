@@ -14,6 +14,8 @@ const Options& settings();
 
 // RANK, SLURM_PROCID, OMPI_COMM_WORLD_RANK or PMI_RANK, the first that is a number; empty without one.
 std::string_view rank_text();
+// In which a relative `journal` lies, wherever the program goes later; empty where that is absolute.
+std::string_view start_folder();
 // The host's name, fit for a file name.
 std::string_view host_name();
 // Whether `dtype-san run` started exactly this process.

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string_view>
 
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/runtime/process.h"
@@ -89,6 +90,14 @@ std::size_t own_executable(char* path, std::size_t size) {
   static constinit char known[1024];
   ssize_t length = readlink("/proc/self/exe", path, size);
   if (length <= 0) length = readlink("/proc/thread-self/exe", path, size);  // the main thread has ended
+  // A file that was removed, or replaced by a newer build, is known by the name that it had.
+  constexpr std::string_view kGone = " (deleted)";
+  FileStatus status;
+  if (length > 0 && static_cast<std::size_t>(length) < size &&
+      std::string_view(path, length).ends_with(kGone)) {
+    path[length] = '\0';
+    if (!path_status(path, status)) length -= static_cast<ssize_t>(kGone.size());
+  }
   if (length > 0) {
     if (static_cast<std::size_t>(length) < sizeof known)
       memcpy(known, path, static_cast<std::size_t>(length));

@@ -1,5 +1,10 @@
 #include "sanitizer/sources/call_check.h"
 
+#include <flash_ref/flash_ref.h>
+
+#include <cstddef>
+#include <cstring>
+
 #include "sanitizer/runtime/settings.h"
 
 namespace dtype_guard::san {
@@ -19,6 +24,17 @@ bool takes(const OperandContract& contract, const DLTensor* const* operands, std
   return false;
 }
 
+struct OptionTensor {
+  ApiId api;
+  std::uint32_t end;  // of the member, in bytes
+};
+constexpr OptionTensor kOptionTensors[] = {
+#define DTYPE_SAN_OPTION_TENSOR(function, type, member) \
+  {ApiId::function, offsetof(type, member) + sizeof(type::member)},
+#include "sanitizer/sources/flash_ref/option_tensors.inc"
+#undef DTYPE_SAN_OPTION_TENSOR
+};
+
 }  // namespace
 
 Watching decide_watching() {
@@ -28,6 +44,29 @@ Watching decide_watching() {
   Watching unknown = Watching::kUnknown;
   if (!is_decided()) switch_watching(state == Watching::kOn && options.start != Start::kDormant);
   return watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed) ? state : unknown;
+}
+
+void check_options(Process& process, ApiId api, const DLTensor* const* operands, const void* options,
+                   std::uintptr_t caller) {
+  const ApiContract& contract = kOptionContracts[static_cast<std::size_t>(api)];
+  const std::size_t count = kContracts[static_cast<std::size_t>(api)].operand_count;
+  const DLTensor* all[kMaxOperands] = {};
+  for (std::size_t i = 0; i < count; ++i) {
+    all[i] = operands[i];
+    if (all[i] == nullptr && !contract.operands[i].optional) return;  // the kernel's to refuse, unread
+  }
+  std::uint32_t size = 0;
+  std::memcpy(&size, options, sizeof size);  // what they begin with
+  std::size_t at = count;
+  bool good = true;
+  for (const OptionTensor& tensor : kOptionTensors) {
+    if (tensor.api != api) continue;
+    const char* const member = static_cast<const char*>(options) + tensor.end - sizeof(const DLTensor*);
+    if (size >= tensor.end) std::memcpy(&all[at], member, sizeof all[at]);
+    good = good && takes(contract.operands[at], all, at);
+    ++at;
+  }
+  if (!good) record_violation(process, {with_options(api), all, caller});
 }
 
 void before_own_call(Process& process, const WatchedCall& call, std::uintptr_t kernel) {

@@ -70,39 +70,59 @@ template <ApiId id, std::size_t... operand>
   return (operand_accepted<id, operand>(operands) && ...);
 }
 
+// By the thread that owns it, in one instruction: a signal's handler may count between two.
+[[gnu::always_inline]] inline void add_one(std::atomic<std::uint64_t>& count) {
+#if defined(__x86_64__)
+  asm volatile("addq $1, %0" : "+m"(count) : : "cc");
+#else
+  count.fetch_add(1, std::memory_order_relaxed);
+#endif
+}
+
 // Counts a call; true for the first of this API on this thread.
 [[gnu::always_inline]] inline bool count_call(Process& process, CallSlot* slot, ApiId api) {
   auto index = static_cast<std::size_t>(api);
   if (slot == nullptr) [[unlikely]]
     return process.shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0;
-  std::uint64_t before = slot->calls[index].load(std::memory_order_relaxed);
-  slot->calls[index].store(before + 1, std::memory_order_relaxed);
-  return before == 0;
+  const bool is_first = slot->calls[index].load(std::memory_order_relaxed) == 0;
+  add_one(slot->calls[index]);
+  return is_first;
 }
 
-// Apart and last, so that the clean path keeps nothing on the stack.
-template <ApiId id>
-[[gnu::noinline, gnu::cold]] void record_first(Process& process, const DLTensor* const* operands,
-                                               std::uintptr_t caller, std::uintptr_t kernel) {
-  record_first_call(process, id, kernel);
-  if (!accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>()))
-    record_violation(process, {id, operands, caller});
-}
-template <ApiId id>
-[[gnu::noinline, gnu::cold]] void record_wrong(Process& process, const DLTensor* const* operands,
-                                               std::uintptr_t caller) {
-  record_violation(process, {id, operands, caller});
+// The tensors that lie in the options, which are not null; records what breaks the contract.
+void check_options(Process& process, ApiId api, const DLTensor* const* operands, const void* options,
+                   std::uintptr_t caller);
+template <ApiId id, typename Call>
+[[gnu::always_inline]] inline void check_options_of(Process& process, Call call) {
+  if constexpr (kOptionContracts[static_cast<std::size_t>(id)].operand_count != 0) {
+    if (call.options() != nullptr) [[unlikely]]
+      return check_options(process, id, call.operands(), call.options(), call.caller());
+  }
 }
 
-// `slot` is this thread's, or null; `kernel` an address in the copy that is called.
-template <ApiId id>
-[[gnu::always_inline]] inline void before_call(Process& process, CallSlot* slot,
-                                               const DLTensor* const* operands, std::uintptr_t caller,
-                                               std::uintptr_t kernel) {
+// Apart and last, so that the clean path keeps nothing on the stack. A Call knows operands(), options(),
+// caller() and kernel(), an address in the copy that is called; the clean path asks for the first two alone.
+template <ApiId id, typename Call>
+[[gnu::noinline, gnu::cold]] void record_wrong(Process& process, Call call) {
+  record_violation(process, {id, call.operands(), call.caller()});
+}
+template <ApiId id, typename Call>
+[[gnu::noinline, gnu::cold]] void record_first(Process& process, Call call) {
+  record_first_call(process, id, call.kernel());
+  if (!accepted<id>(call.operands(), std::make_index_sequence<kContract<id>.operand_count>()))
+    record_wrong<id>(process, call);
+  else
+    check_options_of<id>(process, call);
+}
+
+// `slot` is this thread's, or null.
+template <ApiId id, typename Call>
+[[gnu::always_inline]] inline void before_call(Process& process, CallSlot* slot, Call call) {
   if (count_call(process, slot, id)) [[unlikely]]
-    return record_first<id>(process, operands, caller, kernel);
-  if (!accepted<id>(operands, std::make_index_sequence<kContract<id>.operand_count>())) [[unlikely]]
-    return record_wrong<id>(process, operands, caller);
+    return record_first<id>(process, call);
+  if (!accepted<id>(call.operands(), std::make_index_sequence<kContract<id>.operand_count>())) [[unlikely]]
+    return record_wrong<id>(process, call);
+  check_options_of<id>(process, call);
 }
 
 template <ApiId id>

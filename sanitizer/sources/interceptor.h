@@ -5,8 +5,10 @@
 //
 // How to add an API (say flash_ref_decode):
 //   1. Its contract goes into rules/contracts/<library>.json.
-//   2. One row goes into sources/<library>/apis.inc: name, C parameters, arguments, tensor operands in the
-//      contract's order. Row and contract are compared at build time.
+//   2. One row goes into sources/<library>/apis.inc: name, C parameters, the last of them `options`,
+//   arguments,
+//      tensor operands in the contract's order. Row and contract are compared at build time. Tensors that lie
+//      in its options have a row each in flash_ref/option_tensors.inc.
 //   3. Nothing else: the export list, the contract table, the interceptor, the observer's check and the
 //      counters are made from that row. A process test that calls the kernel with a wrong dtype shows that it
 //      is seen.
@@ -41,21 +43,35 @@ void* const* thunks_of(ApiId api);
 
 inline void set_forwarded(CallSlot* slot, const DLTensor* first, const DLTensor* second) {
   if (slot == nullptr) return;
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
   slot->forwarded[0].store(first, std::memory_order_relaxed);
   slot->forwarded[1].store(second, std::memory_order_relaxed);
+  slot->thread.store(thread + (first != nullptr ? 1 : 0), std::memory_order_relaxed);
 }
+
+struct InterceptedCall {
+  const DLTensor* const* operands_;
+  const void* options_;
+  std::uintptr_t caller_, kernel_;
+
+  const void* options() const { return options_; }
+  const DLTensor* const* operands() const { return operands_; }
+  std::uintptr_t caller() const { return caller_; }
+  std::uintptr_t kernel() const { return kernel_; }
+};
 
 // Out of line, so that the interceptor itself keeps nothing on the stack and can jump to an observed kernel:
 // the observer then sees the true caller.
 template <ApiId id, typename... Tensors, typename Call>
 [[gnu::always_inline]] inline int intercepted(void* kernel, std::uintptr_t caller, const Call& call,
-                                              Tensors... tensors) {
+                                              const void* options, Tensors... tensors) {
   static_assert(sizeof...(Tensors) == kContract<id>.operand_count);
   const DLTensor* const operands[] = {tensors...};
   Process* mapped = is_watching() ? process() : nullptr;
   if (mapped == nullptr) return call();
   CallSlot* slot = call_slot(*mapped);
-  before_call<id>(*mapped, slot, operands, caller, reinterpret_cast<std::uintptr_t>(kernel));
+  before_call<id>(*mapped, slot,
+                  InterceptedCall{operands, options, caller, reinterpret_cast<std::uintptr_t>(kernel)});
   set_forwarded(slot, operands[0], operands[1]);
   int status = call();
   set_forwarded(slot, nullptr, nullptr);
@@ -77,7 +93,7 @@ template <ApiId id, typename... Tensors, typename Call>
     std::uintptr_t caller;                                                                                  \
     [[gnu::noinline]] int watched parameters const {                                                        \
       return intercepted<ApiId::name>(                                                                      \
-          kernel, caller, [&] { return reinterpret_cast<Function>(kernel) arguments; },                     \
+          kernel, caller, [&] { return reinterpret_cast<Function>(kernel) arguments; }, options,            \
           DTYPE_SAN_STRIP_PARENTHESES tensors);                                                             \
     }                                                                                                       \
     template <std::size_t copy>                                                                             \

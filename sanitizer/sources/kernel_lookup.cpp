@@ -1,6 +1,7 @@
 #include "sanitizer/sources/kernel_lookup.h"
 
 #include <atomic>
+#include <bitset>
 #include <cstring>
 
 #include "sanitizer/capture/loaded_object.h"
@@ -25,46 +26,60 @@ bool answers_to(const LoadedObject& object, const char* needed) {
          std::strcmp(object.soname(), needed) == 0;
 }
 
-// The caller's object and what it needs, breadth first: the loader's local scope.
+// The caller's object and what it needs, breadth first: the loader's local scope. It keeps numbers of objects
+// and not the objects, for the stack that it runs on may be a thread's of a few pages.
 class DependencySearch {
  public:
   DependencySearch(const char* name, std::uintptr_t caller) : name_(name) {
     each_loaded_object([&](const LoadedObject& object) {
-      if (count_ < kMaxObjects) objects_[count_++] = object;
+      if (object.contains(caller)) enqueue(object.index);
       return true;
     });
-    for (std::size_t i = 0; i < count_; ++i)
-      if (objects_[i].contains(caller)) enqueue(i);
   }
 
   void* run() {
-    for (std::size_t next = 0; next < queued_; ++next) {
-      const LoadedObject& object = objects_[queue_[next]];
-      if (void* found = is_own(object) ? nullptr : object.find_function(name_)) return found;
-      object.each_needed(
-          [](void* self, const char* needed) { static_cast<DependencySearch*>(self)->add(needed); }, this);
-    }
+    for (std::size_t next = 0; next < queued_; ++next)
+      if (void* found = look_at(queue_[next])) return found;
     return nullptr;
   }
 
  private:
+  // The kernel in that object; what it needs comes after it. Within the same lock of the loader's list.
+  void* look_at(std::size_t index) {
+    void* found = nullptr;
+    each_loaded_object([&](const LoadedObject& object) {
+      if (object.index != index) return true;
+      if (!is_own(object)) found = object.find_function(name_);
+      if (found == nullptr)
+        object.each_needed(
+            [](void* self, const char* needed) { static_cast<DependencySearch*>(self)->add(needed); }, this);
+      return false;
+    });
+    return found;
+  }
   void add(const char* needed) {
-    for (std::size_t i = 0; i < count_; ++i)
-      if (answers_to(objects_[i], needed)) return enqueue(i);
+    each_loaded_object([&](const LoadedObject& object) {
+      if (!answers_to(object, needed)) return true;
+      enqueue(object.index);
+      return false;
+    });
   }
   void enqueue(std::size_t index) {
-    if (seen_[index]) return;
-    seen_[index] = true;
+    if (index >= kMaxObjects || seen_[index]) return;
+    seen_.set(index);
     queue_[queued_++] = static_cast<std::uint16_t>(index);
   }
 
   const char* name_;
-  LoadedObject objects_[kMaxObjects];
-  bool seen_[kMaxObjects] = {};
+  std::bitset<kMaxObjects> seen_;
   std::uint16_t queue_[kMaxObjects];
-  std::size_t count_ = 0;
   std::size_t queued_ = 0;
 };
+
+// Apart: its room on the stack is taken only where it is needed.
+[[gnu::noinline]] void* find_in_dependencies(const char* name, std::uintptr_t caller) {
+  return DependencySearch(name, caller).run();
+}
 
 }  // namespace
 
@@ -99,7 +114,7 @@ KernelLocation find_kernel(const char* name, std::uintptr_t caller) {
   });
   if (at_start != nullptr) return {at_start, true};
   if (later_count <= 1) return {first_later, false};
-  void* in_scope = DependencySearch(name, caller).run();
+  void* in_scope = find_in_dependencies(name, caller);
   return {in_scope != nullptr ? in_scope : first_later, false};
 }
 

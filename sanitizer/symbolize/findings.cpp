@@ -193,7 +193,8 @@ class Builder {
     return own != nullptr ? own : builtin_contracts().find(name);
   }
 
-  void add_finding(const Journal& journal, const JournalFinding& recorded) {
+  void add_finding(const Journal& journal, JournalFinding recorded) {
+    settle_masks(recorded.operands);
     const Api* api = contract(recorded.api);
     Violation violation = describe(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
     Finding finding;

@@ -363,8 +363,9 @@ class Reader {
       }
     } else if (journal_.problems.empty()) {
       if (std::uint64_t lost = std::uint64_t{*sequences_.rbegin()} + 1 - sequences_.size())
-        problem(fmt::format("{} records are missing ({})", lost,
-                            journal_.loss_reason.empty() ? "was the disk full?" : journal_.loss_reason));
+        problem(fmt::format(
+            "{} records are missing ({})", lost,
+            journal_.loss_reason.empty() ? "was the disk full, or the file cut?" : journal_.loss_reason));
       else if (!journal_.process)
         problem("no record of the process");
       else if (std::uint64_t read = journal_.findings.size() + journal_.unrecorded; read < told_findings_)

@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -67,14 +69,26 @@ Journal broken(const std::string& path, std::string problem) {
   return none;
 }
 
+// A file that has no record in its first megabyte is none of ours, and may be of any size.
+bool may_be_journal(std::string_view start) {
+  constexpr std::size_t kEnough = 1 << 20;
+  static_assert(kLargestFrame < kEnough / 2);
+  char magic[sizeof kJournalMagic];
+  std::memcpy(magic, &kJournalMagic, sizeof magic);
+  return start.size() < kEnough || start.find(std::string_view(magic, sizeof magic)) != start.npos;
+}
+
 // 0, or the errno of the read that failed.
 int read_all(int descriptor, std::string& bytes) {
+  bool is_judged = false;
   for (std::vector<char> part(1 << 20);;) {
     const ssize_t count = read(descriptor, part.data(), part.size());
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) return errno;
     if (count == 0) return 0;
     bytes.append(part.data(), static_cast<std::size_t>(count));
+    if (!is_judged && !may_be_journal(bytes)) return 0;
+    is_judged = bytes.size() >= part.size();
   }
 }
 

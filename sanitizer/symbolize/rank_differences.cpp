@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <set>
+#include <utility>
 
 namespace dtype_guard::san {
 
@@ -32,6 +35,37 @@ std::string difference(const std::string& role, const std::map<int, std::set<std
   for (std::size_t i = 0; i < groups.size(); ++i)
     text += fmt::format("{} {} in {}", i == 0 ? "" : ",", groups[i].first, describe_ranks(groups[i].second));
   return text;
+}
+
+using Dtypes = std::map<std::string, std::string>;  // by role
+
+struct ApiOfRank {
+  std::set<Dtypes> dtypes;
+  std::string place;  // of one call
+};
+
+// A few ranks that have taken another way: nowhere one place with two dtypes, but each of their calls of this
+// API has dtypes that most ranks, who all have the same ones, never have. Nothing is said of fewer than four
+// ranks: stages of a pipeline are all different.
+std::optional<RankDifference> odd_ranks(const std::string& api, const std::map<int, ApiOfRank>& ranks) {
+  std::map<std::set<Dtypes>, std::vector<int>> groups;
+  for (const auto& [rank, calls] : ranks) groups[calls.dtypes].push_back(rank);
+  if (ranks.size() < 4 || groups.size() != 2) return std::nullopt;
+  auto few = groups.begin(), most = std::next(few);
+  if (few->second.size() > most->second.size()) std::swap(few, most);
+  if (4 * few->second.size() > ranks.size() || few->first.size() != 1 || most->first.size() != 1)
+    return std::nullopt;
+  std::string odd, usual;
+  for (const auto& [role, dtype] : *few->first.begin()) {
+    const auto other = most->first.begin()->find(role);
+    if (other == most->first.begin()->end() || other->second == dtype) continue;
+    odd += fmt::format("{}{} is {}", odd.empty() ? "" : ", ", role, dtype);
+    usual += fmt::format("{}{} {}", usual.empty() ? "" : ", ", role, other->second);
+  }
+  if (odd.empty()) return std::nullopt;
+  return RankDifference{api, ranks.at(few->second.front()).place,
+                        fmt::format("{} in {}; at other places {} in {}", odd, describe_ranks(few->second),
+                                    usual, describe_ranks(most->second))};
 }
 
 }  // namespace
@@ -63,6 +97,17 @@ std::vector<RankDifference> rank_differences(const std::vector<RankCall>& calls)
       if (!one.empty()) detail += (detail.empty() ? "" : "; ") + one;
     }
     if (!detail.empty()) found.push_back({place.first, place.second, detail});
+  }
+  std::map<std::string, std::map<int, ApiOfRank>> apis;
+  for (const RankCall& call : calls) {
+    ApiOfRank& seen = apis[call.api][call.rank];
+    seen.dtypes.insert(call.dtypes);
+    seen.place = call.place;
+  }
+  for (const auto& [api, ranks] : apis) {
+    const auto is_known = [&](const RankDifference& one) { return one.api == api; };
+    if (std::any_of(found.begin(), found.end(), is_known)) continue;
+    if (auto odd = odd_ranks(api, ranks)) found.push_back(std::move(*odd));
   }
   return found;
 }

@@ -1,6 +1,7 @@
 // One place in the program, called with one dtype in most ranks and another in a few: usually a checkpoint or
 // a configuration that differs, and a hang or a wrong result later. Said even where each call by itself is
-// allowed.
+// allowed, and also of a few ranks whose calls of an API lie elsewhere and all have dtypes that the others
+// never have.
 #pragma once
 
 #include <map>

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "rules/catalog/catalog.h"
+#include "rules/text/printable.h"
 #include "sanitizer/symbolize/launch_findings.h"
 
 namespace dtype_guard::san {
@@ -105,7 +106,7 @@ void ReportFilter::read_suppressions(const std::string& file) {
     std::string rule = trimmed(entry.substr(0, colon));
     std::string pattern = colon == std::string::npos ? "" : trimmed(entry.substr(colon + 1));
     if (pattern.empty())
-      throw FilterError(fmt::format("{}:{}: '{}', expected RULE:PATTERN", file, number, entry));
+      throw FilterError(fmt::format("{}:{}: '{}', expected RULE:PATTERN", file, number, printable(entry)));
     if (!names_a_rule(rule)) throw FilterError(fmt::format("{}:{}: {}", file, number, unknown_rule(rule)));
     lines_.push_back(
         {rule, pattern, hash == std::string::npos ? "" : trimmed(text.substr(hash + 1)), number});

@@ -103,7 +103,36 @@ class Join {
           return "contradicted";
       }
     }
-    return watched ? "not_reached" : "unknown";
+    return watched && is_whole() && all_placed(finding) ? "not_reached" : "unknown";
+  }
+
+  // Every watched process was watched from its start to its end, and nothing that it told is missing.
+  bool is_whole() const {
+    const auto& processes = report_.watched->processes;
+    const auto is_known = [](const WatchedProcess& one) { return one.complete && !one.joined; };
+    const auto says_nothing = [](const NotAnalysed& entry) { return entry.reason == "ranks-differ"; };
+    return !processes.empty() && std::all_of(processes.begin(), processes.end(), is_known) &&
+           std::all_of(report_.not_analysed.begin(), report_.not_analysed.end(), says_nothing);
+  }
+
+  // The caller's line is known.
+  static bool is_placed(const std::vector<StackFrame>& stack) {
+    return !stack.empty() && !stack.front().file.empty();
+  }
+
+  // Of each API that was called, the places are known, and have lines.
+  bool all_placed(const Finding& finding) const {
+    return std::all_of(finding.sinks.begin(), finding.sinks.end(), [&](const Sink& sink) {
+      const auto calls = report_.watched->calls.find(sink.api);
+      if (calls == report_.watched->calls.end() || calls->second == 0) return true;
+      std::size_t places = 0, placed = 0;
+      for (const AcceptedCall& call : accepted_)
+        if (call.api == sink.api) ++places, placed += is_placed(call.stack) ? 1U : 0U;
+      for (std::size_t i = 0; i < runtime_count_; ++i)
+        if (const Finding& seen = report_.findings[i]; seen.api == sink.api)
+          ++places, placed += is_placed(seen.backtrace) ? 1U : 0U;
+      return places != 0 && places == placed;
+    });
   }
 
   // The joined report has one root: the run's.

@@ -44,6 +44,7 @@ class Judge {
     std::vector<std::string> rules;  // in the catalog's order of precedence
     blame();
     const bool tables = blames_table(), only_tables = blames_only_tables();
+    if (blames_only_others()) return beside_the_group();
     if (kind_ == ApiKind::kKvCache && !only_tables) rules.push_back("kv-cache-dtype-mismatch");
     if (kind_ == ApiKind::kKvCache && tables) rules.push_back("rotary-dtype-mismatch");
     if (kind_ == ApiKind::kRotary) rules.push_back("rotary-dtype-mismatch");
@@ -151,6 +152,21 @@ class Judge {
     });
   }
 
+  // Masks, slopes, lengths: what they must be has nothing to do with what the others are.
+  bool blames_only_others() const {
+    return !blamed_.empty() && std::all_of(blamed_.begin(), blamed_.end(), [](const std::string& role) {
+      const auto kind = role_kind(role);
+      return kind == RoleKind::kIndex || kind == RoleKind::kMask || kind == RoleKind::kSlopes;
+    });
+  }
+
+  Violation beside_the_group() const {
+    const bool has_mask = std::any_of(blamed_.begin(), blamed_.end(), [](const std::string& role) {
+      return role_kind(role) == RoleKind::kMask;
+    });
+    return {has_mask ? "attention-mask-dtype" : "attention-unsupported-dtype", {}, blamed_, message()};
+  }
+
   bool is_blamed(const JournalOperand& operand) const {
     return std::find(blamed_.begin(), blamed_.end(), operand.role) != blamed_.end();
   }
@@ -223,6 +239,16 @@ class Judge {
 };
 
 }  // namespace
+
+void settle_masks(std::vector<JournalOperand>& operands) {
+  for (JournalOperand& operand : operands) {
+    const auto kind = role_kind(operand.role);
+    if (kind != RoleKind::kMask || operand.same_as < 0 || operand.accepts.empty()) continue;
+    const JournalOperand& other = operands[static_cast<std::size_t>(operand.same_as)];
+    if (const auto dtype = dtype_of(other.packed)) operand.accepts.insert(*dtype);
+    operand.same_as = -1;
+  }
+}
 
 std::string dtype_text(std::uint32_t packed) {
   if (auto dtype = dtype_of(packed)) return std::string(name(*dtype));

@@ -29,6 +29,10 @@ Violation describe_reinterpretation(const std::string& api, ApiKind kind,
 // One call of an origin's chain; `role` is the operand that it became, where it wrote that itself.
 PathStep origin_step(const JournalFinding& site, const std::string& role);
 
+// An operand that has a list of its own and may have another's dtype besides is bound to no other: its list
+// takes that dtype in.
+void settle_masks(std::vector<JournalOperand>& operands);
+
 // "float16" or, for what is no dtype, "dtype(code 7, bits 3, lanes 1)".
 std::string dtype_text(std::uint32_t packed);
 

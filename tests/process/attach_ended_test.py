@@ -2,13 +2,13 @@
 doctor say what is true."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
-import time
 
 from attach_support import PauseCase, condition
-from support import BUILT, environment, main
+from support import BUILT, LONG, ask, environment, main
 
 
 def helper_threads(job):
@@ -19,14 +19,12 @@ def helper_threads(job):
 class Ended(PauseCase):
     def killed_in_the_pause(self, job, number=signal.SIGKILL):
         """Returns once the child of the tool has put the thread back."""
-        tracer, tool, trace = self.slow_attach(job)
-        self.assertNotIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
-        os.kill(tool, number)
-        tracer.communicate(timeout=60)
-        self.assertIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+        held = self.held_attach(job)
+        os.kill(held.tool, number)
+        held.finish()
 
     def found(self, job):
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         self.assertIn("calls", self.finish(job))
         _, report = self.report(self.scratch / "journal")
         return report
@@ -36,6 +34,7 @@ class Ended(PauseCase):
         before = condition(job.pid)
         self.killed_in_the_pause(job)
         self.assertEqual(condition(job.pid), before)
+        self.until(lambda: helper_threads(job))
         self.assertEqual(len(helper_threads(job)), 1)
         self.assertIn(f"an attach of it was ended in the middle: 'dtype-san attach {job.pid}' finishes it", self.tool("doctor", job.pid))
         self.assertEqual(self.journals(), [])
@@ -52,11 +51,8 @@ class Ended(PauseCase):
         job = self.start(BUILT["long_job"], "mk")
         before = condition(job.pid)
         self.killed_in_the_pause(job)
-        for _ in range(300):
-            if not helper_threads(job):
-                break
-            time.sleep(0.1)
-        self.assertEqual(helper_threads(job), [], "the helper thread never gives up")
+        self.until(lambda: helper_threads(job))
+        self.until(lambda: not helper_threads(job))  # it gives up
         self.assertEqual(condition(job.pid), before)
         self.assertNotIn("libdtype_san", pathlib.Path(f"/proc/{job.pid}/maps").read_text(encoding="utf-8"))
         self.assertIn("can be attached to", self.tool("doctor", job.pid))
@@ -75,28 +71,25 @@ class Ended(PauseCase):
         """As by Ctrl-Z: the job does not wait for the tool."""
         job = self.start(BUILT["long_job"], "k")
         before = condition(job.pid)
-        tracer, tool, trace = self.slow_attach(job)
-        os.kill(tool, signal.SIGSTOP)
-        for _ in range(200):
-            if "PTRACE_DETACH" in trace.read_text(encoding="utf-8"):
-                break
-            time.sleep(0.05)
-        time.sleep(0.3)  # what comes after
-        self.assertEqual(condition(job.pid), before)
-        os.kill(tool, signal.SIGCONT)
-        said = tracer.communicate(timeout=60)[1]
-        self.assertEqual(tracer.returncode, 0, said)
+        held = self.held_attach(job)
+        os.kill(held.tool, signal.SIGSTOP)
+        self.until(lambda: f"\n{held.tool} --- stopped by SIGSTOP" in re.sub(" +", " ", held.said()))
+        held.go_on()
+        self.until(lambda: "PTRACE_DETACH" in held.said() and condition(job.pid) == before)
+        os.kill(held.tool, signal.SIGCONT)
+        said = held.finish()
+        self.assertEqual(held.tracer.returncode, 0, said)
         self.assertIn("1 copy of flash_ref watched", said)
         self.finish(job)
 
     def test_signals_that_it_ignores(self):
         """As under nohup, or in the background of a script."""
         job = self.start(BUILT["long_job"], "k")
-        tracer, tool, _ = self.slow_attach(job, ignored=(signal.SIGHUP, signal.SIGINT))
+        held = self.held_attach(job, ignored=(signal.SIGHUP, signal.SIGINT))
         for number in (signal.SIGHUP, signal.SIGINT):
-            os.kill(tool, number)
-        said = tracer.communicate(timeout=60)[1]
-        self.assertEqual(tracer.returncode, 0, said)
+            os.kill(held.tool, number)
+        said = held.finish()
+        self.assertEqual(held.tracer.returncode, 0, said)
         self.assertIn("1 copy of flash_ref watched", said)
         self.finish(job)
 
@@ -107,7 +100,7 @@ class Ended(PauseCase):
                 command = [BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()]
                 tools = [subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                          for _ in range(5)]
-                said = [tool.communicate(timeout=100)[1] for tool in tools]
+                said = [tool.communicate(timeout=LONG)[1] for tool in tools]
                 self.assertEqual([tool.returncode for tool in tools], [0] * 5, said)
                 self.assertEqual(sum("was paused for" in text for text in said), 1, said)
                 self.assertEqual(sum("has the library already; it is being watched" in text for text in said), 4, said)
@@ -119,19 +112,22 @@ class Ended(PauseCase):
 
     def test_one_that_waits_says_so(self):
         job = self.start(BUILT["long_job"], "k")
-        tracer, _, _ = self.slow_attach(job)
+        held = self.held_attach(job)
         self.assertRegex(self.tool("doctor", job.pid), rf"another dtype-san \(process \d+\) is joining process {job.pid} at this moment")
-        said = self.tool("attach", job.pid, "--options", self.options())
-        self.assertRegex(said, rf"another dtype-san \(process \d+\) is joining process {job.pid}: waiting for it")
-        self.assertIn("has the library already; it is being watched", said)
-        self.assertEqual(tracer.wait(60), 0)
+        waiting = subprocess.Popen([BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
+                                   env=environment(), text=True, stderr=subprocess.PIPE)
+        self.assertRegex(waiting.stderr.readline(), rf"another dtype-san \(process \d+\) is joining process {job.pid}: waiting for it")
+        held.finish()
+        self.assertEqual(held.tracer.returncode, 0)
+        self.assertIn("has the library already; it is being watched", waiting.communicate(timeout=LONG)[1])
+        self.assertEqual(waiting.returncode, 0)
         self.finish(job)
 
     def test_a_joined_job_that_ends_by_a_signal(self):
         """Its counts are those of the last power of two; the report says so, and that exec may have followed."""
         job = self.start(BUILT["long_job"], "k")
         self.tool("attach", job.pid, "--options", self.options())
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         job.kill()
         job.wait()
         shown, report = self.report(self.scratch / "journal")
@@ -146,7 +142,7 @@ class Ended(PauseCase):
             with self.subTest(kinds=kinds):
                 job = self.start(BUILT["long_job"], kinds)
                 self.tool("attach", job.pid, "--options", self.options())
-                time.sleep(0.3)
+                self.assertEqual(ask(job), "called\n")
                 self.finish(job)
                 _, report = self.report(self.scratch / "journal")
                 [process] = report["watched"]["processes"]

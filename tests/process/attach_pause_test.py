@@ -4,10 +4,9 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 from attach_support import PauseCase, condition, status
-from support import BUILT, main
+from support import BUILT, LONG, ask, main
 
 FILTER = """import ctypes, struct, sys
 allow = ctypes.create_string_buffer(struct.pack("HBBI", 6, 0, 0, 0x7fff0000))
@@ -27,35 +26,32 @@ class Pause(PauseCase):
                     self.skipTest("this test was itself started without that signal, in the background")
                 job = self.start(BUILT["long_job"], "k")
                 before = condition(job.pid)
-                tracer, tool, trace = self.slow_attach(job)
-                self.assertNotIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
-                os.kill(tool, number)
-                tracer.communicate(timeout=60)
-                self.assertEqual(abs(tracer.returncode), number)
-                self.assertIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+                held = self.held_attach(job)
+                os.kill(held.tool, number)
+                held.finish()
+                self.assertEqual(abs(held.tracer.returncode), number)
                 self.assertEqual(condition(job.pid), before)
                 self.assertIn("calls", self.finish(job))
 
     def test_the_job_is_stopped(self):
         job = self.start(BUILT["long_job"], "k")
         before = condition(job.pid)
-        tracer, _, trace = self.slow_attach(job)
+        held = self.held_attach(job)
         os.kill(job.pid, signal.SIGSTOP)
-        said = tracer.communicate(timeout=60)[1]
-        self.assertEqual(tracer.returncode, 1, said)
-        self.assertIn("PTRACE_DETACH", trace.read_text(encoding="utf-8"))
+        said = held.finish()
+        self.assertEqual(held.tracer.returncode, 1, said)
         self.assertIn(f"process {job.pid} was stopped by a signal while it was being joined, and stays so", said)
-        self.assertTrue(status(job.pid)["State"].startswith("T"), status(job.pid)["State"])
+        os.waitid(os.P_PID, job.pid, os.WSTOPPED | os.WNOWAIT)
         self.assertEqual(condition(job.pid), before)
         os.kill(job.pid, signal.SIGCONT)
         self.assertIn("calls", self.finish(job))
 
     def test_the_job_is_killed(self):
         job = self.start(BUILT["long_job"], "k")
-        tracer, _, _ = self.slow_attach(job)
+        held = self.held_attach(job)
         job.kill()
-        said = tracer.communicate(timeout=60)[1]
-        self.assertEqual(tracer.returncode, 1, said)
+        said = held.finish()
+        self.assertEqual(held.tracer.returncode, 1, said)
         self.assertIn(f"process {job.pid} ", said)
         self.assertRegex(said, r"was ended by signal 9 \(Killed\)|has ended|ended while")
         self.assertNotIn("runs on", said)
@@ -69,37 +65,31 @@ class Pause(PauseCase):
 
     def test_the_same_filter_as_the_tool(self):
         """A container's."""
-        code = FILTER.replace('print("ready", flush=True)', """import os, subprocess
-job = subprocess.Popen(["sleep", "60"])
-os.sched_yield()
-import time; time.sleep(0.5)
+        code = FILTER.replace('print("ready", flush=True)', """import subprocess
+job = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0)
+job.stdin.write(b"ready")
+assert job.stdout.read(5) == b"ready"
 done = subprocess.run([*sys.argv[1:3], str(job.pid), *sys.argv[3:]], capture_output=True, text=True)
 job.kill()
 print(done.returncode, done.stdout, done.stderr)""")
         done = subprocess.run([sys.executable, "-c", code, BUILT["command"], "doctor", "--library", BUILT["library"]],
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=True)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONG, check=True)
         self.assertTrue(done.stdout.startswith("0 "), done.stdout)
         self.assertIn("can be attached to", done.stdout)
 
     def test_the_main_thread_has_ended(self):
         job = self.start(BUILT["long_job"], "kX")
-        for _ in range(100):
-            if status(job.pid)["State"].startswith("Z"):
-                break
-            time.sleep(0.02)
-        self.assertTrue(status(job.pid)["State"].startswith("Z"))
+        self.until(lambda: status(job.pid)["State"].startswith("Z"))
         self.assertIn("can be attached to", self.tool("doctor", job.pid))
         self.assertIn("1 copy of flash_ref watched", self.tool("attach", job.pid, "--options", self.options()))
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         self.finish(job)
         _, report = self.report(self.scratch / "journal")
         self.assertEqual([finding["rule"] for finding in report["findings"]], ["rotary-dtype-mismatch"])
         self.assertIn("long_job kX", str(report["watched"]))
 
     def test_a_process_that_has_ended(self):
-        gone = subprocess.Popen(["true"])
-        self.addCleanup(gone.wait)
-        time.sleep(0.3)
+        gone = self.ended()
         self.assertIn("has ended and waits for its parent", self.tool("attach", gone.pid, status=1))
 
     def test_arguments_that_a_terminal_would_obey(self):

@@ -1,12 +1,12 @@
-"""What the tests of attaching share: jobs that are joined, and a pause that is drawn out."""
+"""What the tests of attaching share: jobs that are joined, and a pause that lasts until the test lets it end."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
-import time
 
-from support import BUILT, Case, environment
+from support import BUILT, LONG, Case, environment
 
 
 def status(pid):
@@ -17,6 +17,35 @@ def status(pid):
 def condition(pid):
     """What the pause must leave as it was."""
     return status(pid)["SigBlk"], os.sched_getscheduler(pid)
+
+
+class Held:
+    """An attach, under strace, that has stopped where the job's thread is borrowed and has made its first step."""
+
+    def __init__(self, case, tracer, trace):
+        self.case, self.tracer, self.trace = case, tracer, trace
+        case.until(lambda: tracer.poll() is not None or "--- stopped by SIGSTOP ---" in self.said())
+        step = re.search(r"^(\d+) +ptrace\(PTRACE_SINGLESTEP", self.said(), re.M)
+        case.assertTrue(step, self.said() or tracer.communicate())
+        case.assertNotIn("PTRACE_DETACH", self.said())
+        self.child = int(step[1])  # of the tool; it borrows the thread
+        [self.tool] = map(int, pathlib.Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text(encoding="utf-8").split())
+
+    def said(self):
+        return self.trace.read_text(encoding="utf-8") if self.trace.exists() else ""
+
+    def go_on(self):
+        try:
+            os.kill(self.child, signal.SIGCONT)
+        except ProcessLookupError:
+            pass  # the kernel does that itself where the tool is gone
+
+    def finish(self):
+        """What the tool says, once the thread is back and the tool has ended."""
+        self.go_on()
+        said = self.tracer.communicate(timeout=LONG)[1]
+        self.case.assertIn("PTRACE_DETACH", self.said())
+        return said
 
 
 class PauseCase(Case):
@@ -45,7 +74,7 @@ class PauseCase(Case):
         return job
 
     def finish(self, job):
-        output, errors = job.communicate(timeout=60)
+        output, errors = job.communicate(timeout=LONG)
         self.assertEqual(job.returncode, 0, errors)
         return output
 
@@ -54,27 +83,31 @@ class PauseCase(Case):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
-    def slow_attach(self, job, ignored=()):
-        """Attaches with a pause that is drawn out; gives strace, the tool and the log once the job's thread is borrowed. The
-        tool has a child do that, which strace follows. The tool ignores some signals."""
+    def held_attach(self, job, ignored=()):
+        """An attach that waits in the pause, see Held. The tool ignores some signals."""
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
         trace = self.scratch / "trace"
+        if not (calls := self.calls_to_the_first_step()):
+            self.skipTest("strace shows no step of a thread here")
         trace.unlink(missing_ok=True)
-        tracer = subprocess.Popen(
-            ["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=ptrace", "-e", "inject=ptrace:delay_enter=150000", BUILT["command"],
-             "attach", str(job.pid), "--library", BUILT["library"], "--options", self.options()],
-            env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored])
+        command = self.traced(trace, job, "-e", f"inject=ptrace:signal=STOP:when={calls}")
+        tracer = subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  preexec_fn=lambda: [signal.signal(number, signal.SIG_IGN) for number in ignored])
         self.addCleanup(tracer.communicate)
         self.addCleanup(tracer.kill)
-        for _ in range(600):
-            if tracer.poll() is not None:
-                break
-            if trace.exists() and "PTRACE_SINGLESTEP" in trace.read_text(encoding="utf-8"):
-                [tool] = pathlib.Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text(encoding="utf-8").split()
-                return tracer, int(tool), trace
-            time.sleep(0.02)
-        tracer.kill()
-        error = tracer.communicate()[1]
-        self.skipTest("strace lengthens no call here: " + error)
+        return Held(self, tracer, trace)
+
+    def traced(self, trace, job, *how):
+        return ["strace", "-f", "-qq", "-o", str(trace), "-e", "trace=ptrace", *how, BUILT["command"], "attach", str(job.pid), "--library",
+                BUILT["library"], "--options", self.options()]
+
+    def calls_to_the_first_step(self):
+        """How many of ptrace the child of the tool makes in an attach until the borrowed thread steps."""
+        job, trace = self.start(BUILT["long_job"], "k"), self.scratch / "trace"
+        self.execute(*self.traced(trace, job))
+        self.finish(job)
+        for journal in self.journals():
+            journal.unlink()
+        requests = re.findall(r"ptrace\((\w+)", trace.read_text(encoding="utf-8")) if trace.exists() else []
+        return requests.index("PTRACE_SINGLESTEP") + 1 if "PTRACE_SINGLESTEP" in requests else 0

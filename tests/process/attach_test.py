@@ -6,9 +6,8 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 
-from support import BUILT, Case, environment, main, operands
+from support import BUILT, LONG, Case, ask, environment, main, operands
 
 SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}[os.uname().machine]
 SUMMARY = re.compile(r"calls (\d+) refused (\d+) interrupted (\d+)")
@@ -27,7 +26,7 @@ class Joining(Case):
         if job.poll() is not None:
             return ""
         try:
-            output, errors = job.communicate(timeout=60)
+            output, errors = job.communicate(timeout=LONG)
         except subprocess.TimeoutExpired:
             job.kill()
             raise
@@ -50,15 +49,9 @@ class Joining(Case):
 
     def setUp(self):
         super().setUp()
-        probe = subprocess.Popen(["sleep", "60"])
-        for _ in range(50):  # its loader may still be at work
-            done = self.execute(BUILT["command"], "doctor", probe.pid, "--library", BUILT["library"])
-            refusals = [line for line in done.stdout.splitlines() if line.startswith("no ")]
-            if done.returncode == 0 or any("ptrace" in line or "permission" in line for line in refusals):
-                break
-            time.sleep(0.1)
-        probe.kill()
-        probe.wait()
+        probe = self.echo()
+        done = self.execute(BUILT["command"], "doctor", probe.pid, "--library", BUILT["library"])
+        refusals = [line for line in done.stdout.splitlines() if line.startswith("no ")]
         self.assertTrue(done.returncode == 0 or refusals, done.stdout)
         if refusals:
             self.skipTest("this machine lets no process be traced: " + "; ".join(refusals))
@@ -68,7 +61,7 @@ class Joining(Case):
         said = self.attach(job)
         self.assertIn(f"attached to process {job.pid}", said)
         self.assertIn("1 copy of flash_ref watched", said)
-        time.sleep(0.5)
+        self.assertEqual(ask(job), "called\n")
         calls, refused, interrupted = map(int, SUMMARY.search(self.end(job)).groups())
         self.assertGreater(calls, 0)
         self.assertEqual((refused, interrupted), (calls, 0))
@@ -80,11 +73,11 @@ class Joining(Case):
         self.assertIn("rotate", finding["backtrace"][0]["function"])
         self.assertLessEqual(finding["count"], calls)
 
-    def joined_without_a_slot(self, program, kinds, wait=0.5):
+    def joined_without_a_slot(self, program, kinds):
         job = self.start(BUILT[program], kinds)
         said = self.attach(job)
         self.assertIn("0 copies of flash_ref watched", said)
-        time.sleep(wait)
+        self.assertEqual(ask(job), "called\n")
         calls, refused, interrupted = map(int, SUMMARY.search(self.end(job)).groups())
         self.assertGreater(calls, 0)
         self.assertEqual((refused, interrupted), (calls, 0))
@@ -105,7 +98,7 @@ class Joining(Case):
                     journal.unlink()
 
     def test_a_call_that_is_bound_later(self):
-        said, calls, report = self.joined_without_a_slot("long_job_lazy", "l", wait=2.5)
+        said, calls, report = self.joined_without_a_slot("long_job_lazy", "l")
         self.assertIn("1 bound call is watched now", said)
         self.assertEqual(report["findings"][0]["count"], calls)
 
@@ -119,7 +112,7 @@ class Joining(Case):
         job = self.start(BUILT["long_job_now"], "k")
         self.attach(job)
         self.tool("detach", job.pid)
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         calls, refused, _ = map(int, SUMMARY.search(self.end(job)).groups())
         self.assertEqual(refused, calls)
 
@@ -129,7 +122,8 @@ class Joining(Case):
                 job = self.job(kinds)
                 said = self.attach(job)
                 self.assertRegex(said, r"was paused for \d+\.\d ms")
-                time.sleep(0.3)
+                if "k" in kinds:
+                    self.assertEqual(ask(job), "called\n")
                 self.assertEqual(SUMMARY.search(self.end(job)).group(3), "0", "a system call was interrupted")
 
     def scheduling(self, job):
@@ -160,7 +154,7 @@ class Joining(Case):
         job = self.job("k")
         done = subprocess.run([BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options",
                                f"journal={self.scratch / 'journal'}"], env=environment(), capture_output=True, text=True,
-                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), timeout=60, check=False)
+                              preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN), timeout=LONG, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("was paused for", done.stderr)
 
@@ -177,14 +171,14 @@ class Joining(Case):
     def test_a_dormant_job_records_only_while_it_is_on(self):
         journal = self.scratch / "journal"
         job = self.job("k", LD_PRELOAD=BUILT["library"], DTYPE_SAN_OPTIONS=f"start=dormant:journal={journal}")
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         self.assertIn("switched off", self.tool("doctor", job.pid, "--library", BUILT["library"]).stdout)
         if self.journals():
             self.assertEqual(self.report(journal)[1]["findings"], [])
         self.assertIn("is now watched", self.tool("on", job.pid).stderr)
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         self.tool("off", job.pid)
-        time.sleep(0.1)
+        self.assertEqual(ask(job), "called\n")
         calls = int(SUMMARY.search(self.end(job)).group(1))
         _, report = self.report(journal)
         [finding] = report["findings"]
@@ -212,15 +206,13 @@ class Joining(Case):
 
         stopped = self.job("s")
         os.kill(stopped.pid, signal.SIGSTOP)
-        time.sleep(0.1)
+        os.waitid(os.P_PID, stopped.pid, os.WSTOPPED | os.WNOWAIT)
         self.assertIn("is stopped", self.attach(stopped, status=1))
         os.kill(stopped.pid, signal.SIGCONT)
         self.assertIn("calls 0", self.end(stopped))
 
-        still = subprocess.Popen([BUILT["static_sleeper"]], stdin=subprocess.PIPE)
-        time.sleep(0.1)
+        still = self.echo(program=BUILT["static_sleeper"])
         self.assertIn("has no glibc", self.attach(still, status=1))
-        still.communicate()
 
     def test_doctor(self):
         job = self.job("k")

@@ -1,8 +1,7 @@
 """The CUPTI source of a job that runs already: joined, switched off and on from outside, left. A scripted CUDA plays."""
 import subprocess
-import time
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, environment, main, preloadable
 
 
 class Running(Case):
@@ -16,7 +15,7 @@ class Running(Case):
     def end(self, job, *files):
         for file in files or ("a", "b"):
             (self.scratch / file).touch()
-        output, errors = job.communicate(timeout=60) if job.returncode is None else ("", "")
+        output, errors = job.communicate(timeout=LONG) if job.returncode is None else ("", "")
         self.assertEqual(job.returncode, 0, errors)
         return output
 
@@ -38,9 +37,7 @@ class Running(Case):
 
     def test_detach_gives_the_subscription_back_and_the_job_runs_on(self):
         job = self.watched("wait", "a")
-        time.sleep(0.1)
-        self.tool("detach", job.pid)
-        time.sleep(0.1)  # for the next launch, which is where CUPTI lets go
+        self.tool("detach", job.pid)  # CUPTI lets go at the next launch
         self.assertEqual(self.end(job), "subscriptions 0\n")
         self.assertFalse(self.cupti()["on"])
         self.assertRegex(self.cupti()["why"], "^gave its place back: watching was switched off; before that [0-9]+ launch")
@@ -48,7 +45,6 @@ class Running(Case):
     def test_on_again_is_seen_at_the_next_watched_call(self):
         job = self.watched("wait", "a", "pause", "b", "call", "17", "attention", "1", "2", "3")
         self.tool("off", job.pid)
-        time.sleep(0.1)
         (self.scratch / "a").touch()
         self.assertEqual(job.stdout.readline(), "ready\n")
         self.tool("on", job.pid)
@@ -58,7 +54,6 @@ class Running(Case):
     def test_a_job_that_has_initialised_cuda_is_joined(self):
         job = self.start("wait", "a", "call", "16")
         self.tool("attach", job.pid, "--options", f"cupti=on:journal={self.scratch / 'journal'}", "--library", BUILT["library"])
-        time.sleep(0.1)
         self.assertEqual(self.end(job), "subscriptions 1\n")
         self.assertTrue(self.cupti()["on"])
         _, report = self.report(self.scratch / "journal")

@@ -4,17 +4,14 @@ import os
 import pathlib
 import shutil
 import subprocess
-import time
 
 from attach_support import PauseCase
-from support import BUILT, environment, main, preloadable
+from support import BUILT, ask, environment, main, preloadable
 
 
 class Doctor(PauseCase):
     def test_a_process_that_has_ended(self):
-        gone = subprocess.Popen(["true"])
-        self.addCleanup(gone.wait)
-        time.sleep(0.3)
+        gone = self.ended()
         for command in ("on", "off", "detach"):
             done = self.execute(BUILT["command"], command, gone.pid)
             self.assertEqual((done.returncode, done.stderr),
@@ -22,10 +19,7 @@ class Doctor(PauseCase):
         self.assertIn("cannot be attached to: it has ended and waits for its parent", self.tool("doctor", gone.pid, status=1))
 
     def test_a_library_without_a_kernel_so_far(self):
-        job = subprocess.Popen(["sleep", "60"], env=environment(LD_PRELOAD=preloadable(BUILT["library"])))
-        self.addCleanup(job.wait)
-        self.addCleanup(job.kill)
-        time.sleep(0.3)
+        job = self.echo(LD_PRELOAD=preloadable(BUILT["library"]))
         words = "has the library in it, which has met no watched library yet (or was told enabled=0)"
         self.assertIn(f"ok   {words}", self.tool("doctor", job.pid))
         self.assertIn(f"process {job.pid} {words}", self.tool("attach", job.pid, status=1))
@@ -84,7 +78,7 @@ class Doctor(PauseCase):
         kernels.unlink()
         self.assertIn(self.gone(kernels), self.tool("doctor", job.pid))
         self.assertIn("1 copy of flash_ref watched", self.tool("attach", job.pid, "--options", self.options()))
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         self.finish(job)
         _, report = self.report(self.scratch / "journal")
         self.assertEqual([finding["rule"] for finding in report["findings"]], ["rotary-dtype-mismatch"])
@@ -99,7 +93,7 @@ class Doctor(PauseCase):
                 said = self.tool("attach", job.pid, "--options", self.options())
                 self.assertIn("1 copy of flash_ref watched", said)
                 self.assertNotIn("\x1b", said)
-                time.sleep(0.3)
+                self.assertEqual(ask(job), "called\n")
                 self.finish(job)
                 _, report = self.report(self.scratch / "journal")
                 [finding] = report["findings"]

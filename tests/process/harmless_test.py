@@ -129,13 +129,20 @@ class Storage(Case):
         done, _ = self.report(self.scratch / "journal")
         self.assertEqual(done.returncode, 3, "every write succeeded")
 
-    def changed_while_it_runs(self, change):
+    def changed_while_it_runs(self, change, waits=True):
+        """`change` gets the journal after fifty findings; the job `waits` meanwhile, or goes on."""
         settings = f"journal={self.scratch / 'journal'}:max_findings=3000:print_summary=0"
-        with subprocess.Popen([BUILT["kernel_calls"], "numbers", "2900"], stdout=subprocess.PIPE, text=True,
+        with subprocess.Popen([BUILT["kernel_calls"], "numbers-in-two", "2900", "50"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True,
                               env=environment(LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=settings)) as job:
             for _ in range(50):
                 job.stdout.readline()
-            change(self.journals()[0])
+            if waits:
+                change(self.journals()[0])
+            job.stdin.write("go on")
+            job.stdin.flush()
+            if not waits:
+                change(self.journals()[0])
             self.assertEqual(job.stdout.read().split()[-1], "2899")
             self.assertEqual(job.wait(), 0)
 
@@ -156,7 +163,7 @@ class Storage(Case):
                 done, report = self.report("--options=symbolize=0", self.scratch / "journal")
                 self.assertIn(done.returncode, (1, 3))
                 counts.append(len(report["findings"]))
-        self.changed_while_it_runs(read)
+        self.changed_while_it_runs(read, waits=False)
         self.assertEqual(counts, sorted(counts))
         self.assertGreater(counts[0], 0)
 

@@ -1,6 +1,7 @@
 """Many processes in one report: ranks that differ, and a static report put beside a run."""
 import json
 import struct
+import subprocess
 import time
 
 from journal_test import HEADER, xxh32
@@ -99,6 +100,39 @@ class Static(Case):
     def test_not_reached(self):
         static = [one for one in self.joined("rotary")["findings"] if "static" in one["observed"]]
         self.assertEqual([one["runtime"] for one in static], ["not_reached"])
+
+    def beside(self, *journals):
+        """What is said of the static finding beside these journals."""
+        _, report = self.report("--with", self.lint(), *journals)
+        [static] = [one for one in report["findings"] if "static" in one["observed"]]
+        return static["runtime"]
+
+    def test_nothing_is_denied_without_evidence(self):
+        """That a call was not reached is said only where it would have been seen."""
+        self.preloaded(BUILT["kernel_calls"], "rotary")
+        [journal] = self.journals()
+        self.assertEqual(self.beside(journal), "not_reached")
+        cut = self.scratch / "cut.dtype-san"
+        cut.write_bytes(journal.read_bytes()[:-20])
+        self.assertEqual(self.beside(cut), "unknown")
+        journal.unlink()
+        self.assertEqual(self.beside(cut.parent / "journal"), "unknown")  # nobody was watched
+        for options, mode in (("start=dormant", "switched"), ("follow_children=0", "rotary"), ("", "kill")):
+            with self.subTest(options=options, mode=mode):
+                self.preloaded(BUILT["kernel_calls"], mode, options=options)
+                # Of another API, so that what was seen of this one says nothing.
+                _, report = self.report("--with", self.lint(api="flash_ref_rwkv7_fwd"), self.scratch / "journal")
+                static = [one for one in report["findings"] if one["observed"] == ["static"]]
+                self.assertEqual([one["runtime"] for one in static], ["unknown"])
+                for one in self.journals():
+                    one.unlink()
+
+    def test_a_place_without_a_line_denies_nothing(self):
+        """A call was made from a program that has no lines any more: it may be that one."""
+        program = self.scratch / "bare"
+        subprocess.run(["objcopy", "--strip-all", BUILT["kernel_calls"], program], check=True)
+        self.preloaded(program, "clean")
+        self.assertEqual(self.beside(self.scratch / "journal"), "unknown")
 
     def test_unknown(self):
         static = [one for one in self.joined("clean", api="flash_attn::mha_fwd")["findings"] if "static" in one["observed"]]

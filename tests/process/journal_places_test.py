@@ -2,9 +2,9 @@
 import os
 import shutil
 import subprocess
-import time
+import sys
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, environment, main, preloadable
 
 NOBODY = 65534
 
@@ -107,15 +107,10 @@ class Full(Case):
         job = subprocess.Popen([BUILT["long_job"], "k"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=environment(LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=f"journal={folder}"))
         self.assertEqual(job.stdout.readline(), "ready\n")
-        time.sleep(0.1)
         (folder / "filler").unlink()
         [journal] = folder.glob("*.dtype-san")
-        for _ in range(100):
-            time.sleep(0.05)
-            if journal.stat().st_size != 0:
-                break
-        time.sleep(0.1)
-        calls = int(job.communicate(timeout=60)[0].split()[1])
+        self.until(lambda: journal.stat().st_size != 0)
+        calls = int(job.communicate(timeout=LONG)[0].split()[1])
         done, report = self.report(journal)
         self.assertEqual(done.returncode, 3)
         self.assertIn("records are missing (no space left on device)", done.stderr)
@@ -124,6 +119,22 @@ class Full(Case):
         self.assertEqual(len(report["watched"]["libraries"]), 1)
         [finding] = report["findings"]
         self.assertEqual(finding["count"], calls)
+
+    def test_a_relative_folder_is_that_of_the_start(self):
+        """Wherever the program goes before it forks: its children's journals lie beside its own."""
+        elsewhere = self.scratch / "elsewhere"
+        elsewhere.mkdir()
+        program = ("import os, runpy, sys; os.chdir(sys.argv[1]); sys.argv = sys.argv[2:]; child = os.fork()\n"
+                   "if child: os.waitpid(child, 0)\n"
+                   "runpy.run_path(sys.argv[0], run_name='__main__')\n")
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library cannot be loaded into Python")
+        done = self.execute(sys.executable, "-c", program, elsewhere, BUILT["source"] + "/programs/ctypes_calls.py", BUILT["kernels"],
+                            LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS="journal=journal:print_summary=0:verbosity=1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual((len(self.journals()), list(elsewhere.iterdir())), (2, []))
+        for journal in self.journals():  # which verbosity=1 names
+            self.assertIn(f": journal '{journal}'\n", done.stderr)
 
     def test_the_promise_where_it_was_written(self):
         done = self.preloaded(BUILT["linked_calls"])

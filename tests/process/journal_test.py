@@ -227,6 +227,14 @@ class BadJournals(Case):
         self.assertIn("pipe.dtype-san: cannot be read: not a regular file", done.stderr)
         self.assertEqual(len(report["findings"]), 1)
 
+    def test_a_large_file_of_another_kind_is_not_read(self):
+        large = self.scratch / "large.dtype-san"
+        large.touch()
+        os.truncate(large, 1 << 40)
+        done, report = self.report(self.journal, large)
+        self.assertEqual((done.returncode, len(report["findings"])), (3, 1))
+        self.assertIn("large.dtype-san: not a dtype-san journal: begins with 00 00 00 00", done.stderr)
+
     def test_folder_without_journals(self):
         empty = self.scratch / "empty"
         empty.mkdir()

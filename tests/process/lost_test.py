@@ -3,9 +3,8 @@ away. The job behaves as without the library; what can be recorded is, and what 
 import os
 import subprocess
 import sys
-import time
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, Case, ask, environment, main, preloadable
 
 
 class Lost(Case):
@@ -159,21 +158,28 @@ class Switches(Case):
     def is_on(self, pid):
         return "switched on" in self.tool("doctor", pid, "--library", BUILT["library"])
 
+    def kept_open(self, pid, name):
+        """How many files of that name. A descriptor may be closed while it is looked at."""
+        folder, found = f"/proc/{pid}/fd", 0
+        for descriptor in os.listdir(folder):
+            try:
+                found += name in os.readlink(f"{folder}/{descriptor}")
+            except FileNotFoundError:
+                continue
+        return found
+
     def test_a_child_has_a_switch_of_its_own(self):
         job = self.job("fork")
         _, parent, _, child = job.stdout.readline().split()
-        time.sleep(0.1)
         self.assertIn("is now not watched", self.tool("off", child))
         self.assertEqual((self.is_on(parent), self.is_on(child)), (True, False))
         self.assertIn("is now watched", self.tool("on", child))
         self.assertIn("is now not watched", self.tool("off", parent))
         self.assertEqual((self.is_on(parent), self.is_on(child)), (False, True))
         for pid in (parent, child):
-            switches = [name for name in os.listdir(f"/proc/{pid}/fd")
-                        if "dtype-san-control" in os.readlink(f"/proc/{pid}/fd/{name}")]
-            self.assertEqual(len(switches), 1, "a switch is left over")
-            files = [os.readlink(f"/proc/{pid}/fd/{name}") for name in os.listdir(f"/proc/{pid}/fd")]
-            self.assertEqual(sum(file.endswith(".dtype-san") for file in files), 1, "a parent's journal is left over")
+            self.until(lambda process=pid: self.kept_open(process, ".dtype-san"))  # its first record makes it
+            self.assertEqual(self.kept_open(pid, ".dtype-san"), 1, "a parent's journal is left over")
+            self.assertEqual(self.kept_open(pid, "dtype-san-control"), 1, "a switch is left over")
         job.stdin.close()
         job.stdin = None
         self.assertEqual(job.wait(), 0)
@@ -191,12 +197,23 @@ class Switches(Case):
         _, parent, _, child = job.stdout.readline().split()
         self.assertIn("is now watched", self.tool("on", child))
         self.assertEqual((self.is_on(parent), self.is_on(child)), (False, True))
-        time.sleep(0.2)
+        self.until(self.recorded)
         job.stdin.close()
         job.stdin = None
         self.assertEqual(job.wait(), 0)
         _, report = self.report(self.scratch / "journal")
         self.assertEqual([occurrence["pid"] for finding in report["findings"] for occurrence in finding["occurrences"]], [int(child)])
+
+    def test_another_file_in_the_journals_place_is_left_alone(self):
+        """A job that closed our descriptors makes us open the journal again by its name."""
+        job = self.job("closed")
+        self.assertEqual(job.stdout.readline(), "closed\n")
+        [journal] = self.journals()
+        journal.rename(self.scratch / "away")
+        journal.write_text("the job's own", encoding="utf-8")
+        self.assertEqual(ask(job, 100), "called\n")
+        job.communicate()
+        self.assertEqual(journal.read_text(encoding="utf-8"), "the job's own")
 
     def test_a_job_that_closed_our_descriptors(self):
         job = self.job("closed")
@@ -208,11 +225,11 @@ class Switches(Case):
         said = self.tool("doctor", job.pid, "--library", BUILT["library"])
         self.assertIn("switched off", said)
         self.assertIn("has closed the descriptor of its switch", said)
-        time.sleep(0.1)
-        before = self.report(self.scratch / "journal")[1]["findings"][-1]["count"]
-        time.sleep(0.1)
-        self.assertEqual(self.report(self.scratch / "journal")[1]["findings"][-1]["count"], before)
+        self.assertEqual(ask(job, 100), "called\n")  # a count is written at powers of two
+        self.assertEqual([finding["count"] for finding in self.recorded()], [1])
         self.assertIn("is now watched", self.tool("on", job.pid))
+        self.assertEqual(ask(job, 100), "called\n")
+        self.assertGreater(sum(finding["count"] for finding in self.recorded()), 50)
 
 
 if __name__ == "__main__":

@@ -6,9 +6,8 @@ import shutil
 import struct
 import subprocess
 import sys
-import time
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, ask, environment, main, preloadable
 
 NOBODY = 65534
 
@@ -40,23 +39,16 @@ class Obstacles(Case):
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
-    def running(self, *words):
-        job = subprocess.Popen([str(word) for word in words], stdin=subprocess.DEVNULL)
-        self.addCleanup(job.wait)
-        self.addCleanup(job.kill)
-        time.sleep(0.3)
-        return job
-
     def test_raised_privileges(self):
         program = self.scratch / "raised"
-        shutil.copy2(shutil.which("sleep"), program)
+        shutil.copy2(shutil.which("cat"), program)
         if os.geteuid() != 0:
             self.skipTest("only root can make a program set-uid for another user")
         os.chown(program, NOBODY, NOBODY)
         program.chmod(0o4755)
         self.scratch.chmod(0o755)
-        job = self.running(program, 60)
-        if job.poll() is not None or f"Uid:\t0\t{NOBODY}" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
+        job = self.echo(program=program)
+        if f"Uid:\t0\t{NOBODY}" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
             self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
         words = f"runs with raised privileges ('{program}' is set-uid, set-gid or has file capabilities)"
         self.assertIn(f"process {job.pid} {words}", self.tool("attach", job.pid, "--library", BUILT["library"], status=1))
@@ -64,13 +56,13 @@ class Obstacles(Case):
 
     def test_raised_privileges_seen_by_its_user(self):
         program = self.scratch / "raised"
-        shutil.copy2(shutil.which("sleep"), program)
+        shutil.copy2(shutil.which("cat"), program)
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("only root can be another user here, by setpriv")
         program.chmod(0o4755)
         self.scratch.chmod(0o755)
         nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-        job = self.running(*nobody, program, 60)
+        job = self.echo(*nobody, program=program)
         if f"Uid:\t{NOBODY}\t0" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
             self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
         if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
@@ -83,9 +75,12 @@ class Obstacles(Case):
         small_program(program)
         self.assertIn("is a 32-bit i386 program, the preload library is 64-bit", self.tool("run", "--", program, status=126))
         try:
-            job = self.running(program)
+            job = subprocess.Popen([program])  # what comes back has become another program
         except OSError as error:
             self.skipTest(f"this kernel runs no 32-bit program: {error}")
+        self.addCleanup(job.wait)
+        self.addCleanup(job.kill)
+        self.until(lambda: job.poll() is not None or pathlib.Path(f"/proc/{job.pid}/stat").read_text("utf-8").split(") ")[1][0] == "S")
         if job.poll() is not None:
             self.skipTest("this kernel runs no 32-bit program")
         for command in ("attach", "doctor"):
@@ -107,7 +102,7 @@ class Obstacles(Case):
     def test_another_user(self):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("only root can become another user, and setpriv does it")
-        job = self.running("sleep", "60")
+        job = self.echo()
         as_nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
         for command in ("attach", "off"):
             said = self.tool(command, job.pid, status=1, prefix=as_nobody)
@@ -117,7 +112,7 @@ class Obstacles(Case):
         """As in a container that was not given SYS_PTRACE."""
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("only root has capabilities to be without, and setpriv takes them")
-        job = self.running("sleep", "60")
+        job = self.echo()
         without = ("setpriv", "--bounding-set=-sys_ptrace")
         words = "has capabilities that this command has not, and this command lacks CAP_SYS_PTRACE"
         for command in ("attach", "on"):
@@ -137,12 +132,12 @@ class Obstacles(Case):
         self.assertEqual(job.stdout.readline(), "ready\n")
         self.assertIn("switched off", self.tool("doctor", job.pid, status=0, prefix=without))
         self.assertIn("is now watched", self.tool("on", job.pid, status=0, prefix=without))
-        time.sleep(0.3)
+        self.assertEqual(ask(job), "called\n")
         self.assertIn("is now not watched", self.tool("off", job.pid, status=0, prefix=without))
-        self.assertTrue(job.communicate(timeout=60)[0].startswith("calls"))
+        self.assertTrue(job.communicate(timeout=LONG)[0].startswith("calls"))
         _, report = self.report(self.scratch / "journal")
         self.assertEqual([finding["rule"] for finding in report["findings"]], ["rotary-dtype-mismatch"])
-        other = self.running("sleep", "60")
+        other = self.echo()
         self.assertIn("may not be traced by this user", self.tool("attach", other.pid, status=1, prefix=without))
 
     def with_scope(self, scope, *words):
@@ -160,7 +155,7 @@ class Obstacles(Case):
         if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
             self.skipTest("another user cannot read the build folder")
         without = ("/usr/bin/python3", "-c", NO_TRACING)
-        theirs, ours = self.running(*nobody, "sleep", "60"), self.running("sleep", "60")
+        theirs, ours = self.echo(*nobody), self.echo()
         attach = (BUILT["command"], "attach", "--library", BUILT["library"])
         for scope, prefix, job, words in (
                 (1, (*nobody, *without), theirs, "is no child of this command, and /proc/sys/kernel/yama/ptrace_scope is 1: run as root, "
@@ -182,8 +177,12 @@ class Obstacles(Case):
     def test_another_tracer(self):
         if shutil.which("strace") is None:
             self.skipTest("strace is not installed")
-        job = self.running("sleep", "60")
-        tracer = self.running("strace", "-qq", "-o", self.scratch / "trace", "-p", job.pid)
+        job = self.echo()
+        tracer = subprocess.Popen(["strace", "-qq", "-o", self.scratch / "trace", "-p", str(job.pid)])
+        self.addCleanup(tracer.wait)
+        self.addCleanup(tracer.kill)
+        self.until(lambda: tracer.poll() is not None or f"TracerPid:\t{tracer.pid}\n" in
+                   pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"))
         if tracer.poll() is not None:
             self.skipTest("no process can be traced here")
         self.assertIn(f"is traced by process {tracer.pid} already (a debugger or strace); only one can be",

@@ -55,6 +55,10 @@ class Origins(Case):
     def test_right_calls_have_no_finding(self):
         self.assertEqual(self.report("right")["findings"], [])
 
+    def test_a_call_that_was_refused_wrote_nothing(self):
+        self.assertEqual(self.report("refused")["findings"], [])
+        self.assertIn("2 calls to watched kernels", self.text)
+
     def test_memory_used_again_is_no_origin(self):
         self.assertEqual(self.report("reused")["findings"], [])
         self.assertEqual(self.only("reused-wrong")["path"], [])

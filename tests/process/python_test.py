@@ -3,6 +3,7 @@ import glob
 import os
 import shutil
 import subprocess
+import sys
 
 from support import BUILT, Case, main, marked_line
 
@@ -51,6 +52,33 @@ class Python(Case):
 
     def test_3_13(self):
         self.expect_frames("3.13")
+
+    def many(self, *words):
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library cannot be loaded into Python")
+        done, report = self.run_command(sys.executable, BUILT["source"] + "/programs/many_callers.py", BUILT["kernels"], *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        if f"{sys.version_info[0]}.{sys.version_info[1]}" not in ("3.11", "3.12", "3.13") or not hasattr(sys, "_getframe"):
+            self.skipTest("Python frames of this version are not known")
+        return report
+
+    def test_each_line_of_each_function_is_a_finding(self):
+        report = self.many("lines")
+        callers = sorted((finding["backtrace"][2]["function"], finding["count"]) for finding in report["findings"])
+        self.assertEqual(callers, [("both", 1), ("both", 1), ("f1", 1), ("f2", 1), ("f3", 1), ("f4", 1)])
+        self.assertEqual(len({finding["backtrace"][2]["line"] for finding in report["findings"]}), 6)
+
+    def test_a_helper_that_many_functions_call(self):
+        report = self.many("helper", 20)
+        self.assertEqual({finding["backtrace"][2]["function"]: finding["count"] for finding in report["findings"]},
+                         {f"caller_{number}": 20 for number in range(60)})
+        self.assertEqual(report["not_analysed"], [])
+
+    def test_the_function_that_wrote_the_operand(self):
+        [finding] = self.many("writers")["findings"]
+        [step] = finding["path"]
+        self.assertIn("write_second", [frame["function"] for frame in step["backtrace"]])
+        self.assertNotIn("write_first", [frame["function"] for frame in step["backtrace"]])
 
     def test_unknown_version_is_said(self):
         finding, report = self.run_with("3.10")

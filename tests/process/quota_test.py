@@ -6,7 +6,7 @@ import shutil
 import struct
 import subprocess
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, environment, main, preloadable
 
 NUMBERS = 1000
 EDQUOT = 122
@@ -33,7 +33,7 @@ class Quota(Case):
         settings = {"LD_PRELOAD": preloadable(BUILT["library"]),
                     "DTYPE_SAN_OPTIONS": f"journal={journal}:max_findings=3000{options}"}
         return subprocess.run([BUILT["kernel_calls"], "numbers", str(NUMBERS)], env=environment(**settings), cwd=self.scratch,
-                              capture_output=True, text=True, timeout=120, check=False, **rest)
+                              capture_output=True, text=True, timeout=LONG, check=False, **rest)
 
     def ran_on(self, done, journal):
         """The job runs to its end; it is said once that the journal is not whole, and the report says so too. Gives the

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 
-from support import BUILT, Case, environment, main, marked_line, preloadable
+from support import BUILT, LONG, Case, environment, main, marked_line, preloadable
 
 PROGRAM = BUILT["source"] + "/programs/ranks.py"
 RANKS, ODD = 4, 2
@@ -27,7 +27,7 @@ class Ranks(Case):
         self.journal = self.scratch / "journal"
 
     def run_job(self, *words, **changes):
-        done = subprocess.run([str(word) for word in words], env=environment(**changes), cwd=self.scratch, timeout=200,
+        done = subprocess.run([str(word) for word in words], env=environment(**changes), cwd=self.scratch, timeout=LONG,
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         ranks = dict(re.findall(r"rank (\d+) pid (\d+) status", done.stdout))

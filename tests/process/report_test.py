@@ -107,6 +107,31 @@ class Findings(Case):
             self.assertEqual(report["watched"]["calls"]["flash_ref_attention_fwd"], count)
             self.assertIn(f"seen {count} times", done.stderr)
 
+    def test_many_ways_to_one_call(self):
+        """Each is found; once their counts can only be told together, the report says so."""
+        for rounds in (1, 500):
+            _, report = self.calls("ways", rounds)
+            self.assertEqual((len(report["findings"]), sum(finding["count"] for finding in report["findings"])), (20, 20 * rounds))
+            self.assertEqual(["is reached in several ways" in entry["detail"] for entry in report["not_analysed"]],
+                             [] if rounds == 1 else [True])
+
+    def test_tensors_in_options(self):
+        done, report = self.calls("options")
+        self.assertEqual((done.returncode, report["findings"]), (0, []), done.stderr)
+        done, report = self.calls("wrong options")
+        self.assertEqual(done.returncode, 101, done.stderr)  # the kernels agree, and the shorter struct is fine
+        found = {finding["api"]: finding for finding in report["findings"]}
+        self.assertEqual(sorted(found), ["flash_ref_attention_fwd", "flash_ref_rotary"])
+        mask, offsets = found["flash_ref_attention_fwd"], found["flash_ref_rotary"]
+        self.assertEqual((mask["rule"], offsets["rule"]), ("attention-mask-dtype", "attention-unsupported-dtype"))
+        self.assertEqual([sink["role"] for sink in mask["sinks"]], ["alibi_slopes", "mask"])
+        self.assertEqual(mask["location"]["line"], marked_line("kernel_calls.cpp", "mask"))
+        self.assertEqual((operands(mask)["mask"], operands(mask)["q"], operands(offsets)["seqlen_offsets"]),
+                         ("float16", "bfloat16", "int64"))
+        accepted = {operand["role"]: operand["accepts"] for operand in mask["operands"]}
+        self.assertEqual(sorted(accepted["mask"]), ["bfloat16", "bool", "float32"])
+        self.assertEqual((mask["count"], report["watched"]["calls"]["flash_ref_attention_fwd"]), (1, 2))
+
     def test_threads_are_counted_exactly(self):
         _, report = self.calls("threads", 8, 2000)
         self.assertEqual(sum(finding["count"] for finding in report["findings"]), 8 * 2000)

@@ -1,10 +1,10 @@
 """The program's own behaviour is untouched: output, exit status, signals, descriptors, errno."""
 import os
+import pathlib
 import signal
 import subprocess
-import time
 
-from support import BUILT, Case, environment, main, preloadable
+from support import BUILT, LONG, Case, environment, main, preloadable
 
 
 class Untouched(Case):
@@ -89,15 +89,45 @@ class Untouched(Case):
         with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, text=True) as running:
             self.assertEqual(running.stdout.readline(), "ready\n")
             os.kill(running.pid, signal.SIGTERM)
-            self.assertEqual(running.wait(timeout=30), 42)
+            self.assertEqual(running.wait(timeout=LONG), 42)
+
+    def test_signals_that_end_or_stop_it(self):
+        """In a group of its own, for in one whose parents have all gone SIGTSTP stops nobody."""
+        command = [BUILT["command"], "run", "--options=print_summary=0", "--", BUILT["kernel_calls"], "wait"]
+
+        def state(pid):
+            return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTSTP):
+            with self.subTest(signal=number.name), subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE,
+                                                                    preexec_fn=os.setpgrp, text=True) as running:
+                self.assertEqual(running.stdout.readline(), "ready\n")
+                os.kill(running.pid, number)
+                if number != signal.SIGTSTP:
+                    self.assertEqual(running.wait(timeout=LONG), -number)
+                    continue
+                self.until(lambda process=running.pid: state(process) == "T")
+                [child] = pathlib.Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text(encoding="utf-8").split()
+                self.until(lambda process=child: state(process) == "T")
+                os.kill(running.pid, signal.SIGCONT)
+                self.until(lambda process=child: state(process) == "S")
+                os.kill(running.pid, signal.SIGTERM)
+                self.assertEqual(running.wait(timeout=LONG), 42)
+
+    def test_a_dormant_command_that_nobody_switches_on(self):
+        done, report = self.run_command(BUILT["kernel_calls"], "clean", options=["--options", "start=dormant"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the command was started dormant and left no journal: nobody switched it on", done.stderr)
+        self.assertNotIn("sign of life", done.stderr)
+        self.assertNotIn("closing record", done.stderr)
+        self.assertEqual([entry["reason"] for entry in report["not_analysed"]], ["not-watched"])
 
     def test_ignored_hangup_stays_ignored(self):
-        script = f'trap "" HUP; "{BUILT["command"]}" run --options=print_summary=0 -- bash -c "sleep 0.5; echo alive"'
-        with subprocess.Popen(["bash", "-c", script], env=environment(), stdout=subprocess.PIPE, text=True,
-                              start_new_session=True) as running:
-            time.sleep(0.2)
+        script = f'trap "" HUP; "{BUILT["command"]}" run --options=print_summary=0 -- bash -c "echo up; read; echo alive"'
+        with subprocess.Popen(["bash", "-c", script], env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              text=True, start_new_session=True) as running:
+            self.assertEqual(running.stdout.readline(), "up\n")
             os.killpg(running.pid, signal.SIGHUP)
-            self.assertEqual(running.communicate(timeout=30)[0], "alive\n")
+            self.assertEqual(running.communicate("\n", timeout=LONG)[0], "alive\n")
 
 
 class Asked(Case):

@@ -26,6 +26,7 @@ def environment(**changes):
     return {**kept, **changes}
 
 
+LONG = 600  # seconds: what takes longer hangs
 LINKS = tempfile.TemporaryDirectory(prefix="dtype-san-links-")
 
 
@@ -50,9 +51,9 @@ class Case(unittest.TestCase):
 
     def execute(self, *words, **changes):
         return subprocess.run([str(word) for word in words], env=environment(**changes), cwd=self.scratch,
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=LONG, check=False)
 
-    def until(self, condition, seconds=90):
+    def until(self, condition, seconds=LONG):
         """What `condition` gives once it is true. A sleep of some length is right on some machines only."""
         end = time.monotonic() + seconds
         while not (found := condition()):
@@ -81,8 +82,40 @@ class Case(unittest.TestCase):
     def report(self, *words):
         """`dtype-san report` with the JSON it wrote, or None."""
         report = self.scratch / "report.json"
+        report.unlink(missing_ok=True)
         done = self.execute(BUILT["command"], "report", f"--format=json={report}", *words)
         return done, json.loads(report.read_text(encoding="utf-8")) if report.exists() else None
+
+
+    def recorded(self):
+        """The findings that are in the journals by now."""
+        report = self.report("--options=symbolize=0", self.scratch / "journal")[1] if self.journals() else None
+        return report["findings"] if report else []
+
+    def echo(self, *words, program="cat", **changes):
+        """A job that has come to its own code and waits for input: it has given back a line."""
+        job = subprocess.Popen([*map(str, words), str(program)], env=environment(**changes), text=True, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        job.stdin.write("ready\n")
+        job.stdin.flush()
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        return job
+
+    def ended(self, *words):
+        """A process that has ended and waits for its parent."""
+        job = subprocess.Popen(words or ["true"])
+        self.addCleanup(job.wait)
+        os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT)
+        return job
+
+
+def ask(job, line=""):
+    """Writes a line to a job and gives its answer."""
+    job.stdin.write(f"{line}\n")
+    job.stdin.flush()
+    return job.stdout.readline()
 
 
 def marked_line(program, name):

@@ -41,6 +41,12 @@ class Surroundings(Case):
     def test_floating_point_units(self):
         self.same("units")
 
+    def test_a_small_stack(self):
+        """A coroutine's or a signal handler's, of two pages; the first call needs most."""
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented program needs more")
+        self.same("small stack", missing=["came back"])
+
     def core_dump(self, folder, words, **variables):
         """The exit status as the kernel gives it, and the core files that were left."""
         folder.mkdir()

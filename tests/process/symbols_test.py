@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import threading
 
-from support import BUILT, Case, main
+from support import BUILT, Case, environment, main, preloadable
 
 
 class Server:
@@ -109,6 +109,23 @@ class Symbols(Case):
         functions, lines, refused = self.frames("--sysroot", self.scratch / "image")
         self.assertFalse(any(functions) or any(lines), functions)
         self.assertIn("its build-id is another one than when the program ran", refused[0])
+
+    def test_a_program_that_was_built_anew_while_it_ran(self):
+        """Its file is gone when the first call is recorded; where the same one lies there again, or elsewhere, it has lines."""
+        kept = self.scratch / "kept"
+        shutil.copy2(self.program, kept)
+        with subprocess.Popen([self.program, "numbers-in-two", "1", "0"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                              env=environment(LD_PRELOAD=preloadable(BUILT["library"]),
+                                              DTYPE_SAN_OPTIONS=f"journal={self.scratch / 'journal'}:print_summary=0")) as job:
+            self.until(lambda: self.journals())  # it has started
+            self.program.unlink()
+            job.communicate(b"go on")
+        self.assertFalse(any(self.frames()[0]))
+        shutil.move(kept, self.program)
+        self.assertNamed(self.frames())
+        sysroot = self.scratch / "image"
+        self.move_below(sysroot)
+        self.assertNamed(self.frames("--sysroot", sysroot))
 
     def test_sysroot_that_is_none(self):
         done = self.execute(BUILT["command"], "report", "--sysroot", self.scratch / "nowhere", self.scratch)

@@ -10,6 +10,7 @@
 #include "sanitizer/sources/cupti/launch_callback.h"
 #include "sanitizer/sources/cupti/libcupti.h"
 #include "sanitizer/sources/cupti/session.h"
+#include "sanitizer/sources/flash_ref/observed_copies.h"
 
 namespace dtype_guard::san::cupti {
 
@@ -76,7 +77,7 @@ void start() {
     launch_settings.times_casts = settings().cast_time && launch_settings.driver.has_events();
     was_watching.store(is_watching(), std::memory_order_relaxed);
     launch_settings.session.fetch_add(1, std::memory_order_relaxed);
-    if (session.start(functions, on_callback, nullptr)) follows_calls.store(true, std::memory_order_relaxed);
+    if (session.start(functions, on_callback, nullptr)) follow_calls();
   } else {
     session.refuse(reason.c_str());
   }

@@ -21,16 +21,16 @@ constexpr std::size_t kMaxApis = 64;  // of one copy
 struct Copy;
 
 // What is done with an event.
-using See = void (*)(const Copy&, const flash_ref_call_event&);
+using See = void (*)(Copy&, const flash_ref_call_event&);
 
-// Of a function that has no contract here.
-void see_nothing(const Copy&, const flash_ref_call_event&) {}
+// Of a function that has no contract here, or another number of tensors than it.
+void see_nothing(Copy&, const flash_ref_call_event&) {}
 
 struct Copy {
   std::atomic<const flash_ref_observer_slot*> slot{nullptr};
   std::uintptr_t low = 0, high = 0;  // of the object that it lies in
   flash_ref_observer observer = {};
-  See see[kMaxApis] = {};  // by the copy's own numbers
+  std::atomic<See> see[kMaxApis] = {};  // by the copy's own numbers
   ApiId api[kMaxApis] = {};
 };
 // Constant: a copy may announce itself before our constructors run.
@@ -38,49 +38,65 @@ constinit Copy copies[kMaxCopies];
 constinit std::atomic<bool> changing{false};
 
 // An interceptor has seen this very call already.
-[[gnu::always_inline]] inline bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
-  if (slot == nullptr) return false;
-  const void* first = slot->forwarded[0].load(std::memory_order_relaxed);
-  if (first != event.tensors[0]) [[likely]]
-    return false;
-  return first != nullptr && slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
+bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
+  if (slot == nullptr || slot->thread.load(std::memory_order_relaxed) % 2 == 0) return false;
+  return slot->forwarded[0].load(std::memory_order_relaxed) == event.tensors[0] &&
+         slot->forwarded[1].load(std::memory_order_relaxed) == event.tensors[1];
 }
+
+struct ObservedCall {
+  const Copy& copy;
+  const flash_ref_call_event& event;
+
+  const DLTensor* const* operands() const { return event.tensors; }
+  const void* options() const { return event.options; }
+  std::uintptr_t caller() const { return reinterpret_cast<std::uintptr_t>(event.caller); }
+  std::uintptr_t kernel() const { return copy.low; }
+};
 
 template <ApiId id>
 [[gnu::always_inline]] inline void see_with(Process& process, CallSlot* slot, const Copy& copy,
                                             const flash_ref_call_event& event) {
-  if (is_forwarded(slot, event)) [[unlikely]]
-    return;
-  auto caller = reinterpret_cast<std::uintptr_t>(event.caller);
   if (event.phase == FLASH_REF_BEFORE) {
-    before_call<id>(process, slot, event.tensors, caller, copy.low);
+    before_call<id>(process, slot, ObservedCall{copy, event});
   } else {
-    after_call<id>(process, event.tensors, caller, event.status);
+    after_call<id>(process, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller), event.status);
   }
 }
 
-// With tables and counters that are still to be had, or that do not lie where most lie.
+// With counters that are still to be had, do not lie where most lie, or are marked: the call may be
+// forwarded.
 template <ApiId id>
-[[gnu::noinline]] void see_elsewhere(const Copy& copy, const flash_ref_call_event& event) {
-  if (Process* mapped = process()) see_with<id>(*mapped, call_slot(*mapped), copy, event);
+[[gnu::noinline]] void see_elsewhere(Copy& copy, const flash_ref_call_event& event) {
+  Process* mapped = process();
+  if (mapped == nullptr) return;
+  CallSlot* slot = call_slot(*mapped);
+  if (!is_forwarded(slot, event)) see_with<id>(*mapped, slot, copy, event);
 }
 
 // What is rare is jumped to, here and below it, so that the clean path saves no registers.
 template <ApiId id>
-[[gnu::aligned(64)]] void see(const Copy& copy, const flash_ref_call_event& event) {
-  if (event.tensor_count != kContract<id>.operand_count) [[unlikely]]
-    return;
-  Process* mapped = process_mapping.load(std::memory_order_acquire);
-  if (mapped == nullptr) [[unlikely]]
+[[gnu::aligned(64)]] void see(Copy& copy, const flash_ref_call_event& event) {
+  Process& mapped = *process_mapping.load(std::memory_order_acquire);
+  const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+  CallSlot& slot = likely_call_slot(mapped, thread);
+  if (slot.thread.load(std::memory_order_relaxed) != thread) [[unlikely]]
     return see_elsewhere<id>(copy, event);
-  CallSlot* slot = likely_call_slot(*mapped);
-  if (slot == nullptr) [[unlikely]]
-    return see_elsewhere<id>(copy, event);
-  see_with<id>(*mapped, slot, copy, event);
+  if (reinterpret_cast<std::uintptr_t>(&slot) == 0) __builtin_unreachable();  // saves asking below
+  see_with<id>(mapped, &slot, copy, event);
+}
+
+// The first call of a function of this copy: what holds for all of them is looked at once.
+template <ApiId id>
+void see_first(Copy& copy, const flash_ref_call_event& event) {
+  if (process() == nullptr) return;
+  const See next = event.tensor_count == kContract<id>.operand_count ? see<id> : see_nothing;
+  copy.see[event.api_index].store(next, std::memory_order_release);
+  next(copy, event);
 }
 
 template <std::size_t own>
-void see_own(const Copy& copy, const flash_ref_call_event& event) {
+void see_own(Copy& copy, const flash_ref_call_event& event) {
   constexpr auto kApi = static_cast<ApiId>(kApiCount + own);
   Process* mapped = process();
   if (mapped == nullptr || event.tensor_count != contract_of(kApi).operand_count) return;
@@ -93,7 +109,7 @@ void see_own(const Copy& copy, const flash_ref_call_event& event) {
 }
 
 constexpr See kSee[] = {
-#define DTYPE_SAN_API(name, parameters, arguments, operands) see<ApiId::name>,
+#define DTYPE_SAN_API(name, parameters, arguments, operands) see_first<ApiId::name>,
 #include "sanitizer/sources/apis.inc"
 #undef DTYPE_SAN_API
 };
@@ -117,7 +133,7 @@ void find_see(const char* name, See& see, ApiId& api) {
 
 // Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
 // on the stack.
-[[gnu::noinline, gnu::cold]] void notify_launches(const Copy& copy, const flash_ref_call_event& event) {
+void see_with_launches(Copy& copy, const flash_ref_call_event& event) {
   if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
   const ApiId api = copy.api[event.api_index];
   const bool is_watched = copy.see[event.api_index] != see_nothing && event.tensor_count > 0 &&
@@ -130,7 +146,7 @@ void find_see(const char* name, See& see, ApiId& api) {
     cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(api), event.tensors,
                       reinterpret_cast<std::uintptr_t>(event.caller));
   }
-  copy.see[event.api_index](copy, event);
+  copy.see[event.api_index].load(std::memory_order_acquire)(copy, event);
 }
 
 void notify(void* context, const flash_ref_call_event* event);
@@ -140,15 +156,28 @@ void notify(void* context, const flash_ref_call_event* event);
   notify(context, event);
 }
 
+// Of a copy with no more functions than there is room for, while no launches are followed.
 [[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
   if (!is_switched_on()) [[unlikely]]
     return is_decided() ? void() : notify_first(context, event);
-  if (event->api_index >= kMaxApis) [[unlikely]]
-    return;
-  const Copy& copy = *static_cast<const Copy*>(context);
-  if (cupti::follows_calls.load(std::memory_order_relaxed)) [[unlikely]]
-    return notify_launches(copy, *event);
-  copy.see[event->api_index](copy, *event);
+  Copy& copy = *static_cast<Copy*>(context);
+  copy.see[event->api_index].load(std::memory_order_acquire)(copy, *event);
+}
+
+void notify_with_launches(void* context, const flash_ref_call_event* event) {
+  if (is_watching() && event->api_index < kMaxApis) see_with_launches(*static_cast<Copy*>(context), *event);
+}
+
+void notify_of_many(void* context, const flash_ref_call_event* event) {
+  if (event->api_index < kMaxApis) notify(context, event);
+}
+
+// Also after the observer was added: the copy reads it with each call.
+void choose_notify(Copy& copy, const flash_ref_observer_slot& slot) {
+  const auto chosen = cupti::follows_calls.load() ? notify_with_launches
+                      : slot.api_count > kMaxApis ? notify_of_many
+                                                  : notify;
+  __atomic_store_n(&copy.observer.notify, chosen, __ATOMIC_RELEASE);
 }
 
 struct Range {
@@ -186,8 +215,8 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
   Copy* entry = nullptr;
   for (Copy& copy : copies)
     if (copy.slot.load(std::memory_order_relaxed) == &slot) entry = &copy;
-  bool reopened =
-      entry != nullptr;  // at the same address: the slot is empty again, or it refuses the observer
+  // At the same address: the slot is empty again, or it refuses the observer.
+  const bool reopened = entry != nullptr;
   if (entry == nullptr) entry = free_entry();
   if (entry == nullptr) return false;
   entry->low = range.low;
@@ -202,8 +231,9 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
       settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
-                       notify, entry, nullptr};
-  entry->slot.store(&slot, std::memory_order_release);
+                       notify_of_many, entry, nullptr};
+  entry->slot.store(&slot);
+  choose_notify(*entry, slot);
   int status = slot.add(&entry->observer);
   if (status == FLASH_REF_OBSERVER_OK && settings().verbosity >= 2) {
     TextBuffer<256> message;
@@ -276,8 +306,7 @@ void say_unwatched(std::string_view path) {
   TextBuffer<1024> note;
   note << "'" << path
        << "' holds flash_ref without an observer slot and was opened by dlmopen: calls that objects of its "
-          "namespace "
-          "make are not seen, only those through an address from dlsym";
+          "namespace make are not seen, only those through an address from dlsym";
   record_process(*mapped, note.c_str(), true);
 }
 
@@ -308,6 +337,12 @@ void observe_foreign_copies() {
   observe_all(found);
   if (path[0] != '\0') say_unwatched(path);
   if (found.count != 0) record_now();
+}
+
+void follow_calls() {
+  cupti::follows_calls.store(true);
+  for (Copy& copy : copies)
+    if (const flash_ref_observer_slot* slot = copy.slot.load()) choose_notify(copy, *slot);
 }
 
 bool is_observed(std::uintptr_t address) {

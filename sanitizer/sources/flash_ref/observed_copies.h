@@ -18,6 +18,9 @@ void observe_loaded_copies();
 // What cannot be watched there is written to the journal.
 void observe_foreign_copies();
 
+// From now on CUPTI's launches are told which call they belong to.
+void follow_calls();
+
 // Whether the copy that holds this address is watched by its slot.
 bool is_observed(std::uintptr_t address);
 bool observes_any_copy();

@@ -4,8 +4,9 @@
  *   low N        the limit is N; says the number of the next open(), and how many more there are
  *   chroot DIR, user UID, size BYTES   from then on in another root, as another user, with a file size limit
  *   removed DIR  every file in that folder is removed first
- *   fork         prints "parent PID child PID"; both call until their input ends
- *   closed       prints "closed" when every descriptor from 3 on is closed, and calls until its input ends */
+ *   fork         prints "parent PID child PID" once both are out of fork(); both call until their input ends
+ *   closed       prints "closed" when every descriptor from 3 on is closed; makes as many calls as a line of
+ *                input says, and answers "called" */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -38,6 +39,13 @@ static void call_until_input_ends(void) {
   struct pollfd input = {STDIN_FILENO, POLLIN, 0};
   do call_wrongly();
   while (poll(&input, 1, 5) == 0);
+}
+
+static void answer_until_input_ends(void) {
+  for (char line[32]; fgets(line, sizeof line, stdin) != NULL;) {
+    for (long left = atol(line); left > 0; --left) call_wrongly();
+    puts("called");
+  }
 }
 
 static void remove_all(const char* folder) {
@@ -85,7 +93,12 @@ int main(int argc, char** argv) {
     call_wrongly();
   } else if (!strcmp(mode, "fork")) {
     call_wrongly();
+    int ends[2];
+    char byte = 0;
+    if (pipe(ends) != 0) return 77;
     const pid_t child = fork();
+    if (child == 0 && write(ends[1], &byte, 1) != 1) return 77;
+    if (child != 0 && read(ends[0], &byte, 1) != 1) return 77;
     if (child != 0) printf("parent %d child %d\n", (int)getpid(), (int)child);
     call_until_input_ends();
     if (child != 0) waitpid(child, NULL, 0);
@@ -93,7 +106,7 @@ int main(int argc, char** argv) {
     call_wrongly();
     for (int i = 3; i < 1024; ++i) close(i);
     puts("closed");
-    call_until_input_ends();
+    answer_until_input_ends();
   }
   return 0;
 }

@@ -7,12 +7,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -92,7 +94,46 @@ int backward() {
   return refused;
 }
 
+// A tensor of the options alone has a wrong dtype: a mask of `mask` beside brain floats, slopes, offsets.
+int in_options(DLDataType mask, DLDataType slopes, DLDataType offsets) {
+  Tensor q({1, 4, 2, 8}, kBrain), out({1, 4, 2, 8}, kBrain), a_mask({4, 4}, mask), two({2}, slopes);
+  flash_ref_attention_options attention = {};
+  attention.struct_size = sizeof attention;
+  attention.mask = &a_mask.view;
+  attention.alibi_slopes = &two.view;
+  const DLTensor* t = &q.view;
+  int refused = flash_ref_attention_fwd(t, t, t, &out.view, nullptr, &attention) != 0;  // call: mask
+  attention.struct_size =
+      offsetof(flash_ref_attention_options, softcap);  // of a version that ends before them
+  refused += 10 * (flash_ref_attention_fwd(t, t, t, &out.view, nullptr, &attention) != 0);
+  Tensor table({4, 4}, kBrain), first({1}, offsets);
+  flash_ref_rotary_options rotary = {};
+  rotary.struct_size = sizeof rotary;
+  rotary.seqlen_offsets = &first.view;
+  return refused + 100 * (flash_ref_rotary(t, &table.view, &table.view, &out.view, &rotary) != 0);
+}
+
 int wrong() { return attend(kHalf, kFloat, kHalf, kHalf); }
+
+// The same frames around the call, more than a place tells apart, below twenty ways to them.
+template <int deeper>
+__attribute__((noinline)) int through() {
+  const int status = deeper == 0 ? wrong() : through<(deeper > 0 ? deeper - 1 : 0)>();
+  asm volatile("");
+  return status;
+}
+template <int way>
+__attribute__((noinline)) int from_way() {
+  const int status = through<6>();
+  asm volatile("" : : "r"(way));
+  return status;
+}
+template <int... way>
+int ways(long count, std::integer_sequence<int, way...>) {
+  int status = 0;
+  for (long i = 0; i < count; ++i) ((status |= from_way<way>()), ...);
+  return status;
+}
 
 int wrong_times(long count) {
   int status = 0;
@@ -126,9 +167,11 @@ int broken_descriptors() {
   return 0;
 }
 
-// Each call is a finding of its own; its number is printed when the call has returned.
-int numbers(long count) {
+// Each call is a finding of its own; its number is printed when the call has returned. Waits for a byte of
+// input before the call with the number `pause_at`.
+int numbers(long count, long pause_at) {
   for (long i = 0; i < count; ++i) {
+    if (char byte = 0; i == pause_at && read(STDIN_FILENO, &byte, 1) < 0) return 2;
     attend(kHalf, {2, static_cast<std::uint8_t>(1 + i % 120), static_cast<std::uint16_t>(2 + i / 120)}, kHalf,
            kHalf);
     std::printf("%ld\n", i);
@@ -175,12 +218,16 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "cache-tables") return decode(kHalf, kHalf, kFloat);
   if (mode == "clean") return attend(kHalf, kHalf, kHalf, kHalf) + rotate(kBrain, kBrain, kBrain);
   if (mode == "wrong") return wrong_times(count) != 0 ? 4 : 0;
+  if (mode == "ways") return ways(count, std::make_integer_sequence<int, 20>()) != 0 ? 4 : 0;
   if (mode == "all-float") return attend(kFloat, kFloat, kFloat, kFloat) != 0 ? 4 : 0;
   if (mode == "rotary") return rotate(kFloat, kBrain, kFloat) != 0 ? 4 : 0;
   if (mode == "backward") return backward();
+  if (mode == "options") return in_options(kFloat, kFloat, {0, 32, 1});
+  if (mode == "wrong options") return in_options(kHalf, kBrain, {0, 64, 1});
   if (mode == "inlined") return middle(kFloat) != 0 ? 4 : 0;
   if (mode == "threads") threads(count, calls);
-  if (mode == "numbers") return numbers(count);
+  if (mode == "numbers") return numbers(count, -1);
+  if (mode == "numbers-in-two") return numbers(count, calls);
   if (mode == "fp8") return attend({2, 8, 1}, {2, 8, 1}, {2, 8, 1}, {2, 8, 1}) != 0 ? 4 : 0;
   if (mode == "switched") return switched();
   if (mode == "broken") return broken_descriptors();
@@ -193,7 +240,10 @@ int run(const std::string& mode, long count, long calls) {
   if (mode == "kill") wrong_times(5), raise(SIGKILL);
   if (mode == "segv") wrong(), raise(SIGSEGV);
   if (mode == "_exit") wrong_times(3), _exit(6);
-  if (mode == "signal") return raise(static_cast<int>(count));
+  if (mode == "signal") {  // which the shell that started the tests in its background has ignored, perhaps
+    signal(static_cast<int>(count), SIG_DFL);
+    return raise(static_cast<int>(count));
+  }
   if (mode == "errno") {
     errno = 77;
     wrong();

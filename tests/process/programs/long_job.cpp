@@ -1,8 +1,9 @@
 // A job that runs until its input ends, for the tests that join it: threads that allocate, load libraries,
 // fork, wait in system calls that an interruption would fail, and call flash_ref with a wrong dtype all the
-// while. Prints "ready", and at the end what it has seen: "calls N refused N interrupted N".
+// while. Prints "ready", and at the end what it has seen: "calls N refused N interrupted N". No call is made
+// after that. A line of input is answered by "called" when three calls have begun and ended since.
 //   long_job KINDS     m malloc, d dlopen, f fork, e epoll_wait, s nanosleep, k kernels, l kernels
-//                      after two seconds, p kernels through an address from dlsym, c computing;
+//                      from the first line of input on, p kernels through an address from dlsym, c computing;
 //                      E, R: the main thread, which attaching prefers, waits in epoll_wait, or in a
 //                      recv with a time limit, and not in read; X: it ends, the others run on;
 //                      x: the job ends by becoming /bin/true, q: by _exit
@@ -21,6 +22,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,6 +30,8 @@
 namespace {
 
 std::atomic<long> calls{0}, refused{0}, interrupted{0};
+std::atomic<bool> is_asked{false};
+std::mutex calling;  // held for a call and its count, and from the end on
 std::string kinds = "k";
 
 void allocate() {
@@ -55,6 +59,11 @@ void wait_for_events() {
   for (;;) {
     if (epoll_wait(queue, &event, 1, 200) < 0 && errno == EINTR) interrupted += 1;
   }
+}
+
+void pause_shortly() {
+  const timespec pause = {0, 1'000'000};
+  nanosleep(&pause, nullptr);
 }
 
 bool input_ended(int wait_ms) {
@@ -106,12 +115,13 @@ void rotate_by(decltype(&flash_ref_rotary) by) {
   table.shape = table_shape;
   table.dtype = {kDLBfloat, 16, 1};
   for (;;) {
+    std::unique_lock<std::mutex> turn(calling);
     const int status = by != nullptr ? by(&x, &table, &table, &x, nullptr)
                                      : flash_ref_rotary(&x, &table, &table, &x, nullptr);  // call: rotate
     calls += 1;
     if (status != 0) refused += 1;
-    const timespec pause = {0, 1'000'000};
-    nanosleep(&pause, nullptr);
+    turn.unlock();
+    pause_shortly();
   }
 }
 
@@ -148,8 +158,7 @@ void start(char kind) {
       break;
     case 'l':
       std::thread([] {
-        const timespec while_joined = {2, 0};
-        nanosleep(&while_joined, nullptr);
+        while (!is_asked) pause_shortly();
         rotate();
       }).detach();
       break;
@@ -166,7 +175,13 @@ void start(char kind) {
 [[noreturn]] void wait_for_end() {
   char byte = 0;
   while (read(STDIN_FILENO, &byte, 1) > 0) {
+    is_asked = true;
+    constexpr long kWanted = 3, kMayHaveBegun = 1;
+    for (const long before = calls; calls < before + kWanted + kMayHaveBegun;) pause_shortly();
+    std::puts("called");
+    std::fflush(stdout);
   }
+  calling.lock();
   std::printf("calls %ld refused %ld interrupted %ld\n", calls.load(), refused.load(), interrupted.load());
   std::fflush(stdout);
   if (kinds.find('x') != kinds.npos) execl("/bin/true", "true", nullptr);
@@ -179,6 +194,8 @@ void start(char kind) {
 int main(int argc, char** argv) {
   if (argc > 1) kinds = argv[1];
   for (const char kind : kinds) start(kind);
+  for (const bool calls_on = kinds.find_first_of("kp") != kinds.npos; calls_on && calls == 0;)
+    pause_shortly();
   std::puts("ready");
   std::fflush(stdout);
   if (kinds.find('E') != kinds.npos) wait_for_input_event();

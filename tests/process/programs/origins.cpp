@@ -87,6 +87,14 @@ int run(const std::string& mode) {
     rotate(x, first, kBrain);
     return attend(first, kHalf, kHalf);
   }
+  if (mode == "refused") {  // a call whose dtypes are right and whose shapes are not writes nothing
+    first = filled(9);
+    Memory table = filled(2);
+    constexpr std::int64_t kShort[2] = {3, 4};
+    DLTensor from = tensor(x, kBrain), t = tensor(table, kBrain, kShort, 2), to = tensor(first, kBrain);
+    if (flash_ref_rotary(&from, &t, &t, &to, nullptr) == 0) return 98;
+    return attend(first, kHalf, kHalf);
+  }
   if (mode == "freed") {  // the memory is gone, and its address read by a call that is refused
     auto* gone = new Memory(128);
     rotate(x, *gone, kFloat);

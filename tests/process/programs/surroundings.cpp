@@ -8,10 +8,12 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -161,6 +163,22 @@ void refused_writes(int error) {
   std::printf("answered %d\n", status);
 }
 
+// The first call of the process, on a stack that it suffices for without us.
+void small_stack(std::size_t size) {
+  static ucontext_t back, small;
+  void* const memory = mmap(nullptr, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* const stack = static_cast<char*>(memory) + 4096;
+  if (memory == MAP_FAILED || mprotect(stack, size, PROT_READ | PROT_WRITE) != 0) return;
+  getcontext(&small);
+  small.uc_stack.ss_sp = stack;
+  small.uc_stack.ss_size = size;
+  small.uc_link = &back;
+  makecontext(
+      &small, [] { call_wrongly(); }, 0);
+  swapcontext(&back, &small);
+  std::puts("came back");
+}
+
 void run(const std::string& mode, const char* more) {
   if (mode == "core") {
     print_core_settings();
@@ -175,6 +193,7 @@ void run(const std::string& mode, const char* more) {
   if (mode == "closing") closing(more);
   if (mode == "environment") environment();
   if (mode == "units") units();
+  if (mode == "small stack") small_stack(8192);
   if (mode == "quota") refused_writes(EDQUOT);
   if (mode == "broken disk") refused_writes(EIO);
 }

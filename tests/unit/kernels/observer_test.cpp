@@ -224,7 +224,7 @@ TEST_CASE("a child that is forked inside a callback can remove observers once it
   REQUIRE(slot().add(&forking) == FLASH_REF_OBSERVER_OK);
   RotaryArguments().call();
   if (child == 0) {
-    alarm(20);  // ends a child that waits for ever
+    alarm(300);  // ends a child that waits for ever
     _exit(slot().remove(&forking) == FLASH_REF_OBSERVER_OK ? 0 : 1);
   }
   int status = 0;

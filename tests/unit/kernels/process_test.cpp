@@ -46,7 +46,7 @@ TEST_CASE("a process forked after a call with threads can call too, and gets the
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    alarm(60);  // ends a child that hangs
+    alarm(300);  // ends a child that hangs
     LargeCall call;
     _exit(call.run() == FLASH_REF_OK && call.out.memory() == parent.out.memory() ? 0 : 1);
   }

@@ -166,7 +166,7 @@ TEST_CASE("a lost record is noticed") {
   }
   Journal journal = read_journal(out.bytes, "j");
   REQUIRE(journal.problems.size() == 1);
-  CHECK(journal.problems[0] == "1 records are missing (was the disk full?)");
+  CHECK(journal.problems[0] == "1 records are missing (was the disk full, or the file cut?)");
 }
 
 TEST_CASE("counts inside a record never make the reader go beyond it") {
