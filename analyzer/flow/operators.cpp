@@ -56,8 +56,14 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
 
   Operands given = operands(instruction, *op, state);
   record_product(activation, instruction, *op, given.inputs, state);
-  const Value element =
-      apply(activation, instruction, *op, std::move(given.inputs), given.dtypes, given.has_dtype, state);
+  std::vector<GivenTensors> tensors_given;
+  for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
+  Value element;
+  for (const Operator* form : forms_of_tensors(*op, tensors_given)) {
+    const Value one =
+        apply(activation, instruction, *form, given.inputs, given.dtypes, given.has_dtype, state);
+    element = element.is_bottom() ? one : join(element, one, symbols_);
+  }
   if (op->list_result) return wrap_list(activation, instruction, element, state);
   return marked_product(activation, instruction, *op, element);
 }
@@ -66,7 +72,7 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);
-    const bool shape = name == "size" || name == "shape";
+    const bool shape = name == "size" || name == "shape" || name == "sizes" || name == "repeats";
     for (const Value& element :
          shape ? std::vector<Value>{} : elements(state, argument(state, instruction, i))) {
       Input input{name, tensors(state, element), instruction.args[i].value};
