@@ -16,6 +16,9 @@ std::size_t as_factor(const std::string& makes_10, const LintOptions& options = 
   const std::string product = "  %11 = op mul(%1, %10) ; 7:3-7:9 \"q * w\"\n";
   return findings(attention_main(kSizes + makes_10 + product, "%11", "%2", "%3"), options).size();
 }
+std::string autocast(const std::string& device) {
+  return "  %30 = const true\n  set_autocast " + device + "(on=%30, dtype=%102)\n";
+}
 std::string constant(const std::string& value) { return "  %13 = const " + value + "\n"; }
 
 TEST_CASE("a shape tells the rank by each name that the headers have for it") {
@@ -45,8 +48,8 @@ TEST_CASE("dropout that does not train passes integers on") {
 
 TEST_CASE("autocast sees no product in the powers 0, 1 and -1 of a matrix") {
   const auto raised = [](const std::string& name, const std::string& n) {
-    return as_factor(constant(n) + "  %12 = op ones(%21)\n  %10 = op " + name + "(self=%12, n=%13)\n",
-                     {{"autocast-bf16"}});
+    return as_factor(autocast("cuda") + constant(n) + "  %12 = op ones(%21)\n  %10 = op " + name +
+                     "(self=%12, n=%13)\n");
   };
   for (const char* name : {"matrix_power", "linalg_matrix_power"}) {
     CHECK(raised(name, "1") == 1);
@@ -91,17 +94,18 @@ TEST_CASE("a target of floats makes cross entropy multiply") {
 }
 
 TEST_CASE("the rank decides which pooling and which border autocast on the CPU meets") {
-  const LintOptions cpu{{"autocast-bf16"}, false, "cpu"};
+  const LintOptions cpu{{"bf16"}, false, "cpu"};
   const auto asked = [&](int dimensions, const std::string& call) {
     std::string shape = "  %12 = pack(%20";
     for (int i = 1; i < dimensions; ++i) shape += ", %20";
-    return as_query(shape + ")\n  %14 = op view(self=%1, size=%12)\n" + constant("\"reflect\"") +
-                        "  %10 = op " + call + "\n",
+    return as_query(autocast("cpu") + shape + ")\n  %14 = op view(self=%1, size=%12)\n" +
+                        constant("\"reflect\"") + "  %10 = op " + call + "\n",
                     cpu);
   };
   CHECK(asked(3, "local_response_norm(input=%14)") == 0);
   CHECK(asked(4, "local_response_norm(input=%14)") == 1);
-  CHECK(asked(3, "local_response_norm(input=%1)") == 0);
+  const std::string unknown = "  %15 = const unknown\n  %14 = op view(self=%1, size=%15)\n";
+  CHECK(as_query(autocast("cpu") + unknown + "  %10 = op local_response_norm(input=%14)\n", cpu) == 0);
   CHECK(asked(3, "pad(self=%14, mode=%13)") == 1);
   CHECK(asked(5, "pad(self=%14, mode=%13)") == 0);
   CHECK(asked(4, "pad(self=%14, mode=%13)") == 0);
