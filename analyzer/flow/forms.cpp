@@ -167,6 +167,18 @@ const Operator* spaced(const Operator& plain, const Instruction& instruction, co
   return !is_given(spacing, info) || number ? &plain : nullptr;
 }
 
+// What comes out complex is said; what the default is hangs on the release.
+const Operator* transformed(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  const bool back = plain.name == "istft";
+  const std::size_t position = back ? 9 : 7;
+  const Argument* given = argument_of(instruction, "return_complex", position);
+  if (back && !is_given(given, info)) return &plain;
+  const bool* complex = stated<bool>(instruction, info, "return_complex", position);
+  if (!complex) return nullptr;
+  if (*complex != back) return &plain;
+  return find_operator(back ? "istft.complex" : "stft.real");
+}
+
 using Form = const Operator* (*)(const Operator&, const Instruction&, const FunctionInfo&);
 const std::map<std::string_view, Form>& forms() {
   static const std::map<std::string_view, Form> all = {
@@ -191,6 +203,8 @@ const std::map<std::string_view, Form>& forms() {
       {"linalg_norm", norm_by_name},
       {"linalg_matrix_norm", norm_by_name},
       {"gradient", spaced},
+      {"stft", transformed},
+      {"istft", transformed},
   };
   return all;
 }
@@ -266,6 +280,12 @@ std::vector<const Operator*> forms_of_tensors(const Operator& op, const std::vec
   } else if (op.name == "local_response_norm") {
     const Rank rank = known(given, "input").rank;
     return either(rank.max > 3, &op, rank.min <= 3, find_operator("local_response_norm.sequence"));
+  } else if (op.name == "inner") {
+    const Rank left = known(given, "self").rank, right = known(given, "tensor").rank;
+    return either(left.max > 1 || right.max > 1, &op, left.min <= 1 && right.min <= 1,
+                  find_operator("inner.vector"));
+  } else if (op.name == "tensordot") {
+    return {&op, find_operator("tensordot.all")};  // all dimensions, or not
   } else if (op.name == "pad.reflect") {
     const Rank rank = known(given, "self").rank;
     return either(rank.min <= 4, &op, rank.max >= 4, find_operator("pad.reflect3d"));

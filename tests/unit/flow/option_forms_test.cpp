@@ -111,6 +111,22 @@ TEST_CASE("the rank decides which pooling and which border autocast on the CPU m
   CHECK(asked(4, "pad(self=%14, mode=%13)") == 0);
 }
 
+TEST_CASE("a transform says whether it is complex, and vectors make another product than matrices") {
+  const auto transformed = [](const std::string& call, const std::string& complex) {
+    return as_query(constant(complex) + "  %12 = op ones(%21)\n  %10 = op " + call + "\n");
+  };
+  CHECK(transformed("stft(self=%12, return_complex=%13)", "false") == 1);
+  CHECK(transformed("stft(self=%12, return_complex=%13)", "unknown") == 0);
+  const LintOptions cpu{{"bf16"}, false, "cpu"};
+  const auto inner = [&](const std::string& sizes) {
+    return as_query(autocast("cpu") + "  %12 = pack(" + sizes +
+                        ")\n  %14 = op ones(%12)\n  %10 = op inner(self=%14, tensor=%14)\n",
+                    cpu);
+  };
+  CHECK(inner("%20") == 1);
+  CHECK(inner("%20, %20") == 0);
+}
+
 TEST_CASE("what is put before or behind differences promotes them") {
   const auto differed = [](const std::string& name) {
     return as_query("  %12 = op ones(%21)\n  %10 = op diff(self=%1, " + name + "=%12)\n");
