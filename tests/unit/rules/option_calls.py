@@ -33,7 +33,7 @@ ROWS = (
     ("torch.linalg.NAME(a, 'nuc', dtype=dt)", "0d", "linalg_norm.spectral linalg_matrix_norm.spectral"),
     ("torch.diff(a, prepend=b)", "0d 3d", "diff.prepended"), ("torch.diff(a, append=b)", "0d 4d", "diff.appended"),
     ("torch.diff(a, prepend=b, append=c)", "0d 3d 4d", "diff.prepended"),
-    ("torch.stft(a.reshape(-1), 4, return_complex=False)", "04", "stft.real"), ("torch.istft(a, 3, onesided=False, return_complex=True)", "0c", "istft.complex"),
+    ("torch.stft(a.reshape(-1), 4, return_complex=False)", "04", "stft.real"), ("torch.istft(a, 3, 1, onesided=False, return_complex=True)", "0c", "istft.complex"),
     ("torch.inner(a, b)", "0v 1v", "inner.vector"), ("torch.tensordot(a, b, 2)", "0d 1d", "tensordot.all"),
     ("torch.bincount(a, b.float())", "0v 1v", "bincount.float32"),
     ("torch.bincount(a, b.double())", "0v 1v", "bincount.float64"), ("torch.bincount(a, b.half())", "0v 1v", "bincount.float64"), ("torch.bincount(a, b.long())", "0v 1v", "bincount.float64"),
