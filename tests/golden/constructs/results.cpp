@@ -101,17 +101,16 @@ void ok_numbers_of_integers(const Tensor& x) {
 
 // A shape is `size`, `shape`, `repeats`, `dims` or `sizes` by the headers: each tells that there are
 // dimensions.
-void bad_shaped(const Tensor& x, const Tensor& table, float* data) {
-  const Tensor wide = table.to(torch::kFloat);
-  attend(x + wide.view({1, 8}), x, x);                              // expect: attention-implicit-promotion
-  attend(x + wide.reshape({1, 8}), x, x);                           // expect: attention-implicit-promotion
-  attend(x + wide.repeat({2, 8}), x, x);                            // expect: attention-implicit-promotion
-  attend(x + wide.tile({2, 8}), x, x);                              // expect: attention-implicit-promotion
+void bad_shaped(const Tensor& x, at::IntArrayRef some, float* data) {
+  attend(x + torch::rand(some).view({1, 8}), x, x);                 // expect: attention-implicit-promotion
+  attend(x + torch::rand(some).reshape({1, 8}), x, x);              // expect: attention-implicit-promotion
+  attend(x + torch::rand(some).repeat({2, 8}), x, x);               // expect: attention-implicit-promotion
+  attend(x + torch::rand(some).tile({2, 8}), x, x);                 // expect: attention-implicit-promotion
   attend(x + torch::from_blob(data, {1, 8}, torch::kFloat), x, x);  // expect: attention-implicit-promotion
 }
-void ok_shaped(const Tensor& x, const Tensor& table) {
-  const Tensor one = table.to(torch::kFloat).reshape({});
-  attend(x + one, x, x);
+void ok_shaped(const Tensor& x, at::IntArrayRef some) {
+  attend(x + torch::rand(some).reshape({}), x, x);
+  attend(x + torch::rand(some).reshape(some), x, x);
 }
 
 // What has no dimension gets one before it is joined to others.
