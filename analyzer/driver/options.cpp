@@ -174,10 +174,10 @@ int explain(const std::string& id, const std::string& torch) {
   if (!rule) {
     std::string near = nearest_rule(id);
     if (near.empty()) near = nearest_operator(id);
-    throw UsageError(
-        fmt::format("--explain: '{}' is no rule and no operator{}; --list-rules prints them all, and an operator goes by "
-                    "PyTorch's name, such as 'mul'",
-                    id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+    throw UsageError(fmt::format(
+        "--explain: '{}' is no rule and no operator{}; --list-rules prints them all, and an operator goes by "
+        "PyTorch's name, such as 'mul'",
+        id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
   }
   std::cout << rule->text << (rule->text.ends_with('\n') ? "" : "\n");
   return 0;
