@@ -175,7 +175,7 @@ int explain(const std::string& id, const std::string& torch) {
     std::string near = nearest_rule(id);
     if (near.empty()) near = nearest_operator(id);
     throw UsageError(fmt::format(
-        "--explain: '{}' is no rule and no operator{}; --list-rules prints them all, and an operator goes by "
+        "--explain: no rule or operator '{}'{}; --list-rules prints them all, and an operator goes by "
         "PyTorch's name, such as 'mul'",
         id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
   }
