@@ -155,6 +155,12 @@ std::vector<std::string> without_flags(int argc, char** argv, Options& options) 
   return words;
 }
 
+std::string nearest_operator(const std::string& name) {
+  std::vector<std::string> known;
+  for (const Operator& each : all_operators()) known.push_back(each.name);
+  return nearest_name(name, known);
+}
+
 int explain(const std::string& id, const std::string& torch) {
   const Rule* rule = find_rule(id);
   const Operator* op = rule ? nullptr : find_operator(id);
@@ -166,11 +172,12 @@ int explain(const std::string& id, const std::string& torch) {
     return 0;
   }
   if (!rule) {
-    const std::string near = nearest_rule(id);
-    throw UsageError(
-        fmt::format("--explain: unknown rule '{}'{}; --list-rules prints them all, and an operator goes by "
-                    "PyTorch's name, such as 'mul'",
-                    id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
+    std::string near = nearest_rule(id);
+    if (near.empty()) near = nearest_operator(id);
+    throw UsageError(fmt::format(
+        "--explain: no rule or operator '{}'{}; --list-rules prints them all, and an operator goes by "
+        "PyTorch's name, such as 'mul'",
+        id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
   }
   std::cout << rule->text << (rule->text.ends_with('\n') ? "" : "\n");
   return 0;

@@ -1,7 +1,9 @@
 // The number of dimensions of an operator's result. It matters because only a tensor of at least one
 // dimension promotes another of its category.
 #include <algorithm>
+#include <array>
 #include <cstdlib>
+#include <optional>
 
 #include "analyzer/flow/operator_result.h"
 
@@ -35,6 +37,9 @@ Rank proved_by_dim(Rank rank, const Value& dim) {
   rank.max = std::max(rank.min, rank.max);
   return rank;
 }
+// What a shape is called: by view, by reshape, by repeat, by from_blob.
+constexpr std::array<std::string_view, 4> kShapes = {"size", "shape", "repeats", "sizes"};
+
 bool is_true(const Value& value) {
   const Alternative* one = value.single();
   return one && one->kind == Kind::kBool && one->has_number && one->number != 0;
@@ -94,11 +99,16 @@ Rank result_rank(const Operator& op, const Instruction& instruction,
     case RankRule::kZero:
       return Rank::exactly(0);
     case RankRule::kFromShape: {
-      const std::size_t size = position("size");
-      if (size >= instruction.args.size()) return {};
-      const Value shape = argument(size);
-      if (is_container(shape)) return Rank::exactly(static_cast<std::int64_t>(elements(shape).size()));
-      return {};
+      const auto length = [&](std::string_view name) -> std::optional<std::int64_t> {
+        const std::size_t at = position(name);
+        if (at >= instruction.args.size() || !is_container(argument(at))) return std::nullopt;
+        return static_cast<std::int64_t>(elements(argument(at)).size());
+      };
+      for (const std::string_view name : kShapes) {
+        if (const auto dimensions = length(name)) return Rank::exactly(*dimensions);
+      }
+      const auto copies = length("dims");  // tile, whose tensor may have more
+      return copies ? broadcast(first, Rank::exactly(*copies)) : Rank{};
     }
     case RankRule::kUnknown:
       break;

@@ -28,6 +28,13 @@ bool is_definite(const Alternative& each, bool target) {
   return !target && (each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kNone);
 }
 
+// Which of several it is hangs on what is not known.
+Value uncertain(const Value& value) {
+  std::vector<Alternative> all = value.alternatives();
+  for (Alternative& each : all) each.uncertain = true;
+  return Value(std::move(all));
+}
+
 bool states_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
 }
@@ -56,8 +63,16 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
 
   Operands given = operands(instruction, *op, state);
   record_product(activation, instruction, *op, given.inputs, state);
-  const Value element =
-      apply(activation, instruction, *op, std::move(given.inputs), given.dtypes, given.has_dtype, state);
+  std::vector<GivenTensors> tensors_given;
+  for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
+  const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
+  Value element;
+  for (const Operator* form : forms) {
+    const Value one =
+        apply(activation, instruction, *form, given.inputs, given.dtypes, given.has_dtype, state);
+    element = element.is_bottom() ? one : join(element, one, symbols_);
+  }
+  if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
   if (op->list_result) return wrap_list(activation, instruction, element, state);
   return marked_product(activation, instruction, *op, element);
 }
@@ -66,7 +81,7 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);
-    const bool shape = name == "size" || name == "shape";
+    const bool shape = name == "size" || name == "shape" || name == "sizes" || name == "repeats";
     for (const Value& element :
          shape ? std::vector<Value>{} : elements(state, argument(state, instruction, i))) {
       Input input{name, tensors(state, element), instruction.args[i].value};

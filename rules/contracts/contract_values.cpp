@@ -127,7 +127,7 @@ bool ContractValues::flag(const JsonNode& node) const {
 }
 
 Dtype ContractValues::one_dtype(const JsonNode& node) const {
-  const DtypeSet set = dtype_or_group(node);
+  const DtypeSet set = dtype_or_group(node, false);
   for (Dtype dtype : all_dtypes()) {
     if (set == DtypeSet{dtype}) return dtype;
   }
@@ -145,7 +145,7 @@ DtypeSet ContractValues::dtypes(const JsonNode& node) const {
   return set;
 }
 
-DtypeSet ContractValues::dtype_or_group(const JsonNode& node) const {
+DtypeSet ContractValues::dtype_or_group(const JsonNode& node, bool groups_fit) const {
   const std::string& written = text(node);
   for (const DtypeGroup& group : kDtypeGroups) {
     if (group.name == written) return group.dtypes;
@@ -155,13 +155,16 @@ DtypeSet ContractValues::dtype_or_group(const JsonNode& node) const {
   }
   Names known;
   for (Dtype dtype : all_dtypes()) known.emplace_back(dtype_guard::name(dtype));
-  for (const DtypeGroup& group : kDtypeGroups) known.emplace_back(group.name);
+  for (const DtypeGroup& group : kDtypeGroups) {
+    if (groups_fit) known.emplace_back(group.name);
+  }
   std::string hint = did_you_mean(written, known);
   // "fp16" and "at::kHalf" are dtypes too, only not as this file writes them.
   if (const auto parsed = parse_dtype(written)) {
     hint = fmt::format(", did you mean \"{}\"?", dtype_guard::name(*parsed));
   }
-  wrong(node, "a dtype by PyTorch's name, such as \"float16\", or a group (\"half\", \"floating\")" + hint);
+  const char* group = groups_fit ? ", or a group (\"half\", \"floating\")" : "";
+  wrong(node, fmt::format("a dtype by PyTorch's name, such as \"float16\"{}{}", group, hint));
 }
 
 std::vector<std::string> names_of(DtypeSet dtypes) {

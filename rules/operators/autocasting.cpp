@@ -1,6 +1,8 @@
 // What autocast does to an operator's inputs before the result rule sees them.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "rules/operators/dtype_kinds.h"
 #include "rules/operators/evaluation.h"
 
@@ -30,10 +32,16 @@ Evaluation::Outcome Evaluation::autocast() {
   return result();
 }
 
-// In argument order: once float32 was met everything becomes float32; before that the other half type
-// throws.
+// In the order that the operator takes them: once float32 was met everything becomes float32; before that the
+// other half type throws.
 Evaluation::Outcome Evaluation::promote_list() {
   Dtype widest = context_.autocast;
+  const std::vector<std::string>& order = op_.promoting;
+  const auto place = [&](const OperatorInput& input) {
+    return std::find(order.begin(), order.end(), input.argument) - order.begin();
+  };
+  std::stable_sort(inputs_.begin(), inputs_.end(),
+                   [&](const auto& a, const auto& b) { return place(a) < place(b); });
   for (const OperatorInput& input : inputs_) {
     if (!is_eligible(input) || input.argument == "out") continue;
     if (input.dtype == Dtype::kFloat32) widest = Dtype::kFloat32;
@@ -71,8 +79,10 @@ Evaluation::Outcome Evaluation::composite() {
     cast_eligible(context_.autocast);
     return result();
   }
+  const bool refused = first() != nullptr && op_.refuses.contains(first()->dtype) && is_eligible(*first());
+  if (policy == AutocastPolicy::kFloat32 && (refused || dtype_)) cast_eligible(Dtype::kFloat32);
   const Outcome plain = result();
-  if (policy == AutocastPolicy::kFloat32SetDtype && dtype_) return plain;
+  if (dtype_) return plain;
   const Dtype* dtype = std::get_if<Dtype>(&plain);
   if (dtype == nullptr || category(*dtype) != DtypeCategory::kFloating || *dtype == Dtype::kFloat64)
     return plain;

@@ -127,7 +127,7 @@ Evaluation::Outcome Evaluation::computed_dtype() {
     case ResultRule::kBoolOrByte:
       return mapped([](Dtype d) { return d == Dtype::kUInt8 ? d : Dtype::kBool; });
     case ResultRule::kRequireSame:
-      return same();
+      return dtype_ ? stated_product() : same();
     case ResultRule::kSumLike:
       return sum_like();
     case ResultRule::kCast:
@@ -227,6 +227,18 @@ Evaluation::Outcome Evaluation::same() {
   }
   const ResultTypeOperand own = {chosen.front().dtype, chosen.front().rank};
   return free ? result_type(std::array{own, *free}, context_.default_dtype) : unless_refused(own.dtype);
+}
+
+// mm(a, b, out_dtype): the matrices have one dtype, and the result that one or, of half types, float32.
+Evaluation::Outcome Evaluation::stated_product() const {
+  const Inputs chosen = promoting();
+  if (chosen.size() < 2) return PromotionError{fmt::format("{} was given no tensor", op_.name)};
+  const OperatorInput& left = chosen[chosen.size() - 2];
+  const OperatorInput& right = chosen.back();
+  if (left.dtype != right.dtype) return not_the_same(op_, left, right);
+  if (left.dtype == Dtype::kBool) return refusal(left.dtype);
+  if (*dtype_ == left.dtype || (is_half(left.dtype) && *dtype_ == Dtype::kFloat32)) return *dtype_;
+  return PromotionError{fmt::format("{} of {} does not give {}", op_.name, name(left.dtype), name(*dtype_))};
 }
 
 Evaluation::Outcome Evaluation::widened() {

@@ -19,9 +19,11 @@ class Evaluation {
   Evaluation(const Operator& op, Inputs inputs, std::optional<Dtype> dtype, const OperatorContext& context)
       : op_(op), inputs_(std::move(inputs)), dtype_(dtype), context_(context) {}
 
-  // PyTorch registers no in-place or out= variant with autocast: those fall through to plain promotion.
+  // PyTorch registers no in-place or out= variant with autocast: those fall through to plain promotion. So do
+  // products with out_dtype=.
   Outcome run(bool with_autocast) {
-    const bool listed = !op_.in_place || op_.out_calls_operator;
+    const bool states_product = dtype_ && op_.result == ResultRule::kRequireSame;
+    const bool listed = (!op_.in_place || op_.out_calls_operator) && !states_product;
     if (with_autocast && listed && context_.autocast != Dtype::kUndefined) return autocast();
     return result();
   }
@@ -50,6 +52,7 @@ class Evaluation {
   bool quotient_of_integers() const;
   Outcome promoted();
   Outcome same();
+  Outcome stated_product() const;
   Outcome widened();
   Outcome sum_like();
   Outcome cast();

@@ -19,19 +19,20 @@
 namespace dtype_guard {
 
 enum class ResultRule : std::uint8_t {
-  kPromote,             // result_type of the promoting arguments
-  kPromoteIntToFloat,   // the same, integers become the default dtype
-  kPromoteToReal,       // the same, complex becomes its value type (abs, norm)
-  kToReal,              // the value type of a complex input, else like first (view_as_real)
-  kToComplex,           // the complex type over a float input; bfloat16 has none (polar, view_as_complex)
-  kPromoteBoolToLong,   // the same, bool becomes int64
-  kBool,                // comparisons, isnan, ...
-  kBoolOrByte,          // bool, but uint8 stays uint8: all, any
-  kLikeFirst,           // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
-  kRequireSame,         // promoting arguments must be equal, else PyTorch throws: matmul, linear, bmm
-  kSumLike,             // like kLikeFirst, but integers and bool become int64; `dtype` overrides
-  kCast,                // `dtype` argument, else like first: to, type_as, half, float
-  kFactory,             // `dtype` argument, else default dtype: zeros, randn, full
+  kPromote,            // result_type of the promoting arguments
+  kPromoteIntToFloat,  // the same, integers become the default dtype
+  kPromoteToReal,      // the same, complex becomes its value type (abs, norm)
+  kToReal,             // the value type of a complex input, else like first (view_as_real)
+  kToComplex,          // the complex type over a float input; bfloat16 has none (polar, view_as_complex)
+  kPromoteBoolToLong,  // the same, bool becomes int64
+  kBool,               // comparisons, isnan, ...
+  kBoolOrByte,         // bool, but uint8 stays uint8: all, any
+  kLikeFirst,          // dtype of the first tensor: views, in-place variants, reductions of floats, softmax
+  kRequireSame,  // promoting arguments must be equal, else PyTorch throws: matmul, linear, bmm; `dtype` of
+                 // the last two's product: theirs or, of half types, float32
+  kSumLike,      // like kLikeFirst, but integers and bool become int64; `dtype` overrides
+  kCast,         // `dtype` argument, else like first: to, type_as, half, float
+  kFactory,      // `dtype` argument, else default dtype: zeros, randn, full
   kFactoryFromValue,    // `dtype` argument, else by the numbers given: arange, tensor, full with an integer
                         // value
   kFactoryLike,         // `dtype` argument, else like first: zeros_like, new_zeros

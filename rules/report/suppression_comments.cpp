@@ -1,6 +1,8 @@
 // Reads suppression comments. The grammar is small: a word, a list in brackets, and the reason.
 #include <algorithm>
+#include <iterator>
 
+#include "rules/catalog/catalog.h"
 #include "rules/report/comments.h"
 #include "rules/report/suppressions.h"
 
@@ -77,6 +79,8 @@ bool take_rules(const Tail& tail, SuppressionComment& into) {
   for (std::string_view name : listed(tail.list)) {
     if (name.starts_with(kPrefix)) {
       into.rules.emplace_back(name.substr(kPrefix.size()));
+    } else if (find_rule(name) != nullptr) {  // as reports print it
+      into.rules.emplace_back(name);
     } else if (name == "*") {
       into.general = true;
     }
@@ -137,9 +141,11 @@ class CppReader {
   std::vector<std::size_t> open_;  // BEGIN without END so far
 };
 
-std::optional<SuppressionComment> read_python(const Comment& comment) {
+// The form of Python's comments, which holds in C++ as well.
+std::optional<SuppressionComment> read_ignore(const Comment& comment) {
   constexpr std::string_view kTool = "dtype-lint:";
-  std::string_view text = trimmed(comment.text.substr(1));
+  std::string_view text = without_marks(comment.text);
+  text = trimmed(text.substr(std::min(text.find_first_not_of("#/*!"), text.size())));
   if (!text.starts_with(kTool)) return std::nullopt;
   text = trimmed(text.substr(kTool.size()));
   constexpr std::string_view kWord = "ignore";
@@ -158,17 +164,20 @@ std::optional<SuppressionComment> read_python(const Comment& comment) {
 
 std::vector<SuppressionComment> suppression_comments(std::string_view file, std::string_view source) {
   const bool python = file.ends_with(".py") || file.ends_with(".pyi");
-  if (source.find(python ? "dtype-lint:" : "NOLINT") == std::string_view::npos) return {};
+  const bool ours = source.find("dtype-lint:") != std::string_view::npos;
+  if (!ours && (python || source.find("NOLINT") == std::string_view::npos)) return {};
   std::vector<SuppressionComment> found;
   CppReader cpp;
   for (const Comment& comment : comments_of(file, source)) {
-    if (!python) {
-      cpp.read(comment);
-    } else if (std::optional<SuppressionComment> made = read_python(comment)) {
+    if (std::optional<SuppressionComment> made = read_ignore(comment)) {
       found.push_back(std::move(*made));
+    } else if (!python) {
+      cpp.read(comment);
     }
   }
-  return python ? found : cpp.finish();
+  std::vector<SuppressionComment> others = cpp.finish();
+  std::move(others.begin(), others.end(), std::back_inserter(found));
+  return found;
 }
 
 }  // namespace dtype_guard

@@ -99,6 +99,20 @@ void ok_numbers_of_integers(const Tensor& x) {
   attend(x * torch::tensor(2.0), x * torch::tensor({1, 2}), x * torch::tensor(std::vector<uint8_t>{1, 2}));
 }
 
+// A shape is `size`, `shape`, `repeats`, `dims` or `sizes` by the headers: each tells that there are
+// dimensions.
+void bad_shaped(const Tensor& x, at::IntArrayRef some, float* data) {
+  attend(x + torch::rand(some).view({1, 8}), x, x);                 // expect: attention-implicit-promotion
+  attend(x + torch::rand(some).reshape({1, 8}), x, x);              // expect: attention-implicit-promotion
+  attend(x + torch::rand(some).repeat({2, 8}), x, x);               // expect: attention-implicit-promotion
+  attend(x + torch::rand(some).tile({2, 8}), x, x);                 // expect: attention-implicit-promotion
+  attend(x + torch::from_blob(data, {1, 8}, torch::kFloat), x, x);  // expect: attention-implicit-promotion
+}
+void ok_shaped(const Tensor& x, at::IntArrayRef some) {
+  attend(x + torch::rand(some).reshape({}), x, x);
+  attend(x + torch::rand(some).reshape(some), x, x);
+}
+
 // What has no dimension gets one before it is joined to others.
 void bad_joined_scalar(const Tensor& x) {
   attend(torch::hstack({torch::full({}, 1.0), x}), x, x);  // expect: attention-implicit-promotion

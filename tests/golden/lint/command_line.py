@@ -85,7 +85,8 @@ class CommandLine(unittest.TestCase):
             for option in ("--explain", "--rules"):
                 self.refused(lint(option, begun, source, *FLAGS), f"'{begun}', did you mean 'attention-mixed-dtypes'?")
         self.refused(lint("--explain", "nothing-like-it"), "nothing-like-it", "--list-rules")
-        self.refused(lint("--explain", ""), "unknown rule ''", "--list-rules")
+        self.refused(lint("--explain", ""), "no rule or operator ''", "--list-rules")
+        self.refused(lint("--explain", "mull"), "'mull', did you mean 'mul'?")
         self.refused(lint("--format", "xml", source, *FLAGS), "'xml'", "text, json")
         self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
         self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")

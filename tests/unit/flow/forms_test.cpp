@@ -94,7 +94,7 @@ TEST_CASE("what a flag or weights decide is not known without them") {
         weights + ")\n");
   };
   CHECK(counted("%14").size() == 1);
-  CHECK(counted("%13").empty());
+  CHECK(counted("%13").size() == 1);  // float32
 }
 
 }  // namespace

@@ -26,6 +26,7 @@ DEVICES = ("cuda", "xpu", "mps", "cpu")
 LOWER = "float16"
 DTYPES = {1: "float16 bfloat16 float32 float64 int64".split(), 2: "float16 bfloat16 float32 int64".split(),
           3: "float16 float32".split(), 4: "float16 float32".split()}
+STATED = ("float16", "float32")  # the dtype= of those that take one
 # Fake tensors compute these by other steps than a device's kernel: on the CPU, where differential_operators.py asks the
 # kernels themselves, they give another dtype under autocast than those do. Their answers are counted, not compared.
 FAKE_ONLY = set("normal linalg_pinv affine_grid_generator nn::functional::affine_grid".split())
@@ -47,10 +48,10 @@ class FakeObserver:
             self.pool[key] = torch.empty(SHAPES[shape], dtype=getattr(torch, dtype), device=self.device)
         return self.pool[key]
 
-    def observe(self, call, operands):
+    def observe(self, call, operands, dtype):
         made = [NUMBERS[d] if shape == "number" else self.tensor(d, shape) for d, shape in operands]
         try:
-            return answered(call.function(dict(zip("abcd", made), **self.fixed))) + "?"
+            return answered(call.function(dict(zip("abcd", made), dt=dtype and getattr(torch, dtype), **self.fixed))) + "?"
         except Exception as error:  # PyTorch throws many types
             text = str(error)
             if not isinstance(error, RuntimeError) or not any(word in text for word in OF_DTYPE) or any(word in text for word in NO_KERNEL):
@@ -65,16 +66,17 @@ def ask(comparison, device, calls):
     torch.set_autocast_enabled(device, True)
     try:
         for call in calls:
-            for chosen in itertools.product(*(forms(shape, DTYPES[len(call.operands)]) for _, shape in call.operands)):
+            shapes = (forms(shape, DTYPES[len(call.operands)]) for _, shape in call.operands)
+            for dtype, *chosen in itertools.product(STATED if call.takes_dtype else (None,), *shapes):
                 ranks = [rank for _, _, rank in chosen]
                 if ranks.count("wrapped") == len(ranks) > 0 or len(ranks) > 1 and "zero" in ranks:
                     continue
                 if device == "cpu" and (call.name, LOWER) in NO_ANSWER:  # autocast makes every operand one of that dtype
                     observer.unverified += 1
                     continue
-                observed = observer.observe(call, [(d, shape) for d, shape, _ in chosen])
+                observed = observer.observe(call, [(d, shape) for d, shape, _ in chosen], dtype)
                 written = "".join(f" {argument}:{d}:{rank}" for (argument, _), (d, _, rank) in zip(call.operands, chosen))
-                comparison.ask(call.name, f"op {call.name} - {device} {LOWER} {VERSION}{written}", observed)
+                comparison.ask(call.name, f"op {call.name} {dtype or '-'} {device} {LOWER} {VERSION}{written}", observed)
     finally:
         torch.set_autocast_enabled(device, False)
     return observer.unverified
@@ -87,8 +89,8 @@ def main():
     arguments.add_argument("--devices", default=",".join(DEVICES))
     options = arguments.parse_args()
     torch.set_num_threads(1)
-    # No factories: autocast does not act on them. No casts: they say what they give.
-    calls = [call for call in all_calls(set()) if call.operands and not call.takes_dtype and not call.writes]
+    # No factories: autocast does not act on them.
+    calls = [call for call in all_calls(set()) if call.operands and not call.writes]
     failed = False
     for device in options.devices.split(","):
         comparison = Comparison()

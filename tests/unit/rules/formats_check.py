@@ -49,6 +49,23 @@ def sarif_schema():
     return own
 
 
+def check_uris(run):
+    """A relative path says what it is relative to; an absolute one does not. Where the root is known, it is told."""
+    def locations(node):
+        if isinstance(node, dict):
+            if "uri" in node:
+                yield node
+            node = node.values()
+        for each in node if not isinstance(node, (str, int, float, bool, type(None))) else ():
+            yield from locations(each)
+    uris = list(locations(run["results"]))
+    assert uris, run
+    for each in uris:
+        absolute = each["uri"].startswith(("file:", "https:", "/"))
+        assert (each.get("uriBaseId") is None) == absolute, each
+        assert absolute or each["uriBaseId"] in run.get("originalUriBaseIds", {"%SRCROOT%": None}), each
+
+
 def check_sarif(text, kind, schema):
     log = json.loads(text)
     jsonschema.Draft7Validator(schema).validate(log)
@@ -56,6 +73,7 @@ def check_sarif(text, kind, schema):
     for result in run["results"]:
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"], result
     found = {result["ruleId"]: result for result in run["results"]}
+    check_uris(run)
     if kind == "static":
         promotion = run["results"][0]
         steps = promotion["codeFlows"][0]["threadFlows"][0]["locations"]

@@ -203,6 +203,19 @@ TEST_CASE("casts, factories and numbers") {
   CHECK_FALSE(run("view_as_complex", {{"self", Dtype::kBFloat16, kDim}}).dtype.has_value());
 }
 
+TEST_CASE("autocast has no kernel for products with a stated dtype") {
+  OperatorContext autocast;
+  autocast.autocast = Dtype::kFloat16;
+  const std::vector<OperatorInput> matrices = {{"self", Dtype::kBFloat16, kDim},
+                                               {"mat2", Dtype::kBFloat16, kDim}};
+  CHECK(run("mm", matrices, autocast).dtype == Dtype::kFloat16);
+  CHECK(run("mm", matrices, autocast, Dtype::kBFloat16).dtype == Dtype::kBFloat16);
+  CHECK(run("mm", matrices, autocast, Dtype::kFloat32).dtype == Dtype::kFloat32);
+  CHECK_FALSE(run("mm", matrices, autocast, Dtype::kFloat16).dtype.has_value());
+  CHECK_FALSE(
+      run("mm", {matrices[0], {"mat2", Dtype::kFloat16, kDim}}, {}, Dtype::kFloat32).dtype.has_value());
+}
+
 TEST_CASE("an empty float32 tensor still promotes cat") {
   const std::vector<OperatorInput> tensors = {{"tensors", Dtype::kFloat32, kDim},
                                               {"tensors", Dtype::kFloat16, kDim}};

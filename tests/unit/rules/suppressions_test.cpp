@@ -66,6 +66,17 @@ TEST_CASE("NOLINT with our rule and a reason hides on the promoting line and on 
         Said{"hidden: old code"});
 }
 
+TEST_CASE("a rule as reports print it, and Python's form, hide in C++ too") {
+  CHECK(outcome("\n q * s;  // NOLINT(attention-mixed-dtypes): measured\n") == Said{"hidden: measured"});
+  CHECK(outcome("\n q * s;  // NOLINT(bugprone-x, attention-mixed-dtypes): both\n") == Said{"hidden: both"});
+  CHECK(outcome("\n q * s;  // dtype-lint: ignore[attention-mixed-dtypes] measured\n") ==
+        Said{"hidden: measured"});
+  CHECK(outcome("\n q * s;  /* dtype-lint: ignore[attention-mixed-dtypes] measured */\n") ==
+        Said{"hidden: measured"});
+  CHECK(outcome("\n q;  // NOLINT(attention-implicit-promotion): x\n").size() == 2);  // called stale
+  CHECK(outcome("\n q;  // NOLINT(attention): another tool's\n") == Said{"shown"});
+}
+
 TEST_CASE("general comments hide, and are nobody's to complain of") {
   CHECK(outcome("\n q * s;  // NOLINT\n") == Said{"hidden: "});
   CHECK(outcome("\n q * s;  // NOLINT(*): generated\n") == Said{"hidden: generated"});

@@ -3,12 +3,13 @@ import re
 
 import more_calls
 import operator_calls
+import option_calls
 import torch
 from torch_observer import VERSION, Call, exists, operands_of, spelled
 
 
 def written_rows():
-    for expression, operands, names in operator_calls.ROWS + more_calls.ROWS:
+    for expression, operands, names in operator_calls.ROWS + more_calls.ROWS + option_calls.ROWS:
         for name in names.split():
             text = spelled(expression, name)
             if exists(text) and name not in operator_calls.NOT_CALLED_IN.get(VERSION, {}):

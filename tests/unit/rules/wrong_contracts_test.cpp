@@ -118,7 +118,7 @@ const Case kCases[] = {
     {11, R"(    "result_for": {"float16": "float32"})",
      R"(c.json:11: /apis/0/result_for: found an object, expected "result_like" beside it, to which it lists exceptions)"},
     {11, R"(    "result_like": "q", "result_for": {"fp8": "float32"})",
-     R"(c.json:11: /apis/0/result_for/fp8: found "fp8", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"))"},
+     R"(c.json:11: /apis/0/result_for/fp8: found "fp8", expected a dtype by PyTorch's name, such as "float16")"},
     {11, R"(    "fast": {"cuda": ["haf"]})",
      R"(c.json:11: /apis/0/fast/cuda/0: found "haf", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "half"?)"},
     {11, R"(    "result_argument": "dtype")",
@@ -136,7 +136,7 @@ const Case kCases[] = {
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["float16"], "error": ""},)",
      R"(c.json:9: /apis/0/operands/0/error: found "", expected a name of at least one printable character)"},
     {3, R"(  "library": "mine", "types": {"my::half_t": "hlaf"},)",
-     R"(c.json:3: /types/my::half_t: found "hlaf", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "half"?)"},
+     R"(c.json:3: /types/my::half_t: found "hlaf", expected a dtype by PyTorch's name, such as "float16")"},
     // What contradicts itself.
     {7, R"(    "spellings": ["my::attend", "mine.attend", "my::attend"],)",
      R"(c.json:7: /apis/0/spellings/2: found "my::attend", expected each spelling once)"},
@@ -223,6 +223,23 @@ TEST_CASE("a wrong contract file is refused with place, finding and expectation"
     CAPTURE(wrong.line, wrong.replacement);
     CHECK(message(with(wrong.line, wrong.replacement)) == wrong.expected);
   }
+}
+
+TEST_CASE("where one dtype is wanted, no group is offered") {
+  const auto said = [](const std::string& dtype) -> std::string {
+    try {
+      parse_contracts(
+          R"({"schema": "dtype-guard/contracts/1", "library": "m", "types": {"my::h": ")" + dtype + "\"}}",
+          "m.json");
+    } catch (const ContractError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  CHECK(said("flota16").find("did you mean \"float16\"") != std::string::npos);
+  CHECK(said("flota16").find("group") == std::string::npos);
+  CHECK(said("hlaf").find("\"half\"") == std::string::npos);
+  CHECK(said("half").find("one dtype, not a group") != std::string::npos);
 }
 
 TEST_CASE("a misspelt role is answered with the nearest one") {
