@@ -130,6 +130,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         if (copies) return copied(arguments[0]);
         if (list) return value(arguments[0]);
       }
+      if (const auto part = list_of_elements(arguments)) return *part;
       if (made.record && plain_name(*made.record) == "std::vector" && !arguments.empty() &&
           facts(arguments[0]).kind == TypeKind::kNumber) {  // vector(count, element)
         value(arguments[0]);
@@ -279,6 +280,7 @@ flow::ValueId FunctionLowering::guard(const clang::CXXRecordDecl* record,
 
 flow::ValueId FunctionLowering::library_module(const clang::CXXRecordDecl* record,
                                                llvm::ArrayRef<const Expr*> arguments) {
+  if (is_module_list(record)) return module_list(arguments);
   Arguments given;
   for (const Expr* each : arguments) {
     if (!llvm::isa<clang::CXXDefaultArgExpr>(each)) given.push_back({"", value(each)});

@@ -80,6 +80,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
         const bool nested = plain_name(*method->getParent()) == "at::native::NestedTensorImpl";
         if (nested) return builder_.op("flatten", {{"self", value(object)}});
       }
+      if (const auto listed = module_list_member(method, object, arguments)) return *listed;
       if (method->getParent() && derives_from(*method->getParent(), "torch::nn::Module")) {
         const bool own = plain_name(*method->getParent()) == "torch::nn::Module";
         if (own) return module_member(name, object, arguments);
@@ -201,11 +202,17 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
   }
   static const std::unordered_set<std::string> kReorders = {
       "pop_back", "pop_front", "erase", "insert", "emplace", "assign", "swap", "merge", "splice"};
+  if (name == "insert" && arguments.size() == 3 && end_of_list_is(arguments[0], object) &&
+      (is_list_iterator(arguments[1]->getType()) || facts(arguments[1]).kind == TypeKind::kPointer)) {
+    assign(some_element(object), load(elements_of(arguments[1], arguments[2]).element));
+    return builder_.unknown();
+  }
   if (kReorders.count(name) && facts(object).kind == TypeKind::kList) {
     for (const Expr* each : arguments) value(each);
     assign(cell(lvalue(object), std::nullopt, object->getType()), builder_.unknown());
     return builder_.unknown();
   }
+  if (const auto end = end_of_list(name, object)) return *end;
   if (name == "data" || name == "begin" || name == "cbegin" || name == "get" || name == "release") {
     return load(lvalue(object));  // the buffer of a smart pointer too
   }
@@ -221,6 +228,7 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
 std::optional<flow::ValueId> FunctionLowering::module_member(const std::string& name, const Expr* object,
                                                              llvm::ArrayRef<const Expr*> arguments) {
   const ValueId self = value(object);
+  if (name == "as") return self;
   const std::string kind = name.starts_with("register_") ? name.substr(9) : "";
   if ((kind == "parameter" || kind == "buffer" || kind == "module") && arguments.size() >= 2) {
     const auto* text = llvm::dyn_cast<clang::StringLiteral>(stripped(arguments[0]));
