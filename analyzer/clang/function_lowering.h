@@ -124,6 +124,7 @@ class FunctionLowering {
   // The value of an expression that is copied from; whether a copy of such a thing has contents of its own.
   ValueId copied(const Expr* source);
   bool holds_values(const TypeFacts& type) const;
+  ValueId referred_to(const Expr* expr, clang::QualType type);
   std::optional<ValueId> descriptor_part(const clang::MemberExpr* part, const Expr* source);
   // Whether a constructor is a holder's own, which decides what is held: it is lowered as a function that
   // gives that.

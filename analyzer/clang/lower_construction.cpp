@@ -121,6 +121,8 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
     case TypeKind::kOptional:
     case TypeKind::kPointer:
       if (arguments.empty() || is_null(arguments[0])) return builder_.none();
+      if (made.record && plain_name(*made.record) == "std::reference_wrapper" && !copies)
+        return referred_to(arguments[0], made.inner);
       return value(arguments[0]);
     case TypeKind::kList:
       if (arguments.size() == 1) {
@@ -194,6 +196,16 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       for (const Expr* each : arguments) value(each);
       return builder_.unknown();
   }
+}
+
+// A reference in an object can be written through, wherever that goes: what is referred to is not known from
+// here on.
+ValueId FunctionLowering::referred_to(const Expr* expr, clang::QualType type) {
+  const ValueId now = value(expr);
+  const bool rebinds = !type.isNull() && !type.isConstQualified() && stripped(expr)->isLValue() &&
+                       is_rebindable_reference(unit_.context.getLValueReferenceType(type));
+  if (rebinds) builder_.op("std::reference_wrapper", {{"", address_of(expr)}});
+  return now;
 }
 
 bool FunctionLowering::holds_values(const TypeFacts& type) const {

@@ -40,6 +40,9 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
     case TypeKind::kOptions:
       return options_member(name, object, method, arguments);
     case TypeKind::kDtype:
+      if (const Dtype asked = facts(template_type(method)).element;
+          name == "Match" && asked != Dtype::kUndefined)
+        return builder_.op("eq", {{"self", value(object)}, {"other", dtype_constant(asked)}});
       return name == "toScalarType" ? std::optional(value(object)) : std::nullopt;
     case TypeKind::kScalar:
     case TypeKind::kNumber: {
@@ -165,6 +168,11 @@ std::optional<flow::ValueId> FunctionLowering::options_member(const std::string&
     if (dtype != Dtype::kUndefined)
       return builder_.value(Op::kOptions, "", {{"dtype", dtype_constant(dtype)}});
     return builder_.value(Op::kDtypeOf, self);
+  }
+  if (name == "type_equal" && arguments.size() == 1) {  // and more than the dtype
+    const ValueId other = builder_.value(Op::kDtypeOf, value(arguments[0]));
+    const ValueId equal = builder_.op("eq", {{"self", builder_.value(Op::kDtypeOf, self)}, {"other", other}});
+    return builder_.op("logical_and", {{"self", equal}, {"other", builder_.unknown()}});
   }
   if (facts(method->getReturnType()).kind == TypeKind::kOptions && name != "merge_in" &&
       name != "merge_memory_format") {

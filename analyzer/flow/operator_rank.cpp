@@ -94,7 +94,7 @@ Rank result_rank(const Operator& op, const Instruction& instruction,
     case RankRule::kZero:
       return Rank::exactly(0);
     case RankRule::kFromShape: {
-      const std::size_t size = position("size");
+      const std::size_t size = std::min(position("size"), position("sizes"));
       if (size >= instruction.args.size()) return {};
       const Value shape = argument(size);
       if (is_container(shape)) return Rank::exactly(static_cast<std::int64_t>(elements(shape).size()));

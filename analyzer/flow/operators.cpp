@@ -66,7 +66,7 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);
-    const bool shape = name == "size" || name == "shape";
+    const bool shape = name == "size" || name == "sizes" || name == "shape";
     for (const Value& element :
          shape ? std::vector<Value>{} : elements(state, argument(state, instruction, i))) {
       Input input{name, tensors(state, element), instruction.args[i].value};
@@ -85,7 +85,8 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
         if (each.kind == Kind::kOptions && op.name != "randint") continue;
         out.has_dtype = true;
         const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-        out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain});
+        out.dtypes.push_back(
+            {states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols});
       }
     }
   }
@@ -186,6 +187,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
         if (dtype) each.uncertain = dtype->uncertain;
+        if (dtype) each.symbols = symbols_.unite(each.symbols, dtype->symbols);
         if (op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined) each.uncertain = false;
         out = join(out, Value(each), symbols_);
       }
