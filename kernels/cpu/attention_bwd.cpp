@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 
 #include "kernels/cpu/attention_piece.h"
 #include "kernels/cpu/isa.h"
@@ -31,37 +32,35 @@ class Backward {
         total_q_(all_.q_offsets == nullptr ? all_.batch * all_.seq_q
                                            : all_.q_offsets[all_.batch * all_.q_offsets_stride]),
         sum_floats_(total_q_ * all_.heads * steps_.width(all_.dim)),
-        delta_floats_(total_q_ * all_.heads) {}
+        rows_(total_q_ * all_.heads) {}
 
-  std::int64_t pieces() const { return all_.batch * all_.kv_heads * blocks_; }
-  std::int64_t row_pieces() const { return all_.batch * all_.kv_heads * tiles_; }
+  std::int64_t heads() const { return all_.batch * all_.kv_heads; }
+  std::int64_t pieces() const { return heads() * blocks_; }
+  std::int64_t row_pieces() const { return heads() * tiles_; }
   bool nothing_to_do() const { return all_.dim == 0 || (pieces() == 0 && row_pieces() == 0); }
 
   std::size_t scratch_bytes() const { return (steps_.scratch(all_.element, all_.dim) + 63) / 64 * 64; }
   std::size_t shared_bytes() const {
-    const auto floats = static_cast<std::size_t>(sum_floats_ + delta_floats_ + row_pieces());
-    return (floats * sizeof(float) + 63) / 64 * 64;
+    const auto floats = static_cast<std::size_t>(sum_floats_ + row_pieces() + heads());
+    return (static_cast<std::size_t>(rows_) * sizeof(AttentionBwdRow) + floats * sizeof(float) + 63) / 64 *
+           64;
   }
 
   void solve(void* memory, int threads) {
-    sums_ = static_cast<float*>(memory);
-    turns_ = reinterpret_cast<std::int32_t*>(sums_ + sum_floats_ + delta_floats_);
+    kept_ = static_cast<AttentionBwdRow*>(memory);
+    sums_ = reinterpret_cast<float*>(kept_ + rows_);
+    turns_ = reinterpret_cast<std::int32_t*>(sums_ + sum_floats_);
+    again_ = turns_ + row_pieces();
     scratch_ = static_cast<char*>(memory) + shared_bytes();
-    const auto scratch_of = [&](int thread) {
-      return scratch_ + static_cast<std::size_t>(thread) * scratch_bytes();
-    };
+    std::fill(again_, again_ + heads(), 1);
     run_pieces(row_pieces(), threads, [&](std::int64_t index, int thread) {
-      turns_[index] = 0;
-      with_rows(index, steps_.prepare, scratch_of(thread));
+      with_rows(index, [&](const AttentionBwdPiece& piece, Range rows) {
+        steps_.prepare(piece, rows.first, rows.last, scratch_of(thread));
+      });
     });
-    // Pieces are taken in their order, whoever hands out numbers: a piece waits only for ones before it.
-    std::atomic<std::int64_t> next{0};
-    run_pieces(pieces(), threads, [&](std::int64_t, int thread) {
-      add_block(next.fetch_add(1, std::memory_order_relaxed), scratch_of(thread));
-    });
-    run_pieces(row_pieces(), threads, [&](std::int64_t index, int thread) {
-      with_rows(index, steps_.finish_rows, scratch_of(thread));
-    });
+    add_all(threads);
+    if (!correct_rows()) return;
+    add_all(threads);
   }
 
  private:
@@ -86,7 +85,7 @@ class Backward {
     const std::int64_t queries_before = all_.q_offsets == nullptr ? batch * all_.seq_q : sequence.first_q;
     const std::int64_t rows_before = (kv_head * total_q_ + queries_before) * group_;
     piece.dq_sums = sums_ + rows_before * steps_.width(all_.dim);
-    piece.deltas = sums_ + sum_floats_ + rows_before;
+    piece.rows = kept_ + rows_before;
     return piece;
   }
 
@@ -95,12 +94,65 @@ class Backward {
     return {tile * tile_, std::min((tile + 1) * tile_, rows)};
   }
 
+  void* scratch_of(int thread) const { return scratch_ + static_cast<std::size_t>(thread) * scratch_bytes(); }
+
   template <class Step>
-  void with_rows(std::int64_t index, Step step, void* scratch) const {
+  void with_rows(std::int64_t index, Step step) const {
     const std::int64_t head = index / tiles_;
+    if (again_[head] == 0) return;
     const AttentionBwdPiece piece = piece_of_head(head / all_.kv_heads, head % all_.kv_heads);
     const Range rows = rows_of(piece, index % tiles_);
-    if (rows.first < rows.last) step(piece, rows.first, rows.last, scratch);
+    if (rows.first < rows.last) step(piece, rows);
+  }
+
+  // The gradients of the heads in again_.
+  void add_all(int threads) const {
+    const std::int64_t width = steps_.width(all_.dim);
+    run_pieces(row_pieces(), threads, [&](std::int64_t index, int) {
+      turns_[index] = 0;
+      with_rows(index, [&](const AttentionBwdPiece& piece, Range rows) {
+        std::fill(piece.dq_sums + rows.first * width, piece.dq_sums + rows.last * width, 0.0F);
+      });
+    });
+    // Pieces are taken in their order, whoever hands out numbers: a piece waits only for ones before it.
+    std::atomic<std::int64_t> next{0};
+    run_pieces(pieces(), threads, [&](std::int64_t, int thread) {
+      add_block(next.fetch_add(1, std::memory_order_relaxed), scratch_of(thread));
+    });
+    run_pieces(row_pieces(), threads, [&](std::int64_t index, int thread) {
+      with_rows(index, [&](const AttentionBwdPiece& piece, Range rows) {
+        steps_.finish_rows(piece, rows.first, rows.last, scratch_of(thread));
+      });
+    });
+  }
+
+  // P of a row sums to 1 and dS to 0, but for roundings of lse and out. Where one key has nearly all of the
+  // weight, these may be all that dS is. Such rows get the weight and delta that make the sums right, and
+  // their heads are done again. Sums that roundings do not account for are left alone: lse and out are then
+  // those of more keys than the call has.
+  bool correct_rows() const {
+    bool any = false;
+    for (std::int64_t head = 0; head < heads(); ++head) {
+      const AttentionBwdPiece piece = piece_of_head(head / all_.kv_heads, head % all_.kv_heads);
+      again_[head] = 0;
+      for (std::int64_t r = 0; r < piece.forward.queries * group_; ++r) {
+        if (correct(piece.rows[r])) again_[head] = 1, any = true;
+      }
+    }
+    return any;
+  }
+
+  bool correct(AttentionBwdRow& row) const {
+    constexpr float kOfP = 0x1p-13F;  // less is no more than other roundings do
+    const float of_ds = all_.element == Element::kFloat16 ? 0x1p-10F : 0x1p-8F;
+    const float p_error = std::abs(row.p - 1), ds_error = std::abs(row.ds);
+    if (!(p_error <= row.p_doubt && ds_error <= row.doubt)) return false;
+    if (p_error <= kOfP && ds_error <= of_ds * row.ds_size) return false;
+    row.weight = 1 / row.p;
+    const float given = row.delta, correction = row.ds * row.weight;
+    row.delta = given + correction;
+    row.rest = correction - (row.delta - given);
+    return true;
   }
 
   // The blocks of keys that a tile of rows sees some of.
@@ -120,6 +172,7 @@ class Backward {
 
   void add_block(std::int64_t index, void* scratch) const {
     const std::int64_t block = index % blocks_, head = index / blocks_;
+    if (again_[head] == 0) return;
     AttentionBwdPiece piece = piece_of_head(head / all_.kv_heads, head % all_.kv_heads);
     const AttentionPiece whole = piece.forward;
     piece.forward.first_key = block * keys_;
@@ -143,9 +196,11 @@ class Backward {
   const AttentionBackward& problem_;
   const AttentionProblem& all_;
   const AttentionBwdSteps& steps_;
-  std::int64_t group_, tile_, keys_, blocks_, tiles_, total_q_, sum_floats_, delta_floats_;
+  std::int64_t group_, tile_, keys_, blocks_, tiles_, total_q_, sum_floats_, rows_;
+  AttentionBwdRow* kept_ = nullptr;
   float* sums_ = nullptr;
-  std::int32_t* turns_ = nullptr;
+  std::int32_t *turns_ = nullptr,
+               *again_ = nullptr;  // of each tile of rows: blocks added; of each head: is to do
   char* scratch_ = nullptr;
 };
 

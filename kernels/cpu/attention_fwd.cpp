@@ -51,7 +51,11 @@ class Forward {
       most_decoded_ = std::max(most_decoded_, sequence.seq_q);
       most_parts_ = std::max(most_parts_, parts);
       parts_ += parts;
-      unfinished_ += parts * part_floats(sequence);
+    }
+    for (std::int64_t b = 0; b < problem.batch;) {
+      const Wave wave = wave_from(b);
+      unfinished_ = std::max(unfinished_, wave.floats);
+      b = wave.last;
     }
   }
 
@@ -69,7 +73,7 @@ class Forward {
     return padded(bytes);
   }
 
-  // Where the unfinished rows of each sequence begin, and these.
+  // Where the unfinished rows of each sequence begin in its wave, and these.
   std::size_t shared_bytes() const {
     if (most_decoded_ == 0) return 0;
     return padded(static_cast<std::size_t>(problem_.batch) * sizeof(std::int64_t)) +
@@ -152,31 +156,57 @@ class Forward {
     return piece_of(problem_, batch, kv_head, kv_head * group_, group_, 0, sequence.seq_q);
   }
 
+  // Sequences whose rows are unfinished at the same time.
+  struct Wave {
+    std::int64_t first, last, floats;
+  };
+
+  Wave wave_from(std::int64_t first) const {
+    Wave wave{first, first, 0};
+    for (; wave.last < problem_.batch; ++wave.last) {
+      std::int64_t floats = 0;
+      if_decoded(wave.last, [&](const Sequence& sequence) {
+        floats = decode_cut_.parts_of(sequence.seq_k) * part_floats(sequence);
+      });
+      if (wave.floats > 0 && floats > 0 && wave.floats + floats > DecodeCut::kWaveFloats) break;
+      wave.floats += floats;
+    }
+    return wave;
+  }
+
+  void decode() const {
+    for (std::int64_t b = 0; b < problem_.batch;) {
+      const Wave wave = wave_from(b);
+      decode(wave);
+      b = wave.last;
+    }
+  }
+
   // First each range of keys, one range for all heads before the next, so that memory is read in the order in
   // which it lies; then the rows of each kv head are joined.
-  void decode() const {
+  void decode(const Wave& wave) const {
     std::int64_t next = 0;
-    for (std::int64_t b = 0; b < problem_.batch; ++b) {
+    for (std::int64_t b = wave.first; b < wave.last; ++b) {
       starts_[b] = next;
       if_decoded(b, [&](const Sequence& sequence) {
         next += decode_cut_.parts_of(sequence.seq_k) * part_floats(sequence);
       });
     }
-    const std::int64_t kv_heads = problem_.kv_heads;
+    const std::int64_t kv_heads = problem_.kv_heads, sequences = wave.last - wave.first;
     const std::int64_t block =
         DecodeCut::kv_heads_of_piece(kv_heads, group_ * most_decoded_, problem_.dim, parts_, threads_);
     const std::int64_t blocks = kv_heads / block;
-    run_pieces(problem_.batch * most_parts_ * blocks, threads_, [&](std::int64_t index, int thread) {
+    run_pieces(sequences * most_parts_ * blocks, threads_, [&](std::int64_t index, int thread) {
       const std::int64_t kv_head = index % blocks * block, part = index / blocks % most_parts_;
-      const std::int64_t batch = index / blocks / most_parts_;
+      const std::int64_t batch = wave.first + index / blocks / most_parts_;
       if_decoded(batch, [&](const Sequence& sequence) {
         const std::int64_t floats = part_floats(sequence);
         decode_part(decode_cut_, decoded_piece(batch, kv_head, sequence), part, block,
                     rows_ + starts_[batch] + part * floats + floats / kv_heads * kv_head, scratch_of(thread));
       });
     });
-    run_pieces(problem_.batch * kv_heads, threads_, [&](std::int64_t index, int thread) {
-      const std::int64_t kv_head = index % kv_heads, batch = index / kv_heads;
+    run_pieces(sequences * kv_heads, threads_, [&](std::int64_t index, int thread) {
+      const std::int64_t kv_head = index % kv_heads, batch = wave.first + index / kv_heads;
       if_decoded(batch, [&](const Sequence& sequence) {
         const std::int64_t floats = part_floats(sequence);
         selected_isa()->table->join_decoded(decoded_piece(batch, kv_head, sequence),
@@ -191,7 +221,8 @@ class Forward {
   std::int64_t group_ = 0;
   std::int64_t most_queries_ = 0;                   // of a sequence that is not decoded
   std::int64_t most_decoded_ = 0, most_parts_ = 0;  // queries and ranges of keys of one that is
-  std::int64_t parts_ = 0, unfinished_ = 0;         // of all decoded sequences: ranges, and floats
+  std::int64_t parts_ = 0;                          // of all decoded sequences
+  std::int64_t unfinished_ = 0;                     // floats of the largest wave
   int threads_ = 1;
   std::size_t scratch_bytes_ = 0;
   char* scratch_ = nullptr;

@@ -140,13 +140,25 @@ AttentionPiece make_piece(const KvCacheProblem& problem, const AttentionProblem&
   return piece;
 }
 
-// First each range of keys, then the rows of each kv head joined.
+// Sequences of a wave, and the floats that each leaves unfinished.
+std::int64_t unfinished_of_sequence(const AttentionProblem& attention, const KvCacheCut& cut) {
+  return cut.parts * attention.heads * attention.seq_q * unfinished_floats(attention.dim);
+}
+std::int64_t sequences_of_wave(const AttentionProblem& attention, const KvCacheCut& cut) {
+  return std::clamp<std::int64_t>(KvCacheCut::kWaveFloats / unfinished_of_sequence(attention, cut), 1,
+                                  attention.batch);
+}
+
+// Wave by wave first each range of keys, then the rows of each kv head joined.
 void decode(const KvCacheProblem& problem, const AttentionProblem& attention, const KvCacheCut& cut,
             float* unfinished, char* scratch, std::size_t scratch_bytes, int threads) {
   const std::int64_t group = attention.heads / attention.kv_heads;
   const std::int64_t head_floats = group * attention.seq_q * unfinished_floats(attention.dim);
   const std::int64_t part_floats = head_floats * attention.kv_heads;
-  const auto rows_of = [&](std::int64_t sequence) { return unfinished + sequence * cut.parts * part_floats; };
+  const std::int64_t wave = sequences_of_wave(attention, cut);
+  const auto rows_of = [&](std::int64_t sequence) {
+    return unfinished + sequence % wave * cut.parts * part_floats;
+  };
   const auto piece_of_head = [&](std::int64_t sequence, std::int64_t kv_head) {
     AttentionPiece piece = make_piece(problem, attention, sequence, kv_head, 0, 0);
     piece.heads = group;
@@ -154,20 +166,23 @@ void decode(const KvCacheProblem& problem, const AttentionProblem& attention, co
     return piece;
   };
   const std::int64_t heads = cut.kv_heads_for(attention, threads), blocks = attention.kv_heads / heads;
-  run_pieces(attention.batch * cut.parts * blocks, threads, [&](std::int64_t index, int thread) {
-    const std::int64_t block = index % blocks, part = index / blocks % cut.parts;
-    const std::int64_t sequence = index / blocks / cut.parts;
-    decode_part(cut, piece_of_head(sequence, block * heads), part, heads,
-                rows_of(sequence) + part * part_floats + block * heads * head_floats,
-                scratch + static_cast<std::size_t>(thread) * scratch_bytes);
-  });
-  run_pieces(attention.batch * attention.kv_heads, threads, [&](std::int64_t index, int thread) {
-    const std::int64_t kv_head = index % attention.kv_heads, sequence = index / attention.kv_heads;
-    selected_isa()->table->join_decoded(piece_of_head(sequence, kv_head),
-                                        rows_of(sequence) + kv_head * head_floats,
-                                        cut.parts_of(problem.length_of(sequence)), part_floats,
-                                        scratch + static_cast<std::size_t>(thread) * scratch_bytes);
-  });
+  for (std::int64_t first = 0; first < attention.batch; first += wave) {
+    const std::int64_t sequences = std::min(wave, attention.batch - first);
+    run_pieces(sequences * cut.parts * blocks, threads, [&](std::int64_t index, int thread) {
+      const std::int64_t block = index % blocks, part = index / blocks % cut.parts;
+      const std::int64_t sequence = first + index / blocks / cut.parts;
+      decode_part(cut, piece_of_head(sequence, block * heads), part, heads,
+                  rows_of(sequence) + part * part_floats + block * heads * head_floats,
+                  scratch + static_cast<std::size_t>(thread) * scratch_bytes);
+    });
+    run_pieces(sequences * attention.kv_heads, threads, [&](std::int64_t index, int thread) {
+      const std::int64_t kv_head = index % attention.kv_heads, sequence = first + index / attention.kv_heads;
+      selected_isa()->table->join_decoded(piece_of_head(sequence, kv_head),
+                                          rows_of(sequence) + kv_head * head_floats,
+                                          cut.parts_of(problem.length_of(sequence)), part_floats,
+                                          scratch + static_cast<std::size_t>(thread) * scratch_bytes);
+    });
+  }
 }
 
 // A tile of K and one of V, put together from their pages; the end of a thread's scratch.
@@ -221,9 +236,8 @@ std::size_t kvcache_shared_bytes(const KvCacheProblem& problem) {
   const KvCacheCut cut(problem);
   std::size_t bytes = rotated_bytes(problem);
   if (!cut.decodes) return bytes;
-  return bytes + padded(static_cast<std::size_t>(attention.batch * cut.parts * attention.heads *
-                                                 attention.seq_q * unfinished_floats(attention.dim)) *
-                        sizeof(float));
+  const std::int64_t floats = sequences_of_wave(attention, cut) * unfinished_of_sequence(attention, cut);
+  return bytes + padded(static_cast<std::size_t>(floats) * sizeof(float));
 }
 
 int kvcache_threads(const KvCacheProblem& problem) {

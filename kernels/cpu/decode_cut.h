@@ -14,6 +14,9 @@ struct DecodeCut {
   static constexpr std::int64_t kLeastKeys = 512;  // of a range; a multiple of a tile of keys
   static constexpr std::int64_t kTile = 256;
   static constexpr std::int64_t kMostParts = 64;
+  // Sequences are attended to in waves that leave so much unfinished at most, or one by one: the memory does
+  // not grow with the batch, and a wave has pieces enough for a thousand threads.
+  static constexpr std::int64_t kWaveFloats = std::int64_t{4} << 20;
   static constexpr std::int64_t kPieceRows = 128;  // of all kv heads of a piece
   static constexpr std::int64_t kPieceColumns =
       512;  // likewise: a tile of K and one of V in a cache of 1 MiB

@@ -13,11 +13,11 @@ struct AttentionBwdSteps {
   std::int64_t (*keys)(std::int64_t dim);   // of a block
   std::int64_t (*width)(std::int64_t dim);  // floats from one row of dq_sums to the next
   std::size_t (*scratch)(Element element, std::int64_t dim);
-  // deltas of rows [first, last), and 0 in their dq_sums.
+  // What is kept of rows [first, last).
   void (*prepare)(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch);
   void (*start_keys)(const AttentionBwdPiece& piece, void* scratch);
   void (*add_rows)(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch);
-  // What the rows just added give to dq_sums.
+  // What the rows just added give to dq_sums and to what is kept of rows.
   void (*add_dq)(const AttentionBwdPiece& piece, std::int64_t first, std::int64_t last, void* scratch);
   void (*finish_keys)(const AttentionBwdPiece& piece, void* scratch);
   // dq of rows [first, last).

@@ -49,6 +49,14 @@ struct AttentionPiece {
   float* unfinished;
 };
 
+// What the backward pass keeps of a row. P = weight exp(s - lse) and dS = P (dP - delta - rest): at first
+// weight is 1 and rest is 0, and both change where roundings are found to have spoilt dS.
+struct AttentionBwdRow {
+  float delta, rest, weight;
+  float doubt, p_doubt;  // what roundings in out and lse may have done: to delta, and to the sum of P
+  float p, ds, ds_size;  // over the keys so far, a cap's derivative aside: the sums of P, dS and |dS|
+};
+
 // The backward pass of the queries of one sequence and of the heads that share a kv head, against the keys
 // [first_key, last_key). A row is one query of one head; row r is query r / heads of head r % heads.
 struct AttentionBwdPiece {
@@ -58,7 +66,7 @@ struct AttentionBwdPiece {
   std::int64_t keys;  // of the sequence
   RowStrides dout_strides, dq_strides, dk_strides, dv_strides;
   float* dq_sums;  // what the blocks of keys so far have added to dq
-  float* deltas;   // of each row: the sum of dout times out
+  AttentionBwdRow* rows;
 };
 
 }  // namespace flash_ref::cpu

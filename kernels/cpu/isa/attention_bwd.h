@@ -3,65 +3,12 @@
 // (kernels/README.md has the formulae). A row is one query of one head, ordered by query, as in attention.h.
 #pragma once
 
+#include "kernels/cpu/isa/attention_bwd_memory.h"
 #include "kernels/cpu/isa/pack.h"
 #include "kernels/cpu/isa/scores.h"
 #include "kernels/cpu/isa/softmax.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
-
-// Chosen for what a block and a tile hold to stay in a second-level cache of 1 MiB.
-template <class T>
-constexpr std::int64_t kBwdRows = kPairs<T> ? 192 : 96;  // a multiple of 2 * kRows, or of kRows
-FLASH_REF_INLINE std::int64_t bwd_keys(std::int64_t dim) { return dim <= 64 ? 256 : dim <= 128 ? 128 : 64; }
-FLASH_REF_INLINE std::int64_t bwd_width(std::int64_t dim) { return round_up(dim, kLanes); }
-
-constexpr std::int64_t kFewKeys = 16;  // of a row; a multiple of kLanes
-
-struct BwdRow {
-  float lse, delta;         // lse in base 2
-  std::int64_t begin, end;  // the keys of the block that the row sees, counted from the block's first
-  bool sees_few;            // in all, and all of them in the block
-};
-
-// The memory of one thread. P and dS lie as the products read them: numbers of kBwdRows rows, where two rows
-// make one row of pairs, by the keys of the block; ds_rows has rows of pairs of keys instead. Without pairs
-// all three are plain matrices, and ds_rows is ds.
-template <class T>
-struct BwdMemory {
-  static constexpr std::int64_t kTile = kBwdRows<T>;
-
-  std::int64_t width, keys, stride;
-  bool *keys_finite, *q_finite, *dout_finite;
-  BwdRow* rows;
-  float *key_columns, *value_columns, *key_values, *dk, *dv;  // of the block
-  float *q, *dout, *q_values, *dout_values;                   // of the tile
-  float *p, *ds, *ds_rows, *scores, *dp;
-
-  FLASH_REF_INLINE BwdMemory(std::int64_t dim, void* memory)
-      : width(bwd_width(dim)), keys(bwd_keys(dim)), stride(keys + kLanes) {
-    keys_finite = static_cast<bool*>(memory);
-    q_finite = keys_finite + 1;
-    dout_finite = keys_finite + 2;
-    rows = reinterpret_cast<BwdRow*>(static_cast<char*>(memory) + 64);
-    float* next = reinterpret_cast<float*>(rows + kTile);
-    float** const of_block[] = {&key_columns, &value_columns, &key_values, &dk, &dv};
-    for (float** part : of_block) *part = next, next += keys * width;
-    float** const of_tile[] = {&q, &dout, &q_values, &dout_values};
-    for (float** part : of_tile) *part = next, next += kTile * width;
-    p = next;
-    ds = p + kTile * stride;
-    ds_rows = kPairs<T> ? ds + kTile * stride : ds;
-    scores = ds_rows + kTile * stride;
-    dp = scores + kRows * stride;
-  }
-
-  static FLASH_REF_INLINE std::size_t bytes(std::int64_t dim) {
-    const std::int64_t row = bwd_keys(dim) + kLanes;
-    const std::int64_t floats =
-        bwd_width(dim) * (5 * bwd_keys(dim) + 4 * kTile) + row * (3 * kTile + 2 * kRows);
-    return 64 + kTile * sizeof(BwdRow) + static_cast<std::size_t>(floats) * sizeof(float);
-  }
-};
 
 // What a packed row holds.
 template <class T, bool kPaired = kPairs<T>>
@@ -72,6 +19,20 @@ template <class T>
 struct PackedElement<T, true> {
   using Type = T;
 };
+
+// An element of out: what its rounding, and those of the probabilities in it, may amount to, in proportion to
+// it; and the smallest normal one, below which that is no less.
+template <class T>
+constexpr float kDoubt = 0x1p-9F;
+template <>
+inline constexpr float kDoubt<BFloat16> = 0x1p-6F;
+template <class T>
+constexpr float kSmallest = 0x1p-14F;
+template <>
+inline constexpr float kSmallest<BFloat16> = 0x1p-126F;
+
+// What roundings of lse, in base 2, and of scores may do to the sum of P.
+FLASH_REF_INLINE float doubt_of_p(float lse) { return 0x1p-18F * (__builtin_fabsf(lse) + 16.0F); }
 
 template <class T>
 class BwdSolver {
@@ -104,6 +65,11 @@ class BwdSolver {
   // dq_sums += dS k.
   void add_dq(std::int64_t first, std::int64_t last) {
     constexpr std::int64_t kKeys = kPairs<T> ? 2 : 1;
+    for (std::int64_t row = 0; row < last - first; ++row) {
+      AttentionBwdRow& kept = piece_.rows[first + row];
+      kept.p += memory_.rows[row].p, kept.ds += memory_.rows[row].ds,
+          kept.ds_size += memory_.rows[row].ds_size;
+    }
     for (std::int64_t row = 0; row < last - first; row += kRows) {
       const int rows = static_cast<int>(smaller(kRows, last - first - row));
       const std::int64_t begin = memory_.rows[row].begin, end = memory_.rows[row + rows - 1].end;
@@ -138,14 +104,18 @@ class BwdSolver {
     for (std::int64_t r = first; r < last; ++r) {
       const T* a = row_in(static_cast<const T*>(piece_.dout), dout, r);
       const T* b = row_in(static_cast<const T*>(all_.out), out, r);
-      Vec sum = {};
+      Vec sum = {}, sizes = {};
       for (std::int64_t d = 0; d < all_.dim; d += kLanes) {
         const std::int64_t some = smaller(kLanes, all_.dim - d);
-        sum = multiply_add(widen_some(a + d * dout.dim, dout.dim, some),
-                           widen_some(b + d * out.dim, out.dim, some), sum);
+        const Vec slope = widen_some(a + d * dout.dim, dout.dim, some),
+                  value = widen_some(b + d * out.dim, out.dim, some);
+        sum = multiply_add(slope, value, sum);
+        sizes = multiply_add(magnitude(slope), maximum(magnitude(value), broadcast(kSmallest<T>)), sizes);
       }
-      piece_.deltas[r] = sum_of_lanes(sum);
-      fill(piece_.dq_sums + r * memory_.width, piece_.dq_sums + (r + 1) * memory_.width, 0.0F);
+      AttentionBwdRow& row = piece_.rows[r];
+      row = {};
+      row.delta = sum_of_lanes(sum), row.doubt = kDoubt<T> * sum_of_lanes(sizes);
+      row.weight = 1.0F, row.p_doubt = doubt_of_p(base2_lse(r));
     }
   }
 
@@ -177,8 +147,13 @@ class BwdSolver {
     }
   }
 
+  FLASH_REF_INLINE float base2_lse(std::int64_t r) const {
+    const float lse = *row_in(static_cast<const float*>(all_.lse), all_.lse_strides, r);
+    return finite_or_zero(plain_nan(lse) * kLog2E);
+  }
+
   void load_rows(std::int64_t first, std::int64_t rows) {
-    const RowStrides &q = all_.q_strides, &dout = piece_.dout_strides, &lse = all_.lse_strides;
+    const RowStrides &q = all_.q_strides, &dout = piece_.dout_strides;
     const std::int64_t width = memory_.width, row_elements = width * kPerFloat;
     AttentionPiece whole = all_;
     whole.first_key = 0, whole.last_key = piece_.keys;
@@ -188,8 +163,8 @@ class BwdSolver {
       pack_row(row_in(static_cast<const T*>(piece_.dout), dout, r), dout.dim, all_.dim, 1.0F,
                memory_.dout + i * width);
       BwdRow& row = memory_.rows[i];
-      row.lse = finite_or_zero(plain_nan(*row_in(static_cast<const float*>(all_.lse), lse, r)) * kLog2E);
-      row.delta = piece_.deltas[r];
+      row.lse = base2_lse(r);
+      row.delta = piece_.rows[r].delta, row.rest = piece_.rows[r].rest, row.weight = piece_.rows[r].weight;
       const SoftmaxRow seen = FLASH_REF_ISA::row_of(all_, all_.first_position + r / all_.heads);
       row.begin = seen.begin - all_.first_key;
       row.end = seen.end - all_.first_key;
@@ -220,10 +195,13 @@ class BwdSolver {
     for (int i = 0; i < rows; ++i) {
       float *scores_of_row = scores + i * memory_.stride, *dp_of_row = dp + i * memory_.stride;
       const std::int64_t r = first + row + i;
-      if (scores_are_products(all_)) {
-        differentiate_row<false>(memory_.rows[row + i], r, scores_of_row, dp_of_row, columns);
+      BwdRow& of = memory_.rows[row + i];
+      if (!scores_are_products(all_)) {
+        differentiate_row<true, true>(of, r, scores_of_row, dp_of_row, columns);
+      } else if (of.weight != 1 || of.rest != 0) {
+        differentiate_row<false, true>(of, r, scores_of_row, dp_of_row, columns);
       } else {
-        differentiate_row<true>(memory_.rows[row + i], r, scores_of_row, dp_of_row, columns);
+        differentiate_row<false, false>(of, r, scores_of_row, dp_of_row, columns);
       }
     }
     if constexpr (kPairs<T>) {
@@ -236,7 +214,6 @@ class BwdSolver {
   // dP - delta cancels: a row with one key has dS = 0 exactly.
   template <bool kAdjusted>
   BwdRow settled(const BwdRow& row, const RowOfScores<T>& rule, const float* scores, const float* dp) const {
-    constexpr float kSame = 0x1p-10F;
     float visible[kFewKeys], derivatives[kFewKeys];
     fill(visible, visible + kFewKeys, kNothing), fill(derivatives, derivatives + kFewKeys, 0.0F);
     for (std::int64_t j = row.begin / kLanes * kLanes; j < row.end; j += kLanes) {
@@ -253,43 +230,48 @@ class BwdSolver {
       sum += exp2_nonpositive(load(visible + i) - broadcast(finite_or_zero(maximum_of_row)));
     BwdRow result = row;
     result.lse = maximum_of_row + __builtin_log2f(sum_of_lanes(sum));
-    if (!(__builtin_fabsf(result.lse - row.lse) <= kSame)) return row;
+    if (!(__builtin_fabsf(result.lse - row.lse) <= doubt_of_p(row.lse))) return row;
     for (std::int64_t i = 0; i < kFewKeys; i += kLanes) {
       delta = multiply_add(exp2_nonpositive(load(visible + i) - broadcast(result.lse)), load(derivatives + i),
                            delta);
     }
-    result.delta = sum_of_lanes(delta);
+    result.delta = sum_of_lanes(delta), result.rest = 0.0F, result.weight = 1.0F;
     return result;
   }
 
-  // Scores become P, dP becomes dS = P (dP - delta); 0 where the row sees no key.
-  template <bool kAdjusted>
-  void differentiate_row(const BwdRow& given, std::int64_t r, float* scores, float* dp,
+  // Scores become P, dP becomes dS; 0 where the row sees no key.
+  template <bool kAdjusted, bool kCorrected>
+  void differentiate_row(BwdRow& given, std::int64_t r, float* scores, float* dp,
                          std::int64_t columns) const {
     const RowOfScores<T> rule(all_, r / all_.heads, r % all_.heads);
     const BwdRow row = given.sees_few ? settled<kAdjusted>(given, rule, scores, dp) : given;
     const Vec factor = broadcast(product_factor(all_)), lse = broadcast(row.lse),
-              delta = broadcast(row.delta);
+              delta = broadcast(row.delta), rest = broadcast(row.rest), weight = broadcast(row.weight);
     const std::int64_t begin = smaller(row.begin / kLanes * kLanes, columns),
                        end = row.begin < row.end ? round_up(row.end, kLanes) : begin;
     fill(scores, scores + begin, 0.0F), fill(dp, dp + begin, 0.0F);
+    Vec p_sum = {}, ds_sum = {}, ds_sizes = {};
     for (std::int64_t j = begin; j < end; j += kLanes) {
       Vec score = load(scores + j) * factor, derivative;
       if constexpr (kAdjusted) score = rule.at(score, all_.first_key + j, derivative);
-      Vec p = exp2_nonpositive(score - lse);
-      Vec ds = p * (load(dp + j) - delta);
-      if constexpr (kAdjusted) ds *= derivative;
+      Vec p = exp2_nonpositive(score - lse), slope = load(dp + j) - delta;
+      if constexpr (kCorrected) p *= weight, slope -= rest;
+      Vec ds = p * slope, adjusted = ds;
+      if constexpr (kAdjusted) adjusted *= derivative;
       if (j < row.begin || j + kLanes > row.end) {
         const Vec key = lane_numbers() + static_cast<float>(j);
         const Bits seen =
             (Bits)(key >= static_cast<float>(row.begin)) & (Bits)(key < static_cast<float>(row.end));
         p = (Vec)((Bits)p & seen);
         ds = (Vec)((Bits)ds & seen);
+        adjusted = (Vec)((Bits)adjusted & seen);
       }
+      p_sum += p, ds_sum += ds, ds_sizes += magnitude(ds);
       store(scores + j, p);
-      store(dp + j, ds);
+      store(dp + j, adjusted);
     }
     fill(scores + end, scores + columns, 0.0F), fill(dp + end, dp + columns, 0.0F);
+    given.p = sum_of_lanes(p_sum), given.ds = sum_of_lanes(ds_sum), given.ds_size = sum_of_lanes(ds_sizes);
   }
 
   // Two rows as pairs: neighbours along the rows for P and dS, along the keys for ds_rows.

@@ -34,8 +34,8 @@ FLASH_REF_INLINE Vec plain_nan(Vec x) { return x == x ? x : broadcast(__builtin_
 // For any x: below 0.3 in magnitude by its series, else as (1 - t) / (1 + t) with t = exp(-2 |x|), whose
 // derivative is 4 t / (1 + t)^2: where tanh is near 1, 1 - tanh^2 would be roundings.
 FLASH_REF_INLINE Vec tanh_with_derivative(Vec x, Vec& derivative) {
-  const Vec magnitude = (Vec)((Bits)x & 0x7fffffffU);
-  const Vec t = exp2_nonpositive(magnitude * -2.8853900817779268F);  // -2 log2(e)
+  const Vec size = magnitude(x);
+  const Vec t = exp2_nonpositive(size * -2.8853900817779268F);  // -2 log2(e)
   const Vec inverse = 1.0F / (1.0F + t);
   const Vec far = (Vec)((Bits)((1.0F - t) / (1.0F + t)) | ((Bits)x & 0x80000000U));
   const Vec square = x * x;
@@ -45,7 +45,7 @@ FLASH_REF_INLINE Vec tanh_with_derivative(Vec x, Vec& derivative) {
   series = multiply_add(series, square, broadcast(-1.0F / 3.0F));
   series = multiply_add(series, square, broadcast(1.0F));
   derivative = 4.0F * t * inverse * inverse;
-  return magnitude < 0.3F ? x * series : far;
+  return size < 0.3F ? x * series : far;
 }
 
 FLASH_REF_INLINE Vec tanh_of(Vec x) {

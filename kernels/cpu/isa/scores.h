@@ -36,8 +36,7 @@ class RowOfScores {
     }
     if (slope_ != 0) {
       const Vec distance = broadcast(static_cast<float>(position_ - key)) - lane_numbers();
-      const Vec magnitude = (Vec)((Bits)distance & 0x7fffffffU);
-      score = multiply_add(broadcast(-slope_), magnitude, score);
+      score = multiply_add(broadcast(-slope_), magnitude(distance), score);
     }
     return piece_.mask == nullptr ? score : score + mask(key);
   }

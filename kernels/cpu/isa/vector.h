@@ -79,6 +79,8 @@ FLASH_REF_INLINE Vec maximum(Vec a, Vec b) {
 #endif
 }
 
+FLASH_REF_INLINE Vec magnitude(Vec value) { return (Vec)((Bits)value & 0x7fffffffU); }
+
 // 0, 1, 2, ...
 FLASH_REF_INLINE Vec lane_numbers() {
   Vec numbers = {};
@@ -92,14 +94,28 @@ FLASH_REF_INLINE float largest_lane(Vec value) {
   return result;
 }
 
+template <int kWidth, int... kLane>
+FLASH_REF_INLINE Vec with_lanes_from(Vec value) {
+  return value + __builtin_shufflevector(value, value, ((kLane + kWidth) % kLanes)...);
+}
+
+// Each lane and the one kWidth after it.
+template <int kWidth>
+FLASH_REF_INLINE Vec folded(Vec value) {
+#if defined(__AVX512F__)
+  return with_lanes_from<kWidth, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15>(value);
+#elif defined(__AVX2__)
+  return with_lanes_from<kWidth, 0, 1, 2, 3, 4, 5, 6, 7>(value);
+#else
+  return with_lanes_from<kWidth, 0, 1, 2, 3>(value);
+#endif
+}
+
 // In halves, so that the order of additions is that of a tree.
 FLASH_REF_INLINE float sum_of_lanes(Vec value) {
-  float lanes[kLanes];
-  store(lanes, value);
-  for (int width = kLanes / 2; width > 0; width /= 2) {
-    for (int lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
-  }
-  return lanes[0];
+  if constexpr (kLanes > 8) value = folded<8>(value);
+  if constexpr (kLanes > 4) value = folded<4>(value);
+  return folded<1>(folded<2>(value))[0];
 }
 
 // One step of a transposition: exchanges the blocks of `kStep` lanes beside the diagonal between two rows.
