@@ -124,6 +124,7 @@ class FunctionLowering {
   // The value of an expression that is copied from; whether a copy of such a thing has contents of its own.
   ValueId copied(const Expr* source);
   bool holds_values(const TypeFacts& type) const;
+  ValueId referred_to(const Expr* expr, clang::QualType type);
   std::optional<ValueId> descriptor_part(const clang::MemberExpr* part, const Expr* source);
   // Whether a constructor is a holder's own, which decides what is held: it is lowered as a function that
   // gives that.
@@ -167,6 +168,41 @@ class FunctionLowering {
   std::optional<ValueId> map_of(llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> map_member(const clang::CXXMethodDecl* method, const Expr* object,
                                     llvm::ArrayRef<const Expr*> arguments);
+
+  // lists by iterators, algorithms and views (lower_ranges.cpp)
+  struct Elements {
+    Lvalue element;  // some element
+    Lvalue list;
+    clang::QualType type;
+    bool whole = false;  // all of the list's
+    bool forward = true;
+    const Expr* named = nullptr;  // the list as written
+  };
+  bool has_addresses(const Expr* list) const;
+  Lvalue some_element(const Expr* list);
+  std::optional<ValueId> end_of_list(llvm::StringRef name, const Expr* list);
+  bool end_of_list_is(const Expr* iterator, const Expr* list) const;
+  std::optional<ValueId> list_of_elements(llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> list_iterator_operator(const clang::CXXOperatorCallExpr* expr);
+  Elements elements_of(const Expr* range);
+  Elements elements_of(const Expr* first, const Expr* last);
+  void replace(const Elements& elements, ValueId with);
+  void put(const Expr* output, const Elements& from, ValueId written);
+  ValueId applied(const Expr* function, ValueId object, const std::vector<Lvalue>& given);
+  template <class Body>
+  void for_elements(const Body& body);
+  std::optional<ValueId> algorithm(llvm::StringRef name, llvm::ArrayRef<const Expr*> arguments);
+  ValueId for_each(const Elements& from, const Expr* function);
+  std::optional<ValueId> accumulate(const Elements& from, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> view(const clang::CXXOperatorCallExpr* expr);
+  std::optional<ValueId> called_object(const clang::CXXOperatorCallExpr* expr);
+
+  // lists of modules (lower_module_lists.cpp)
+  ValueId module_list(llvm::ArrayRef<const Expr*> arguments);
+  void add_module(ValueId list, const Expr* added);
+  Lvalue listed_module(const Expr* list, const Expr* index);
+  std::optional<ValueId> module_list_member(const clang::CXXMethodDecl* method, const Expr* object,
+                                            llvm::ArrayRef<const Expr*> arguments);
 
   // library functions (lower_operators.cpp)
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
@@ -237,11 +273,14 @@ class FunctionLowering {
   int depth_ = 0;
 };
 
+bool is_module_list(const clang::CXXRecordDecl* record);
 // The statement that an OpenMP directive is written before, if any.
 const clang::Stmt* governed(const clang::Stmt* directive);
 // Parentheses, temporaries, default arguments and casts that change nothing.
 const clang::Expr* stripped(const clang::Expr* expr);
 // Of std::map or std::unordered_map.
 bool is_map_iterator(clang::QualType type);
+// Of a vector, an array, a deque or a list; of other things than numbers it is the address of an element.
+bool is_list_iterator(clang::QualType type);
 
 }  // namespace dtype_guard::clang_front_end

@@ -221,6 +221,8 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
   }
   if (kind == clang::OO_Equal) return assignment(first, expr->getArg(1));
   if (const auto known = iterator_operator(expr)) return *known;
+  if (const auto known = list_iterator_operator(expr)) return *known;
+  if (const auto known = called_object(expr)) return *known;
   if (kind == clang::OO_Call) {
     if (left.kind == TypeKind::kHolder)
       return forward(facts(left.inner).record, value(first), arguments_of(expr, 1));

@@ -121,6 +121,8 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
     case TypeKind::kOptional:
     case TypeKind::kPointer:
       if (arguments.empty() || is_null(arguments[0])) return builder_.none();
+      if (made.record && plain_name(*made.record) == "std::reference_wrapper" && !copies)
+        return referred_to(arguments[0], made.inner);
       return value(arguments[0]);
     case TypeKind::kList:
       if (arguments.size() == 1) {
@@ -130,6 +132,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         if (copies) return copied(arguments[0]);
         if (list) return value(arguments[0]);
       }
+      if (const auto part = list_of_elements(arguments)) return *part;
       if (made.record && plain_name(*made.record) == "std::vector" && !arguments.empty() &&
           facts(arguments[0]).kind == TypeKind::kNumber) {  // vector(count, element)
         value(arguments[0]);
@@ -193,6 +196,16 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       for (const Expr* each : arguments) value(each);
       return builder_.unknown();
   }
+}
+
+// A reference in an object can be written through, wherever that goes: what is referred to is not known from
+// here on.
+ValueId FunctionLowering::referred_to(const Expr* expr, clang::QualType type) {
+  const ValueId now = value(expr);
+  const bool rebinds = !type.isNull() && !type.isConstQualified() && stripped(expr)->isLValue() &&
+                       is_rebindable_reference(unit_.context.getLValueReferenceType(type));
+  if (rebinds) builder_.op("std::reference_wrapper", {{"", address_of(expr)}});
+  return now;
 }
 
 bool FunctionLowering::holds_values(const TypeFacts& type) const {
@@ -279,6 +292,7 @@ flow::ValueId FunctionLowering::guard(const clang::CXXRecordDecl* record,
 
 flow::ValueId FunctionLowering::library_module(const clang::CXXRecordDecl* record,
                                                llvm::ArrayRef<const Expr*> arguments) {
+  if (is_module_list(record)) return module_list(arguments);
   Arguments given;
   for (const Expr* each : arguments) {
     if (!llvm::isa<clang::CXXDefaultArgExpr>(each)) given.push_back({"", value(each)});

@@ -40,6 +40,9 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
     case TypeKind::kOptions:
       return options_member(name, object, method, arguments);
     case TypeKind::kDtype:
+      if (const Dtype asked = facts(template_type(method)).element;
+          name == "Match" && asked != Dtype::kUndefined)
+        return builder_.op("eq", {{"self", value(object)}, {"other", dtype_constant(asked)}});
       return name == "toScalarType" ? std::optional(value(object)) : std::nullopt;
     case TypeKind::kScalar:
     case TypeKind::kNumber: {
@@ -80,6 +83,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
         const bool nested = plain_name(*method->getParent()) == "at::native::NestedTensorImpl";
         if (nested) return builder_.op("flatten", {{"self", value(object)}});
       }
+      if (const auto listed = module_list_member(method, object, arguments)) return *listed;
       if (method->getParent() && derives_from(*method->getParent(), "torch::nn::Module")) {
         const bool own = plain_name(*method->getParent()) == "torch::nn::Module";
         if (own) return module_member(name, object, arguments);
@@ -165,6 +169,11 @@ std::optional<flow::ValueId> FunctionLowering::options_member(const std::string&
       return builder_.value(Op::kOptions, "", {{"dtype", dtype_constant(dtype)}});
     return builder_.value(Op::kDtypeOf, self);
   }
+  if (name == "type_equal" && arguments.size() == 1) {  // and more than the dtype
+    const ValueId other = builder_.value(Op::kDtypeOf, value(arguments[0]));
+    const ValueId equal = builder_.op("eq", {{"self", builder_.value(Op::kDtypeOf, self)}, {"other", other}});
+    return builder_.op("logical_and", {{"self", equal}, {"other", builder_.unknown()}});
+  }
   if (facts(method->getReturnType()).kind == TypeKind::kOptions && name != "merge_in" &&
       name != "merge_memory_format") {
     return self;
@@ -201,11 +210,17 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
   }
   static const std::unordered_set<std::string> kReorders = {
       "pop_back", "pop_front", "erase", "insert", "emplace", "assign", "swap", "merge", "splice"};
+  if (name == "insert" && arguments.size() == 3 && end_of_list_is(arguments[0], object) &&
+      (is_list_iterator(arguments[1]->getType()) || facts(arguments[1]).kind == TypeKind::kPointer)) {
+    assign(some_element(object), load(elements_of(arguments[1], arguments[2]).element));
+    return builder_.unknown();
+  }
   if (kReorders.count(name) && facts(object).kind == TypeKind::kList) {
     for (const Expr* each : arguments) value(each);
     assign(cell(lvalue(object), std::nullopt, object->getType()), builder_.unknown());
     return builder_.unknown();
   }
+  if (const auto end = end_of_list(name, object)) return *end;
   if (name == "data" || name == "begin" || name == "cbegin" || name == "get" || name == "release") {
     return load(lvalue(object));  // the buffer of a smart pointer too
   }
@@ -221,6 +236,7 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
 std::optional<flow::ValueId> FunctionLowering::module_member(const std::string& name, const Expr* object,
                                                              llvm::ArrayRef<const Expr*> arguments) {
   const ValueId self = value(object);
+  if (name == "as") return self;
   const std::string kind = name.starts_with("register_") ? name.substr(9) : "";
   if ((kind == "parameter" || kind == "buffer" || kind == "module") && arguments.size() >= 2) {
     const auto* text = llvm::dyn_cast<clang::StringLiteral>(stripped(arguments[0]));

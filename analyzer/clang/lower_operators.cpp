@@ -102,7 +102,10 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
                            arguments);
   }
   const TypeFacts result = facts(callee->getReturnType());
-  if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch) {
+  // How often a set has a dtype is a question about it.
+  const bool asks = std::any_of(arguments.begin(), arguments.end(),
+                                [&](const Expr* each) { return facts(each).kind == TypeKind::kDtype; });
+  if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch && !asks) {
     for (const Expr* each : arguments) value(each);
     return number(result.element);
   }
@@ -129,8 +132,10 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
                        [&](const clang::ParmVarDecl* each) { return each->getName() == argument; });
   };
   const auto stands_for_another = [&](const std::string& written, TypeKind kind, std::size_t position) {
-    return entry && names_as_schema && kind == TypeKind::kTensor && !listed(written) &&
-           position < entry->arguments.size() && !takes(entry->arguments[position]);
+    if (!entry || !names_as_schema || listed(written) || position >= entry->arguments.size()) return false;
+    const std::string& meant = entry->arguments[position];
+    const bool shape = kind == TypeKind::kList && meant == "size";  // reshape's shape, repeat's repeats
+    return (kind == TypeKind::kTensor || shape) && !takes(meant);
   };
   if (object) {
     given.push_back({"self", *object});

@@ -233,10 +233,13 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
       case clang::OO_Subscript:
         if (type.kind == TypeKind::kMap) return map_element(object, operation->getArg(1));
         if (container) return cell_of(object, operation->getArg(1));
+        if (type.kind == TypeKind::kHolder && is_module_list(facts(type.inner).record))
+          return listed_module(object, operation->getArg(1));
         break;
       case clang::OO_Star:
       case clang::OO_Arrow:
         if (operation->getNumArgs() != 1) break;
+        if (is_list_iterator(object->getType()) && !container) return pointed_at(object);
         if (type.kind == TypeKind::kOptional || type.kind == TypeKind::kPointer ||
             type.kind == TypeKind::kHolder) {
           return lvalue(object);
@@ -250,11 +253,14 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
     const clang::CXXMethodDecl* callee = method->getMethodDecl();
     const clang::Expr* object = method->getImplicitObjectArgument();
     if (callee && callee->getIdentifier() && !unit_.user_definition(callee)) {
+      if (const auto listed = module_list_member(callee, object, {method->getArgs(), method->getNumArgs()}))
+        return held(*listed);
       const TypeKind kind = facts(object).kind;
       const llvm::StringRef name = callee->getName();
       if (kind == TypeKind::kList || kind == TypeKind::kBuffer) {
         if (name == "at") return cell_of(object, method->getArg(0));
         if (is_one_of(name, {"front", "back"})) return cell_of(object, nullptr);
+        if (const auto end = end_of_list(name, object)) return held(*end);
         if (is_one_of(name, {"data", "begin", "cbegin", "get"})) return lvalue(object);
       }
       if (kind == TypeKind::kMap && name == "at") return map_element(object, method->getArg(0));

@@ -20,6 +20,7 @@ enum class Meaning : std::uint8_t {
   kPack,  // a tuple of its arguments
   kSwap,
   kDtypeOptions,  // options with the dtype given, or with the template argument
+  kTypesDtype,    // the dtype of the template argument
   kOtherOptions,  // options without a dtype
   kDefaultDtype,
   kGivenDefaultDtype,
@@ -59,6 +60,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"c10::dtype", Meaning::kDtypeOptions},
       {"at::dtype", Meaning::kDtypeOptions},
       {"torch::dtype", Meaning::kDtypeOptions},
+      {"caffe2::TypeMeta::Make", Meaning::kTypesDtype},
       {"c10::device", Meaning::kOtherOptions},
       {"torch::device", Meaning::kOtherOptions},
       {"c10::layout", Meaning::kOtherOptions},
@@ -232,6 +234,9 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
   if (const auto set = autocast_function(name, expr)) return set;
   const llvm::ArrayRef<const Expr*> arguments(expr->getArgs(), expr->getNumArgs());
   if (name.starts_with("torch::nn::init::") && !arguments.empty()) return value(arguments[0]);
+  if (callee->isInStdNamespace() && callee->getIdentifier()) {
+    if (const auto done = algorithm(callee->getName(), arguments)) return done;
+  }
   const auto found = meanings().find(name);
   if (found == meanings().end()) return std::nullopt;
   switch (found->second) {
@@ -266,6 +271,10 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
         return builder_.value(Op::kOptions, "", {{"dtype", dtype_constant(dtype)}});
       }
       return builder_.value(Op::kOptions, "", {{"dtype", value(arguments[0])}});
+    }
+    case Meaning::kTypesDtype: {
+      const Dtype dtype = facts(template_type(callee)).element;
+      return dtype == Dtype::kUndefined ? builder_.unknown() : dtype_constant(dtype);
     }
     case Meaning::kOtherOptions:
       return builder_.value(Op::kOptions, "", {});

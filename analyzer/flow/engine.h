@@ -166,6 +166,7 @@ class Engine {
     Dtype dtype = Dtype::kUndefined;
     bool assumed = false;
     bool uncertain = false;
+    SymbolSetId symbols = 0;  // what decides it
   };
   struct Input {
     std::string_view argument;

@@ -100,7 +100,8 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
         if (each.kind == Kind::kOptions && op.name != "randint") continue;
         out.has_dtype = true;
         const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-        out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain});
+        out.dtypes.push_back(
+            {states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols});
       }
     }
   }
@@ -201,6 +202,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
         if (dtype) each.uncertain = dtype->uncertain;
+        if (dtype) each.symbols = symbols_.unite(each.symbols, dtype->symbols);
         if (op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined) each.uncertain = false;
         out = join(out, Value(each), symbols_);
       }

@@ -86,7 +86,7 @@ Value Engine::read(const State& state, const Location& location) {
       several = several || (!out.is_bottom() && !(out == value));
       out = join(out, value, symbols_);
     }
-    if (!out.is_bottom()) return several ? weakened(out) : out;
+    if (!out.is_bottom()) return several && !agree(out) ? weakened(out) : out;
   } else if (const auto found = object->cells.find(location.key); found != object->cells.end()) {
     return found->second;
   } else if (location.key.kind == Key::Kind::kIndex && !object->rest.is_bottom()) {
@@ -103,6 +103,17 @@ Value Engine::read(const State& state, const Target& target) {
 }
 
 namespace {
+// Of several elements some may be one thing and some another, and which is which is not known.
+bool disagree(const Value& value) {
+  const auto is_tensor = [](const Alternative& each) {
+    return each.kind == Kind::kTensor && !each.uncertain;
+  };
+  const auto one = std::find_if(value.begin(), value.end(), is_tensor);
+  return one != value.end() && std::any_of(one, value.end(), [&](const Alternative& each) {
+           return is_tensor(each) && each.dtype != one->dtype;
+         });
+}
+
 // Where one more element goes: behind the last, as long as it is known how many there are.
 Key next_cell(const HeapObject& object, bool strong) {
   const auto count = static_cast<std::int64_t>(object.cells.size());
@@ -118,6 +129,7 @@ void Engine::write(State& state, const Location& location, const Value& value, b
   Key key = location.key;
   if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
   if (key.kind == Key::Kind::kAny) {
+    if (disagree(value)) return write(state, location, weakened(value), strong);
     for (auto& [each, cell] : object.cells) {
       if (each.kind == Key::Kind::kIndex) cell = weak_update(cell, value, symbols_);
     }

@@ -187,6 +187,10 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
   // A handle's dtype is kept in its cell, a reference's in its place.
   for (const Alternative& each : asked) {
     const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
+    if (each.kind == Kind::kReference && asked.size() > 1) {  // which of them was asked is not known
+      const Location place{each.object, each.key};
+      write(state, place, weakened(read(state, place)), true);
+    }
     const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
     const auto cell = object
                           ? object->cells.find(each.kind == Kind::kHandle ? HeapObject::kContents : each.key)

@@ -192,8 +192,16 @@ Value weakened(const Value& value) {
   return Value(std::move(out));
 }
 
+bool agree(const Value& value) {
+  const auto certain = [&](const Alternative& each) {
+    return each.kind == Alternative::Kind::kTensor && !each.uncertain && each.dtype == value.begin()->dtype;
+  };
+  return !value.is_bottom() && std::all_of(value.begin(), value.end(), certain);
+}
+
 Value weak_update(const Value& old_value, const Value& new_value, SymbolSets& symbols) {
   if (old_value.is_bottom() || old_value == new_value) return new_value;
+  if (const Value either = join(old_value, new_value, symbols); agree(either)) return either;
   return join(weakened(old_value), weakened(new_value), symbols);
 }
 

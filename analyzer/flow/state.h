@@ -119,6 +119,9 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
 
 // `value` with every alternative marked as resting on something not known.
 Value weakened(const Value& value);
+// Whether all alternatives are tensors of one dtype, each for certain: which of them it is makes no
+// difference.
+bool agree(const Value& value);
 // A cell that may or may not have been overwritten: old contents that differ become uncertain, and so do the
 // new.
 Value weak_update(const Value& old_value, const Value& new_value, SymbolSets& symbols);

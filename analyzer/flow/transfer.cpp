@@ -145,12 +145,12 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
   for (const Alternative& each : tensors(state, argument(state, instruction, 1))) {
     unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
     const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-    dtypes.push_back({known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain});
+    dtypes.push_back({known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols});
   }
   if (unchanged) return argument(state, instruction, 0);
   Value out;
   for (const Alternative& from : tensors(state, argument(state, instruction, 0))) {
-    for (const auto& [dtype, assumed, uncertain] : dtypes) {
+    for (const auto& [dtype, assumed, uncertain, symbols] : dtypes) {
       Alternative to = from;
       if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
         out = join(out, Value(from), symbols_);
@@ -182,6 +182,7 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
       } else {
         to.assumed = assumed;
       }
+      to.symbols = symbols_.unite(to.symbols, symbols);
       out = join(out, Value(to), symbols_);
     }
   }

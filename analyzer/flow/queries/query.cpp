@@ -215,10 +215,22 @@ class Search {
     // What nobody stated is a guess, and a guess in half says nothing against the call.
     if (!defect.origin && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);
     if (options_.named_by_user) return true;
-    if (defect.origin && is_half(defect.origin->before)) return true;
+    if (defect.origin && is_half(defect.origin->before) && !is_choice(defect)) return true;
     return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
       return &other != defect.arrived && is_half_beside(other, defect.alternative);
     });
+  }
+
+  // A cast to a dtype that something decides, which may decide for half: that it was half before says
+  // nothing.
+  bool is_choice(const Defect& defect) const {
+    const Alternative& mine = defect.alternative;
+    if (defect.origin->kind != Origin::Kind::kCast) return false;
+    return std::any_of(defect.arrived->alternatives.begin(), defect.arrived->alternatives.end(),
+                       [&](const Alternative& each) {
+                         return is_known(each) && is_half(each.dtype) &&
+                                symbols_.intersect(each.symbols, mine.symbols) != 0;
+                       });
   }
 
   // Typed pointers and the like: the code itself says that this operand is half, and what the call gets

@@ -48,6 +48,11 @@ void bad_stack(const Tensor& x) {
 }
 Tensor joined(at::TensorList parts) { return at::cat(parts, -1); }  // expect: attention-implicit-promotion
 void bad_list(const Tensor& x) { attend(joined({x, torch::ones({8})}), x, x); }
+void ok_list(const Tensor& x) {
+  const std::vector<Tensor> parts{x, x * torch::ones({8}, x.options())};
+  const at::TensorList list(parts);
+  attend(joined(parts), list[1], list.front());
+}
 void bad_array(const Tensor& x) {
   std::array<Tensor, 2> both = {x, torch::ones({8})};
   auto q = both[0] * both[1];  // expect: attention-implicit-promotion
@@ -127,6 +132,11 @@ void bad_out_parameter(Tensor x, const Tensor& k) {
   attend(x, k, k);
 }
 void widen_pointee(Tensor* t) { *t = *t + torch::ones({8}); }  // expect: attention-implicit-promotion
+void restore(Tensor& t, at::ScalarType dtype) { t = (t * torch::ones({8})).to(dtype); }
+void ok_out_parameter(Tensor x, const Tensor& k) {
+  restore(x, k.scalar_type());
+  attend(x, k, k);
+}
 void bad_pointer(Tensor x, const Tensor& k) {
   widen_pointee(&x);
   attend(x, k, k);

@@ -97,6 +97,47 @@ struct BlocksImpl : nn::Module {
   nn::Sequential parts{nullptr};
 };
 
+struct WeightedImpl : nn::Module {
+  WeightedImpl() { weight = register_parameter("weight", torch::ones({8})); }
+  Tensor forward(const Tensor& x) { return x * weight; }  // expect: attention-implicit-promotion
+  Tensor weight;
+};
+TORCH_MODULE(Weighted);
+struct StackImpl : nn::Module {
+  StackImpl() {
+    register_module("list", list);
+    for (int i = 0; i < 3; ++i) list->push_back(Weighted());
+  }
+  Tensor forward(Tensor x) {
+    for (size_t i = 0; i < list->size(); ++i) x = list->ptr<WeightedImpl>(i)->forward(x);
+    return x;
+  }
+  nn::ModuleList list;
+};
+TORCH_MODULE(Stack);
+void bad_list_of_modules() {
+  Stack model;
+  const Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  attend(model->forward(x), x, x);
+}
+void ok_list_of_modules() {
+  Stack model;
+  model->to(torch::kHalf);
+  const Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  attend(model->forward(x), x, x);
+}
+struct MixedImpl : nn::Module {
+  MixedImpl() { weight = register_parameter("weight", torch::ones({8})); }
+  Tensor weight;
+};
+TORCH_MODULE(Mixed);
+void bad_converted() {
+  Mixed model;
+  model->to(torch::kFloat);
+  const Tensor x = torch::zeros({2, 8}, torch::kHalf);
+  attend(x * model->weight, x, x);  // expect: attention-implicit-promotion
+}
+
 // Inheritance: a member of the base, a constructor of the base, an override.
 struct BaseImpl : nn::Module {
   explicit BaseImpl(const Tensor& made) { scale = register_parameter("scale", made); }

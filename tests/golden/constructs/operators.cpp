@@ -1,4 +1,6 @@
 // How an operator is written: functions, methods, operators, options, numbers, in place and into `out`.
+#include <torch/nn/functional/activation.h>
+
 #include "attention.h"
 
 using at::Tensor;
@@ -40,6 +42,15 @@ void bad_other_parameter_names(const Tensor& x) {
 // Options that name no dtype make randint's numbers float32, which is a known miss.
 void ok_options_without_dtype(const Tensor& x) {
   attend(torch::randint(5, {8}, torch::device(torch::kCPU)), x, x);
+}
+void bad_functional(const Tensor& x) {
+  namespace F = torch::nn::functional;
+  auto q = F::gelu(x) * F::relu(torch::ones({8}));  // expect: attention-implicit-promotion
+  attend(q, x, x);
+}
+void ok_functional(const Tensor& x) {
+  namespace F = torch::nn::functional;
+  attend(F::gelu(x), F::silu(x), F::relu(x, F::ReLUFuncOptions().inplace(true)));
 }
 void ok_spellings(const Tensor& x) {
   attend(at::mul(x, 2.0), torch::add(x, x), x.mul(torch::ones({8}, x.options())));
@@ -102,6 +113,11 @@ void bad_copied_into(const Tensor& x) {
   q.copy_(x);
   q.slice(0, 0, 1).mul_(2);
   attend(q, x, x);
+}
+void bad_out(const Tensor& x) {
+  Tensor wide = torch::empty({8});  // expect: attention-mixed-dtypes
+  at::mul_out(wide, x, x);
+  attend(wide, x, x);
 }
 void ok_copied_into(const Tensor& x) {
   Tensor q = torch::empty({2, 8}, x.options());

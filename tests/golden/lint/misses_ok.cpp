@@ -5,7 +5,23 @@
 // Dropped casts that reach no call.
 void unused(const at::Tensor& x) { x.to(torch::kFloat); }
 
-int main() {
-  const at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf);
+// Elements that are replaced through an iterator, one after the other.
+void by_iterator(const at::Tensor& x, const at::Tensor& table) {
+  std::vector<at::Tensor> parts = {x, x};
+  for (auto it = parts.begin(); it != parts.end(); ++it) *it = *it * table;
+  attend(parts[0], x, x);
+}
+
+// The same index twice, of a list that the caller filled.
+void by_index(std::vector<at::Tensor>& cache, const at::Tensor& x, const at::Tensor& table, int layer) {
+  cache[layer] = x * table;
+  attend(x, cache[layer], x);
+}
+
+int main(int argc, char**) {
+  const at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf), table = torch::ones({3, 4});
   unused(x);
+  by_iterator(x, table);
+  std::vector<at::Tensor> cache = {x, x};
+  by_index(cache, x, table, argc - 1);
 }

@@ -1,0 +1,122 @@
+// A dtype that something decides, for all operands alike or for one; questions about a dtype that are not
+// written with
+// ==.
+#include <c10/util/Logging.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "attention.h"
+
+using at::Tensor;
+
+// One choice for all.
+static at::ScalarType parsed(const std::string& name) {
+  if (name == "fp16") return at::kHalf;
+  if (name == "bf16") return at::kBFloat16;
+  return at::kFloat;
+}
+void ok_configured(const Tensor& q, const Tensor& k, const Tensor& v, const std::string& name) {
+  const auto dtype = parsed(name);
+  attend(q.to(dtype), k.to(dtype), v.to(dtype));
+}
+enum class Precision { kHalf, kBrain };
+static at::ScalarType listed(Precision precision) {
+  switch (precision) {
+    case Precision::kHalf:
+      return at::kHalf;
+    case Precision::kBrain:
+      return at::kBFloat16;
+  }
+  return at::kFloat;
+}
+void ok_listed(const Tensor& q, const Tensor& k, const Tensor& v, Precision precision) {
+  const auto dtype = listed(precision);
+  attend(q.to(dtype), k.to(dtype), v.to(dtype));
+}
+void ok_left_before(const Tensor& q, const Tensor& k, const Tensor& v, bool half) {
+  const auto dtype = half ? at::kHalf : at::kFloat;
+  if (!half) return;
+  attend(q.to(dtype), k.to(dtype), v.to(dtype));
+}
+void ok_under_the_same_condition(const Tensor& q, const Tensor& k, const Tensor& v, bool half) {
+  auto dtype = at::kFloat;
+  if (half) dtype = at::kHalf;
+  if (half) attend(q.to(dtype), k.to(dtype), v.to(dtype));
+}
+void bad_chosen_for_one(const Tensor& q, const Tensor& k, bool half) {
+  const auto dtype = half ? at::kHalf : at::kFloat;
+  const Tensor cast = q.to(dtype);  // expect: attention-mixed-dtypes
+  attend(cast, k, k);
+}
+
+// Questions.
+void ok_type_equal(Tensor q, const Tensor& v) {
+  q = q * torch::ones({64});
+  if (!q.options().type_equal(v.options())) q = q.to(v.options());
+  attend(q, v, v);
+}
+void bad_type_equal_of_another(Tensor q, Tensor k, const Tensor& v) {
+  q = q * torch::ones({64});  // expect: attention-implicit-promotion
+  if (!k.options().type_equal(v.options())) k = k.to(v.options());
+  attend(q, k, v);
+}
+void ok_in_set(Tensor q, const Tensor& v) {
+  static const std::set<at::ScalarType> kTaken{at::kHalf, at::kBFloat16};
+  q = q * torch::ones({64});
+  if (!kTaken.count(q.scalar_type())) q = q.to(v.dtype());
+  attend(q, v, v);
+}
+void ok_type_meta(Tensor q, Tensor k, const Tensor& v) {
+  q = q * torch::ones({64});
+  if (q.dtype() == caffe2::TypeMeta::Make<float>()) q = q.to(v.dtype());
+  k = k * torch::ones({64});
+  if (k.dtype().Match<float>()) k = k.to(v.dtype());
+  attend(q, k, v);
+}
+void bad_type_meta(Tensor q, const Tensor& v) {
+  q = q * torch::ones({64});  // expect: attention-implicit-promotion
+  if (q.dtype() == caffe2::TypeMeta::Make<double>()) q = q.to(v.dtype());
+  attend(q, v, v);
+}
+void ok_by_pointers(Tensor q, Tensor k, const Tensor& v) {
+  q = q * torch::ones({64});
+  for (Tensor* each : {&q, &k}) {
+    if (each->scalar_type() == at::kFloat) *each = each->to(v.scalar_type());
+  }
+  attend(q, k, v);
+}
+void ok_by_references(Tensor q, Tensor k, const Tensor& v) {
+  q = q * torch::ones({64});
+  for (Tensor& each : std::vector<std::reference_wrapper<Tensor>>{q, k}) each = each.to(at::kHalf);
+  attend(q, k, v);
+}
+
+// How many dimensions a shape makes.
+void bad_reshaped(Tensor q, const Tensor& v) {
+  q = q.reshape({2, 4, 5});
+  attend(q + at::full({1}, 2.0), v, v);                    // expect: attention-implicit-promotion
+  const Tensor k = v * v.to(at::kFloat).reshape({2, -1});  // expect: attention-mixed-dtypes
+  attend(v, k, v);
+}
+void bad_repeated(const float* table, const Tensor& v) {
+  const Tensor rows = torch::from_blob(const_cast<float*>(table), {64}, torch::kFloat).repeat({2, 1});
+  attend(v * rows, v, v);  // expect: attention-implicit-promotion
+}
+void ok_reshaped(const Tensor& q, const Tensor& v) {
+  attend(q * torch::ones({1}).reshape({}), v * torch::ones({8}).sum().repeat(at::IntArrayRef{}), v);
+}
+
+// Checks whose message ends the program.
+void ok_checked(Tensor q, const Tensor& k) {
+  q = q * torch::ones({64});
+  CHECK(q.scalar_type() == k.scalar_type()) << "q is not like k";
+  attend(q, k, k);
+}
+void bad_checked(Tensor q, const Tensor& k) {
+  q = q * torch::ones({64});  // expect: attention-implicit-promotion
+  CHECK(q.dim() == k.dim()) << "q is not like k";
+  attend(q, k, k);
+}
