@@ -151,8 +151,9 @@ FLASH_REF_API int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, 
                                           const flash_ref_attention_options* options);
 
 /* Stores in *bytes the workspace with which flash_ref_attention_fwd runs at full speed on such arguments,
- * which are checked as there except that data may be NULL. Less is accepted as long as one tile fits; the
- * message of FLASH_REF_BAD_WORKSPACE names that minimum. */
+ * which are checked as there except that data may be NULL. Less is accepted, down to what one thread needs:
+ * a tile, or with few queries the rows that ranges of keys leave unfinished, 16 MiB or those of one sequence;
+ * the message of FLASH_REF_BAD_WORKSPACE names that minimum. */
 FLASH_REF_API int flash_ref_attention_fwd_workspace(const DLTensor* q, const DLTensor* k, const DLTensor* v,
                                                     const flash_ref_attention_options* options,
                                                     size_t* bytes);

@@ -3,7 +3,6 @@ folder, and an example of what a contract file or a range of versions adds."""
 import concurrent.futures
 import json
 import os
-import re
 import time
 
 import project
@@ -43,8 +42,7 @@ at::Tensor run(const at::Tensor& q, const at::Tensor& mask) {
 class CachedRules(project.Case):
     def same_from_everywhere(self, name, *arguments):
         """The rules of the findings, which are those of a fresh run, of a cached one and of a linked summary."""
-        named = re.search(r"^// standard: (\S+)$", (self.folder / name).read_text(), re.M)
-        flags = ("--", *project.FLAGS.replace("'", "").split(), *([f"-std={named.group(1)}"] if named else []))
+        flags = ("--", *project.FLAGS.replace("'", "").split(), f"-std={project.standard(self.folder / name)}")
         run = [name, "--format=json", *arguments]
         summary, home = self.scratch / f"{name}.sum", self.scratch / f"cache-{name}"
         fresh = self.lint("--no-cache", *run, *flags)

@@ -11,6 +11,8 @@ import subprocess
 import sys
 import tempfile
 
+from project import standard
+
 LINT, TORCH = sys.argv[1], sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
 SETTINGS = "autocast-fp16,autocast-bf16,fp16,bf16,fp16-fp32-buffers,bf16-fp32-buffers,fp32"
@@ -27,10 +29,8 @@ def expected(path):
 def findings(path, options):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        named = re.search(r"^// standard: (\S+)$", path.read_text(), re.M)
-        standard = named.group(1) if named else "c++17"
         command = [LINT, "--root", str(HERE), f"--format=json={report}", "--color=never", *options, str(path),
-                   "--", f"-std={standard}", "-include", TORCH]
+                   "--", f"-std={standard(path)}", "-include", TORCH]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
         data = json.loads(report.read_text())
     return run, sorted((f["location"]["line"], f["rule"]) for f in data["findings"] if not f["suppression"]), data

@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,12 @@ import unittest
 LINT, TORCH = sys.argv[1], sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
 FLAGS = f"-std=c++17 -include '{TORCH}' -include attention.h"
+
+
+def standard(path):
+    """In which C++ a fixture is written, which it says itself where that is not C++17."""
+    named = re.search(r"^// standard: (\S+)$", path.read_text(), re.M)
+    return named.group(1) if named else "c++17"
 
 
 class Case(unittest.TestCase):

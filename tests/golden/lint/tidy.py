@@ -37,7 +37,7 @@ class Tidy(project.Case):
         self.assertGreater(len(names), 20)
         for name in names:
             (self.folder / name).write_text((project.HERE / name).read_text())
-        self.compiled(*names)
+            self.compiled(name, flags=f"-std={project.standard(self.folder / name)}")
         total = 0
         for name in names:
             with self.subTest(name):
