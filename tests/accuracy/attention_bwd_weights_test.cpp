@@ -76,7 +76,8 @@ TEST_CASE("attention backward keeps the error rule where softmax is nearly satur
 // The delta that makes the sum of dS 0 needs more bits than a float has.
 TEST_CASE("attention backward keeps the error rule where dS is less than an ulp of delta", "[cpu]") {
   const AttentionCase sizes{1, 5, 300, 1, 1, 256};
-  for (const std::uint32_t seed : {15U, 27U}) CHECK(check_attention_bwd(sizes, kBFloat16, seed, {}, 14.0) == "");
+  for (const std::uint32_t seed : {15U, 27U})
+    CHECK(check_attention_bwd(sizes, kBFloat16, seed, {}, 14.0) == "");
 }
 
 TEST_CASE("attention backward keeps the error rule where a softcap is nearly reached", "[cpu]") {
