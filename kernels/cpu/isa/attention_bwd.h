@@ -219,7 +219,7 @@ class BwdSolver {
       BwdRow& of = memory_.rows[row + i];
       if (!scores_are_products(all_)) {
         differentiate_row<true, true>(of, r, scores_of_row, dp_of_row, columns);
-      } else if (of.weight != 1 || of.rest != 0) {
+      } else if (of.sees_few || of.weight != 1 || of.rest != 0) {
         differentiate_row<false, true>(of, r, scores_of_row, dp_of_row, columns);
       } else {
         differentiate_row<false, false>(of, r, scores_of_row, dp_of_row, columns);
@@ -228,6 +228,14 @@ class BwdSolver {
     if constexpr (kPairs<T>) {
       for (int i = 0; i < rows; i += 2) store_pairs(row + i, i, i + 1 < rows, columns);
     }
+  }
+
+  // The sum of p (dp - delta) over few keys.
+  FLASH_REF_INLINE float weighted(const float* p, const float* dp, float delta) const {
+    Vec sum = {};
+    for (std::int64_t i = 0; i < kFewKeys; i += kLanes)
+      sum = multiply_add(load(p + i), load(dp + i) - broadcast(delta), sum);
+    return sum_of_lanes(sum);
   }
 
   // A row that sees few keys, all of them in this block, with lse and delta from its own scores and dP. What
@@ -246,18 +254,18 @@ class BwdSolver {
       }
     }
     const float maximum_of_row = largest(visible, kFewKeys, kNothing);
-    Vec sum = {}, delta = {};
-    for (std::int64_t i = 0; i < kFewKeys; i += kLanes)
-      sum += exp2_nonpositive(load(visible + i) - broadcast(finite_or_zero(maximum_of_row)));
-    BwdRow result = row;
-    result.lse = maximum_of_row + __builtin_log2f(sum_of_lanes(sum));
-    if (!(__builtin_fabsf(result.lse - row.lse) <= row.p_doubt)) return row;
+    Vec sum = {};
     for (std::int64_t i = 0; i < kFewKeys; i += kLanes) {
-      delta = multiply_add(exp2_nonpositive(load(visible + i) - broadcast(result.lse)), load(derivatives + i),
-                           delta);
+      const Vec p = exp2_nonpositive(load(visible + i) - broadcast(finite_or_zero(maximum_of_row)));
+      store(visible + i, p);
+      sum += p;
     }
-    result.delta = sum_of_lanes(delta);
-    result.rest = 0.0F, result.weight = 1.0F;
+    const float total = sum_of_lanes(sum);
+    if (!(__builtin_fabsf(maximum_of_row + __builtin_log2f(total) - row.lse) <= row.p_doubt)) return row;
+    BwdRow result = row;
+    result.lse = maximum_of_row, result.weight = 1.0F / total;
+    result.delta = weighted(visible, derivatives, 0.0F) * result.weight;
+    result.rest = weighted(visible, derivatives, result.delta) * result.weight;
     return result;
   }
 
