@@ -5,10 +5,9 @@
 //
 // How to add an API (say flash_ref_decode):
 //   1. Its contract goes into rules/contracts/<library>.json.
-//   2. One row goes into sources/<library>/apis.inc: name, C parameters, the last of them `options`,
-//   arguments,
-//      tensor operands in the contract's order. Row and contract are compared at build time. Tensors that lie
-//      in its options have a row each in flash_ref/option_tensors.inc.
+//   2. One row goes into sources/<library>/apis.inc: name, C parameters, the last of them `options`, then
+//      arguments and tensor operands in the contract's order. Row and contract are compared at build time.
+//      Tensors that lie in its options have a row each in flash_ref/option_tensors.inc.
 //   3. Nothing else: the export list, the contract table, the interceptor, the observer's check and the
 //      counters are made from that row. A process test that calls the kernel with a wrong dtype shows that it
 //      is seen.
