@@ -157,6 +157,12 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
          "the folder that it is compiled in, '" + command.directory + "', does not exist"});
     return result;
   }
+  for (const std::string& each : command.arguments) {
+    if (each.size() < 2 || each[0] != '@') continue;
+    result.errors.push_back({options.user_code.report_name(command.file), 0, 0,
+                             "the response file '" + each.substr(1) + "' of its command cannot be read"});
+    return result;
+  }
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   std::map<std::string, std::string> given = cuda_headers();
   given.insert(standard_headers().begin(), standard_headers().end());

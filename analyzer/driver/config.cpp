@@ -193,6 +193,7 @@ Config find_config(const std::string& folder) {
 }
 
 std::vector<std::string> path_patterns(const std::string& glob, const std::string& folder) {
+  if (glob.empty()) throw UsageError("a glob is empty, which would leave out everything");
   std::string base = glob;
   while (base.starts_with("./")) base.erase(0, 2);
   while (base.size() > 1 && base.ends_with('/')) base.pop_back();

@@ -15,6 +15,7 @@
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/cache.h"
 #include "analyzer/driver/config.h"
+#include "analyzer/driver/sources.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/version.h"
 #include "rules/catalog/catalog.h"
@@ -131,7 +132,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_flag("--list-rules", written.list_rules, "Print all rules");
   app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
   app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
-  app.add_flag("--quiet,-q", options.quiet, "Findings only: no summary, no progress");
+  app.add_flag("--quiet,-q", options.quiet, "Only findings, and files that could not be read: no summary, no progress");
   app.add_flag("--version", written.version, "Print versions");
 }
 
@@ -245,14 +246,26 @@ void check_fixes(const Options& options) {
 std::string start_folder(const Options& options) {
   namespace fs = std::filesystem;
   if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
-  if (!options.sources.empty()) return fs::absolute(options.sources.front()).parent_path().string();
+  if (!options.sources.empty() && !options.sources.front().empty()) {
+    return fs::absolute(options.sources.front()).parent_path().string();
+  }
   const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
   return fs::is_directory(named) ? named.string() : named.parent_path().string();
 }
 
+// Of a build folder beside the project, that of the project.
+Config nearest_config(const Options& options) {
+  const std::string start = start_folder(options);
+  Config config = find_config(start);
+  const bool whole_project = options.sources.empty() && options.stdin_file.empty();
+  if (!config.folder.empty() || !whole_project) return config;
+  const std::string project = cmake_source_folder(start);
+  return project.empty() ? config : find_config(project);
+}
+
 // What the command line leaves open is as the configuration says; what adds up stands before it.
 Config apply_config(const CLI::App& app, Written& written, Options& options) {
-  Config config = written.config.empty() ? find_config(start_folder(options)) : read_config(written.config);
+  Config config = written.config.empty() ? nearest_config(options) : read_config(written.config);
   const auto open = [&](const char* option) { return app.get_option(option)->count() == 0; };
   if (open("--precision")) written.precision = config.precision;
   if (open("--rules")) written.rules = config.rules;

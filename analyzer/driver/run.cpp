@@ -58,12 +58,16 @@ bool fails(const Report& report, FailOn level) {
   return summary.errors > 0 || (level == FailOn::kWarning && summary.warnings > 0);
 }
 
+void tell(const NotAnalysed& entry) {
+  std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", entry.file, entry.reason, entry.detail);
+}
+
 int dump_flow(const std::vector<FileSummary>& summaries, const Options& options) {
   for (const FileSummary& each : summaries) std::cout << flow::print(each.module);
   std::vector<FileSummary> problems = summaries;
   for (FileSummary& each : problems) each.module.functions.clear();
   for (const NotAnalysed& each : analyse_program(std::move(problems), options).not_analysed) {
-    std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
+    tell(each);
   }
   return any_failed(summaries) ? 3 : 0;
 }
@@ -84,8 +88,7 @@ int emit(const FileSummary& summary, const Options& options) {
   FileSummary only_problems = summary;
   only_problems.module.functions.clear();
   for (const NotAnalysed& each : analyse_program({only_problems}, options).not_analysed) {
-    if (!options.quiet)
-      std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
+    if (!options.quiet || is_failure(each)) tell(each);
   }
   return summary.failed() ? 3 : 0;
 }

@@ -1,0 +1,100 @@
+"""Which project a source belongs to and by what name it is known: without a mark, in folders of other people's code, through
+links, in databases written by hand."""
+import json
+
+import project
+
+RULE = "rotary-dtype-mismatch"
+BAD = "void {0}(at::Tensor x) {{ rotary(x.to(at::kFloat), x, x); }}\n"
+
+
+class Names(project.Case):
+    def test_one_source_has_the_names_of_the_whole_run(self):
+        (self.folder / ".dtype-lint.json").unlink()
+        self.write(src_in_deep_in_a__cpp='#include "../h.h"\n', src_in_h__h="inline " + BAD.format("h"),
+                   build_in_CMakeCache__txt=f"CMAKE_HOME_DIRECTORY:INTERNAL={self.folder}\n")
+        self.compiled("src/deep/a.cpp")
+        whole = self.report("-p", "build", status=1)
+        one = self.report("-p", "build", "src/deep/a.cpp", status=1)
+        self.assertEqual(whole["findings"][0]["location"]["file"], "src/h.h")
+        self.assertEqual(one, whole)
+        (self.folder / "src" / ".dtype-lint.json").write_text("{}")
+        self.assertEqual(self.report("-p", "build", "src/deep/a.cpp")["root"], str(self.folder / "src"), "a mark wins")
+
+    def test_a_build_folder_beside_the_project(self):
+        self.write(a__cpp=BAD.format("a"))
+        (self.folder / ".dtype-lint.json").write_text('{"fail-on": "never"}')
+        self.compiled("a.cpp")
+        beside = (self.folder / "build").rename(self.scratch / "elsewhere")
+        (beside / "CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={self.folder}\n")
+        self.assertEqual(self.found("-p", beside, cwd=self.scratch, status=0), [(RULE, "a.cpp", 1)])
+
+    def test_folders_of_other_peoples_code(self):
+        for name in ("third_party", "site-packages"):
+            with self.subTest(name):
+                (self.folder / name / "x").mkdir(parents=True)
+                (self.folder / name / "x" / "c.cpp").write_text(BAD.format("c"))
+                self.write(a__cpp=BAD.format("a"))
+                self.entries.clear()
+                self.compiled("a.cpp", f"{name}/x/c.cpp")
+                self.assertEqual(self.found(status=1), [(RULE, "a.cpp", 1)])
+                self.assertEqual(self.found("-p", "build", f"{name}/x/c.cpp", status=1), [(RULE, f"{name}/x/c.cpp", 1)],
+                                 "a file that is named is wanted")
+
+    def test_a_project_in_such_a_folder(self):
+        place = self.scratch / "third_party"
+        place.mkdir()
+        self.folder = self.folder.rename(place / "project")
+        self.write(a__cpp=BAD.format("a"), third_party_in_c__cpp=BAD.format("c"), in_in_third_party_in_d__cpp=BAD.format("d"))
+        self.compiled("a.cpp", "third_party/c.cpp", "in/third_party/d.cpp")
+        self.assertEqual(self.found(status=1), [(RULE, "a.cpp", 1)])
+        self.assertEqual(self.found("-p", "build", "a.cpp", status=1), [(RULE, "a.cpp", 1)])
+
+    def test_a_source_behind_a_link(self):
+        self.write(src_in_a__cpp=BAD.format("a"))
+        self.compiled("src/a.cpp")
+        (self.scratch / "link").symlink_to(self.folder)
+        (self.folder / "sources").symlink_to("src")
+        for name in (self.scratch / "link" / "src" / "a.cpp", "sources/a.cpp"):
+            self.assertEqual(self.found("-p", "build", name, status=1), [(RULE, "src/a.cpp", 1)])
+
+    def test_a_database_with_relative_folders(self):
+        self.write(src_in_a__cpp=BAD.format("a"))
+        for directory, file in (("..", "src/a.cpp"), (".", "../src/a.cpp"), ("../src", "a.cpp")):
+            self.entries = [{"directory": directory, "file": file, "arguments": [
+                "g++", "-std=c++17", "-include", project.TORCH, "-include", str(self.folder / "attention.h"), "-c", file]}]
+            self.compiled()
+            self.assertEqual(self.found("-p", self.folder / "build", cwd="/", status=1), [(RULE, "src/a.cpp", 1)])
+
+    def test_a_response_file_that_is_gone(self):
+        self.write(a__cpp=BAD.format("a"), b__cpp="int b;\n")
+        self.compiled("a.cpp")
+        self.compiled("b.cpp", flags="@none.rsp")
+        report = self.report(status=3)
+        self.assertEqual([(n["file"], n["reason"], n["detail"]) for n in report["not_analysed"]],
+                         [("b.cpp", "parse-error", "the response file 'none.rsp' of its command cannot be read")])
+        self.assertEqual(len(report["findings"]), 1)
+
+    def test_empty_words_are_refused(self):
+        self.write(a__cpp=BAD.format("a"))
+        self.compiled("a.cpp")
+        for arguments, words in ((["", ], "SOURCE is empty"), (["a.cpp", ""], "SOURCE is empty"), (["--exclude", ""], "glob is empty")):
+            run = self.lint("-p", "build", *arguments)
+            self.assertEqual((run.returncode, run.stdout), (2, ""), arguments)
+            self.assertIn(words, run.stderr)
+        (self.folder / ".dtype-lint.json").write_text(json.dumps({"external": [""]}))
+        self.assertIn("glob is empty", self.lint("-p", "build").stderr)
+
+    def test_what_failed_is_said_whatever_else_is_not(self):
+        self.write(a__cpp='#include "nowhere.h"\n', b__cpp=BAD.format("b"))
+        self.compiled("a.cpp", "b.cpp")
+        why = "a.cpp:1:10: 'nowhere.h' file not found"
+        run = self.lint("-p", "build", "-q", "a.cpp")
+        self.assertEqual((run.returncode, run.stdout), (3, f"a.cpp: not analysed: parse-error: {why}\n"))
+        run = self.lint("-p", "build", "-q", "a.cpp", "--emit-summary", "a.sum")
+        self.assertEqual((run.returncode, run.stderr), (3, f"dtype-lint: a.cpp: parse-error: {why}\n"))
+        self.assertIn(why, self.lint("-q", "--link", "a.sum").stdout)
+        self.assertNotIn("analysed", self.lint("-p", "build", "-q", "b.cpp").stdout, "what did not fail")
+
+
+project.main()
