@@ -96,6 +96,13 @@ int emit(const FileSummary& summary, const Options& options) {
 // Writes the report; the exit status that it means.
 int finish(const Report& report, bool failed, const Options& options) {
   write_reports(report, options);
+  // Formats that other programs read have no place for it, or one that nobody looks at in a log.
+  const bool told = std::any_of(options.reports.begin(), options.reports.end(), [](const ReportTarget& each) {
+    return each.file.empty() && (each.format->name == "text" || each.format->name == "github");
+  });
+  for (const NotAnalysed& each : report.not_analysed) {
+    if (!told && is_failure(each)) tell(each);
+  }
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;
 }
@@ -106,14 +113,15 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
+  scope.missing = sources.missing;
   for (const auto& [path, text] : sources.texts) scope.texts[sources.user_code.report_name(path)] = text;
   const bool fixing = options.fix || !options.export_fixes.empty();
   if (!fixing) {
-    const bool failed = any_failed(summaries);
+    const bool failed = any_failed(summaries) || !sources.missing.empty();
     return finish(report_on(std::move(summaries), root, options, scope), failed, options);
   }
   FixedSources fixed = fix_sources(std::move(summaries), options, sources, cache);
-  return finish(fixed.report, any_failed(fixed.summaries), options);
+  return finish(fixed.report, any_failed(fixed.summaries) || !sources.missing.empty(), options);
 }
 
 }  // namespace

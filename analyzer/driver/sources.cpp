@@ -248,7 +248,15 @@ SourceList from_database(const Options& options, std::vector<std::string>& sourc
   for (std::string& each : sources) each = name_in_database(each, all);
   list.user_code = user_code_of(options, root_of(options, sources, database, all), sources, database, all);
   bool direct = sources.empty();
-  for (const std::string& source : sources) direct |= add_commands(source, all, database, options, list);
+  for (const std::string& source : sources) {
+    try {
+      direct |= add_commands(source, all, database, options, list);
+    } catch (const UsageError& error) {
+      if (sources.size() == 1 || !fs::exists(source)) throw;
+      list.missing.push_back({list.user_code.report_name(source), "", "no-command", error.what()});
+    }
+  }
+  if (!list.missing.empty() && list.commands.empty()) throw UsageError(list.missing.front().detail);
   if (!direct) list.headers = report_names(sources, list.user_code);
   if (!sources.empty()) return list;
   std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {

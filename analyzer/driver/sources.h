@@ -7,6 +7,7 @@
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/driver/options.h"
+#include "rules/report/report.h"
 
 namespace dtype_guard::driver {
 
@@ -15,6 +16,7 @@ struct SourceList {
   clang_front_end::UserCode user_code;
   // As the report names them, when only files were asked for that others include.
   std::vector<std::string> headers;
+  std::vector<NotAnalysed> missing;          // named beside others, and without a command
   std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };
 

@@ -43,6 +43,41 @@ class Places(project.Case):
             with self.subTest(before):
                 self.assertEqual(self.fix(TWICE.replace("CALL", before) + USE).decode(), TWICE.replace("CALL", after) + USE)
 
+    def test_other_uses_of_the_wide_value_stay_wide(self):
+        """Where it escapes or is used in other arithmetic, the cast stands at the call or nowhere."""
+        made = "  at::Tensor s = q * w;\n"
+        call, cast = "attend(s, k, k)", "attend(s.to(k.scalar_type()), k, k)"
+        head = "struct Keeper {{ at::Tensor wide; }};\nvoid consume(const at::Tensor&);\n" + KEEP.replace("w) {", "w{0}) {{")
+        for more, use in ((", at::Tensor& out", "  out = s;\n"), (", Keeper& keeper", "  keeper.wide = s;\n"),
+                          (", std::vector<at::Tensor>& log", "  log.push_back(s);\n"), ("", "  consume(s);\n"),
+                          ("", "  k * s.cos();\n"), ("", "  float* raw = s.data_ptr<float>();\n")):
+            with self.subTest(use):
+                text = head.format(more) + made + use + "  return " + call + ";\n}\n"
+                extra = ("  Keeper keeper;\n" * ("keeper" in more) + "  at::Tensor out;\n" * ("out" in more)
+                         + "  std::vector<at::Tensor> log;\n" * ("log" in more))
+                arguments = ", " + more.split()[-1].lstrip("&") if more else ""
+                main = USE.replace("{\n", "{\n" + extra, 1).replace("at::kFloat)", "at::kFloat)" + arguments)
+                self.assertEqual(self.fix(text + main).decode(), text.replace(call, cast) + main)
+                # Several calls, and what asks for the shape: nothing else would notice.
+        text = KEEP + made + "  TORCH_CHECK(s.dim() == 2);\n  attend(s, k, k);\n  return attend(s, k, k);\n}\n"
+        self.assertIn("s = (q * w).to(q.scalar_type());", self.fix(text + USE).decode())
+
+    def test_a_call_with_a_macro_for_some_of_its_arguments(self):
+        text = ("#define REST k, k, 1.0f, true\nat::Tensor more(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, float, bool,"
+                " int = 3) { return attend(q, k, v); }\n" + KEEP + "  at::Tensor s = q * w;\n  return s + more(s, REST);\n}\n")
+        for words in ("s, k, k, 1.0f, true", "s, k, k, 1.0f, true, 4"):
+            plain = text.replace("s, REST", words)
+            self.assertEqual(self.fix(plain + USE).decode(), plain.replace("(s, k", "(s.to(k.scalar_type()), k") + USE)
+        text = text.replace("REST k, k,", "REST k,").replace("s, REST", "s, k, REST")
+        self.assertEqual(self.fix(text + USE).decode(), text.replace("(s, k", "(s.to(k.scalar_type()), k") + USE)
+
+    def test_the_dtype_is_not_taken_from_what_is_moved_from(self):
+        keep = "at::Tensor keep(at::Tensor t) { return t; }\n" + KEEP.replace("const at::Tensor& k", "at::Tensor k")
+        one = keep + "  at::Tensor s = keep(std::move(q)) * w;\n  return attend(s, k, k);\n}\n"
+        self.assertIn("(keep(std::move(q)) * w).to(k.scalar_type())", self.fix("#include <utility>\n" + one + USE).decode())
+        two = keep + "  at::Tensor x = std :: move( q );\n  at::Tensor s = keep(x) * w;\n  return attend(s, std::move(k), x);\n}\n"
+        self.assertNotIn("q.scalar_type()", self.fix("#include <utility>\n" + two + USE).decode())
+
     def test_what_is_compiled_in_parts_is_not_edited(self):
         text = KEEP + "  q = q *\n#ifdef SCALED\n      2.0f;\n#else\n      w;\n#endif\n  return attend(q, k, k);\n}\n" + USE
         after = self.fix(text).decode()

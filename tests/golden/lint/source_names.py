@@ -75,6 +75,31 @@ class Names(project.Case):
                          [("b.cpp", "parse-error", "the response file 'none.rsp' of its command cannot be read")])
         self.assertEqual(len(report["findings"]), 1)
 
+    def test_a_source_without_a_command_does_not_keep_the_others_back(self):
+        self.write(a__cpp=BAD.format("a"), new__cpp="int n;\n", lonely__h="int l;\n")
+        self.compiled("a.cpp")
+        report = self.report("-p", "build", "new.cpp", "a.cpp", "lonely.h", status=3)
+        self.assertEqual([(f["rule"], f["location"]["file"]) for f in report["findings"]], [(RULE, "a.cpp")])
+        self.assertEqual([(n["file"], n["reason"]) for n in report["not_analysed"]],
+                         [("lonely.h", "no-command"), ("new.cpp", "no-command")])
+        run = self.lint("-p", "build", "-q", "new.cpp", "a.cpp", "--fix")
+        self.assertEqual(run.returncode, 3)
+        self.assertIn("new.cpp: not analysed: no-command: ", run.stdout)
+        self.assertIn("build it with the project", run.stdout)
+        self.assertEqual(self.lint("-p", "build", "new.cpp", "lonely.h").returncode, 2, "nothing is left to look at")
+
+    def test_every_format_says_what_failed(self):
+        self.write(a__cpp='#include "nowhere.h"\n')
+        self.compiled("a.cpp")
+        for form in ("text", "json", "sarif", "html", "github", "gitlab", "rdjson"):
+            run = self.lint("-p", "build", f"--format={form}")
+            self.assertEqual(run.returncode, 3)
+            if form not in ("gitlab", "rdjson"):
+                self.assertIn("'nowhere.h' file not found", run.stdout, form)
+            told = form in ("text", "github")
+            self.assertEqual(run.stderr, "" if told else "dtype-lint: a.cpp: parse-error: a.cpp:1:10: 'nowhere.h' file not found\n")
+        self.assertIn("::error file=a.cpp,title=not analysed::parse-error", self.lint("-p", "build", "--format=github").stdout)
+
     def test_empty_words_are_refused(self):
         self.write(a__cpp=BAD.format("a"))
         self.compiled("a.cpp")
