@@ -1,5 +1,5 @@
-// A header is not compiled by itself: it is analysed through a source file that includes it, as is what a unity
-// build compiles together.
+// A header is not compiled by itself: it is analysed through a source file that includes it, as is what a
+// unity build compiles together.
 #pragma once
 
 #include <string>

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "analyzer/driver/atomic_file.h"
@@ -73,7 +74,8 @@ int dump_flow(const std::vector<FileSummary>& summaries, const Options& options)
 }
 
 // For a build system: what is wrong with the file is told here as well, since the link may be far away.
-int emit(const FileSummary& summary, const Options& options) {
+int emit(FileSummary summary, const Options& options) {
+  summary.hashes = hashes_now(summary);
   if (!options.depfile.empty()) {
     const std::string failed = write_atomically(options.depfile, depfile_text(summary, options));
     if (!failed.empty()) {
@@ -139,13 +141,31 @@ int run(const Options& options, const SourceList& sources) {
       std::cerr << fmt::format("dtype-lint: note: {} is compiled in {} ways; the summary is of the first\n",
                                summaries.front().source, summaries.size());
     }
-    status = emit(summaries.front(), options);
+    status = emit(std::move(summaries.front()), options);
   } else {
     status = report_on_sources(std::move(summaries), options, sources, cache);
   }
   leave_process(status);
   return status;
 }
+
+namespace {
+
+// Its findings are where they were, and the lines shown are those of now.
+void note_if_stale(const FileSummary& summary, const std::string& file) {
+  const std::map<std::string, std::string> now = hashes_now(summary);
+  for (const auto& [name, hash] : summary.hashes) {
+    const auto found = now.find(name);
+    if (found == now.end() || found->second == hash) continue;
+    std::cerr << fmt::format(
+        "dtype-lint: note: '{}' was written before '{}' was changed; write it again with "
+        "--emit-summary\n",
+        file, name);
+    return;
+  }
+}
+
+}  // namespace
 
 int run_linked(const Options& options) {
   std::vector<FileSummary> summaries;
@@ -156,6 +176,7 @@ int run_linked(const Options& options) {
     if (!in) throw UsageError(fmt::format("--link: cannot read '{}': {}", file, std::strerror(errno)));
     try {
       summaries.push_back(parse_summary(text.str(), file, options.rules_hash));
+      note_if_stale(summaries.back(), file);
     } catch (const SummaryError& error) {
       throw UsageError(fmt::format("--link: {}", error.what()));
     }

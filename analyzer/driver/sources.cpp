@@ -82,6 +82,11 @@ std::vector<std::string> checked_sources(const Options& options) {
             fmt::format("'{}' is a folder; name source files, or a compile database with -p", source));
       }
       files.push_back(absolute(source) + "/*");
+    } else if (fs::exists(source, error) && !fs::is_regular_file(source, error)) {
+      throw UsageError(
+          fmt::format("'{}' is no regular file; name one, or give the text on standard input with "
+                      "--stdin-filename",
+                      source));
     } else if (fs::exists(source, error)) {
       files.push_back(absolute(source));
     } else if (source.find('*') != std::string::npos && !options.flags) {
@@ -179,6 +184,14 @@ std::vector<CompileCommand> read_database(const std::string& folder) {
                   source, database, did_you_mean(source, known)));
 }
 
+// What a build system writes commands for as well: assembler and the like.
+bool is_of_another_language(const std::string& file) {
+  static constexpr std::array<std::string_view, 10> kEndings = {".s",   ".S", ".asm", ".f",     ".f90",
+                                                                ".F90", ".F", ".rs",  ".swift", ".ispc"};
+  const std::string ending = fs::path(file).extension().string();
+  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
+
 // The commands for one SOURCE: a file's, those of the files in a folder, that of a file that includes it.
 // False for the last.
 bool add_commands(const std::string& source, const std::vector<CompileCommand>& all,
@@ -187,7 +200,7 @@ bool add_commands(const std::string& source, const std::vector<CompileCommand>& 
   const std::size_t before = list.commands.size();
   std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {
     return pattern ? clang_front_end::matches_pattern(each.file, source) &&
-                         !matches_any(each.file, options.exclude)
+                         !is_of_another_language(each.file) && !matches_any(each.file, options.exclude)
                    : each.file == source;
   });
   if (list.commands.size() > before) return true;
@@ -260,6 +273,7 @@ SourceList from_database(const Options& options, std::vector<std::string>& sourc
   if (!direct) list.headers = report_names(sources, list.user_code);
   if (!sources.empty()) return list;
   std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {
+    if (is_of_another_language(each.file)) return false;
     return list.user_code.contains(each.file) ||
            (below(each.file, database) && includes_source(each, list.user_code));
   });

@@ -71,8 +71,8 @@ void normalise(Report& report) {
 }
 
 bool is_failure(const NotAnalysed& entry) {
-  static constexpr std::array<std::string_view, 5> kReasons = {"parse-error", "crash", "timeout", "unreadable",
-                                                              "no-command"};
+  static constexpr std::array<std::string_view, 5> kReasons = {"parse-error", "crash", "timeout",
+                                                               "unreadable", "no-command"};
   return std::find(kReasons.begin(), kReasons.end(), entry.reason) != kReasons.end();
 }
 

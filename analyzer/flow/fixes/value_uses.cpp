@@ -38,7 +38,8 @@ class Search {
   }
 
   void look_at(const Instruction& each) {
-    if (each.op == Op::kLoad && each.range.line >= expression_.range.line &&
+    const bool reads = each.op == Op::kLoad || each.op == Op::kAddress;
+    if (reads && each.range.line >= expression_.range.line &&
         std::find(stored_.begin(), stored_.end(), each.place) != stored_.end()) {
       values_.insert(each.result);
     } else if (is_unknown_member(each)) {

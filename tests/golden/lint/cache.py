@@ -98,6 +98,16 @@ class Cache(project.Case):
         self.write(first_in_wide__h="#define WIDE at::kFloat\n")
         self.assertEqual(len(self.found(status=1)), 1)
 
+    def test_a_working_folder_that_appears_is_noticed(self):
+        self.entries[0]["directory"] = str(self.scratch / "later")
+        self.entries[0]["file"] = str(self.folder / "a.cpp")
+        self.entries[0]["command"] = self.entries[0]["command"].replace("-I early -I inc", f"-I {self.folder}/inc -I {self.folder}").replace(
+            "-c a.cpp", f"-c {self.folder}/a.cpp")
+        self.compiled()
+        self.report(status=3)
+        (self.scratch / "later").mkdir()
+        self.report(status=1)
+
     def test_a_missing_header_that_appears_is_noticed(self):
         (self.folder / "inc" / "table.h").rename(self.folder / "inc" / "other.h")
         self.settle()

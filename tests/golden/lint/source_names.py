@@ -1,6 +1,7 @@
 """Which project a source belongs to and by what name it is known: without a mark, in folders of other people's code, through
 links, in databases written by hand."""
 import json
+import os
 
 import project
 
@@ -109,6 +110,30 @@ class Names(project.Case):
             self.assertIn(words, run.stderr)
         (self.folder / ".dtype-lint.json").write_text(json.dumps({"external": [""]}))
         self.assertIn("glob is empty", self.lint("-p", "build").stderr)
+
+    def test_what_is_no_regular_file_is_not_waited_for(self):
+        self.write(a__cpp=BAD.format("a"))
+        os.mkfifo(self.folder / "pipe.cpp")
+        self.compiled("a.cpp", "pipe.cpp")
+        report = self.report(status=3)
+        self.assertEqual([(n["file"], n["detail"]) for n in report["not_analysed"]], [("pipe.cpp", "it is no regular file")])
+        for arguments in (["-p", "build", "pipe.cpp"], ["pipe.cpp", "--", "-std=c++17"], ["/dev/null", "--", "-std=c++17"]):
+            run = self.lint(*arguments)
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn("is no regular file", run.stderr)
+
+    def test_a_wrong_value_is_blamed_on_who_wrote_it(self):
+        self.write(a__cpp=BAD.format("a"))
+        self.compiled("a.cpp")
+        config = self.folder / ".dtype-lint.json"
+        for member, value in (("precision", ["bf17"]), ("rules", ["nope"]), ("torch", "none"), ("device", "gpu"), ("fail-on", "often"),
+                              ("contracts", ["none.json"])):
+            config.write_text(json.dumps({member: value}))
+            run = self.lint("-p", "build")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn(f"{config}: '{member}': ", run.stderr)
+        config.write_text("{}")
+        self.assertIn("dtype-lint: --precision: 'bf17'", self.lint("-p", "build", "--precision", "bf17").stderr)
 
     def test_what_failed_is_said_whatever_else_is_not(self):
         self.write(a__cpp='#include "nowhere.h"\n', b__cpp=BAD.format("b"))
