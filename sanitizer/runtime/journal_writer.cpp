@@ -80,12 +80,6 @@ std::uint64_t start_of_process(Process& process, char* buffer, std::size_t size)
   return start;
 }
 
-void write_note(Process& process, Scratch& scratch, std::string_view text) {
-  FrameBuilder note(scratch.frame, FrameType::kNote);
-  note.text(text);
-  (void)append_frame(process, note, scratch);
-}
-
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
   const std::size_t length = own_executable(scratch.path, sizeof scratch.path);
@@ -303,6 +297,12 @@ bool tell_journal_problem(const Process& process, TextSink& to) {
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch&) {
   if (frame.overflowed() || !has_room(process, frame)) return false;
   return append(process, frame);
+}
+
+void write_note(Process& process, Scratch& scratch, std::string_view text, std::string_view more) {
+  FrameBuilder note(scratch.frame, FrameType::kNote);
+  note.text(text, more);
+  (void)append_frame(process, note, scratch);
 }
 
 void close_parents_journal() {

@@ -25,6 +25,9 @@ bool tell_journal_problem(const Process& process, TextSink& to);
 // Appends the frame in one write(). False when it could not be written whole.
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch& scratch);
 
+// What a reader of the report is to know: `text`, and `more` behind it.
+void write_note(Process& process, Scratch& scratch, std::string_view text, std::string_view more = {});
+
 // In a forked child: closes the descriptor of its parent's journal.
 void close_parents_journal();
 
