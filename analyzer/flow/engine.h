@@ -157,7 +157,7 @@ class Engine {
   Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
   Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
                         const Instruction* by);
-  Value typed_pointer(const Activation& activation, const Instruction& instruction, const State& state);
+  Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
   void note_tests(const Activation& activation, State& state, ValueId condition, bool wanted, PassedTest test,
                   int depth = 0) const;
   static std::vector<PassedTest> tests_before(const Activation& activation, const State& state);
