@@ -104,6 +104,8 @@ struct State {
   Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
   std::vector<Guard> guards;              // sorted
   std::vector<PassedTest> tests;          // sorted
+  // A check said that an input which the setting makes half is not: the others may be like that one.
+  bool other_inputs_are_guessed = false;
 
   const HeapObject* find(HeapId id) const;
   HeapObject& change(HeapId id);  // copies when shared; makes a plain instance when absent
