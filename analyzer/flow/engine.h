@@ -16,6 +16,7 @@
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/function_info.h"
+#include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/origins.h"
 #include "analyzer/flow/state.h"
 #include "analyzer/flow/tables.h"
@@ -193,6 +194,19 @@ class Engine {
   Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
                   State& state);
 
+  // proved_ranks.cpp
+  RankInputs rank_inputs(const Instruction& instruction, State& state);
+  Rank length(const State& state, const Value& list);
+  void prove_ranks(const Operator& op, const Instruction& instruction, State& state);
+  // False when it contradicts what is known.
+  bool learn(State& state, const Value& tensor, const Rank& interval);
+  void forget_rank(State& state, const Value& tensor, int depth = 0);
+  bool refine_count(State& state, const Instruction& comparison, bool wanted);
+  bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
+  RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);
+  Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
+  Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
+
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
@@ -240,6 +254,7 @@ class Engine {
   std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
   std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
+  std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;

@@ -41,7 +41,9 @@ std::vector<BlockId> postorder(const Function& function) {
 }  // namespace
 
 FunctionInfo::FunctionInfo(const Function& function)
-    : order(function.blocks.size(), UINT32_MAX), incoming(function.blocks.size()) {
+    : order(function.blocks.size(), UINT32_MAX),
+      repeats(function.blocks.size()),
+      incoming(function.blocks.size()) {
   for (const Block& block : function.blocks) {
     for (const Instruction& instruction : block.instructions) {
       if (instruction.result >= definitions.size()) definitions.resize(instruction.result + std::size_t{1});
@@ -56,6 +58,14 @@ FunctionInfo::FunctionInfo(const Function& function)
     for (std::size_t slot = 0; slot < successors.size(); ++slot) {
       if (successors[slot] >= incoming.size()) continue;
       incoming[successors[slot]].push_back({block, slot, order[successors[slot]] <= order[block]});
+    }
+  }
+  // Every block of a cycle stands, in that order, between the two ends of one of its back edges.
+  for (const BlockId to : blocks) {
+    for (const Edge& edge : incoming[to]) {
+      if (!edge.back) continue;
+      for (std::size_t at = order[to]; at <= order[edge.from]; ++at)
+        repeats[blocks[blocks.size() - 1 - at]] = true;
     }
   }
   for (auto& edges : incoming) {

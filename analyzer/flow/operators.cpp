@@ -5,6 +5,7 @@
 #include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/forms.h"
+#include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/operator_result.h"
 
 namespace dtype_guard::flow {
@@ -35,6 +36,11 @@ Value uncertain(const Value& value) {
   return Value(std::move(all));
 }
 
+// In place it gives the tensor that it is called on other dimensions, as out= does.
+bool changes_rank(const Operator& op) {
+  return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
+}
+
 bool states_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
 }
@@ -58,7 +64,11 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
-  if (op->in_place) return argument(state, instruction, 0);  // its own dtype stays
+  prove_ranks(*op, instruction, state);
+  if (op->in_place) {  // its own dtype stays
+    if (changes_rank(*op)) forget_rank(state, argument(state, instruction, 0));
+    return argument(state, instruction, 0);
+  }
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
 
   Operands given = operands(instruction, *op, state);
@@ -150,11 +160,8 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
                     std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments,
                     bool has_dtype, State& state) {
-  const Rank rank = result_rank(
-      op, instruction, [&](std::size_t i) { return argument(state, instruction, i); },
-      [&](const Value& value) { return elements(state, value); },
-      [&](const Value& value) { return is_container(state, value); },
-      [&](std::size_t i) { return tensors(state, argument(state, instruction, i)); });
+  const Rank rank = own_rank(activation, instruction,
+                             OperatorRank(op, instruction, rank_inputs(instruction, state)).result());
   SymbolSetId conditions = 0;
   for (const Input& input : inputs) {
     for (const Alternative& each : input.alternatives) {

@@ -184,6 +184,10 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
   tensor.assumed = true;
+  const bool is_one =
+      parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
+  // Objects of one class share their inputs, and are several.
+  if (is_one && objects_being_made_ == 0) tensor.rank.symbol = rank_symbol(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(Value(tensor));
