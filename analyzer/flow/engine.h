@@ -189,10 +189,20 @@ class Engine {
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
               std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments, bool has_dtype,
               State& state);
-  Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
-                       State& state);
+  Value apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
+                 const Operator& op, std::vector<Input> inputs,
+                 const std::vector<StatedDtype>& dtype_arguments, bool has_dtype, const State& state);
   Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
                   State& state);
+
+  // library_forward.cpp: nothing where the module is not known.
+  std::optional<Value> library_forward(const Activation& activation, const Instruction& instruction,
+                                       State& state);
+  std::optional<Value> forward_through(const Activation& activation, const Instruction& instruction,
+                                       const Value& module, const Value& input, ContextId inner, State& state,
+                                       int depth);
+  Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       const std::vector<Value>& given, State& state);
 
   // proved_ranks.cpp
   RankInputs rank_inputs(const Instruction& instruction, State& state);
