@@ -197,9 +197,17 @@ class FunctionLowering {
   std::optional<ValueId> view(const clang::CXXOperatorCallExpr* expr);
   std::optional<ValueId> called_object(const clang::CXXOperatorCallExpr* expr);
 
+  // checks, and functions by pointer (lower_checks.cpp)
+  bool checked_comparison(const clang::WhileStmt* stmt);
+  bool argument_check(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
+  const Expr* checked_tensor(const Expr* argument) const;
+  static std::vector<const Expr*> listed_arguments(const Expr* list);
+  ValueId function_pointer(const clang::FunctionDecl* function);
+
   // lists of modules (lower_module_lists.cpp)
-  ValueId module_list(llvm::ArrayRef<const Expr*> arguments);
-  void add_module(ValueId list, const Expr* added);
+  ValueId module_list(const clang::CXXRecordDecl* list, llvm::ArrayRef<const Expr*> arguments);
+  void add_module(ValueId list, const Expr* added, bool ordered);
+  bool is_module(const TypeFacts& type) const;
   Lvalue listed_module(const Expr* list, const Expr* index);
   std::optional<ValueId> module_list_member(const clang::CXXMethodDecl* method, const Expr* object,
                                             llvm::ArrayRef<const Expr*> arguments);
@@ -274,6 +282,8 @@ class FunctionLowering {
 };
 
 bool is_module_list(const clang::CXXRecordDecl* record);
+// CHECK of glog and c10: the message is an object that ends the program when it is written.
+bool is_fatal(const clang::Stmt* stmt);
 // The statement that an OpenMP directive is written before, if any.
 const clang::Stmt* governed(const clang::Stmt* directive);
 // Parentheses, temporaries, default arguments and casts that change nothing.

@@ -99,7 +99,14 @@ flow::ValueId FunctionLowering::call(const clang::CallExpr* expr) {
   if (const clang::FunctionDecl* callee = expr->getDirectCallee()) return free_call(expr, callee);
   if (llvm::isa<clang::CXXPseudoDestructorExpr>(stripped(expr->getCallee()))) return builder_.none();
   Arguments given = {{"", value(expr->getCallee())}};  // through a function pointer
-  for (const Expr* each : arguments_of(expr)) given.push_back({"", value(each)});
+  clang::QualType pointed = expr->getCallee()->getType();
+  if (!pointed->getPointeeType().isNull()) pointed = pointed->getPointeeType();
+  const auto* type = pointed->getAs<clang::FunctionProtoType>();
+  const auto arguments = arguments_of(expr);
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    const bool declared = type && i < type->getNumParams();
+    given.push_back({"", declared ? pass(arguments[i], type->getParamType(i)) : value(arguments[i])});
+  }
   return builder_.value(Op::kCall, "", std::move(given));
 }
 

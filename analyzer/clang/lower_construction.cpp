@@ -292,7 +292,7 @@ flow::ValueId FunctionLowering::guard(const clang::CXXRecordDecl* record,
 
 flow::ValueId FunctionLowering::library_module(const clang::CXXRecordDecl* record,
                                                llvm::ArrayRef<const Expr*> arguments) {
-  if (is_module_list(record)) return module_list(arguments);
+  if (is_module_list(record)) return module_list(record, arguments);
   Arguments given;
   for (const Expr* each : arguments) {
     if (!llvm::isa<clang::CXXDefaultArgExpr>(each)) given.push_back({"", value(each)});

@@ -1,27 +1,11 @@
 // Expressions: the dispatch over expression kinds, conversions, conditions, lambdas and assignment.
 #include <clang/AST/ASTContext.h>
 
-#include <algorithm>
-
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
 
 using namespace flow;
-
-namespace {
-// CHECK of glog and c10: the message is an object that ends the program when it is written.
-bool is_fatal(const clang::Stmt* stmt) {
-  if (!stmt) return false;
-  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(stmt)) {
-    const clang::CXXRecordDecl* message = made->getConstructor()->getParent();
-    if (message->getName().contains("LogMessageFatal")) return true;
-  }
-  if (const auto* named = llvm::dyn_cast<clang::DeclRefExpr>(stmt))
-    return named->getDecl()->getIdentifier() && named->getDecl()->getName() == "GLOG_FATAL";
-  return std::any_of(stmt->child_begin(), stmt->child_end(), is_fatal);
-}
-}  // namespace
 
 std::optional<flow::Constant> FunctionLowering::evaluated(const clang::Expr* expr) const {
   if (expr->isValueDependent() || expr->isTypeDependent() || llvm::isa<clang::InitListExpr>(expr)) return {};

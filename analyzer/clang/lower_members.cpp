@@ -133,6 +133,10 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
     const TypeFacts result = facts(method->getReturnType());
     if (result.kind == TypeKind::kNumber) return number(result.element);
   }
+  if ((name == "size" || name == "sym_size") && arguments.size() == 1 &&
+      facts(arguments[0]).kind == TypeKind::kNumber) {
+    return builder_.op("size", {{"self", self}, {"dim", value(arguments[0])}});
+  }
   if (find_operator("at::Tensor::" + name)) {
     return tensor_operator(find_operator("at::Tensor::" + name), name, method, self, arguments);
   }
@@ -228,7 +232,13 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
     return load(cell_of(object, arguments.empty() ? nullptr : arguments[0]));
   }
   if (name == "vec") return load(lvalue(object));
-  if (name == "size") return number(Dtype::kInt64);
+  if (name == "size") {  // of a tensor's sizes, that is how many dimensions it has
+    const clang::CXXRecordDecl* list = object->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    const bool sizes = list && list->getIdentifier() && list->getName().ends_with("ArrayRef");
+    if (!sizes) return number(Dtype::kInt64);
+    const ValueId self = value(object);
+    return builder_.op("length", {{"self", self}});
+  }
   for (const Expr* each : arguments) value(each);
   return builder_.unknown();
 }

@@ -1,6 +1,6 @@
-// torch::nn::ModuleList: what is added is registered with it and one of its cells; `as` and `ptr` give back
-// what was added. Sequential's forward is not known: what it runs depends on the types that its elements
-// hide.
+// torch::nn::ModuleList and Sequential: what is added is registered with it and one of its cells; `as` and
+// `ptr` give back what was added. Sequential's forward runs its elements one after the other, which the
+// engine does.
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -10,18 +10,44 @@ using clang::Expr;
 
 namespace {
 constexpr std::string_view kList = "torch::nn::ModuleListImpl";
+constexpr std::string_view kSequential = "torch::nn::SequentialImpl";
+}  // namespace
+
+bool is_module_list(const clang::CXXRecordDecl* record) {
+  if (!record) return false;
+  const std::string name = plain_name(*record);
+  return name == kList || name == kSequential;
 }
 
-bool is_module_list(const clang::CXXRecordDecl* record) { return record && plain_name(*record) == kList; }
-
-// The list's constructor takes its elements, or nothing.
-ValueId FunctionLowering::module_list(llvm::ArrayRef<const Expr*> arguments) {
-  const ValueId made = builder_.value(Op::kModule, "torch::nn::ModuleList", {});
-  for (const Expr* each : arguments) add_module(made, each);
+// The list's constructor takes its elements, or nothing. Elements with names stand in braces.
+ValueId FunctionLowering::module_list(const clang::CXXRecordDecl* list,
+                                      llvm::ArrayRef<const Expr*> arguments) {
+  const bool runs = plain_name(*list) == kSequential;
+  const ValueId made =
+      builder_.value(Op::kModule, runs ? "torch::nn::Sequential" : "torch::nn::ModuleList", {});
+  for (const Expr* each : arguments) {
+    if (!llvm::isa<clang::CXXDefaultArgExpr>(each)) add_module(made, each, runs);
+  }
   return made;
 }
 
-void FunctionLowering::add_module(ValueId list, const Expr* added) {
+// The module itself, a holder of one or a pointer to one.
+bool FunctionLowering::is_module(const TypeFacts& type) const {
+  const TypeFacts pointed = type.inner.isNull() ? type : facts(type.inner);
+  return pointed.record && pointed.record->hasDefinition() &&
+         derives_from(*pointed.record, "torch::nn::Module");
+}
+
+void FunctionLowering::add_module(ValueId list, const Expr* added, bool ordered) {
+  const bool known = is_module(facts(stripped(added)));
+  if (ordered && (!known || !breaks_.empty())) {  // one that is not seen, or who knows how many
+    if (known) {
+      const ValueId one = value(added);
+      builder_.registration("module", list, "elements", one);
+    }
+    builder_.store(cell(held(list), std::nullopt, {}).place, builder_.unknown());
+    return;
+  }
   const ValueId module = value(added);
   const SourceRange at = position(stripped(added)).range;
   const std::string name = "element at " + std::to_string(at.line) + ":" + std::to_string(at.column);
@@ -41,8 +67,8 @@ std::optional<ValueId> FunctionLowering::module_list_member(const clang::CXXMeth
   const llvm::StringRef name = method->getName();
   if ((name == "ptr" || name == "at") && arguments.size() == 1)
     return load(listed_module(object, arguments[0]));
-  if (name == "push_back" && arguments.size() == 1) {
-    add_module(value(object), arguments[0]);
+  if (name == "push_back" && !arguments.empty()) {  // with a name before it
+    add_module(value(object), arguments.back(), plain_name(*method->getParent()) == kSequential);
     return ValueId{0};
   }
   if (name == "insert" || name == "extend") {

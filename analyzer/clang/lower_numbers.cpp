@@ -130,11 +130,8 @@ flow::ValueId FunctionLowering::compound_assignment(const clang::CompoundAssignO
 
 flow::ValueId FunctionLowering::unary(const clang::UnaryOperator* expr) {
   switch (expr->getOpcode()) {
-    case clang::UO_AddrOf: {
-      const auto* target = llvm::dyn_cast<clang::DeclRefExpr>(stripped(expr->getSubExpr()));
-      if (target && llvm::isa<clang::FunctionDecl>(target->getDecl())) return builder_.unknown();
+    case clang::UO_AddrOf:
       return address_of(expr->getSubExpr());
-    }
     case clang::UO_Deref:
       return load(lvalue(expr));
     case clang::UO_LNot:

@@ -144,6 +144,8 @@ FunctionLowering::Lvalue FunctionLowering::variable_place(const clang::ValueDecl
     return lvalue(binding->getBinding());
   }
   if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl)) return global(variable);
+  if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(decl))
+    return held(function_pointer(function));
   return held(builder_.unknown());
 }
 
@@ -207,7 +209,7 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
   if (expr->getType().isNull()) return held(builder_.unknown());
   Builder::At here(builder_, position(expr));
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expr)) {
-    if (llvm::isa<clang::VarDecl, clang::BindingDecl>(reference->getDecl())) {
+    if (llvm::isa<clang::VarDecl, clang::BindingDecl, clang::FunctionDecl>(reference->getDecl())) {
       return variable_place(reference->getDecl());
     }
   } else if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expr)) {

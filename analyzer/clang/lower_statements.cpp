@@ -115,7 +115,8 @@ void FunctionLowering::statement(const clang::Stmt* stmt) {
     loop(each->getInit(), each->getConditionVariable(), each->getCond(), each->getInc(), each->getBody(),
          each->getConditionVariable() || !each->getInc());
   } else if (const auto* repeat = llvm::dyn_cast<clang::WhileStmt>(stmt)) {
-    loop(nullptr, repeat->getConditionVariable(), repeat->getCond(), nullptr, repeat->getBody(), true);
+    if (!checked_comparison(repeat))
+      loop(nullptr, repeat->getConditionVariable(), repeat->getCond(), nullptr, repeat->getBody(), true);
   } else if (const auto* repeat_until = llvm::dyn_cast<clang::DoStmt>(stmt)) {
     loop(nullptr, nullptr, repeat_until->getCond(), nullptr, repeat_until->getBody(), false);
   } else if (const auto* range = llvm::dyn_cast<clang::CXXForRangeStmt>(stmt)) {

@@ -73,7 +73,10 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     State branch = i + 1 == callees.size() ? std::move(state) : state;
     bool alive = true;
     const ContextId own = callees.size() == 1 ? inner : context(inner, &index_.function(callees[i]));
-    const Value value = call(callees[i], arguments, branch, own, &activation, alive);
+    // A lambda takes itself, a function that was found through a pointer does not.
+    const bool plain = instruction.name.empty() && index_.function(callees[i]).kind != FunctionKind::kLambda;
+    const auto from = arguments.begin() + (plain ? 1 : 0);
+    const Value value = call(callees[i], {from, arguments.end()}, branch, own, &activation, alive);
     if (!alive) continue;
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
     if (joined) {

@@ -16,6 +16,7 @@
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/function_info.h"
+#include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/origins.h"
 #include "analyzer/flow/state.h"
 #include "analyzer/flow/tables.h"
@@ -189,10 +190,33 @@ class Engine {
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
               std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments, bool has_dtype,
               State& state);
-  Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
-                       State& state);
+  Value apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
+                 const Operator& op, std::vector<Input> inputs,
+                 const std::vector<StatedDtype>& dtype_arguments, bool has_dtype, const State& state);
   Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
                   State& state);
+
+  // library_forward.cpp: nothing where the module is not known.
+  std::optional<Value> library_forward(const Activation& activation, const Instruction& instruction,
+                                       State& state);
+  std::optional<Value> forward_through(const Activation& activation, const Instruction& instruction,
+                                       const Value& module, const Value& input, ContextId inner, State& state,
+                                       int depth);
+  Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       const std::vector<Value>& given, State& state);
+
+  // proved_ranks.cpp
+  RankInputs rank_inputs(const Instruction& instruction, State& state);
+  Rank length(const State& state, const Value& list);
+  void prove_ranks(const Operator& op, const Instruction& instruction, State& state);
+  // False when it contradicts what is known.
+  bool learn(State& state, const Value& tensor, const Rank& interval);
+  void forget_rank(State& state, const Value& tensor, int depth = 0);
+  bool refine_count(State& state, const Instruction& comparison, bool wanted);
+  bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
+  RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);
+  Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
+  Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
 
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
@@ -249,6 +273,7 @@ class Engine {
   std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
   std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
+  std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;

@@ -42,6 +42,7 @@ std::vector<BlockId> postorder(const Function& function) {
 
 FunctionInfo::FunctionInfo(const Function& function)
     : order(function.blocks.size(), UINT32_MAX),
+      repeats(function.blocks.size()),
       incoming(function.blocks.size()),
       always_throws(function.blocks.size()) {
   for (const Block& block : function.blocks) {
@@ -64,6 +65,14 @@ FunctionInfo::FunctionInfo(const Function& function)
     for (std::size_t slot = 0; slot < successors.size(); ++slot) {
       if (successors[slot] >= incoming.size()) continue;
       incoming[successors[slot]].push_back({block, slot, order[successors[slot]] <= order[block]});
+    }
+  }
+  // Every block of a cycle stands, in that order, between the two ends of one of its back edges.
+  for (const BlockId to : blocks) {
+    for (const Edge& edge : incoming[to]) {
+      if (!edge.back) continue;
+      for (std::size_t at = order[to]; at <= order[edge.from]; ++at)
+        repeats[blocks[blocks.size() - 1 - at]] = true;
     }
   }
   for (auto& edges : incoming) {

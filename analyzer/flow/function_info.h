@@ -23,6 +23,7 @@ struct FunctionInfo {
 
   std::vector<const Instruction*> definitions;  // by ValueId
   std::vector<std::uint32_t> order;             // by BlockId: position in reverse postorder
+  std::vector<bool> repeats;                    // by BlockId: may run again in one activation
   struct Edge {
     BlockId from = 0;
     std::size_t slot = 0;  // which of the terminator's targets

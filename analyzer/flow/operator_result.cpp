@@ -39,7 +39,11 @@ OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
     const Alternative& each = *input.alternative;
     const bool unclear = each.kind == Kind::kTensor && !each.rank.wrapped && each.rank.may_be_zero() &&
                          each.rank.may_be_dimensioned();
-    if (unclear && contains(op.promoting, input.argument)) ambiguous_.push_back(&input);
+    const bool known_with_another =
+        std::any_of(ambiguous_.begin(), ambiguous_.end(),
+                    [&](const ChosenInput* other) { return other->alternative->rank.is_tied_to(each.rank); });
+    if (unclear && !known_with_another && contains(op.promoting, input.argument))
+      ambiguous_.push_back(&input);
   }
   if (ambiguous_.size() > kMaxAmbiguous) ambiguous_.resize(kMaxAmbiguous);
 }
@@ -112,7 +116,9 @@ std::vector<OperatorInput> OperatorResults::table_inputs(unsigned zero_dimension
     } else if (each.kind == Kind::kBool) {
       out.push_back({input.argument, Dtype::kBool, RankClass::kWrapped});
     } else if (each.kind == Kind::kTensor) {
-      const auto found = std::find(ambiguous_.begin(), ambiguous_.end(), &input);
+      const auto found = std::find_if(ambiguous_.begin(), ambiguous_.end(), [&](const ChosenInput* one) {
+        return one == &input || one->alternative->rank.is_tied_to(each.rank);
+      });
       bool zero = !each.rank.may_be_dimensioned();
       if (found != ambiguous_.end()) zero = (zero_dimensional >> (found - ambiguous_.begin())) & 1U;
       out.push_back({input.argument, each.dtype,

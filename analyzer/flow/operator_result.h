@@ -3,7 +3,6 @@
 // disagree.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -56,15 +55,7 @@ class OperatorResults {
   Origins& origins_;
   SymbolSets& symbols_;
   std::vector<const ChosenInput*>
-      ambiguous_;  // promoting inputs of which it is not known whether they have dimensions
+      ambiguous_;  // promoting inputs of which it is not known whether they have dimensions; one of each rank
 };
-
-// The rank of the result; the functions give an argument's value, a container's elements, whether it is one,
-// and the alternatives of an argument as a tensor.
-Rank result_rank(const Operator& op, const Instruction& instruction,
-                 const std::function<Value(std::size_t)>& argument,
-                 const std::function<std::vector<Value>(const Value&)>& elements,
-                 const std::function<bool(const Value&)>& is_container,
-                 const std::function<std::vector<Alternative>(std::size_t)>& tensors);
 
 }  // namespace dtype_guard::flow

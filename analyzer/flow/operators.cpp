@@ -5,6 +5,7 @@
 #include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/forms.h"
+#include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/operator_result.h"
 
 namespace dtype_guard::flow {
@@ -35,6 +36,11 @@ Value uncertain(const Value& value) {
   return Value(std::move(all));
 }
 
+// In place it gives the tensor that it is called on other dimensions, as out= does.
+bool changes_rank(const Operator& op) {
+  return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
+}
+
 bool states_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
 }
@@ -49,16 +55,18 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   if (auto scalar = scalar_operation(activation, instruction, state)) return *scalar;
   if (instruction.name.ends_with("::forward")) {
-    if (const ModuleType* type = find_module_type(instruction.name)) {
-      return module_forward(activation, instruction, *type, state);
-    }
+    if (auto given = library_forward(activation, instruction, state)) return *given;
   }
   if (instruction.name == "parameters" || instruction.name == "buffers") {
     return registered_tensors(activation, instruction, state);
   }
   const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
-  if (op->in_place) return argument(state, instruction, 0);  // its own dtype stays
+  prove_ranks(*op, instruction, state);
+  if (op->in_place) {  // its own dtype stays
+    if (changes_rank(*op)) forget_rank(state, argument(state, instruction, 0));
+    return argument(state, instruction, 0);
+  }
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
 
   Operands given = operands(instruction, *op, state);
@@ -150,11 +158,14 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
                     std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments,
                     bool has_dtype, State& state) {
-  const Rank rank = result_rank(
-      op, instruction, [&](std::size_t i) { return argument(state, instruction, i); },
-      [&](const Value& value) { return elements(state, value); },
-      [&](const Value& value) { return is_container(state, value); },
-      [&](std::size_t i) { return tensors(state, argument(state, instruction, i)); });
+  const Rank rank = own_rank(activation, instruction,
+                             OperatorRank(op, instruction, rank_inputs(instruction, state)).result());
+  return apply_at(rank, activation, instruction, op, std::move(inputs), dtype_arguments, has_dtype, state);
+}
+
+Value Engine::apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
+                       const Operator& op, std::vector<Input> inputs,
+                       const std::vector<StatedDtype>& dtype_arguments, bool has_dtype, const State& state) {
   SymbolSetId conditions = 0;
   for (const Input& input : inputs) {
     for (const Alternative& each : input.alternatives) {
@@ -209,36 +220,6 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
     }
   }
   return out;
-}
-
-Value Engine::module_forward(const Activation& activation, const Instruction& instruction,
-                             const ModuleType& type, State& state) {
-  const Operator* op = type.forward.empty() ? nullptr : find_operator(type.forward);
-  if (!op) return instruction.args.size() > 1 ? argument(state, instruction, 1) : Value::unknown();
-  const Alternative* module = argument(state, instruction, 0).single();
-  const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
-  std::vector<Input> inputs;
-  for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
-    const std::string& source = type.arguments[i];
-    if (source.empty()) continue;
-    if (source[0] == '$') {
-      const std::size_t position = 1 + static_cast<std::size_t>(source[1] - '0');  // behind the module
-      inputs.push_back({op->arguments[i], tensors(state, argument(state, instruction, position)),
-                        instruction.args.size() > position ? instruction.args[position].value : 0});
-      continue;
-    }
-    const auto cell = object ? object->cells.find(field(source)) : Cells::const_iterator();
-    if (object && cell != object->cells.end()) {
-      inputs.push_back({op->arguments[i], tensors(state, cell->second), 0});
-    } else {
-      // Nobody saw this module being made: the setting says what its parameters are.
-      const Dtype dtype = type.norm ? setting_.norms : setting_.parameters;
-      Alternative parameter = Alternative::tensor(dtype, Rank::at_least(1));
-      parameter.assumed = true;
-      inputs.push_back({op->arguments[i], {parameter}, 0});
-    }
-  }
-  return apply(activation, instruction, *op, std::move(inputs), {}, false, state);
 }
 
 }  // namespace dtype_guard::flow

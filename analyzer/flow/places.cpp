@@ -118,8 +118,8 @@ bool disagree(const Value& value) {
 Key next_cell(const HeapObject& object, bool strong) {
   const auto count = static_cast<std::int64_t>(object.cells.size());
   const bool listed = object.cells.empty() || object.cells.last_key() == Key{Key::Kind::kIndex, count - 1};
-  const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() &&
-                       object.kind == HeapObject::Kind::kContainer;
+  const bool ordered = object.kind == HeapObject::Kind::kContainer || object.type == "torch::nn::Sequential";
+  const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() && ordered;
   return counted ? Key{Key::Kind::kIndex, count} : Key{Key::Kind::kAny, 0};
 }
 }  // namespace

@@ -63,6 +63,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
   }
   if (definition->op == Op::kOperator && !definition->args.empty()) {
     const std::string& name = definition->name;
+    if (!refine_count(state, *definition, wanted)) return false;
     if (name == "logical_not") {
       if (!refine(activation, state, definition->args[0].value, !wanted, depth + 1)) return false;
     } else if (name == "logical_and" || name == "logical_or") {
@@ -79,6 +80,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
         }
       }
       if (!all && open == 1 && !refine(activation, state, last, wanted, depth + 1)) return false;
+      if (!all && open > 1 && !refine_any(activation, state, *definition, depth)) return false;
     } else if (name == "eq" || name == "ne") {
       if (!refine_comparison(activation, state, *definition, (name == "eq") == wanted)) return false;
     } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {

@@ -39,12 +39,18 @@ class Reached {
       for (const std::uint32_t callee : callees(next)) work.push_back(callee);
     }
   }
+  bool is_lambda(std::uint32_t function) const {
+    return index_.function(function).kind == FunctionKind::kLambda;
+  }
   std::vector<std::uint32_t> callees(std::uint32_t function) const {
     std::vector<std::uint32_t> out;
     for (const Block& block : index_.function(function).blocks) {
       for (const Instruction& each : block.instructions) {
-        const std::vector<std::uint32_t> found = index_.may_run(each);
-        out.insert(out.end(), found.begin(), found.end());
+        for (const std::uint32_t found : index_.may_run(each)) {
+          // Who has a function's address may call it from anywhere.
+          const bool by_address = each.op == Op::kClosure && !is_lambda(found);
+          if (!by_address) out.push_back(found);
+        }
       }
     }
     return out;
@@ -185,6 +191,10 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
   tensor.assumed = true;
+  const bool is_one =
+      parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
+  // Objects of one class share their inputs, and are several.
+  if (is_one && objects_being_made_ == 0) tensor.rank.symbol = rank_symbol(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));

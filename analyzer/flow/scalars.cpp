@@ -10,9 +10,9 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::array<std::string_view, 12> kQuestions = {"dim",        "size",   "sizes",         "numel",
-                                                         "ndimension", "stride", "strides",       "is_cuda",
-                                                         "is_cpu",     "device", "is_contiguous", "item"};
+constexpr std::array<std::string_view, 13> kQuestions = {
+    "dim",    "size",    "sizes",   "sym_sizes", "numel",         "ndimension", "length",
+    "stride", "strides", "is_cuda", "is_cpu",    "is_contiguous", "item"};
 constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
 
 bool is_scalar(const Alternative& each) {
@@ -178,11 +178,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return decided_here(Value(Alternative::integer(several ? std::nullopt : bytes)));
   }
   if (is_one_of(kQuestions, name)) {
-    Alternative number = name == "item" ? Alternative::real() : Alternative::integer(std::nullopt);
-    if (name == "dim" && has_tensor) {
-      const Alternatives of = tensors(state, argument(state, instruction, 0));
-      if (of.size() == 1 && of[0].rank.min == of[0].rank.max) number = Alternative::integer(of[0].rank.min);
-    }
+    Alternative number = name == "item" ? Alternative::real() : dimensions_asked(name, instruction, state);
     number.symbols = symbol(activation.context, &instruction);
     return decided_here(Value(number));
   }

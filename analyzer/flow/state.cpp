@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/flow/ranks.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -166,7 +168,8 @@ bool operator==(const State& a, const State& b) {
     return x == y || (x && y && *x == *y);
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
-         a.tests == b.tests && a.other_inputs_are_guessed == b.other_inputs_are_guessed &&
+         a.tests == b.tests && a.ranks == b.ranks &&
+         a.other_inputs_are_guessed == b.other_inputs_are_guessed &&
          a.values.visit_differences(b.values,
                                     [](std::size_t, const Value& x, const Value& y) { return x == y; }) &&
          a.heap.visit_differences(b.heap, same_object);
@@ -183,6 +186,7 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
                         std::back_inserter(common));
   into.tests = std::move(common);
   into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
+  join_ranks(into.ranks, from.ranks);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
 }

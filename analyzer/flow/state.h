@@ -101,9 +101,10 @@ struct State {
   Values values;  // of the running activation, by ValueId
   Heap heap;      // the objects by id; null: none
   AutocastState autocast;
-  Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
-  std::vector<Guard> guards;              // sorted
-  std::vector<PassedTest> tests;          // sorted
+  Dtype default_dtype = Dtype::kFloat32;           // kUndefined: not known
+  std::vector<Guard> guards;                       // sorted
+  std::vector<PassedTest> tests;                   // sorted
+  std::vector<std::pair<RankSymbol, Rank>> ranks;  // what is proved of them; sorted
   // A check said that an input which the setting makes half is not: the others may be like that one.
   bool other_inputs_are_guessed = false;
 

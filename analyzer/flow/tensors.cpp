@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/ranks.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -55,6 +56,7 @@ Engine::Alternatives Engine::tensors(const State& state, const Value& value, int
     for (Alternative& one : inner) {
       // How the handle got here counts for its contents too.
       one.uncertain = one.uncertain || each.uncertain;
+      if (one.kind == Kind::kTensor) one.rank = known_rank(state.ranks, one.rank);
       if (one.kind == Kind::kTensor && each.kind != Kind::kTensor)
         one.symbols = symbols_.unite(one.symbols, each.symbols);
       add(out, one);

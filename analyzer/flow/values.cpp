@@ -1,6 +1,7 @@
 #include "analyzer/flow/values.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <tuple>
 
 #include "analyzer/flow/symbols.h"
@@ -20,10 +21,24 @@ Rank Rank::plus(int dimensions) const {
   const auto moved = [&](int count) {
     return static_cast<std::uint8_t>(std::clamp(count + dimensions, 0, int{kMany}));
   };
-  return {false, moved(min), max == kMany ? max : moved(max)};
+  Rank out{false, moved(min), max == kMany ? max : moved(max)};
+  const int shift = offset + dimensions;
+  if (std::abs(shift) <= kMany) out.symbol = symbol;
+  if (out.symbol) out.offset = static_cast<std::int8_t>(shift);
+  return out;
 }
 
-Rank join(Rank a, Rank b) { return {a.wrapped && b.wrapped, std::min(a.min, b.min), std::max(a.max, b.max)}; }
+Rank join(Rank a, Rank b) {
+  Rank out{a.wrapped && b.wrapped, std::min(a.min, b.min), std::max(a.max, b.max)};
+  if (a.is_tied_to(b)) std::tie(out.symbol, out.offset) = std::tie(a.symbol, a.offset);
+  return out;
+}
+
+std::optional<Rank> meet(Rank a, const Rank& b) {
+  a.min = std::max(a.min, b.min);
+  a.max = std::min(a.max, b.max);
+  return a.min <= a.max ? std::optional(a) : std::nullopt;
+}
 
 Alternative Alternative::of(Kind kind) {
   Alternative out;

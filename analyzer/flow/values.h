@@ -18,24 +18,34 @@ using OriginId = std::uint32_t;     // origins.h; 0: none
 using StepId = std::uint32_t;       // origins.h; 0: none
 using ContextId = std::uint32_t;    // engine.h
 using SymbolSetId = std::uint32_t;  // symbols.h; 0: the empty set
+using RankSymbol = std::uint32_t;   // 0: none
 
 inline constexpr std::size_t kMaxAlternatives = 8;
 
-// An interval of dimensions; a wrapped number (a C++ scalar with an element type) has none.
+// An interval of dimensions; a wrapped number (a C++ scalar with an element type) has none. Values with the
+// same symbol have the same number of dimensions but for their offsets, whatever it is (ranks.h).
 struct Rank {
   static constexpr std::uint8_t kMany = 64;  // no upper bound
   bool wrapped = false;
   std::uint8_t min = 0;
   std::uint8_t max = kMany;
+  std::int8_t offset = 0;
+  RankSymbol symbol = 0;
   static Rank number() { return {true, 0, 0}; }
   static Rank exactly(std::int64_t dimensions);
   static Rank at_least(std::int64_t dimensions);
   Rank plus(int dimensions) const;
+  bool is_exact() const { return min == max; }
+  bool is_tied_to(const Rank& other) const {
+    return symbol && symbol == other.symbol && offset == other.offset;
+  }
   bool may_be_zero() const { return min == 0; }
   bool may_be_dimensioned() const { return max > 0; }
   friend bool operator==(const Rank&, const Rank&) = default;
 };
 Rank join(Rank a, Rank b);
+// What both say, as `a`; nothing when they contradict each other.
+std::optional<Rank> meet(Rank a, const Rank& b);
 
 // A cell of a heap object: variable number, field (interned name) or index; any index, or the next one.
 struct Key {
@@ -77,10 +87,10 @@ struct Alternative {
   bool uncertain = false;    // rests on an unknown dtype, rank or callee, or on a weakly updated cell
   std::uint8_t lineage = 0;  // contractions.h
   SymbolSetId products = 0;  // the products of matrices that it comes from, likewise
-  Rank rank;
-  StepId trail = 0;         // the last step of the path from the origin
-  SymbolSetId symbols = 0;  // tensors: conditions under which it got here; others: what decides it
-  ContextId context = 0;    // kDtype and kBool: the activation and value that it was computed from
+  Rank rank;                 // of a number: the dimensions that it counts
+  StepId trail = 0;          // the last step of the path from the origin
+  SymbolSetId symbols = 0;   // tensors: conditions under which it got here; others: what decides it
+  ContextId context = 0;     // kDtype and kBool: the activation and value that it was computed from
   ValueId source = 0;
 
   static Alternative of(Kind kind);

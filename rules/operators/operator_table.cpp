@@ -252,6 +252,11 @@ constexpr std::array<std::string_view, 24> kPrefixes = {"torch::nn::functional::
 
 }  // namespace
 
+const SharedNames& dim_alone() {
+  static const SharedNames names({"dim"});
+  return names;
+}
+
 const std::vector<std::string>& SharedNames::none() {
   static const std::vector<std::string> empty;
   return empty;

@@ -49,8 +49,14 @@ enum class RankRule : std::uint8_t {
   kReduce,             // one dimension fewer without keepdim; zero without dim
   kReduceOrBroadcast,  // max(dim) as kReduce, max(other) as kBroadcast
   kAtLeastOne,         // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
-  kPlusOne,            // unsqueeze, stack
+  kPlusOne,            // unsqueeze, stack, whose dimensions are the result's
   kMinusOne,           // select, indexing by one integer
+  kJoined,             // that of each tensor in the list but empty ones: cat
+  kListed,             // the number of dimensions in `dims`: permute
+  kLikeOther,          // that of the second tensor: expand_as
+  kLikeFirstAlong,     // like first with `dim`, flat without: repeat_interleave
+  kSqueezed,           // like first but for dimensions of size one
+  kMatmul,             // of vectors, matrices and batches
   kZero,               // always 0-dim
   kFromShape,          // length of the shape argument when constant: view, zeros, full
   kUnknown,
@@ -97,11 +103,19 @@ class SharedNames {
   std::shared_ptr<const std::vector<std::string>> names_;
 };
 
+// What most operators call the position of a dimension.
+const SharedNames& dim_alone();
+
 struct Operator {
   std::string name;  // ATen base name without overload: "mul", "normalize", "scaled_dot_product_attention"
   ResultRule result = ResultRule::kLikeFirst;
   RankRule rank = RankRule::kUnknown;
   SharedNames arguments;  // names in C++ signature order; for methods `self` is first
+  // What a call that does not throw proves of the first tensor's rank: that it is at least this, and has the
+  // dimensions that these arguments are the positions of. (A 0-dim tensor may be asked for dimension 0 or -1
+  // where `least` is 0.)
+  int least = 0;
+  SharedNames dims = dim_alone();
   SharedNames promoting;  // names of those whose dtype takes part
   // What PyTorch throws for: `refuses` holds dtypes that the promoted type (kLikeFirst: the first input's)
   // may not be, `refuses_operand` those that no input may have, a number included. An explicit dtype=

@@ -43,6 +43,12 @@ constexpr auto kRankWords =
                                    {"plus_one", RankRule::kPlusOne},
                                    {"at_least_one", RankRule::kAtLeastOne},
                                    {"minus_one", RankRule::kMinusOne},
+                                   {"joined", RankRule::kJoined},
+                                   {"listed", RankRule::kListed},
+                                   {"like_other", RankRule::kLikeOther},
+                                   {"like_first_along", RankRule::kLikeFirstAlong},
+                                   {"squeezed", RankRule::kSqueezed},
+                                   {"matmul", RankRule::kMatmul},
                                    {"zero", RankRule::kZero},
                                    {"from_shape", RankRule::kFromShape},
                                    {"unknown", RankRule::kUnknown}});
@@ -133,6 +139,12 @@ std::vector<Operator> TableReader::group(const JsonNode& node) const {
       shared.quotient = strings(value);
     } else if (key == "parameters") {
       shared.parameters = strings(value);
+    } else if (key == "least") {
+      const auto* dimensions = std::get_if<std::int64_t>(&value.value);
+      if (dimensions == nullptr) broken_table(file_, value, "a number of dimensions");
+      shared.least = static_cast<int>(*dimensions);
+    } else if (key == "dims") {
+      shared.dims = strings(value);
     } else if (key == "loose") {
       shared.loose = strings(value);
     } else if (key == "mask") {

@@ -18,7 +18,8 @@ WITHOUT_A_ROW = {
     "MarginRankingLoss MultiLabelMarginLoss MultiLabelSoftMarginLoss MultiMarginLoss NLLLoss PoissonNLLLoss SmoothL1Loss SoftMarginLoss "
     "TripletMarginLoss TripletMarginWithDistanceLoss": "losses come after attention",
     "Functional": "a function of the program's own, or one that an operator's row has",
-    "Sequential ModuleList ModuleDict ParameterList ParameterDict": "containers: what is in them decides",
+    "Sequential": "runs what is in it: library_forward.cpp",
+    "ModuleList ModuleDict ParameterList ParameterDict": "containers: what is in them decides",
 }
 
 

@@ -1,0 +1,116 @@
+// What is known of the number of dimensions: only a tensor that has one promotes another, and two of the same
+// rank both have one or neither.
+#include <fmt/format.h>
+
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+
+// What is found in a function of three tensors whose ranks nobody knows: %1 and %2 are half, and the call
+// takes what the body leaves in %9, beside %1.
+Found found(const std::string& body) {
+  return findings(fmt::format(R"IR(
+function f
+  parameter q: tensor
+  parameter table: tensor
+  parameter tables: tensor_list
+  variables a, b
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = const float32
+  %5 = const 0
+  %6 = const 1
+  %7 = const 2
+  %30 = const unknown
+{}  %40 = sink flash(q=%9, k=%1, v=%1) ; 99:3-99:20 "flash(q, k, v)"
+  return
+)IR",
+                              body),
+                  {{"bf16"}});
+}
+const std::string kWide = "  %8 = op to(self=%2, dtype=%4) ; 7:3-7:9 \"wide\"\n";
+const std::string kProduct = "  %9 = op mul(self=%1, other=%8) ; 8:3-8:9 \"q * wide\"\n";
+bool is_found(const std::string& body) { return !found(body + kWide + kProduct).empty(); }
+
+TEST_CASE("a tensor of unknown rank may have no dimension") { CHECK_FALSE(is_found("")); }
+
+TEST_CASE("what is asked of a tensor, or done with it, proves that it has dimensions") {
+  CHECK(is_found("  %10 = op size(self=%2, dim=%5)\n"));
+  CHECK(is_found("  %10 = op transpose(self=%2, dim0=%5, dim1=%6)\n"));
+  CHECK(is_found("  %10 = op select(self=%2, dim=%5, index=%5)\n"));
+  // A 0-dim tensor may be asked for its dimension 0 or -1 here.
+  CHECK_FALSE(is_found("  %10 = op softmax(self=%2, dim=%5)\n"));
+  CHECK_FALSE(is_found("  %10 = op transpose(self=%2, dim0=%5, dim1=%5)\n"));
+  CHECK_FALSE(is_found("  %10 = op size(self=%1, dim=%5)\n"));
+}
+
+TEST_CASE("a check of the number of dimensions is a fact on its side of a branch only") {
+  const auto checked = [](const std::string& comparison) {
+    return is_found("  %10 = op dim(self=%2)\n  %11 = op " + comparison + "\n  assume %11\n");
+  };
+  CHECK(checked("eq(%10, %7)"));
+  CHECK(checked("ge(%10, %6)"));
+  CHECK(checked("gt(%10, %5)"));
+  CHECK(checked("ne(%10, %5)"));
+  CHECK(checked("lt(%5, %10)"));
+  CHECK_FALSE(checked("ge(%10, %5)"));
+  CHECK_FALSE(checked("ne(%10, %7)"));
+  CHECK_FALSE(checked("lt(%10, %7)"));
+  CHECK_FALSE(checked("eq(%10, %5)"));
+  CHECK_FALSE(is_found(
+      "  %10 = op dim(self=%2)\n  %11 = op eq(%10, %7)\n  branch %11 ? b1 : b2\nb1:\n  jump b2\nb2:\n"));
+}
+
+TEST_CASE("one of two checks proves what both would") {
+  const auto either = [](const std::string& first, const std::string& second) {
+    return is_found("  %10 = op dim(self=%2)\n  %11 = op " + first + "\n  %12 = op " + second +
+                    "\n  %13 = op logical_or(%11, %12)\n  assume %13\n");
+  };
+  CHECK(either("eq(%10, %6)", "eq(%10, %7)"));
+  CHECK_FALSE(either("eq(%10, %6)", "eq(%10, %5)"));
+  CHECK_FALSE(either("eq(%10, %6)", "eq(%30, %7)"));
+}
+
+TEST_CASE("two tensors of the same rank promote each other") {
+  const auto product = [](const std::string& other) {
+    return !found("  %10 = op to(self=%1, dtype=%4)\n" + other + "  %9 = op mul(self=%1, other=%11)\n")
+                .empty();
+  };
+  CHECK(product("  %11 = op exp(self=%10)\n"));
+  CHECK(product("  %11 = op ones_like(self=%1, dtype=%4)\n"));
+  CHECK(product("  %12 = op sizes(self=%1)\n  %11 = op zeros(size=%12, dtype=%4)\n"));
+  CHECK_FALSE(product("  %12 = op sizes(self=%2)\n  %11 = op zeros(size=%12, dtype=%4)\n"));
+  CHECK_FALSE(product("  %11 = op ones_like(self=%2, dtype=%4)\n"));
+  CHECK_FALSE(product("  %11 = op sum(self=%10, dim=%5)\n"));
+  CHECK(product("  %12 = op unsqueeze(self=%10, dim=%5)\n  %11 = op select(self=%12, dim=%5, index=%5)\n"));
+}
+
+TEST_CASE("elements of a list, and what a loop makes, have ranks of their own") {
+  CHECK(found("  %10 = load %3[0]\n  %11 = op size(self=%10, dim=%5)\n  %12 = load %3[1]\n" +
+              std::string("  %8 = op to(self=%12, dtype=%4)\n") + kProduct)
+            .empty());
+  // The last round's square is multiplied with this round's.
+  CHECK(
+      found(
+          "  store a, %1\n  jump b1\nb1:\n  %10 = load %3[*]\n  %11 = op squeeze(self=%10)\n  %12 = load a\n"
+          "  %13 = op to(self=%11, dtype=%4)\n  %9 = op mul(self=%12, other=%13)\n  store a, %11\n"
+          "  branch %30 ? b1 : b2\nb2:\n")
+          .empty());
+}
+
+TEST_CASE("an operator in place that changes the rank leaves nothing known of it") {
+  const auto made = [](const std::string& then) {
+    return !found("  %10 = pack(%6)\n  %8 = op ones(size=%10, dtype=%4)\n" + then + kProduct).empty();
+  };
+  CHECK(made(""));
+  CHECK(made("  %11 = op exp_(self=%8)\n"));
+  CHECK_FALSE(made("  %11 = op squeeze_(self=%8)\n"));
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow
