@@ -98,10 +98,10 @@ void write_github(std::ostream& out, const Report& report) {
     std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));
     if (is_failure(entry) && errors < kPerLevel) {
       ++errors;
-      fmt::print(out, "::error file={},title=not analysed::{}\n", escaped(entry.file, true),
-                 escaped(why, false));
+      out << fmt::format("::error file={},title=not analysed::{}\n", escaped(entry.file, true),
+                         escaped(why, false));
     } else {
-      fmt::print(out, "{}: not analysed: {}\n", printable(entry.file), printable(why));
+      out << fmt::format("{}: not analysed: {}\n", printable(entry.file), printable(why));
     }
   }
   // What is gone is a line of the log: an annotation would look like a finding.
