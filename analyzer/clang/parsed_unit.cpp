@@ -5,8 +5,8 @@
 #include <clang/Basic/FileManager.h>
 #include <clang/Lex/HeaderSearch.h>
 #include <clang/Lex/Preprocessor.h>
+#include <llvm/Support/Regex.h>
 
-#include <regex>
 #include <set>
 
 #include "analyzer/clang/function_lowering.h"
@@ -74,8 +74,9 @@ std::string torch_version(clang::Preprocessor& preprocessor) {
   const std::string minor = macro_text(preprocessor, "TORCH_VERSION_MINOR");
   if (!major.empty() && !minor.empty()) return major + "." + minor;
   // Files that include ATen only do not see torch/version.h, but it stands on the same include path.
-  static const std::regex kVersion(
-      R"(define\s+TORCH_VERSION_MAJOR\s+(\d+)[\s\S]*define\s+TORCH_VERSION_MINOR\s+(\d+))");
+  const llvm::Regex version(
+      "define[[:space:]]+TORCH_VERSION_MAJOR[[:space:]]+([0-9]+).*"
+      "define[[:space:]]+TORCH_VERSION_MINOR[[:space:]]+([0-9]+)");
   const clang::HeaderSearch& headers = preprocessor.getHeaderSearchInfo();
   for (auto folder = headers.search_dir_begin(); folder != headers.search_dir_end(); ++folder) {
     if (!folder->isNormalDir()) continue;
@@ -83,9 +84,8 @@ std::string torch_version(clang::Preprocessor& preprocessor) {
     for (const char* below :
          {"/torch/headeronly/version.h", "/torch/version.h", "/torch/csrc/api/include/torch/version.h"}) {
       auto text = preprocessor.getFileManager().getBufferForFile((folder->getName() + below).str());
-      std::smatch match;
-      const std::string content = text ? (*text)->getBuffer().str() : "";
-      if (std::regex_search(content, match, kVersion)) return match[1].str() + "." + match[2].str();
+      llvm::SmallVector<llvm::StringRef, 3> match;
+      if (text && version.match((*text)->getBuffer(), &match)) return (match[1] + "." + match[2]).str();
     }
   }
   return {};

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <iterator>
 
 namespace dtype_guard::driver {
 
@@ -73,17 +72,16 @@ std::string cache_entry_text(const std::string& key, const Dependencies& depende
     return path;
   };
   std::string body = key + "\n";
-  auto out = std::back_inserter(body);
-  fmt::format_to(out, "{}\n", dependencies.files.size());
+  body += fmt::format("{}\n", dependencies.files.size());
   for (const ReadFile& each : dependencies.files) {
-    fmt::format_to(out, "{} {} {:016x} {}\n", each.size, each.modified, each.hash, name(each.path));
+    body += fmt::format("{} {} {:016x} {}\n", each.size, each.modified, each.hash, name(each.path));
   }
-  fmt::format_to(out, "{}\n", dependencies.folders.size());
+  body += fmt::format("{}\n", dependencies.folders.size());
   for (const SearchedFolder& each : dependencies.folders) {
-    fmt::format_to(out, "{} {} {} {}\n", each.modified, each.absent.size(), each.present.size(),
-                   name(each.path));
-    for (const std::string& one : each.absent) fmt::format_to(out, "{}\n", name(one));
-    for (const std::string& one : each.present) fmt::format_to(out, "{}\n", name(one));
+    body +=
+        fmt::format("{} {} {} {}\n", each.modified, each.absent.size(), each.present.size(), name(each.path));
+    for (const std::string& one : each.absent) body += fmt::format("{}\n", name(one));
+    for (const std::string& one : each.present) body += fmt::format("{}\n", name(one));
   }
   body += summary;
   if (!plain) return {};

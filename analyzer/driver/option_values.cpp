@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/driver/atomic_file.h"
@@ -18,10 +18,22 @@ std::string listed(const std::vector<std::string>& names) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+// "2.4" or "2.4.1".
+bool is_version(std::string_view text) {
+  for (int parts = 1; parts <= 3; ++parts) {
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    if (digits == 0 || digits > 4) return false;
+    text.remove_prefix(digits);
+    if (text.empty()) return parts >= 2;
+    if (text.front() != '.') return false;
+    text.remove_prefix(1);
+  }
+  return false;
+}
+
 std::size_t release(const std::string& text, const std::string& written) {
-  static const std::regex kVersion(R"((\d{1,4})\.(\d{1,4})(\.\d{1,4})?)");
   const std::string whole = text == written ? "" : fmt::format(" in '{}'", written);
-  if (!std::regex_match(text, kVersion)) {
+  if (!is_version(text)) {
     throw UsageError(fmt::format(
         "--torch: '{}'{} is not a version such as 2.4; a range is written A..B, as 2.4..2.13", text, whole));
   }

@@ -9,7 +9,7 @@
 namespace dtype_guard::flow {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\') {
@@ -25,7 +25,7 @@ std::string quoted(std::string_view text) {
 }
 
 std::string word(std::string_view text) {
-  return !text.empty() && word_length(text) == text.size() ? std::string(text) : quoted(text);
+  return !text.empty() && word_length(text) == text.size() ? std::string(text) : quoted_text(text);
 }
 
 std::string number(double value) {
@@ -39,7 +39,7 @@ struct ConstantText {
   std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const { return number(value); }
-  std::string operator()(const std::string& value) const { return quoted(value); }
+  std::string operator()(const std::string& value) const { return quoted_text(value); }
   std::string operator()(Dtype value) const { return std::string(name(value)); }
 };
 
@@ -95,12 +95,12 @@ class Printer {
         const bool plain = file.find_first_of(" :\"\\;") == std::string::npos &&
                            file.find_first_not_of("0123456789") != std::string::npos &&
                            std::none_of(file.begin(), file.end(), [](unsigned char c) { return c < 0x21; });
-        out += (plain ? file : quoted(file)) + ":";
+        out += (plain ? file : quoted_text(file)) + ":";
       }
       out += fmt::format("{}:{}-{}:{}", range.line, range.column, range.end_line, range.end_column);
     }
     if (!out.empty() && written != Written::kOther) out += " " + std::string(spelling(written));
-    if (!text.empty()) out += (out.empty() ? "" : " ") + quoted(text);
+    if (!text.empty()) out += (out.empty() ? "" : " ") + quoted_text(text);
     return out.empty() ? out : " ; " + out;
   }
 
@@ -108,7 +108,7 @@ class Printer {
   static std::string parameter_line(const Parameter& parameter, std::string_view what) {
     std::string out = fmt::format("  {} {}: {}", what, word(parameter.name),
                                   kParameterKinds[static_cast<std::size_t>(parameter.kind)]);
-    if (!parameter.type.empty()) out += " " + quoted(parameter.type);
+    if (!parameter.type.empty()) out += " " + quoted_text(parameter.type);
     return out + (parameter.by_reference ? " &\n" : "\n");
   }
 
@@ -187,10 +187,10 @@ std::string print(const Function& function, const Module& module) {
 
 std::string print(const Module& module) {
   std::string out;
-  for (const std::string& file : module.files) out += "file " + quoted(file) + "\n";
+  for (const std::string& file : module.files) out += "file " + quoted_text(file) + "\n";
   Printer printer(module);
   for (const NotLowered& each : module.not_lowered) {
-    out += fmt::format("not_lowered {} {}{}\n", quoted(each.function), quoted(each.reason),
+    out += fmt::format("not_lowered {} {}{}\n", quoted_text(each.function), quoted_text(each.reason),
                        printer.position(each.range, {}, true));
   }
   for (const std::string& key : module.overridden) out += "overridden " + word(key) + "\n";

@@ -1,7 +1,6 @@
 // Annotations of GitHub Actions: workflow commands that the runner turns into marks on the changed lines. A
 // step shows ten of each level, so the worst come first and one line says how many stay unseen.
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
 #include <algorithm>
 #include <array>
@@ -37,7 +36,7 @@ std::string escaped(std::string_view text, bool property) {
   for (char c : valid_utf8(text)) {
     const bool special = c == '%' || c == '\r' || c == '\n' || (property && (c == ':' || c == ','));
     if (special) {
-      fmt::format_to(std::back_inserter(safe), "%{:02X}", static_cast<unsigned char>(c));
+      safe += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     } else {
       const bool whole = c == '\t' || static_cast<unsigned char>(c) >= 0x80;  // bytes of longer characters
       safe += whole ? std::string(1, c) : printable(std::string_view(&c, 1));
@@ -90,10 +89,10 @@ void write_github(std::ostream& out, const Report& report) {
     std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));
     if (is_failure(entry) && errors < kFailures) {
       ++errors;
-      fmt::print(out, "::error file={},title=not analysed::{}\n", escaped(entry.file, true),
-                 escaped(why, false));
+      out << fmt::format("::error file={},title=not analysed::{}\n", escaped(entry.file, true),
+                         escaped(why, false));
     } else {
-      fmt::print(out, "{}: not analysed: {}\n", printable(entry.file), printable(why));
+      out << fmt::format("{}: not analysed: {}\n", printable(entry.file), printable(why));
     }
   }
   for (const Finding* finding : by_harm(report)) {
@@ -104,22 +103,24 @@ void write_github(std::ostream& out, const Report& report) {
       continue;
     }
     ++of_level;
-    fmt::print(out, "::{} {}::{}\n", command(finding->level), properties(*finding),
-               escaped(message(*finding), false));
+    out << fmt::format("::{} {}::{}\n", command(finding->level), properties(*finding),
+                       escaped(message(*finding), false));
   }
   // What is gone is a line of the log: an annotation would look like a finding.
   for (const Finding& finding : report.findings) {
     if (finding.baseline != "fixed") continue;
-    fmt::print(out, "fixed: {}: {} [{}]\n", printable(finding.location.file), printable(finding.message),
-               finding.rule);
+    out << fmt::format("fixed: {}: {} [{}]\n", printable(finding.location.file), printable(finding.message),
+                       finding.rule);
   }
   const Summary summary = summarise(report);
-  fmt::print(out, "{}: {} errors, {} warnings, {} notes, {} suppressed, {} in the baseline, {} not analysed",
-             report.tool, summary.errors, summary.warnings, summary.notes, summary.suppressed,
-             summary.unchanged, summary.not_analysed);
-  if (summary.fixed > 0) fmt::print(out, ", {} fixed", summary.fixed);
+  out << fmt::format(
+      "{}: {} errors, {} warnings, {} notes, {} suppressed, {} in the baseline, {} not analysed", report.tool,
+      summary.errors, summary.warnings, summary.notes, summary.suppressed, summary.unchanged,
+      summary.not_analysed);
+  if (summary.fixed > 0) out << fmt::format(", {} fixed", summary.fixed);
   if (unseen > 0) {
-    fmt::print(out, "; {} more than GitHub shows for a step are not annotated: see another format", unseen);
+    out << fmt::format("; {} more than GitHub shows for a step are not annotated: see another format",
+                       unseen);
   }
   out << '\n';
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <ostream>
 
 #include "rules/text/utf8.h"
@@ -103,12 +102,12 @@ void JsonStream::null() {
 
 void JsonStream::signed_number(std::int64_t number) {
   separate();
-  fmt::format_to(std::back_inserter(buffer_), "{}", number);
+  buffer_ += fmt::to_string(number);
 }
 
 void JsonStream::unsigned_number(std::uint64_t number) {
   separate();
-  fmt::format_to(std::back_inserter(buffer_), "{}", number);
+  buffer_ += fmt::to_string(number);
 }
 
 void JsonStream::quoted(std::string_view text) {

@@ -1,6 +1,5 @@
 // The report for people. A finding reads like a compiler's diagnostic; what was seen at run time follows it.
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -51,9 +50,9 @@ class TextWriter {
     for (const Finding& finding : report_.findings) {
       if (finding.baseline == "fixed") {
         const std::string& function = finding.location.function;
-        fmt::print(out_, "{}: fixed: {}{} [{}]\n", place(finding.location), printable(finding.message),
-                   function.empty() ? "" : fmt::format(", in '{}'", printable(function)),
-                   printable(finding.rule));
+        out_ << fmt::format("{}: fixed: {}{} [{}]\n", place(finding.location), printable(finding.message),
+                            function.empty() ? "" : fmt::format(", in '{}'", printable(function)),
+                            printable(finding.rule));
       } else if (finding.suppression) {
         suppressed(finding);
       }
@@ -76,8 +75,9 @@ class TextWriter {
 
   void open_finding(const Finding& finding) {
     const std::string possible = finding.certainty == Certainty::kPossible ? "possibly: " : "";
-    fmt::print(out_, "{} {} {}{} [{}]\n", painted(place(finding.location) + ":", "1"),
-               painted_level(finding.level), possible, printable(finding.message), printable(finding.rule));
+    out_ << fmt::format("{} {} {}{} [{}]\n", painted(place(finding.location) + ":", "1"),
+                        painted_level(finding.level), possible, printable(finding.message),
+                        printable(finding.rule));
     shown_ = &finding.location;
     out_ << snippets_.of(finding.location);
     for (const PathStep& step : finding.path) path_step(step);
@@ -95,8 +95,8 @@ class TextWriter {
   }
 
   void note(const SourceLocation& location, const std::string& text) {
-    fmt::print(out_, "{} {} {}\n", painted(place(location) + ":", "1"), painted_level(Level::kNote),
-               printable(text));
+    out_ << fmt::format("{} {} {}\n", painted(place(location) + ":", "1"), painted_level(Level::kNote),
+                        printable(text));
     const bool same_line = shown_ != nullptr && shown_->file == location.file &&
                            shown_->line == location.line && shown_->column == location.column;
     if (!same_line) out_ << snippets_.of(location);
@@ -143,7 +143,7 @@ class TextWriter {
 
   void fact(std::string_view label, const std::vector<std::string>& values) {
     if (!values.empty())
-      fmt::print(out_, "  {}: {}\n", label, printable(fmt::format("{}", fmt::join(values, ", "))));
+      out_ << fmt::format("  {}: {}\n", label, printable(fmt::format("{}", fmt::join(values, ", "))));
   }
 
   void operands(const std::vector<FindingOperand>& operands) {
@@ -192,7 +192,7 @@ class TextWriter {
       } else if (!frame.module.empty()) {
         where = fmt::format(" in {} (+{:#x})", frame.module, frame.offset);
       }
-      fmt::print(out_, "    #{} {}{}\n", i, printable(function), printable(where));
+      out_ << fmt::format("    #{} {}{}\n", i, printable(function), printable(where));
     }
   }
 
@@ -200,27 +200,28 @@ class TextWriter {
   static constexpr std::size_t kNamed = 8;
 
   void occurrences(const Finding& finding) {
-    if (finding.count > 1) fmt::print(out_, "  seen {} times\n", finding.count);
+    if (finding.count > 1) out_ << fmt::format("  seen {} times\n", finding.count);
     if (finding.occurrences.empty()) return;
     std::size_t left = kNamed;
     for (const Occurrence& occurrence : finding.occurrences) {
       if (left-- == 0) {
-        fmt::print(out_, "    and in {} more processes\n", finding.occurrences.size() - kNamed);
+        out_ << fmt::format("    and in {} more processes\n", finding.occurrences.size() - kNamed);
         break;
       }
       const std::string rank = occurrence.rank ? fmt::format("rank {}, ", *occurrence.rank) : "";
       const std::string thread = occurrence.thread != 0 ? fmt::format(", thread {}", occurrence.thread) : "";
       const std::string first =
           occurrence.first_seen.empty() ? "" : fmt::format(", first at {}", occurrence.first_seen);
-      fmt::print(out_, "    {}pid {} on {}{}{}: {}\n", rank, occurrence.pid, printable(occurrence.host),
-                 thread, printable(first), plural(occurrence.count, "time"));
+      out_ << fmt::format("    {}pid {} on {}{}{}: {}\n", rank, occurrence.pid, printable(occurrence.host),
+                          thread, printable(first), plural(occurrence.count, "time"));
     }
   }
 
   void suppressed(const Finding& finding) {
     const std::string& reason = finding.suppression->reason;
-    fmt::print(out_, "{}: suppressed: {} [{}]{}\n", place(finding.location), printable(finding.message),
-               printable(finding.rule), reason.empty() ? " (no reason given)" : ": " + printable(reason));
+    out_ << fmt::format("{}: suppressed: {} [{}]{}\n", place(finding.location), printable(finding.message),
+                        printable(finding.rule),
+                        reason.empty() ? " (no reason given)" : ": " + printable(reason));
   }
 
   // What each process of a job has to say is said once, and how often.
@@ -246,7 +247,7 @@ class TextWriter {
       std::size_t& times = equals[{entry.reason, entry.detail}];
       if (times == 0) continue;
       not_analysed(entry);
-      if (times > 1) fmt::print(out_, "    and {} more of the kind\n", times - 1);
+      if (times > 1) out_ << fmt::format("    and {} more of the kind\n", times - 1);
       times = 0;
     }
   }
@@ -254,8 +255,8 @@ class TextWriter {
   void not_analysed(const NotAnalysed& entry) {
     const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
     const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
-    fmt::print(out_, "{}{}: not analysed: {}{}\n", printable(entry.file), printable(function),
-               printable(entry.reason), printable(detail));
+    out_ << fmt::format("{}{}: not analysed: {}{}\n", printable(entry.file), printable(function),
+                        printable(entry.reason), printable(detail));
   }
 
   static std::string end(const WatchedProcess& process) {
@@ -279,26 +280,28 @@ class TextWriter {
         const auto incomplete =
             std::count_if(watched.processes.begin() + kNamed, watched.processes.end(),
                           [](const WatchedProcess& one) { return !one.complete && one.replaced_by.empty(); });
-        fmt::print(out_, "watched: {} more processes{}\n", watched.processes.size() - kNamed,
-                   incomplete == 0 ? "" : fmt::format(", {} ended without their closing record", incomplete));
+        out_ << fmt::format(
+            "watched: {} more processes{}\n", watched.processes.size() - kNamed,
+            incomplete == 0 ? "" : fmt::format(", {} ended without their closing record", incomplete));
         break;
       }
-      fmt::print(out_, "watched: pid {} on {}: {}{}\n", process.pid, printable(process.host),
-                 printable_command(process.command), end(process));
+      out_ << fmt::format("watched: pid {} on {}: {}{}\n", process.pid, printable(process.host),
+                          printable_command(process.command), end(process));
     }
     for (const WatchedLibrary& library : watched.libraries) {
-      fmt::print(out_, "library: {} {}\n", printable(library.name), printable(library.path));
+      out_ << fmt::format("library: {} {}\n", printable(library.name), printable(library.path));
     }
     for (const WatchedSource& source : watched.sources) {
       const std::string why = source.why.empty() ? "" : fmt::format(" ({})", source.why);
-      fmt::print(out_, "source: {} {}{}\n", printable(source.name), source.on ? "on" : "off", printable(why));
+      out_ << fmt::format("source: {} {}{}\n", printable(source.name), source.on ? "on" : "off",
+                          printable(why));
     }
     std::uint64_t hook_us = 0;
     for (const WatchedProcess& process : watched.processes) hook_us += process.hook_us;
     if (hook_us > 0)
-      fmt::print(out_, "hooks: {:.1f} ms spent in records\n", static_cast<double>(hook_us) / 1000);
+      out_ << fmt::format("hooks: {:.1f} ms spent in records\n", static_cast<double>(hook_us) / 1000);
     for (const auto& [api, calls] : watched.calls) {
-      if (calls > 0) fmt::print(out_, "calls: {} {}\n", printable(api), calls);
+      if (calls > 0) out_ << fmt::format("calls: {} {}\n", printable(api), calls);
     }
   }
 
@@ -311,7 +314,7 @@ class TextWriter {
     if (summary.suppressed > 0) parts.push_back(fmt::format("{} suppressed", summary.suppressed));
     if (summary.unchanged > 0) parts.push_back(fmt::format("{} in the baseline", summary.unchanged));
     if (summary.fixed > 0) parts.push_back(fmt::format("{} fixed", summary.fixed));
-    fmt::print(out_, "{}; {}\n", fmt::join(parts, ", "), scope(summary));
+    out_ << fmt::format("{}; {}\n", fmt::join(parts, ", "), scope(summary));
   }
 
   // "No findings" means little without what was looked at.

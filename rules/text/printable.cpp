@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 
 #include "rules/text/utf8.h"
 
@@ -18,11 +17,10 @@ std::string printable(std::string_view text) {
     const bool control =
         character.valid && (character.code < 0x20 || (character.code >= 0x7F && character.code < 0xA0));
     if (control) {
-      fmt::format_to(std::back_inserter(shown), "\\x{:02x}", static_cast<unsigned>(character.code));
+      shown += fmt::format("\\x{:02x}", static_cast<unsigned>(character.code));
     } else if (!character.valid) {
       for (const char byte : text.substr(at, character.length))
-        fmt::format_to(std::back_inserter(shown), "\\x{:02x}",
-                       static_cast<unsigned>(static_cast<unsigned char>(byte)));
+        shown += fmt::format("\\x{:02x}", static_cast<unsigned>(static_cast<unsigned char>(byte)));
     } else {
       shown += text.substr(at, character.length);
     }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A copy of the checkout under a path with spaces: the preset configures, builds (unoptimised, for the time it takes)
-and tests a part of it, and the Makefile refuses a preset that does not exist."""
+"""A copy of the checkout under a path with spaces: the preset configures, builds (neither optimised nor with debug
+information, for the time it takes) and tests a part of it, and the Makefile refuses a preset that does not exist."""
 import os
 import pathlib
 import shutil
@@ -40,7 +40,7 @@ def main():
         checkout.mkdir()
         copy_checkout(checkout)
         run([CMAKE, "--preset", "release", "-DDTYPE_GUARD_ANALYZER=OFF", "-DDTYPE_GUARD_TORCH=off",
-             "-DDTYPE_GUARD_CUDA=off", "-DCMAKE_BUILD_TYPE=Debug"], checkout)
+             "-DDTYPE_GUARD_CUDA=off", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG="], checkout)
         run([CMAKE, "--build", "--preset", "release", "--target", "flash_ref", "plain_cpp_after", "dtype_san"], checkout)
         run([checkout / "build" / "examples" / "plain_cpp_after"], checkout)
         if not (checkout / "build" / "compile_commands.json").is_file():

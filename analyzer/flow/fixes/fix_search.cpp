@@ -54,7 +54,7 @@ class Writer {
       out.push_back({end, behind});
     } else if (range.line == range.end_line && valid_utf8(*written) == *written) {
       out.push_back({place(file, range.line, range.column, range.end_line, range.end_column),
-                     "(" + std::string(*written) + ")" + behind});
+                     fmt::format("({}){}", *written, behind)});
     } else {  // bytes that reports and YAML cannot hold are not repeated either
       out.push_back({place(file, range.line, range.column, range.line, range.column), "("});
       out.push_back({end, ")" + behind});

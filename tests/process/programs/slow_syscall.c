@@ -1,5 +1,6 @@
-// Preloaded into a job: each system call that SLOW_SYSCALL names takes a twentieth of a second where it is made
-// by syscall(), as the library that joins the job makes them. What other threads do meanwhile can be seen then.
+// Preloaded into a job: each system call that SLOW_SYSCALL names takes a twentieth of a second where it is
+// made by syscall(), as the library that joins the job makes them. What other threads do meanwhile can be
+// seen then.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdarg.h>
