@@ -103,7 +103,7 @@ def problems(name, row, calls):
             result = result[0] if isinstance(result, (tuple, list)) else result
             if rank < least:
                 yield f"{name}: takes {rank} dimensions, and the table says at least {least}"
-            if position is not None:
+            if position is not None and row.get("dims", ["dim"]):
                 needed = position + 1 if position >= 0 else -position
                 scalar = least == 0 and not of_result and needed <= 1
                 if needed > (result.dim() if of_result or row["rank"] == "joined" else rank) and not scalar:
