@@ -2,7 +2,11 @@
 // not know would be errors, and none of them has a bearing on dtypes.
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/Program.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/TargetParser/Triple.h>
+#include <llvm/TargetParser/X86TargetParser.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <string_view>
@@ -17,8 +21,11 @@ namespace dtype_guard::clang_front_end {
 namespace {
 
 // Flags that are dropped with the argument that follows them.
-constexpr std::array<std::string_view, 7> kDroppedWithValue = {
-    "-o", "-MF", "-MT", "-MQ", "-MJ", "--param", "--serialize-diagnostics"};
+constexpr std::array<std::string_view, 8> kDroppedWithValue = {
+    "-o", "-MF", "-MT", "-MQ", "-MJ", "-arch", "--param", "--serialize-diagnostics"};
+// Of Clang's inner options, with their values: precompiled headers of another Clang (CMake names the header
+// as well), and plugins.
+constexpr std::array<std::string_view, 4> kDroppedInner = {"-include-pch", "-load", "-add-plugin", "-plugin"};
 constexpr std::array<std::string_view, 8> kDropped = {"-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP"};
 // A word after one of these is its value, whatever it looks like.
 constexpr std::array<std::string_view, 10> kKeptWithValue = {
@@ -87,8 +94,10 @@ std::string llvm_version() { return LLVM_VERSION_STRING; }
 
 namespace {
 
-// "ccache g++ ..." compiles with g++.
+// "ccache g++ ..." compiles with g++, "env A=B nvcc ..." with nvcc.
 std::vector<std::string> without_launcher(std::vector<std::string> arguments) {
+  const auto nvcc = std::find_if(arguments.begin(), arguments.end(), is_nvcc);
+  if (nvcc != arguments.end()) arguments.erase(arguments.begin(), nvcc);
   static constexpr std::array<std::string_view, 5> kLaunchers = {"ccache", "sccache", "distcc", "icecc",
                                                                  "buildcache"};
   while (arguments.size() > 1 && !arguments[1].starts_with("-") &&
@@ -98,13 +107,36 @@ std::vector<std::string> without_launcher(std::vector<std::string> arguments) {
   return arguments;
 }
 
+// GCC knows processors that Clang does not, and a cross compiler those of another machine. Which one it is
+// has a bearing on macros at most.
+bool is_unknown_processor(std::string_view argument) {
+  static const bool x86 = llvm::Triple(llvm::sys::getDefaultTargetTriple()).isX86();
+  const std::size_t equals = argument.find('=');
+  if (!x86 || equals == std::string_view::npos) return false;
+  const std::string_view option = argument.substr(0, equals);
+  const llvm::StringRef name(argument.data() + equals + 1, argument.size() - equals - 1);
+  if (option == "-mcpu") return true;
+  if (option != "-march" && option != "-mtune") return false;
+  return name != "native" && llvm::X86::parseTuneCPU(name) == llvm::X86::CK_None &&
+         llvm::X86::parseArchX86(name) == llvm::X86::CK_None;
+}
+
 // Outputs and what only other compilers know; values stay with their options.
 std::vector<std::string> without_foreign(const std::vector<std::string>& arguments) {
   std::vector<std::string> kept;
+  const bool for_this_machine = std::none_of(arguments.begin(), arguments.end(), [](const std::string& each) {
+    return each == "-target" || each.starts_with("--target");
+  });
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& argument = arguments[i];
+    if (for_this_machine && is_unknown_processor(argument)) continue;
     if (is_any(argument, kDroppedWithValue)) {
       ++i;
+      continue;
+    }
+    const bool inner = argument == "-Xclang" && i + 3 < arguments.size() && arguments[i + 2] == "-Xclang";
+    if (inner && (is_any(arguments[i + 1], kDroppedInner) || arguments[i + 1].starts_with("-plugin-arg-"))) {
+      i += 3;
       continue;
     }
     const bool output = argument.starts_with("-o") && argument.size() > 2;
@@ -131,6 +163,9 @@ std::vector<std::string> adjusted_command(const CompileCommand& command, const L
   adjusted.insert(adjusted.end(), options.extra_arguments.begin(), options.extra_arguments.end());
   if (is_cuda(command.file, adjusted)) {
     const std::vector<std::string> more = cuda_arguments(compiler, adjusted);
+    adjusted.insert(adjusted.end(), more.begin(), more.end());
+  } else if (is_nvcc(compiler)) {
+    const std::vector<std::string> more = nvcc_host_arguments(compiler);
     adjusted.insert(adjusted.end(), more.begin(), more.end());
   }
   const std::vector<std::string> standard = standard_arguments(adjusted);

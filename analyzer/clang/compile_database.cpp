@@ -30,12 +30,16 @@ std::vector<CompileCommand> read_compile_database(const std::string& folder) {
                     "a new one",
                     file.string(), problem));
   }
+  const fs::path base = fs::absolute(folder);
   std::vector<CompileCommand> commands;
   for (const clang::tooling::CompileCommand& each : database->getAllCompileCommands()) {
-    fs::path source(each.Filename);
-    if (source.is_relative()) source = fs::path(each.Directory) / source;
-    commands.push_back({each.Directory, source.lexically_normal().string(),
-                        with_response_files(each.CommandLine, each.Directory)});
+    // A folder that is no absolute one is meant from where the database stands.
+    const bool relative = fs::path(each.Directory).is_relative();
+    const std::string directory =
+        relative ? (base / each.Directory).lexically_normal().string() : each.Directory;
+    const fs::path source = fs::path(directory) / each.Filename;
+    commands.push_back(
+        {directory, source.lexically_normal().string(), with_response_files(each.CommandLine, directory)});
   }
   return commands;
 }

@@ -148,6 +148,27 @@ void leave_file(void*, const char*, bool) {
 
 }  // namespace
 
+// Words that stand for others which are not there, and those of another family of compilers.
+std::string why_not_understood(const CompileCommand& command) {
+  for (const std::string& each : command.arguments) {
+    if (each.size() > 1 && each[0] == '@') {
+      return "the response file '" + each.substr(1) + "' of its command cannot be read";
+    }
+    if (each == "--driver-mode=cl") return "its command is written as for MSVC, which is not understood";
+  }
+  if (command.arguments.empty()) return "its command is empty";
+  std::error_code error;
+  const bool waits =
+      std::filesystem::exists(command.file, error) && !std::filesystem::is_regular_file(command.file, error);
+  if (waits) return "it is no regular file";
+  const std::string& program = command.arguments.front();
+  const std::string name = program.substr(program.find_last_of("/\\") + 1);
+  if (name == "cl" || name == "cl.exe" || name == "clang-cl" || name == "clang-cl.exe") {
+    return "its command is one of '" + name + "', which is not understood";
+  }
+  return "";
+}
+
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options) {
   LoweredSource result;
   std::error_code no_folder;
@@ -155,6 +176,10 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
     result.errors.push_back(
         {options.user_code.report_name(command.file), 0, 0,
          "the folder that it is compiled in, '" + command.directory + "', does not exist"});
+    return result;
+  }
+  if (std::string why = why_not_understood(command); !why.empty()) {
+    result.errors.push_back({options.user_code.report_name(command.file), 0, 0, std::move(why)});
     return result;
   }
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();

@@ -131,7 +131,9 @@ flow::ValueId FunctionLowering::converted(const clang::CastExpr* cast) {
           return allocate("memory", to.element);
         }
       }
-      if (to.kind == TypeKind::kBuffer && inner->getType()->isVoidPointerType()) {
+      const clang::QualType pointee = inner->getType()->getPointeeType();
+      const bool is_bytes = !pointee.isNull() && (pointee->isCharType() || pointee->isStdByteType());
+      if (to.kind == TypeKind::kBuffer && (is_bytes || inner->getType()->isVoidPointerType())) {
         return builder_.op("pointer_cast", {{"self", value(inner)}, {"dtype", dtype_constant(to.element)}});
       }
       // The same bits under another element type are no conversion, and nothing is known of them.

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
+#include <utility>
 
 #include "analyzer/clang/response_file.h"
 #include "rules/data/embedded.h"
@@ -53,10 +54,9 @@ const std::map<std::string, Flag, std::less<>>& flags() {
 struct Architecture {
   int number = 0;
   char suffix = 0;
-  // The newest; at equal number "a" (all features of the chip), then "f" (of its family), then plain.
+  // The newest; at equal number "a" (all features of the chip) comes behind plain.
   friend bool operator<(const Architecture& a, const Architecture& b) {
-    const auto rank = [](char suffix) { return suffix == 'a' ? 2 : suffix == 'f' ? 1 : 0; };
-    return a.number != b.number ? a.number < b.number : rank(a.suffix) < rank(b.suffix);
+    return std::pair(a.number, a.suffix) < std::pair(b.number, b.suffix);
   }
 };
 
@@ -69,7 +69,8 @@ void add_architectures(std::string_view text, std::vector<Architecture>& out) {
       while (end < text.size() && text[end] >= '0' && text[end] <= '9' && found.number < 10'000) {
         found.number = found.number * 10 + (text[end++] - '0');
       }
-      if (end < text.size() && (text[end] == 'a' || text[end] == 'f')) found.suffix = text[end];
+      // Clang knows no families ("100f"); what they add is for the device alone.
+      if (end < text.size() && text[end] == 'a') found.suffix = text[end];
       if (found.number > 0 && found.number <= kNewestKnown) out.push_back(found);
     }
   }
@@ -172,6 +173,13 @@ std::optional<std::string> toolkit_of(const std::string& compiler) {
   return std::nullopt;
 }
 
+// nvcc finds Thrust, CUB and libcudacxx by itself, which stand in a folder of their own since CUDA 13.
+void add_libraries(const fs::path& toolkit, std::vector<std::string>& arguments) {
+  const fs::path folder = toolkit / "include" / "cccl";
+  std::error_code error;
+  if (fs::is_directory(folder, error)) arguments.insert(arguments.end(), {"-isystem", folder.string()});
+}
+
 }  // namespace
 
 bool is_nvcc(const std::string& compiler) {
@@ -194,6 +202,15 @@ std::vector<std::string> translate_nvcc(const std::vector<std::string>& argument
   return translation.take();
 }
 
+std::vector<std::string> nvcc_host_arguments(const std::string& compiler) {
+  std::vector<std::string> out;
+  if (const auto toolkit = toolkit_of(compiler)) {
+    add_libraries(*toolkit, out);
+    out.insert(out.end(), {"-isystem", (fs::path(*toolkit) / "include").string()});
+  }
+  return out;
+}
+
 std::vector<std::string> cuda_arguments(const std::string& compiler,
                                         const std::vector<std::string>& arguments) {
   const auto given = [&](std::string_view prefix) {
@@ -207,9 +224,11 @@ std::vector<std::string> cuda_arguments(const std::string& compiler,
   const auto named = std::find_if(arguments.begin(), arguments.end(),
                                   [](const std::string& each) { return each.starts_with("--cuda-path="); });
   const bool is_named = named != arguments.end();
-  if (is_named && is_toolkit(named->substr(named->find('=') + 1))) return out;
-  if (const auto toolkit = is_named ? std::nullopt : toolkit_of(compiler)) {
+  if (is_named && is_toolkit(named->substr(named->find('=') + 1))) {
+    add_libraries(named->substr(named->find('=') + 1), out);
+  } else if (const auto toolkit = is_named ? std::nullopt : toolkit_of(compiler)) {
     out.push_back("--cuda-path=" + *toolkit);
+    add_libraries(*toolkit, out);
   } else {
     out.insert(out.end(), {"-nocudainc", "-include", std::string(kHeaderFolder) + "/without_toolkit.h"});
   }

@@ -18,6 +18,8 @@ std::vector<std::string> translate_nvcc(const std::vector<std::string>& argument
 // of the compiler, of the arguments, or where it is usually installed), else stand-ins for its headers.
 std::vector<std::string> cuda_arguments(const std::string& compiler,
                                         const std::vector<std::string>& arguments);
+// What nvcc adds when it hands a C++ source to the host compiler: the toolkit's headers.
+std::vector<std::string> nvcc_host_arguments(const std::string& compiler);
 // Headers that exist for Clang only, by absolute path.
 const std::map<std::string, std::string>& cuda_headers();
 

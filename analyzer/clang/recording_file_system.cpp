@@ -1,5 +1,6 @@
 #include "analyzer/clang/recording_file_system.h"
 
+#include <llvm/Support/FileSystem.h>
 #include <llvm/Support/MemoryBuffer.h>
 #include <llvm/Support/Path.h>
 #define XXH_INLINE_ALL
@@ -70,6 +71,8 @@ llvm::ErrorOr<llvm::vfs::Status> RecordingFileSystem::status(const llvm::Twine& 
   auto status = ProxyFileSystem::status(path);
   const bool found = static_cast<bool>(status);
   if (!found || status->isRegularFile()) looked_for_.try_emplace(absolute(path), found);
+  // Where a folder has a header's name, the header is looked for further on; a file there would be it.
+  if (found && status->isDirectory()) folders_.insert(absolute(path));
   return status;
 }
 
@@ -88,6 +91,7 @@ llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> RecordingFileSystem::openFileFor
     return file;
   }
   const auto status = (*file)->status();
+  if (status && status->isDirectory()) folders_.insert(name);
   if (!status || !status->isRegularFile() || only_here_.contains(name)) return file;
   const auto [at, fresh] = read_.try_emplace(name);
   if (fresh) {
@@ -118,6 +122,12 @@ Dependencies RecordingFileSystem::dependencies() const {
     const std::string name = here ? llvm::sys::path::filename(path).str() : place->second.second;
     std::vector<std::string>& names = found ? folder.present : folder.absent;
     if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  for (const std::string& path : folders_) {
+    const llvm::StringRef parent = llvm::sys::path::parent_path(path);
+    // With a slash behind it, a name is there only as a folder.
+    if (parent.empty() || !llvm::sys::fs::is_directory(path)) continue;  // of headers that are not on disk
+    folders[parent.str()].present.push_back(llvm::sys::path::filename(path).str() + "/");
   }
   for (auto& [path, folder] : folders) {
     folder.path = path;

@@ -30,6 +30,7 @@ class RecordingFileSystem : public llvm::vfs::ProxyFileSystem {
   std::int64_t trusted_before_;  // a later modification may share its time with an earlier one
   std::map<std::string, ReadFile> read_;
   std::map<std::string, bool> looked_for_;  // path -> found
+  std::set<std::string> folders_;           // looked at
 };
 
 }  // namespace dtype_guard::clang_front_end

@@ -76,7 +76,10 @@ std::string write_atomically(const std::string& path, std::string_view text) {
   // A folder in which nothing can be made may still hold a file that can be written.
   if (file < 0) return words(exists ? write_directly(path, text) : errno);
   int problem = write_all(file, text);
-  if (exists) (void)::fchmod(file, now.st_mode & 07777U);
+  // What root edits in a container stays its user's, where that can be.
+  const bool kept = !exists || ::fchown(file, now.st_uid, now.st_gid) == 0;
+  // Without its owner, a file must not run as another.
+  if (exists) (void)::fchmod(file, now.st_mode & (kept ? 07777U : 0777U));
   if (::close(file) != 0 && problem == 0) problem = errno;
   if (problem == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) problem = errno;
   if (problem != 0) ::unlink(temporary.c_str());

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/driver/options.h"
+#include "analyzer/driver/sources.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
@@ -168,12 +169,23 @@ void inherit_from(Config& config, const Config& outer) {
   fill(config.time_limit, outer.time_limit);
 }
 
+// The folder whose configuration holds.
+std::string start_folder(const Options& options) {
+  if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
+  if (!options.sources.empty() && !options.sources.front().empty()) {
+    return fs::absolute(options.sources.front()).parent_path().string();
+  }
+  const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
+  return fs::is_directory(named) ? named.string() : named.parent_path().string();
+}
+
 }  // namespace
 
 Config read_config(const std::string& file) {
   const fs::path path = fs::absolute(file).lexically_normal();
   bool inherit = false;
   Config config = Reader(path).read(inherit);
+  config.file = path.string();
   config.folder = config.root = path.parent_path().string();
   if (inherit && path.parent_path() != path.root_path()) {
     const Config outer = find_config(path.parent_path().parent_path().string());
@@ -192,7 +204,17 @@ Config find_config(const std::string& folder) {
   return {};
 }
 
+Config nearest_config(const Options& options) {
+  const std::string start = start_folder(options);
+  Config config = find_config(start);
+  const bool whole_project = options.sources.empty() && options.stdin_file.empty();
+  if (!config.folder.empty() || !whole_project) return config;
+  const std::string project = cmake_source_folder(start);
+  return project.empty() ? config : find_config(project);
+}
+
 std::vector<std::string> path_patterns(const std::string& glob, const std::string& folder) {
+  if (glob.empty()) throw UsageError("a glob is empty, which would leave out everything");
   std::string base = glob;
   while (base.starts_with("./")) base.erase(0, 2);
   while (base.size() > 1 && base.ends_with('/')) base.pop_back();

@@ -13,8 +13,11 @@ namespace dtype_guard::driver {
 
 inline constexpr const char* kConfigName = ".dtype-lint.json";
 
+struct Options;
+
 struct Config {
-  std::string folder;  // of the file; empty: there is none
+  std::string file;    // absolute; empty: there is none
+  std::string folder;  // of the file
   std::string root;    // of the outermost that it inherits
   std::vector<std::string> precision;
   std::vector<std::string> rules;
@@ -30,6 +33,8 @@ struct Config {
 
 // The configuration that holds for files in `folder`; everything empty without one. Throws UsageError.
 Config find_config(const std::string& folder);
+// The one that holds for a run: of a build folder beside the project, that of the project.
+Config nearest_config(const Options& options);
 // That file and what it inherits.
 Config read_config(const std::string& file);
 

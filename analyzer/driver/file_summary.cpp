@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -19,7 +20,7 @@ namespace dtype_guard::driver {
 namespace {
 
 constexpr std::string_view kMagic = "dtype-lint summary ";
-constexpr std::string_view kFormat = "2";
+constexpr std::string_view kFormat = "3";
 constexpr std::string_view kEnd = "// end ";
 constexpr std::array<std::string_view, 3> kOutcomes = {"read", "crashed", "timed-out"};
 constexpr const char* kAgain = "write it again with --emit-summary";
@@ -41,7 +42,8 @@ nlohmann::json header(const FileSummary& summary, const std::string& rules) {
           {"source", summary.source},
           {"torch", summary.torch_version},
           {"outcome", kOutcomes.at(static_cast<std::size_t>(summary.outcome))},
-          {"errors", std::move(errors)}};
+          {"errors", std::move(errors)},
+          {"hashes", summary.hashes}};
 }
 
 // The line that `text` begins with; `text` is what follows it.
@@ -117,6 +119,7 @@ FileSummary parse_summary(std::string_view text, const std::string& file, const 
       summary.errors.push_back({each.at("file").get<std::string>(), each.at("line").get<int>(),
                                 each.at("column").get<int>(), each.at("message").get<std::string>()});
     }
+    head.at("hashes").get_to(summary.hashes);
     summary.module = flow::parse(body);
   } catch (const nlohmann::json::exception& error) {
     damaged(file, error.what());
@@ -124,6 +127,19 @@ FileSummary parse_summary(std::string_view text, const std::string& file, const 
     damaged(file, error.what());
   }
   return summary;
+}
+
+std::map<std::string, std::string> hashes_now(const FileSummary& summary) {
+  std::map<std::string, std::string> out;
+  const auto add = [&](const std::string& file) {
+    std::ifstream in(std::filesystem::path(summary.root) / file, std::ios::binary);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (in && !file.starts_with('/')) out[file] = checksum(text.str());
+  };
+  add(summary.source);
+  for (const std::string& file : summary.module.files) add(file);
+  return out;
 }
 
 std::string rules_hash(const std::vector<std::string>& contract_files) {

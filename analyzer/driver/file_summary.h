@@ -4,6 +4,7 @@
 // (JSON) the tool, the rules and the file, the last holds a checksum; the IR stands between.
 #pragma once
 
+#include <map>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -23,7 +24,8 @@ struct FileSummary {
   Outcome outcome = Outcome::kRead;
   std::vector<clang_front_end::SourceError> errors;
   flow::Module module;
-  std::vector<std::string> files_read;  // where dependencies were recorded; not part of the text
+  std::map<std::string, std::string> hashes;  // of the project's files, when it is for --link
+  std::vector<std::string> files_read;        // where dependencies were recorded; not part of the text
 
   // Nothing can be said of the file, or only of a part: exit status 3.
   bool failed() const { return outcome != Outcome::kRead || !errors.empty(); }
@@ -39,6 +41,9 @@ class SummaryError : public std::runtime_error {
 std::string summary_text(const FileSummary& summary, const std::string& rules);
 // Throws SummaryError.
 FileSummary parse_summary(std::string_view text, const std::string& file, const std::string& rules);
+
+// What FileSummary::hashes is for the files as they are now; those that cannot be read are left out.
+std::map<std::string, std::string> hashes_now(const FileSummary& summary);
 
 // Of operators, contracts (those of files given by the user too) and module types.
 std::string rules_hash(const std::vector<std::string>& contract_files);

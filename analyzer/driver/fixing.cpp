@@ -24,6 +24,7 @@ namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
 using clang_front_end::CompileCommand;
+using clang_front_end::SourceError;
 
 namespace {
 
@@ -31,6 +32,35 @@ namespace {
 constexpr std::size_t kTriedOneByOne = 20;
 
 using FileEdits = std::map<std::string, std::vector<ByteEdit>>;  // by report name
+
+// By which names one file was read, where links lead to it: an edit is one of them all.
+class FileNames {
+ public:
+  FileNames(const std::string& root, const std::vector<FileSummary>& summaries) : root_(root) {
+    for (const FileSummary& each : summaries) {
+      add(each.source);
+      for (const std::string& file : each.module.files) add(file);
+    }
+  }
+  std::set<std::string> of(const std::string& file) const {
+    const auto known = real_.find(file);
+    return known == real_.end() ? std::set{file} : names_.at(known->second);
+  }
+
+ private:
+  void add(const std::string& file) {
+    const auto [known, fresh] = real_.try_emplace(file);
+    if (!fresh) return;
+    std::error_code error;
+    known->second = fs::canonical(root_ / file, error).string();
+    if (error) known->second = file;
+    names_[known->second].insert(file);
+  }
+
+  fs::path root_;
+  std::map<std::string, std::string> real_;
+  std::map<std::string, std::set<std::string>> names_;
+};
 
 class Fixing {
  public:
@@ -40,18 +70,19 @@ class Fixing {
         sources_(sources),
         cache_(cache),
         root_(sources.user_code.root()),
-        files_(root_) {}
+        files_(root_),
+        names_(root_, before_) {}
 
   FixedSources run() {
-    Report report = report_on(before_, root_, options_, {sources_.headers, {}});
+    Report report = report_on(before_, root_, options_, {sources_.headers, {}, sources_.missing});
     choose(report);
     accept(report);
     const bool wanted = options_.fix && !accepted_.empty();
     if (!options_.export_fixes.empty()) export_to(report);
-    if (!wanted || !write()) return {std::move(report), std::move(before_)};
+    const std::size_t written = wanted ? write() : 0;
+    if (written == 0) return {std::move(report), std::move(before_)};
     std::cerr << fmt::format("dtype-lint: fixed {} finding{} in {} file{}\n", accepted_.size(),
-                             accepted_.size() == 1 ? "" : "s", edits_of(accepted_).size(),
-                             edits_of(accepted_).size() == 1 ? "" : "s");
+                             accepted_.size() == 1 ? "" : "s", written, written == 1 ? "" : "s");
     return std::move(after_);
   }
 
@@ -77,6 +108,20 @@ class Fixing {
     return "";
   }
 
+  // What was found beside errors may not be so without them, and an edit there cannot be checked.
+  std::string why_not_readable(const std::string& file) const {
+    const SourceError* error = nullptr;
+    for (const FileSummary& each : before_) {
+      const auto& read = each.module.files;
+      if (each.source != file && std::find(read.begin(), read.end(), file) == read.end()) continue;
+      if (!each.failed()) return "";
+      if (!error && !each.errors.empty()) error = &each.errors.front();
+    }
+    if (!error) return fmt::format("'{}' could not be read to its end", file);
+    return fmt::format("'{}' is compiled with errors, correct these first: {}:{}: {}", file, error->file,
+                       error->line, error->message);
+  }
+
   // The edits of a finding, or why they cannot be made beside those that were chosen.
   std::string bytes_of(const Finding& finding, FileEdits& out) {
     for (const Edit& edit : finding.fixes.front().edits) {
@@ -84,7 +129,8 @@ class Fixing {
       const auto bytes = text ? byte_edit(*text, edit) : std::nullopt;
       if (!bytes) return fmt::format("'{}' is not as it was read", edit.range.file);
       if (std::string why = why_not_editable(edit.range.file); !why.empty()) return why;
-      out[edit.range.file].push_back(*bytes);
+      if (std::string why = why_not_readable(edit.range.file); !why.empty()) return why;
+      for (const std::string& name : names_.of(edit.range.file)) out[name].push_back(*bytes);
     }
     for (const auto& [other, edits] : chosen_) {
       for (const auto& [file, theirs] : edits) {
@@ -124,9 +170,9 @@ class Fixing {
 
   // All at once, or else one after the other.
   void accept(Report& report) {
-    if (chosen_.empty()) return;
     accepted_ = chosen_;
-    if (std::string why = try_accepted(report); !why.empty()) {
+    std::string why = accepted_.empty() ? "" : try_accepted(report);
+    if (!why.empty()) {
       accepted_.clear();
       std::size_t tried = 0;
       for (const auto& each : chosen_) {
@@ -168,7 +214,7 @@ class Fixing {
     }
     std::vector<FileSummary> fresh = read_sources(options_, again, cache_);
     for (std::size_t i = 0; i < which.size(); ++i) {
-      if (fresh[i].failed() && !before_[which[i]].failed()) {
+      if (fresh[i].failed() && !as_before(fresh[i], before_[which[i]])) {
         const auto& errors = fresh[i].errors;
         return errors.empty() ? "the edited text is not read to its end"
                               : fmt::format("the edited text does not compile: {}:{}: {}", errors[0].file,
@@ -178,8 +224,17 @@ class Fixing {
     }
     Options quiet = options_;
     quiet.write_baseline.clear();
-    after_.report = report_on(after_.summaries, root_, quiet, {sources_.headers, texts_, true});
+    after_.report =
+        report_on(after_.summaries, root_, quiet, {sources_.headers, texts_, sources_.missing, true});
     return compare(report);
+  }
+
+  static bool as_before(const FileSummary& now, const FileSummary& then) {
+    const auto same = [](const SourceError& a, const SourceError& b) {
+      return a.file == b.file && a.line == b.line && a.message == b.message;
+    };
+    return now.outcome == then.outcome &&
+           std::equal(now.errors.begin(), now.errors.end(), then.errors.begin(), then.errors.end(), same);
   }
 
   // Edits add no lines, so what is found is where it was.
@@ -200,11 +255,13 @@ class Fixing {
     return "";
   }
 
-  // False when nothing was written.
-  bool write() {
+  // The number of files that were written.
+  std::size_t write() {
+    std::size_t written = 0;
     for (const auto& [file, text] : texts_) {
       SourceFiles now(root_);
       const std::string* current = now.text(file);
+      if (current && *current == text) continue;  // written under another name
       if (!current || *current != *files_.text(file)) {
         throw UsageError(
             fmt::format("--fix: '{}' was changed while it was checked; nothing more was written, run "
@@ -213,8 +270,9 @@ class Fixing {
       }
       const std::string problem = write_atomically((fs::path(root_) / file).string(), text);
       if (!problem.empty()) throw UsageError(fmt::format("--fix: writing '{}' failed: {}", file, problem));
+      ++written;
     }
-    return !texts_.empty();
+    return written;
   }
 
   void export_to(const Report& report) {
@@ -233,6 +291,7 @@ class Fixing {
   Cache& cache_;
   std::string root_;
   SourceFiles files_;
+  FileNames names_;
   std::vector<std::pair<const Finding*, FileEdits>> chosen_, accepted_;
   std::map<std::string, std::string> texts_;  // edited, by report name
   FixedSources after_;

@@ -50,6 +50,18 @@ std::vector<fs::path> search_folders(const CompileCommand& command) {
   return folders;
 }
 
+// As the compiler would find it: beside the file that includes it, or in a folder of the command.
+std::string resolved(const std::string& name, const fs::path& from, const std::vector<fs::path>& folders) {
+  std::error_code error;
+  const fs::path beside = (from.parent_path() / name).lexically_normal();
+  if (fs::is_regular_file(beside, error)) return beside.string();
+  for (const fs::path& folder : folders) {
+    const fs::path path = (folder / name).lexically_normal();
+    if (fs::is_regular_file(path, error)) return path.string();
+  }
+  return "";
+}
+
 class IncludeSearch {
  public:
   IncludeSearch(const CompileCommand& command, const std::string& header,
@@ -80,16 +92,9 @@ class IncludeSearch {
     if (known == names_.end()) known = names_.emplace(file, included_names(file)).first;
     std::vector<std::string> out;
     for (const std::string& name : known->second) {
-      std::vector<fs::path> candidates = {fs::path(file).parent_path()};
-      candidates.insert(candidates.end(), folders_.begin(), folders_.end());
-      for (const fs::path& folder : candidates) {
-        std::error_code error;
-        const fs::path path = (folder / name).lexically_normal();
-        if (!fs::is_regular_file(path, error)) continue;
-        // Other people's headers do not include the user's.
-        if (path == header_ || user_code_.contains(path.string())) out.push_back(path.string());
-        break;
-      }
+      std::string path = resolved(name, file, folders_);
+      // Other people's headers do not include the user's.
+      if (path == header_ || user_code_.contains(path)) out.push_back(std::move(path));
     }
     return out;
   }
@@ -107,6 +112,16 @@ bool is_header(const std::string& file) {
                                                                ".cuh", ".inl", ".inc", ".ipp"};
   const std::string ending = fs::path(file).extension().string();
   return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
+
+bool includes_source(const CompileCommand& command, const clang_front_end::UserCode& user_code) {
+  const std::vector<fs::path> folders = search_folders(command);
+  const std::vector<std::string> names = included_names(command.file);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    const std::string path = is_header(name) ? "" : resolved(name, command.file, folders);
+    // The standard library's headers have no ending.
+    return !path.empty() && fs::path(path).has_extension() && user_code.contains(path);
+  });
 }
 
 const CompileCommand* command_that_includes(const std::string& header,

@@ -1,4 +1,5 @@
-// A header is not compiled by itself: it is analysed through a source file that includes it.
+// A header is not compiled by itself: it is analysed through a source file that includes it, as is what a
+// unity build compiles together.
 #pragma once
 
 #include <string>
@@ -16,5 +17,9 @@ bool is_header(const std::string& file);
 const clang_front_end::CompileCommand* command_that_includes(
     const std::string& header, const std::vector<clang_front_end::CompileCommand>& commands,
     const clang_front_end::UserCode& user_code);
+
+// Whether the command's own file, such as that of a unity build, includes the user's sources.
+bool includes_source(const clang_front_end::CompileCommand& command,
+                     const clang_front_end::UserCode& user_code);
 
 }  // namespace dtype_guard::driver

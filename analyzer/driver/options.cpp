@@ -34,7 +34,8 @@ constexpr const char* kExamples = R"(Examples:
   dtype-lint -p build --precision bf16-fp32-buffers --format json=lint.json --format text
   dtype-lint --explain attention-mixed-dtypes
 
-Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 a file could not be analysed completely.)";
+Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 a file has errors, no command,
+or took Clang down or too long; functions over a budget are listed as not analysed and do not count.)";
 
 const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 
@@ -131,7 +132,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_flag("--list-rules", written.list_rules, "Print all rules");
   app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
   app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
-  app.add_flag("--quiet,-q", options.quiet, "Findings only: no summary, no progress");
+  app.add_flag("--quiet,-q", options.quiet,
+               "Only findings, and files that could not be read: no summary, no progress");
   app.add_flag("--version", written.version, "Print versions");
 }
 
@@ -241,18 +243,9 @@ void check_fixes(const Options& options) {
   if (!options.export_fixes.empty()) expect_writable("--export-fixes", options.export_fixes);
 }
 
-// The folder whose configuration holds.
-std::string start_folder(const Options& options) {
-  namespace fs = std::filesystem;
-  if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
-  if (!options.sources.empty()) return fs::absolute(options.sources.front()).parent_path().string();
-  const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
-  return fs::is_directory(named) ? named.string() : named.parent_path().string();
-}
-
 // What the command line leaves open is as the configuration says; what adds up stands before it.
 Config apply_config(const CLI::App& app, Written& written, Options& options) {
-  Config config = written.config.empty() ? find_config(start_folder(options)) : read_config(written.config);
+  Config config = written.config.empty() ? nearest_config(options) : read_config(written.config);
   const auto open = [&](const char* option) { return app.get_option(option)->count() == 0; };
   if (open("--precision")) written.precision = config.precision;
   if (open("--rules")) written.rules = config.rules;
@@ -277,11 +270,7 @@ Config apply_config(const CLI::App& app, Written& written, Options& options) {
   return config;
 }
 
-void check(const CLI::App& app, Written& written, Options& options) {
-  if (!written.stdin_file.empty()) {
-    options.stdin_file = std::filesystem::absolute(written.stdin_file).lexically_normal().string();
-  }
-  const Config config = apply_config(app, written, options);
+void check_values(const CLI::App& app, Written& written, Options& options, const Config& config) {
   check_precision(written.precision, config.settings, options);
   if (app.count("--torch") > 0 || config.torch) options.torch_versions = read_torch_versions(written.torch);
   expect_one_of("--device", options.device, kDevices);
@@ -313,6 +302,30 @@ void check(const CLI::App& app, Written& written, Options& options) {
   check_fixes(options);
   check_formats(written.formats, options);
   check_baselines(options);
+}
+
+// What nobody wrote on the command line is wrong in the configuration.
+[[noreturn]] void blame(const UsageError& error, const CLI::App& app, const Config& config) {
+  const std::string words = error.what();
+  const std::string option = words.starts_with("--") ? words.substr(0, words.find(':')) : "";
+  const CLI::Option* found = option.empty() ? nullptr : app.get_option_no_throw(option);
+  if (config.file.empty() || !found || found->count() > 0) throw error;
+  const std::string inherited =
+      config.root == config.folder ? "" : fmt::format(", or one that it inherits below '{}'", config.root);
+  throw UsageError(
+      fmt::format("{}{}: '{}'{}", config.file, inherited, option.substr(2), words.substr(option.size())));
+}
+
+void check(const CLI::App& app, Written& written, Options& options) {
+  if (!written.stdin_file.empty()) {
+    options.stdin_file = std::filesystem::absolute(written.stdin_file).lexically_normal().string();
+  }
+  const Config config = apply_config(app, written, options);
+  try {
+    check_values(app, written, options, config);
+  } catch (const UsageError& error) {
+    blame(error, app, config);
+  }
 }
 
 std::string settings_footer() {

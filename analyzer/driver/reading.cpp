@@ -55,7 +55,9 @@ FileSummary read_source(const CompileCommand& command, const Options& options, c
   summary.errors = std::move(lowered->errors);
   summary.module = std::move(lowered->module);
   for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
-  if (cached && !lowered->crashed) cache.store(key, lowered->dependencies, summary);
+  // What was refused before a file was read rests on no file.
+  if (cached && !lowered->crashed && !lowered->dependencies.files.empty())
+    cache.store(key, lowered->dependencies, summary);
   return summary;
 }
 

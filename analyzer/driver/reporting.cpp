@@ -86,6 +86,7 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   ProgramResult result = analyse_program(std::move(summaries), options, text);
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
+  report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
   keep_those_of(scope.headers, report.findings);
   merge_equal(report.findings);

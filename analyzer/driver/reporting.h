@@ -14,8 +14,9 @@ namespace dtype_guard::driver {
 struct ReportScope {
   std::vector<std::string> headers;  // when only headers were asked for: findings that concern them
   std::map<std::string, std::string>
-      texts;              // of files that are not on disk as they were read, by report name
-  bool on_trial = false;  // of an edited text that nobody sees: without notes
+      texts;                         // of files that are not on disk as they were read, by report name
+  std::vector<NotAnalysed> missing;  // sources of which nothing could be read
+  bool on_trial = false;             // of an edited text that nobody sees: without notes
 };
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,

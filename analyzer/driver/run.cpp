@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <map>
 #include <sstream>
 
 #include "analyzer/driver/atomic_file.h"
@@ -58,18 +59,23 @@ bool fails(const Report& report, FailOn level) {
   return summary.errors > 0 || (level == FailOn::kWarning && summary.warnings > 0);
 }
 
+void tell(const NotAnalysed& entry) {
+  std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", entry.file, entry.reason, entry.detail);
+}
+
 int dump_flow(const std::vector<FileSummary>& summaries, const Options& options) {
   for (const FileSummary& each : summaries) std::cout << flow::print(each.module);
   std::vector<FileSummary> problems = summaries;
   for (FileSummary& each : problems) each.module.functions.clear();
   for (const NotAnalysed& each : analyse_program(std::move(problems), options).not_analysed) {
-    std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
+    tell(each);
   }
   return any_failed(summaries) ? 3 : 0;
 }
 
 // For a build system: what is wrong with the file is told here as well, since the link may be far away.
-int emit(const FileSummary& summary, const Options& options) {
+int emit(FileSummary summary, const Options& options) {
+  summary.hashes = hashes_now(summary);
   if (!options.depfile.empty()) {
     const std::string failed = write_atomically(options.depfile, depfile_text(summary, options));
     if (!failed.empty()) {
@@ -84,8 +90,7 @@ int emit(const FileSummary& summary, const Options& options) {
   FileSummary only_problems = summary;
   only_problems.module.functions.clear();
   for (const NotAnalysed& each : analyse_program({only_problems}, options).not_analysed) {
-    if (!options.quiet)
-      std::cerr << fmt::format("dtype-lint: {}: {}: {}\n", each.file, each.reason, each.detail);
+    if (!options.quiet || is_failure(each)) tell(each);
   }
   return summary.failed() ? 3 : 0;
 }
@@ -93,6 +98,13 @@ int emit(const FileSummary& summary, const Options& options) {
 // Writes the report; the exit status that it means.
 int finish(const Report& report, bool failed, const Options& options) {
   write_reports(report, options);
+  // Formats that other programs read have no place for it, or one that nobody looks at in a log.
+  const bool told = std::any_of(options.reports.begin(), options.reports.end(), [](const ReportTarget& each) {
+    return each.file.empty() && (each.format->name == "text" || each.format->name == "github");
+  });
+  for (const NotAnalysed& each : report.not_analysed) {
+    if (!told && is_failure(each)) tell(each);
+  }
   if (failed) return 3;
   return fails(report, options.fail_on) ? 1 : 0;
 }
@@ -103,14 +115,15 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
+  scope.missing = sources.missing;
   for (const auto& [path, text] : sources.texts) scope.texts[sources.user_code.report_name(path)] = text;
   const bool fixing = options.fix || !options.export_fixes.empty();
   if (!fixing) {
-    const bool failed = any_failed(summaries);
+    const bool failed = any_failed(summaries) || !sources.missing.empty();
     return finish(report_on(std::move(summaries), root, options, scope), failed, options);
   }
   FixedSources fixed = fix_sources(std::move(summaries), options, sources, cache);
-  return finish(fixed.report, any_failed(fixed.summaries), options);
+  return finish(fixed.report, any_failed(fixed.summaries) || !sources.missing.empty(), options);
 }
 
 }  // namespace
@@ -128,13 +141,31 @@ int run(const Options& options, const SourceList& sources) {
       std::cerr << fmt::format("dtype-lint: note: {} is compiled in {} ways; the summary is of the first\n",
                                summaries.front().source, summaries.size());
     }
-    status = emit(summaries.front(), options);
+    status = emit(std::move(summaries.front()), options);
   } else {
     status = report_on_sources(std::move(summaries), options, sources, cache);
   }
   leave_process(status);
   return status;
 }
+
+namespace {
+
+// Its findings are where they were, and the lines shown are those of now.
+void note_if_stale(const FileSummary& summary, const std::string& file) {
+  const std::map<std::string, std::string> now = hashes_now(summary);
+  for (const auto& [name, hash] : summary.hashes) {
+    const auto found = now.find(name);
+    if (found == now.end() || found->second == hash) continue;
+    std::cerr << fmt::format(
+        "dtype-lint: note: '{}' was written before '{}' was changed; write it again with "
+        "--emit-summary\n",
+        file, name);
+    return;
+  }
+}
+
+}  // namespace
 
 int run_linked(const Options& options) {
   std::vector<FileSummary> summaries;
@@ -145,6 +176,7 @@ int run_linked(const Options& options) {
     if (!in) throw UsageError(fmt::format("--link: cannot read '{}': {}", file, std::strerror(errno)));
     try {
       summaries.push_back(parse_summary(text.str(), file, options.rules_hash));
+      note_if_stale(summaries.back(), file);
     } catch (const SummaryError& error) {
       throw UsageError(fmt::format("--link: {}", error.what()));
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -21,6 +22,9 @@ using clang_front_end::UserCode;
 
 namespace {
 
+// Folders in which projects keep the code of others.
+constexpr std::array<const char*, 2> kOthersFolders = {"third_party", "site-packages"};
+
 // Without a trailing slash, so that names can be joined and compared.
 std::string absolute(const std::string& path) {
   const fs::path normal = fs::absolute(path).lexically_normal();
@@ -29,16 +33,6 @@ std::string absolute(const std::string& path) {
 
 bool below(const std::string& path, const std::string& folder) {
   return (path + "/").starts_with(folder.ends_with('/') ? folder : folder + "/");
-}
-
-// The folder that CMake was started on, as its cache in the build folder tells; empty: not CMake's.
-std::string cmake_source_folder(const std::string& database) {
-  std::ifstream cache(fs::path(database) / "CMakeCache.txt");
-  constexpr std::string_view kKey = "CMAKE_HOME_DIRECTORY:INTERNAL=";
-  for (std::string line; std::getline(cache, line);) {
-    if (line.starts_with(kKey)) return line.substr(kKey.size());
-  }
-  return {};
 }
 
 std::string common_folder(const std::vector<CompileCommand>& commands) {
@@ -51,14 +45,15 @@ std::string common_folder(const std::vector<CompileCommand>& commands) {
   return common.string();
 }
 
+bool is_marked(const fs::path& folder) {
+  return fs::exists(folder / ".git") || fs::exists(folder / ".dtype-lint.json");
+}
+
 // The project that a compile database speaks of: marked, else what CMake was started on, else where its
 // sources are.
 std::string project_of(const std::string& database, const std::vector<CompileCommand>& commands) {
   const std::string marked = clang_front_end::project_root((fs::path(database) / "any").string());
-  const fs::path folder(database);
-  if (marked != database || fs::exists(folder / ".git") || fs::exists(folder / ".dtype-lint.json")) {
-    return marked;
-  }
+  if (is_marked(marked)) return marked;
   const std::string cmake = cmake_source_folder(database);
   if (!cmake.empty() && fs::is_directory(cmake)) return cmake;
   return commands.empty() ? database : common_folder(commands);
@@ -80,12 +75,18 @@ std::vector<std::string> checked_sources(const Options& options) {
   }
   for (const std::string& source : options.sources) {
     std::error_code error;
+    if (source.empty()) throw UsageError("a SOURCE is empty; is a variable of the script not set?");
     if (fs::is_directory(source, error)) {
       if (options.flags) {
         throw UsageError(
             fmt::format("'{}' is a folder; name source files, or a compile database with -p", source));
       }
       files.push_back(absolute(source) + "/*");
+    } else if (fs::exists(source, error) && !fs::is_regular_file(source, error)) {
+      throw UsageError(
+          fmt::format("'{}' is no regular file; name one, or give the text on standard input with "
+                      "--stdin-filename",
+                      source));
     } else if (fs::exists(source, error)) {
       files.push_back(absolute(source));
     } else if (source.find('*') != std::string::npos && !options.flags) {
@@ -123,7 +124,11 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
   if (!sources.empty()) {
     // A configuration that inherits marks no project of its own.
     const std::string marked = clang_front_end::project_root(sources.front());
-    return marked == options.config_folder ? options.config_root : marked;
+    if (marked == options.config_folder) return options.config_root;
+    if (is_marked(marked) || database.empty()) return marked;
+    // The same files have the same names as in a run over all of them.
+    const std::string project = project_of(database, commands);
+    return below(sources.front(), project) ? project : marked;
   }
   return project_of(database, commands);
 }
@@ -132,10 +137,18 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
 UserCode user_code_of(const Options& options, const std::string& root,
                       const std::vector<std::string>& sources, const std::string& database,
                       const std::vector<CompileCommand>& commands) {
-  std::vector<std::string> external = {"*/third_party/*", "*/site-packages/*"};
-  external.insert(external.end(), options.external.begin(), options.external.end());
+  std::vector<std::string> patterns = options.external;
+  patterns.insert(patterns.end(), options.exclude.begin(), options.exclude.end());
+  for (const char* folder : kOthersFolders) {
+    const std::string pattern = fmt::format("/{}/*", folder);
+    // A project may itself stand in such a folder.
+    const bool around = clang_front_end::matches_pattern(root + "/", "*" + pattern);
+    patterns.push_back(around ? root + "/*" + pattern : "*" + pattern);
+    if (around) patterns.push_back(root + pattern);
+  }
+  std::vector<std::string> external;
   // A file that was named is wanted, whatever is excluded.
-  std::copy_if(options.exclude.begin(), options.exclude.end(), std::back_inserter(external),
+  std::copy_if(patterns.begin(), patterns.end(), std::back_inserter(external),
                [&](const std::string& pattern) {
                  return std::none_of(sources.begin(), sources.end(), [&](const std::string& each) {
                    return clang_front_end::matches_pattern(each, pattern) || below(each, pattern);
@@ -171,20 +184,28 @@ std::vector<CompileCommand> read_database(const std::string& folder) {
                   source, database, did_you_mean(source, known)));
 }
 
-// The commands for one SOURCE: a file's, those of the files in a folder, that of a file that includes a
-// header.
-void add_commands(const std::string& source, const std::vector<CompileCommand>& all,
+// What a build system writes commands for as well: assembler and the like.
+bool is_of_another_language(const std::string& file) {
+  static constexpr std::array<std::string_view, 10> kEndings = {".s",   ".S", ".asm", ".f",     ".f90",
+                                                                ".F90", ".F", ".rs",  ".swift", ".ispc"};
+  const std::string ending = fs::path(file).extension().string();
+  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
+}
+
+// The commands for one SOURCE: a file's, those of the files in a folder, that of a file that includes it.
+// False for the last.
+bool add_commands(const std::string& source, const std::vector<CompileCommand>& all,
                   const std::string& database, const Options& options, SourceList& list) {
   const bool pattern = source.find('*') != std::string::npos && !fs::exists(source);
   const std::size_t before = list.commands.size();
   std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {
     return pattern ? clang_front_end::matches_pattern(each.file, source) &&
-                         !matches_any(each.file, options.exclude)
+                         !is_of_another_language(each.file) && !matches_any(each.file, options.exclude)
                    : each.file == source;
   });
-  if (list.commands.size() > before) return;
-  if (!is_header(source)) not_in_database(source, all, database);
+  if (list.commands.size() > before) return true;
   const CompileCommand* user = command_that_includes(source, all, list.user_code);
+  if (!user && !is_header(source)) not_in_database(source, all, database);
   if (!user) {
     throw UsageError(
         fmt::format("'{}' is a header, and no file of {}/compile_commands.json includes it; give "
@@ -192,6 +213,13 @@ void add_commands(const std::string& source, const std::vector<CompileCommand>& 
                     source, database));
   }
   list.commands.push_back(*user);
+  return false;
+}
+
+std::vector<std::string> report_names(const std::vector<std::string>& files, const UserCode& user_code) {
+  std::vector<std::string> names;
+  for (const std::string& each : files) names.push_back(user_code.report_name(each));
+  return names;
 }
 
 SourceList with_flags(const Options& options, const std::vector<std::string>& sources) {
@@ -206,18 +234,49 @@ SourceList with_flags(const Options& options, const std::vector<std::string>& so
     command.arguments.insert(command.arguments.end(), options.flags->begin(), options.flags->end());
     list.commands.push_back(std::move(command));
   }
+  if (std::all_of(sources.begin(), sources.end(), is_header)) {
+    list.headers = report_names(sources, list.user_code);
+  }
   return list;
 }
 
-SourceList from_database(const Options& options, const std::vector<std::string>& sources) {
+// A file is known by one of its names where links lead to it.
+std::string name_in_database(const std::string& source, const std::vector<CompileCommand>& all) {
+  const auto named = [&](const CompileCommand& each) { return each.file == source; };
+  std::error_code error;
+  const fs::path real = fs::canonical(source, error);
+  if (error || std::any_of(all.begin(), all.end(), named)) return source;
+  const auto same = [&](const CompileCommand& each) {
+    std::error_code none;
+    return fs::path(each.file).filename() == real.filename() && fs::canonical(each.file, none) == real;
+  };
+  const auto found = std::find_if(all.begin(), all.end(), same);
+  return found == all.end() ? source : found->file;
+}
+
+SourceList from_database(const Options& options, std::vector<std::string>& sources) {
   SourceList list;
   const std::string database = database_folder(options, sources);
   const std::vector<CompileCommand> all = read_database(database);
+  for (std::string& each : sources) each = name_in_database(each, all);
   list.user_code = user_code_of(options, root_of(options, sources, database, all), sources, database, all);
-  for (const std::string& source : sources) add_commands(source, all, database, options, list);
+  bool direct = sources.empty();
+  for (const std::string& source : sources) {
+    try {
+      direct |= add_commands(source, all, database, options, list);
+    } catch (const UsageError& error) {
+      if (sources.size() == 1 || !fs::exists(source)) throw;
+      list.missing.push_back({list.user_code.report_name(source), "", "no-command", error.what()});
+    }
+  }
+  if (!list.missing.empty() && list.commands.empty()) throw UsageError(list.missing.front().detail);
+  if (!direct) list.headers = report_names(sources, list.user_code);
   if (!sources.empty()) return list;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands),
-               [&](const CompileCommand& each) { return list.user_code.contains(each.file); });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {
+    if (is_of_another_language(each.file)) return false;
+    return list.user_code.contains(each.file) ||
+           (below(each.file, database) && includes_source(each, list.user_code));
+  });
   if (list.commands.empty()) {
     throw UsageError(
         fmt::format("{}/compile_commands.json names no source below '{}'{}; name the project folder "
@@ -242,13 +301,19 @@ void drop_equal_commands(SourceList& list, const Options& options) {
 
 }  // namespace
 
+std::string cmake_source_folder(const std::string& database) {
+  std::ifstream cache(fs::path(database) / "CMakeCache.txt");
+  constexpr std::string_view kKey = "CMAKE_HOME_DIRECTORY:INTERNAL=";
+  for (std::string line; std::getline(cache, line);) {
+    if (line.starts_with(kKey)) return line.substr(kKey.size());
+  }
+  return {};
+}
+
 SourceList find_sources(const Options& options) {
-  const std::vector<std::string> sources = checked_sources(options);
+  std::vector<std::string> sources = checked_sources(options);
   SourceList list = options.flags ? with_flags(options, sources) : from_database(options, sources);
   drop_equal_commands(list, options);
-  if (!sources.empty() && std::all_of(sources.begin(), sources.end(), is_header)) {
-    for (const std::string& each : sources) list.headers.push_back(list.user_code.report_name(each));
-  }
   if (!options.stdin_file.empty()) {
     std::ostringstream text;
     text << std::cin.rdbuf();

@@ -7,15 +7,21 @@
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/driver/options.h"
+#include "rules/report/report.h"
 
 namespace dtype_guard::driver {
 
 struct SourceList {
   std::vector<clang_front_end::CompileCommand> commands;  // in order of file name
   clang_front_end::UserCode user_code;
-  std::vector<std::string> headers;          // as the report names them, when only headers were asked for
+  // As the report names them, when only files were asked for that others include.
+  std::vector<std::string> headers;
+  std::vector<NotAnalysed> missing;          // named beside others, and without a command
   std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };
+
+// The folder that CMake was started on, as its cache in the build folder tells; empty: not CMake's.
+std::string cmake_source_folder(const std::string& database);
 
 // Throws UsageError for a source or compile database that is not there.
 SourceList find_sources(const Options& options);

@@ -147,17 +147,19 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         const std::optional<bool> known = truth(condition);
         const SymbolSetId symbols = symbols_of(condition, symbols_);
         for (const bool taken : {true, false}) {
-          if (known && *known != taken) continue;
           State next = state;
+          const ValueId fact = instruction.args[0].value;
+          const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
+          const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
+          if (!feasible && !(is_check && state_by_check(activation, next, fact, taken))) continue;
           if (!known) {
-            if (!refine(activation, next, instruction.args[0].value, taken)) continue;
             const Guard guard{activation.context, block, taken, symbols};
             next.guards.insert(std::upper_bound(next.guards.begin(), next.guards.end(), guard), guard);
           }
-          note_tests(activation, next, instruction.args[0].value, taken,
+          note_tests(activation, next, fact, taken,
                      {activation.context,
                       &instruction,
-                      activation.info.definition(instruction.args[0].value),
+                      activation.info.definition(fact),
                       0,
                       activation.function,
                       {},

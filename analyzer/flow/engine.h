@@ -37,6 +37,7 @@ struct SinkRecord {
   std::vector<SinkOperand> operands;
   AutocastState autocast;
   SymbolSetId conditions = 0;  // what decides whether the call is reached
+  bool others_are_guessed = false;
   std::vector<PassedTest> tests;
 };
 
@@ -157,7 +158,7 @@ class Engine {
   Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
   Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
                         const Instruction* by);
-  Value typed_pointer(const Activation& activation, const Instruction& instruction, const State& state);
+  Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
   void note_tests(const Activation& activation, State& state, ValueId condition, bool wanted, PassedTest test,
                   int depth = 0) const;
   static std::vector<PassedTest> tests_before(const Activation& activation, const State& state);
@@ -229,6 +230,13 @@ class Engine {
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
 
+  // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
+  Value as_input(Value value);
+  bool is_input(const Value& value) const;
+  bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
+                      int depth = 0);
+  bool state_input(const Activation& activation, State& state, ValueId asked, ValueId told);
+
   // refine.cpp: false when the condition cannot have that truth.
   bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
   bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
@@ -237,6 +245,7 @@ class Engine {
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
   void doubt(const Activation& activation, State& state, ValueId condition, int depth);
   static bool replace_everywhere(State& state, const Value& before, const Value& after);
+  bool narrow(State& state, const Value& before, const Value& after);  // the same, of an input also
 
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
@@ -271,6 +280,7 @@ class Engine {
   static constexpr int kProductMark = 1;
   Records records_;
   Records other_products_;           // attention only if they are found to have begun it
+  std::vector<Value> inputs_;        // of the root, as the setting made them, or as a check said since
   SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
   std::size_t steps_ = 0;
   bool converted_to_half_ = false;

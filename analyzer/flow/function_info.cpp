@@ -43,7 +43,8 @@ std::vector<BlockId> postorder(const Function& function) {
 FunctionInfo::FunctionInfo(const Function& function)
     : order(function.blocks.size(), UINT32_MAX),
       repeats(function.blocks.size()),
-      incoming(function.blocks.size()) {
+      incoming(function.blocks.size()),
+      always_throws(function.blocks.size()) {
   for (const Block& block : function.blocks) {
     for (const Instruction& instruction : block.instructions) {
       if (instruction.result >= definitions.size()) definitions.resize(instruction.result + std::size_t{1});
@@ -55,6 +56,12 @@ FunctionInfo::FunctionInfo(const Function& function)
     order[blocks[i]] = static_cast<std::uint32_t>(blocks.size() - 1 - i);
   for (const BlockId block : blocks) {
     const auto& successors = targets(function, block);
+    const auto& instructions = function.blocks[block].instructions;
+    always_throws[block] = successors.empty()
+                               ? !instructions.empty() && instructions.back().op == Op::kUnreachable
+                               : std::all_of(successors.begin(), successors.end(), [&](BlockId each) {
+                                   return each < always_throws.size() && always_throws[each];
+                                 });
     for (std::size_t slot = 0; slot < successors.size(); ++slot) {
       if (successors[slot] >= incoming.size()) continue;
       incoming[successors[slot]].push_back({block, slot, order[successors[slot]] <= order[block]});

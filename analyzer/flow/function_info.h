@@ -30,6 +30,7 @@ struct FunctionInfo {
     bool back = false;     // ends at a block that is visited no later than its start
   };
   std::vector<std::vector<Edge>> incoming;  // by BlockId
+  std::vector<bool> always_throws;          // by BlockId: whoever enters it does not return
 };
 
 // The source files that have a function's definition; {0} in a module that was not linked.

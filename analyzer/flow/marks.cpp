@@ -130,17 +130,35 @@ Alternative Engine::described(const Alternative& data, Alternative seen, std::ui
   return seen;
 }
 
-// q.data_ptr<T>() says what q holds; a cast of q.data_ptr() says what it is taken for.
-Value Engine::typed_pointer(const Activation& activation, const Instruction& instruction,
-                            const State& state) {
+namespace {
+// Memory of which nothing is known but where it is: malloc's, a workspace, a void pointer that was handed in.
+bool is_untyped(const State& state, const Alternative& each) {
+  if (each.kind == Kind::kUnknown) return true;
+  const HeapObject* memory = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+  const auto cell = memory ? memory->cells.find(HeapObject::kContents) : Cells::const_iterator();
+  return memory && memory->kind == HeapObject::Kind::kBuffer && cell != memory->cells.end() &&
+         cell->second.single() && cell->second.single()->kind == Kind::kTensor &&
+         cell->second.single()->dtype == Dtype::kUndefined;
+}
+}  // namespace
+
+// q.data_ptr<T>() says what q holds; a cast of q.data_ptr() says what it is taken for. One of untyped memory
+// makes it a buffer of that type: each cast its own, for parts of a workspace are of several types.
+Value Engine::typed_pointer(const Activation& activation, const Instruction& instruction, State& state) {
   const Value* named_dtype = named(state, instruction, "dtype");
   const Alternative* stated = named_dtype ? named_dtype->single() : nullptr;
   if (!stated || stated->kind != Kind::kDtype) return argument(state, instruction, 0);
-  const Value& given = argument(state, instruction, 0);
+  const Value given = argument(state, instruction, 0);
   const bool plain = std::all_of(given.begin(), given.end(),
                                  [](const Alternative& each) { return each.kind == Kind::kTensor; });
   const bool checked = instruction.name != "pointer_cast";  // data_ptr<T>() throws for another dtype
-  if (!checked && !plain) return given;                     // memory keeps its identity
+  const auto untyped = [&](const Alternative& each) { return is_untyped(state, each); };
+  if (!checked && stated->dtype != Dtype::kUndefined && std::all_of(given.begin(), given.end(), untyped)) {
+    const Value contents(Alternative::tensor(stated->dtype, Rank::at_least(1)));
+    const HeapId id = heap_id(activation.context, &instruction);
+    return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+  }
+  if (!checked && !plain) return given;  // memory keeps its identity
   Value out;
   for (const Alternative& each : tensors(state, given)) {
     const Origin* origin = each.kind == Kind::kTensor ? origins_.find(each.origin) : nullptr;

@@ -147,8 +147,10 @@ std::string message(std::string_view rule, const Defect& defect) {
   if (!special.empty()) return special;
   std::string test;
   if (rule == "dtype-guard-misses-promotion") {
-    test = fmt::format("; the test in line {} saw the value from before",
-                       missed_by_test(defect)->where->range.line);
+    // Not its line, which would change the message with every line that is added above.
+    const std::string& written = missed_by_test(defect)->where->text;
+    test = fmt::format("; the test{} saw the value from before",
+                       written.empty() ? "" : fmt::format(" '{}'", written));
   }
   std::vector<std::string> dtypes;
   for (const Dtype each : defect.either) dtypes.emplace_back(name(each));

@@ -43,6 +43,11 @@ bool Engine::replace_everywhere(State& state, const Value& before, const Value& 
   return true;
 }
 
+bool Engine::narrow(State& state, const Value& before, const Value& after) {
+  if (is_input(before)) (void)as_input(after);
+  return replace_everywhere(state, before, after);
+}
+
 bool Engine::refine(const Activation& activation, State& state, ValueId condition, bool wanted, int depth) {
   const Value known = value(state, condition);
   if (const auto now = truth(known)) return *now == wanted;
@@ -88,8 +93,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
         const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
         if (!decides || holds == wanted) kept.push_back(each);
       }
-      if (kept.size() != asked.size() && !replace_everywhere(state, asked, Value(std::move(kept))))
-        return false;
+      if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
     }
   }
   doubt(activation, state, condition, 0);
@@ -106,7 +110,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
     settled.push_back(each);
   }
   const Value before = value(state, condition);
-  return replace_everywhere(state, before, Value(std::move(settled)));
+  return narrow(state, before, Value(std::move(settled)));
 }
 
 // What a function that nobody sees was asked about a tensor or its dtype may be just what the call wants: the
@@ -146,8 +150,7 @@ bool Engine::refine_comparison(const Activation& activation, State& state, const
         const bool decides = each.kind == Kind::kNone || each.kind == Kind::kTensor;
         if (!decides || (each.kind == Kind::kNone) == equal) kept.push_back(each);
       }
-      if (kept.size() != mine.size() && !replace_everywhere(state, mine, Value(std::move(kept))))
-        return false;
+      if (kept.size() != mine.size() && !narrow(state, mine, Value(std::move(kept)))) return false;
       continue;
     }
     std::vector<Dtype> dtypes;
@@ -182,7 +185,7 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
   const bool derived =
       first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
   const ValueId source = derived ? first->source : 0;
-  if (kept.size() != asked.size() && !replace_everywhere(state, asked, Value(std::move(kept)))) return false;
+  if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
   if (source && depth < 4 && !restrict_dtypes(activation, state, source, dtypes, keep, depth + 1))
     return false;
 
@@ -201,8 +204,7 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
     Alternatives inner;
     const Value contents = cell->second;
     std::copy_if(contents.begin(), contents.end(), std::back_inserter(inner), agrees);
-    if (inner.size() != contents.size() && !replace_everywhere(state, contents, Value(std::move(inner))))
-      return false;
+    if (inner.size() != contents.size() && !narrow(state, contents, Value(std::move(inner)))) return false;
   }
   return true;
 }

@@ -140,6 +140,7 @@ void Engine::evaluate_root(std::uint32_t function) {
   const auto before = std::tuple(records_, other_products_, begin_attention_);
   steps_ = 0;
   objects_being_made_ = 0;
+  inputs_.clear();
   try {
     std::vector<Value> arguments;
     if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
@@ -196,7 +197,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   if (is_one && objects_being_made_ == 0) tensor.rank.symbol = rank_symbol(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
-      if (parameter.type.empty()) return by_reference(Value(tensor));
+      if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));
       // A typed pointer states its dtype itself.
       const auto element = parse_dtype(parameter.type);
       const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));

@@ -52,6 +52,7 @@ SinkRecord Engine::record_of(const Api& api, const Activation& activation, const
   record.instruction = &instruction;
   record.context = activation.context;
   record.autocast = state.autocast;
+  record.others_are_guessed = state.other_inputs_are_guessed;
   record.tests = tests_before(activation, state);
   for (const Guard& guard : state.guards)
     record.conditions = symbols_.unite(record.conditions, guard.symbols);

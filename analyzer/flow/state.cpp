@@ -169,6 +169,7 @@ bool operator==(const State& a, const State& b) {
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
          a.tests == b.tests && a.ranks == b.ranks &&
+         a.other_inputs_are_guessed == b.other_inputs_are_guessed &&
          a.values.visit_differences(b.values,
                                     [](std::size_t, const Value& x, const Value& y) { return x == y; }) &&
          a.heap.visit_differences(b.heap, same_object);
@@ -184,6 +185,7 @@ void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditio
   std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
                         std::back_inserter(common));
   into.tests = std::move(common);
+  into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
   join_ranks(into.ranks, from.ranks);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;

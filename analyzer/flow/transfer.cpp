@@ -94,7 +94,8 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const std::optional<bool> known = truth(argument(state, instruction, 0));
       if (instruction.args.empty()) return true;
       const ValueId fact = instruction.args[0].value;
-      if (known ? !*known : !refine(activation, state, fact, true)) return false;
+      const bool holds = known ? *known : refine(activation, state, fact, true);
+      if (!holds && !state_by_check(activation, state, fact, true)) return false;
       note_tests(activation, state, fact, true,
                  {activation.context, &instruction, &instruction, 0, activation.function, {}, 0, 0});
       return true;

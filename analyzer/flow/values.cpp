@@ -101,6 +101,7 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.assumed = into.assumed || more.assumed;
   into.uncertain = into.uncertain && more.uncertain;
   into.trail = std::min(into.trail, more.trail);
+  into.merged = into.merged || more.merged;
   into.lineage |= more.lineage;
   into.products = symbols.unite(into.products, more.products);
   into.symbols = is_tensor(into) ? symbols.intersect(into.symbols, more.symbols)
@@ -113,8 +114,8 @@ bool same_place_in_order(const Alternative& a, const Alternative& b) { return id
 
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
-         a.assumed == b.assumed && a.trail == b.trail && a.lineage == b.lineage && a.products == b.products &&
-         a.symbols == b.symbols && a.context == b.context && a.source == b.source;
+         a.assumed == b.assumed && a.merged == b.merged && a.trail == b.trail && a.lineage == b.lineage &&
+         a.products == b.products && a.symbols == b.symbols && a.context == b.context && a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {
@@ -138,6 +139,34 @@ const std::vector<Alternative>& Value::alternatives() const {
 
 bool operator==(const Value& a, const Value& b) { return a.same(b) || a.alternatives() == b.alternatives(); }
 
+namespace {
+// One for all neighbours that are alike.
+template <typename Alike>
+void merge_neighbours(std::vector<Alternative>& all, Alike alike, SymbolSets& symbols) {
+  std::size_t kept = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    if (alike(all[kept], all[i])) {
+      absorb(all[kept], all[i], symbols);
+    } else {
+      all[++kept] = all[i];
+    }
+  }
+  all.resize(kept + 1);
+}
+
+// Tensors that differ in where they come from alone: what they are is worth more than every place. Once it is
+// done for a value it is done for all that it is joined with, so that the order does not matter.
+void merge_places(std::vector<Alternative>& all, SymbolSets& symbols) {
+  const auto is_merged = [](const Alternative& each) { return each.merged; };
+  if (all.size() <= kMaxAlternatives && std::none_of(all.begin(), all.end(), is_merged)) return;
+  const auto are_of_one_dtype = [](const Alternative& a, const Alternative& b) {
+    return is_tensor(a) && is_tensor(b) && a.dtype == b.dtype;
+  };
+  merge_neighbours(all, are_of_one_dtype, symbols);
+  for (Alternative& each : all) each.merged = is_tensor(each);
+}
+}  // namespace
+
 Value join(const Value& a, const Value& b, SymbolSets& symbols) {
   if (a.is_bottom() || a.same(b)) return a.is_bottom() ? b : a;
   if (b.is_bottom()) return a;
@@ -145,15 +174,8 @@ Value join(const Value& a, const Value& b, SymbolSets& symbols) {
   out.insert(out.end(), b.begin(), b.end());
   std::sort(out.begin(), out.end(),
             [](const Alternative& x, const Alternative& y) { return identity(x) < identity(y); });
-  std::size_t kept = 0;
-  for (std::size_t i = 1; i < out.size(); ++i) {
-    if (identity(out[kept]) == identity(out[i])) {
-      absorb(out[kept], out[i], symbols);
-    } else {
-      out[++kept] = out[i];
-    }
-  }
-  out.resize(kept + 1);
+  merge_neighbours(out, same_place_in_order, symbols);
+  merge_places(out, symbols);
   if (out.size() > kMaxAlternatives || out.front().kind == Alternative::Kind::kTop) {
     Alternative top = Alternative::of(Alternative::Kind::kTop);
     top.uncertain = true;

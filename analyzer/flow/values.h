@@ -1,7 +1,7 @@
 // Abstract values: what a program value may be. A Value is a small sorted set of alternatives; join is union,
-// and more than kMaxAlternatives of them are Top. Values are immutable and shared: two places hold the same
-// value exactly when they point to the same set, which is how a fact about one reaches the other
-// (refine.cpp).
+// and of more than kMaxAlternatives the tensors of one dtype are one; what is still too many is Top. Values
+// are immutable and shared: two places hold the same value exactly when they point to the same set, which is
+// how a fact about one reaches the other (refine.cpp).
 #pragma once
 
 #include <cstdint>
@@ -83,6 +83,7 @@ struct Alternative {
 
   // Not part of what tells alternatives apart:
   bool assumed = false;      // its dtype is the precision setting's choice, not the code's
+  bool merged = false;       // stands for tensors of that dtype from more places than are kept apart
   bool uncertain = false;    // rests on an unknown dtype, rank or callee, or on a weakly updated cell
   std::uint8_t lineage = 0;  // contractions.h
   SymbolSetId products = 0;  // the products of matrices that it comes from, likewise

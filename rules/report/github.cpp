@@ -94,6 +94,17 @@ void write_github(std::ostream& out, const Report& report) {
     fmt::print(out, "::{} {}::{}\n", command(finding->level), properties(*finding),
                escaped(message(*finding), false));
   }
+  for (const NotAnalysed& entry : report.not_analysed) {
+    const std::string why = entry.reason + (entry.detail.empty() ? "" : ": " + entry.detail);
+    std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));
+    if (is_failure(entry) && errors < kPerLevel) {
+      ++errors;
+      fmt::print(out, "::error file={},title=not analysed::{}\n", escaped(entry.file, true),
+                 escaped(why, false));
+    } else {
+      fmt::print(out, "{}: not analysed: {}\n", printable(entry.file), printable(why));
+    }
+  }
   // What is gone is a line of the log: an annotation would look like a finding.
   for (const Finding& finding : report.findings) {
     if (finding.baseline != "fixed") continue;

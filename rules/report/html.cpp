@@ -35,6 +35,13 @@ class DataWriter {
     json_.begin_object();
     json_.member("tool", report_.tool.empty() ? "dtype-guard" : report_.tool);
     json_.member("summary", summary());
+    json_.key("not_analysed").begin_array();
+    for (const NotAnalysed& entry : report_.not_analysed) {
+      const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
+      const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
+      json_.value(entry.file + function + ": " + entry.reason + detail);
+    }
+    json_.end_array();
     json_.key("findings").begin_array();
     for (const Finding* each : by_harm(report_)) finding(*each);
     json_.end_array();

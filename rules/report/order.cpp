@@ -1,6 +1,8 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <numeric>
+#include <string_view>
 #include <tuple>
 
 #include "rules/report/report.h"
@@ -66,6 +68,12 @@ void normalise(Report& report) {
     return std::tie(a.file, a.function, a.reason, a.detail) <
            std::tie(b.file, b.function, b.reason, b.detail);
   });
+}
+
+bool is_failure(const NotAnalysed& entry) {
+  static constexpr std::array<std::string_view, 5> kReasons = {"parse-error", "crash", "timeout",
+                                                               "unreadable", "no-command"};
+  return std::find(kReasons.begin(), kReasons.end(), entry.reason) != kReasons.end();
 }
 
 bool is_open(const Finding& finding) {

@@ -69,6 +69,9 @@ std::vector<std::string> equal_fingerprints(const Finding& finding, int count);
 
 // Neither suppressed nor known from the baseline nor gone: somebody has to look at it.
 bool is_open(const Finding& finding);
+// An entry that makes the exit status 3: a whole file (or journal) is missing from the report, in part or
+// wholly.
+bool is_failure(const NotAnalysed& entry);
 
 // What the closing lines and the exit status rest on. Suppressed and unchanged findings are in no level's
 // count.
@@ -87,7 +90,7 @@ Summary summarise(const Report& report);
 
 struct TextOptions {
   bool color = false;
-  bool quiet = false;  // findings only, no summary line
+  bool quiet = false;  // findings and what failed, no summary line
 };
 
 // As clang prints: "file:line:col: error: message [rule]", the source line, a caret, the path as notes, and

@@ -83,9 +83,11 @@ bool take_rules(const Tail& tail, SuppressionComment& into) {
       into.rules.emplace_back(name);
     } else if (name == "*") {
       into.general = true;
+    } else if (name.find('*') != std::string_view::npos) {
+      into.globs.emplace_back(name);
     }
   }
-  return into.general || !into.rules.empty();
+  return into.general || !into.rules.empty() || !into.globs.empty();
 }
 
 class CppReader {
@@ -125,7 +127,8 @@ class CppReader {
 
   void close(SuppressionComment end) {
     const auto begin = std::find_if(open_.rbegin(), open_.rend(), [&](std::size_t index) {
-      return found_[index].rules == end.rules && found_[index].general == end.general;
+      return found_[index].rules == end.rules && found_[index].globs == end.globs &&
+             found_[index].general == end.general;
     });
     if (begin == open_.rend()) {
       end.problem = "NOLINTEND has no NOLINTBEGIN with the same rules";

@@ -38,7 +38,8 @@ struct Tracked {
       used.insert(i);
       return true;
     }
-    return comment.general;
+    const auto fits = [&](const std::string& glob) { return matches(glob, "dtype-" + rule); };
+    return comment.general || std::any_of(comment.globs.begin(), comment.globs.end(), fits);
   }
 };
 
@@ -81,9 +82,15 @@ class Suppressor {
   }
 
   // The first comment that covers the lines and hides the rule.
-  Tracked* at(const std::string& file, int from, int to, const std::string& rule) {
-    for (Tracked& each : comments_in(file)) {
-      if (from > 0 && each.covers(from, std::max(from, to)) && each.hides(rule)) return &each;
+  // A finding is one of each rule that fits it.
+  Tracked* at(const SourceLocation& place, const Finding& finding) {
+    const int last = std::max(place.line, place.end_line);
+    for (Tracked& each : comments_in(place.file)) {
+      if (place.line <= 0 || !each.covers(place.line, last)) continue;
+      if (each.hides(finding.rule)) return &each;
+      for (const std::string& rule : finding.also_rules) {
+        if (each.hides(rule)) return &each;
+      }
     }
     return nullptr;
   }
@@ -91,11 +98,11 @@ class Suppressor {
   // A comment at one of several calls hides the others no more than a NOLINT hides another line.
   const Tracked* hider(const Finding& finding) {
     const SourceLocation& place = finding.location;
-    const Tracked* by = at(place.file, place.line, place.end_line, finding.rule);
+    const Tracked* by = at(place, finding);
     bool all = !finding.sinks.empty();
     const Tracked* last = nullptr;
     for (const Sink& sink : finding.sinks) {
-      last = at(sink.location.file, sink.location.line, sink.location.end_line, finding.rule);
+      last = at(sink.location, finding);
       all = all && last != nullptr;
     }
     if (by != nullptr) return by;

@@ -19,6 +19,7 @@ struct SuppressionComment {
   int first = 0;  // lines that it covers
   int last = 0;
   std::vector<std::string> rules;  // our ids without prefix, "*" may stand for any characters
+  std::vector<std::string> globs;  // of check names that need not be ours: "*-promotion"
   bool general = false;            // names no rule of ours: a bare NOLINT, NOLINT(*)
   std::string reason;
   std::string problem;  // why it hides nothing at all: BEGIN without END

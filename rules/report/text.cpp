@@ -44,7 +44,10 @@ class TextWriter {
     for (const Finding& finding : report_.findings) {
       if (is_open(finding)) open_finding(finding);
     }
-    if (options_.quiet) return;
+    if (options_.quiet) {
+      failures();
+      return;
+    }
     for (const Finding& finding : report_.findings) {
       if (finding.baseline == "fixed") {
         const std::string& function = finding.location.function;
@@ -223,6 +226,12 @@ class TextWriter {
   // What each process of a job has to say is said once, and how often.
   static bool is_of_process(const NotAnalysed& entry) {
     return entry.function.empty() && (entry.reason == "note" || entry.reason == "exec");
+  }
+
+  // What the exit status speaks of is never left unsaid.
+  void failures() {
+    for (const NotAnalysed& entry : report_.not_analysed)
+      if (is_failure(entry)) not_analysed(entry);
   }
 
   void not_analysed() {

@@ -68,6 +68,41 @@ void put_text(char (&field)[size], std::string_view text) {
   field[length] = '\0';
 }
 
+void put_journal(ControlPage& shared, const Process& process) {
+  const bool is_open =
+      process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
+  const std::uint32_t error = process.loss_reason.load(std::memory_order_relaxed);
+  TextBuffer<sizeof shared.problem> problem;
+  if (!is_open)
+    (void)tell_journal_problem(process, problem);
+  else if (error != 0)
+    problem << "some of what it found could not be written: " << error_text(-static_cast<long>(error));
+  put_text(shared.journal, is_open ? std::string_view(process.journal_path) : std::string_view());
+  put_text(shared.problem, problem.view());
+}
+
+void on_fork();
+
+void make_control(Process& process) {
+  close_inherited();
+  ControlPage* old = page.load(std::memory_order_relaxed);
+  const std::atomic<std::uint32_t>* before = switch_word.load();
+  const std::uint32_t on = before->load(std::memory_order_relaxed);
+  void* fresh = map_page(process.descriptor_thread, old);
+  if (fresh == MAP_FAILED) return;
+  auto* made = static_cast<ControlPage*>(fresh);
+  made->on.store(on, std::memory_order_relaxed);
+  memcpy(made->magic, kControlMagic, sizeof made->magic);
+  made->version = 1;
+  made->owner = static_cast<std::uint32_t>(process_id());
+  strncpy(made->library_version, DTYPE_SAN_VERSION, sizeof made->library_version - 1);
+  page.store(made, std::memory_order_relaxed);
+  switch_word.store(&made->on, std::memory_order_release);
+  if (old == nullptr) made->on.store(before->load(std::memory_order_relaxed));  // switched meanwhile
+  show_journal(process);
+  if (old == nullptr) (void)pthread_atfork(nullptr, nullptr, on_fork);
+}
+
 void on_fork() {
   if (page.load(std::memory_order_relaxed) == nullptr) return;
   QuietSection quiet;
@@ -79,28 +114,26 @@ void on_fork() {
 
 void open_control() {
   Process* mapped = process();
-  if (mapped == nullptr || mapped->has_control.exchange(1, std::memory_order_relaxed) != 0) return;
-  close_inherited();
-  ControlPage* old = page.load(std::memory_order_relaxed);
-  const std::uint32_t on = switch_word.load()->load(std::memory_order_relaxed);
-  void* fresh = map_page(mapped->descriptor_thread, old);
-  if (fresh == MAP_FAILED) return;
-  auto* made = static_cast<ControlPage*>(fresh);
-  made->on.store(on, std::memory_order_relaxed);
-  memcpy(made->magic, kControlMagic, sizeof made->magic);
-  made->version = 1;
-  made->owner = static_cast<std::uint32_t>(process_id());
-  strncpy(made->library_version, DTYPE_SAN_VERSION, sizeof made->library_version - 1);
-  page.store(made, std::memory_order_relaxed);
-  switch_word.store(&made->on, std::memory_order_release);
-  if (old == nullptr) (void)pthread_atfork(nullptr, nullptr, on_fork);
+  if (mapped == nullptr) return;
+  constexpr std::uint32_t kBegun = 1, kDone = 2;
+  std::uint32_t state = 0;
+  if (!mapped->has_control.compare_exchange_strong(state, kBegun, std::memory_order_acq_rel)) {
+    for (Patience patience;
+         mapped->has_control.load(std::memory_order_acquire) != kDone && patience.wait();) {
+    }
+    return;
+  }
+  make_control(*mapped);
+  mapped->has_control.store(kDone, std::memory_order_release);
 }
 
-void tell_control(std::string_view journal, std::string_view problem) {
-  ControlPage* shared = page.load(std::memory_order_relaxed);
-  if (shared == nullptr) return;
-  put_text(shared->journal, journal);
-  put_text(shared->problem, problem);
+// Threads may change the state while one shows it, and before there is a page: who shows then does it again.
+void show_journal(Process& process) {
+  if (process.showing.fetch_add(1, std::memory_order_acq_rel) != 0) return;
+  std::uint32_t shown = 1;
+  do {
+    if (ControlPage* shared = page.load(std::memory_order_relaxed)) put_journal(*shared, process);
+  } while (!process.showing.compare_exchange_weak(shown, 0, std::memory_order_acq_rel));
 }
 
 }  // namespace dtype_guard::san

@@ -11,6 +11,8 @@
 
 namespace dtype_guard::san {
 
+struct Process;
+
 // Off until the options have been read (call_check.h), so that a call which is watched looks at this one
 // word.
 inline constinit std::atomic<std::uint32_t> own_switch{0};
@@ -26,7 +28,8 @@ inline void switch_watching(bool on) { switch_word.load()->store(on ? 1 : 0, std
 // _Fork or a raw clone with its first record.
 void open_control();
 
-// For another process to read: the journal, and why findings are not recorded; empty when they are.
-void tell_control(std::string_view journal, std::string_view problem);
+// Writes to the page what another process may read there of the journal: its path, and why findings are not
+// recorded. To be called after each change of those.
+void show_journal(Process& process);
 
 }  // namespace dtype_guard::san

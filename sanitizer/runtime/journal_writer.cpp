@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -81,12 +80,6 @@ std::uint64_t start_of_process(Process& process, char* buffer, std::size_t size)
   return start;
 }
 
-void write_note(Process& process, Scratch& scratch, std::string_view text) {
-  FrameBuilder note(scratch.frame, FrameType::kNote);
-  note.text(text);
-  (void)append_frame(process, note, scratch);
-}
-
 void write_process_frame(Process& process, Scratch& scratch) {
   char* command = scratch.text;
   const std::size_t length = own_executable(scratch.path, sizeof scratch.path);
@@ -151,7 +144,7 @@ long create_journal(Process& process) {
 }
 
 void tell_failure(Process& process, Scratch& scratch, long error) {
-  if (process.open_failure_told.exchange(1, std::memory_order_relaxed) != 0) return;
+  if (process.open_error.exchange(static_cast<std::uint32_t>(-error), std::memory_order_relaxed) != 0) return;
   if (TallyPage* page = tally()) {
     page->without.fetch_add(1, std::memory_order_relaxed);
     keep_reason(page->without_error, error);
@@ -163,19 +156,17 @@ void tell_failure(Process& process, Scratch& scratch, long error) {
                   ? "Set DTYPE_SAN_OPTIONS=journal=DIRECTORY to one that you can write"
                   : "Name a directory that you can write in DTYPE_SAN_OPTIONS=journal=");
   say(message.view());
-  TextBuffer<256> problem;
-  problem << "no journal can be created (" << error_text(error) << ") at '" << process.journal_path << '\'';
-  tell_control({}, problem.view());
 }
 
 // Once it was told that there is none, and now there is.
 void forget_failure(Process& process) {
-  if (process.open_failure_told.exchange(0, std::memory_order_relaxed) == 0) return;
+  if (process.open_error.exchange(0, std::memory_order_relaxed) == 0) return;
   if (TallyPage* page = tally()) page->without.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void set_state(Process& process, JournalState state) {
   process.journal.store(static_cast<std::uint32_t>(state), std::memory_order_release);
+  show_journal(process);
 }
 
 void tell_place(const Process& process, Scratch& scratch) {
@@ -192,14 +183,13 @@ void start(Process& process, Scratch& scratch) {
   close_parents_journal();
   if (const long error = create_journal(process); error < 0) {
     keep_reason(process.loss_reason, error);
-    set_state(process, JournalState::kFailed);
-    return tell_failure(process, scratch, error);
+    tell_failure(process, scratch, error);
+    return set_state(process, JournalState::kFailed);
   }
   process.loss_reason.store(0, std::memory_order_relaxed);
   if (TallyPage* page = tally()) page->journals.fetch_add(1, std::memory_order_relaxed);
-  set_state(process, JournalState::kOpen);
-  tell_control(process.journal_path, {});
   forget_failure(process);
+  set_state(process, JournalState::kOpen);
   if (settings().verbosity >= 1) tell_place(process, scratch);
   describe_process(process, scratch);
   expect_bare_children();
@@ -243,9 +233,7 @@ void note_unwritten(Process& process, long error) {
   const bool is_first = process.loss_reason.load(std::memory_order_relaxed) == 0;
   keep_reason(process.loss_reason, error);
   if (!is_first) return;
-  TextBuffer<256> problem;
-  problem << "some of what it found could not be written: " << error_text(error);
-  tell_control(process.journal_path, problem.view());
+  show_journal(process);
   if (!settings().print_summary) return;
   TextBuffer<256> message;
   message << "the journal cannot be written: " << error_text(error) << "; what process " << process_id()
@@ -289,8 +277,8 @@ bool open_journal(Process& process, Scratch& scratch, Attempt attempt) {
       (attempt == Attempt::kAgain &&
        process.journal.compare_exchange_strong(failed, opening, std::memory_order_acq_rel)))
     start(process, scratch);
-  for (int round = 0; round < 10000 && process.journal.load(std::memory_order_acquire) == opening; ++round)
-    sched_yield();
+  for (Patience patience; process.journal.load(std::memory_order_acquire) == opening && patience.wait();) {
+  }
   return process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
 }
 
@@ -298,15 +286,23 @@ void describe_process(Process& process, Scratch& scratch) {
   if (process.described.load(std::memory_order_relaxed) == 0) write_process_frame(process, scratch);
 }
 
-std::string_view journal_problem(const Process& process) {
-  const auto failed = static_cast<std::uint32_t>(JournalState::kFailed);
-  if (process.journal.load(std::memory_order_acquire) != failed) return {};
-  return error_text(-static_cast<long>(process.loss_reason.load(std::memory_order_relaxed)));
+bool tell_journal_problem(const Process& process, TextSink& to) {
+  const std::uint32_t error = process.open_error.load(std::memory_order_relaxed);
+  if (error == 0) return false;
+  to << "no journal can be created (" << error_text(-static_cast<long>(error)) << ") at '"
+     << process.journal_path << '\'';
+  return true;
 }
 
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch&) {
   if (frame.overflowed() || !has_room(process, frame)) return false;
   return append(process, frame);
+}
+
+void write_note(Process& process, Scratch& scratch, std::string_view text, std::string_view more) {
+  FrameBuilder note(scratch.frame, FrameType::kNote);
+  note.text(text, more);
+  (void)append_frame(process, note, scratch);
 }
 
 void close_parents_journal() {

@@ -7,6 +7,7 @@
 
 #include "sanitizer/runtime/journal.h"
 #include "sanitizer/runtime/process.h"
+#include "sanitizer/runtime/text_buffer.h"
 
 namespace dtype_guard::san {
 
@@ -18,11 +19,14 @@ bool open_journal(Process& process, Scratch& scratch, Attempt attempt = Attempt:
 // Writes what the process is, where the journal could not take that before.
 void describe_process(Process& process, Scratch& scratch);
 
-// Why there is no journal; empty when there is one, or none is wanted.
-std::string_view journal_problem(const Process& process);
+// Why there is no journal; false when there is one, or none is wanted, or nobody has tried yet.
+bool tell_journal_problem(const Process& process, TextSink& to);
 
 // Appends the frame in one write(). False when it could not be written whole.
 bool append_frame(Process& process, FrameBuilder& frame, const Scratch& scratch);
+
+// What a reader of the report is to know: `text`, and `more` behind it.
+void write_note(Process& process, Scratch& scratch, std::string_view text, std::string_view more = {});
 
 // In a forked child: closes the descriptor of its parent's journal.
 void close_parents_journal();

@@ -44,11 +44,6 @@ void answer(Mailbox& mailbox, const char* problem) {
   mailbox.answered = 1;
 }
 
-std::string_view missing_journal() {
-  const Process* mapped = process_mapping.load(std::memory_order_acquire);
-  return mapped != nullptr ? journal_problem(*mapped) : std::string_view();
-}
-
 void print_help() {
   say("DTYPE_SAN_OPTIONS takes key=value pairs separated by colons:");
   describe_options([](void*, std::string_view line) { say(line); }, nullptr);
@@ -109,10 +104,9 @@ void on_quick_exit();
   if (mailbox != nullptr) {
     cupti::start_late();  // the driver was initialised without us
     TextBuffer<sizeof mailbox->problem> problem;
-    if (const std::string_view reason = missing_journal(); !reason.empty()) {
-      problem << "no journal can be created (" << reason << ") at '" << process()->journal_path << '\'';
+    const Process* mapped = process_mapping.load(std::memory_order_acquire);
+    if (mapped != nullptr && tell_journal_problem(*mapped, problem))
       switch_watching(false);  // until somebody has made room for one
-    }
     answer(*mailbox, problem.c_str());
   }
 }

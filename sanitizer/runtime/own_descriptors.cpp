@@ -52,10 +52,8 @@ bool may_hold_descriptors() {
 }
 
 long on_descriptor_thread(DescriptorThread& thread, DescriptorWork work, void* context) {
-  for (int round = 0; thread.taken.exchange(1, std::memory_order_acquire) != 0; ++round) {
-    if (round == 10000) return -EMFILE;
-    sched_yield();
-  }
+  for (Patience patience; thread.taken.exchange(1, std::memory_order_acquire) != 0;)
+    if (!patience.wait()) return -EMFILE;
   Task task = {work, context, -EMFILE};
   // A thread of the process without CLONE_FILES. It has the thread pointer of this one, which waits for it,
   // and like this one it takes no signal.

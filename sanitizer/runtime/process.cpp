@@ -1,6 +1,5 @@
 #include "sanitizer/runtime/process.h"
 
-#include <sched.h>
 #include <sys/mman.h>
 
 namespace dtype_guard::san {
@@ -42,15 +41,15 @@ std::uint64_t total_calls(const Process& process, ApiId api) {
 }
 
 ScratchLease::ScratchLease(Process& process) {
-  for (int round = 0; round < 1000; ++round) {
+  Patience patience;
+  do {
     for (Scratch& scratch : process.scratches) {
       if (scratch.taken.exchange(1, std::memory_order_acquire) == 0) {
         scratch_ = &scratch;
         return;
       }
     }
-    sched_yield();
-  }
+  } while (patience.wait());
 }
 
 ScratchLease::~ScratchLease() {

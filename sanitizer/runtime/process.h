@@ -107,10 +107,11 @@ struct Process {
   std::uint64_t owner;                 // process id, once the journal is open
   std::atomic<std::uint32_t> journal;  // JournalState
   std::atomic<std::uint32_t> sequence;
-  std::atomic<int> descriptor;  // + 1, so that a wiped one is none
-  std::atomic<std::uint32_t> open_failure_told;
+  std::atomic<int> descriptor;             // + 1, so that a wiped one is none
+  std::atomic<std::uint32_t> open_error;   // errno: no journal can be created, which was told; else 0
   std::atomic<std::uint32_t> described;    // the journal says what the process is
   std::atomic<std::uint32_t> has_control;  // the switch is this process's own (control.h)
+  std::atomic<std::uint32_t> showing;      // journal states that its page does not show yet
   FileIdentity journal_identity;
   bool counts_links;          // the file system tells how many names a file has
   FileIdentity error_output;  // what descriptor 2 was when the journal was opened

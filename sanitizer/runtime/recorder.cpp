@@ -162,9 +162,7 @@ void note_shared_counts(Process& process, Scratch& scratch) {
        << " reached in several ways: the counts of the findings there are right in sum, not each, and rare "
           "ways "
           "may be missing";
-  FrameBuilder note(scratch.frame, FrameType::kNote);
-  note.text(text.view());
-  (void)append_frame(process, note, scratch);
+  write_note(process, scratch, text.view());
 }
 
 bool is_unwanted(const Process& process) {
@@ -244,9 +242,7 @@ std::uint64_t write_counts(Process& process, Scratch& scratch) {
     text << bare << (bare == 1 ? " child" : " children")
          << " became another program by exec without libdtype_san.so in LD_PRELOAD: what that called was not "
             "watched. Pass LD_PRELOAD and DTYPE_SAN_OPTIONS on to it";
-    FrameBuilder note(scratch.frame, FrameType::kNote);
-    note.text(text.view());
-    (void)append_frame(process, note, scratch);
+    write_note(process, scratch, text.view());
   }
   return recorded;
 }
@@ -332,9 +328,8 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
     if (seen == place) return slot.recorded.load(std::memory_order_acquire) == 1 ? index + 1 : 0;
   }
   if (process.origins.full.exchange(1, std::memory_order_relaxed) == 0) {
-    FrameBuilder note(scratch->frame, FrameType::kNote);
-    note.text("calls come from more places than are told apart; what later ones wrote has no origin");
-    (void)append_frame(process, note, *scratch);
+    write_note(process, *scratch,
+               "calls come from more places than are told apart; what later ones wrote has no origin");
   }
   return 0;
 }
@@ -344,9 +339,7 @@ void record_process(Process& process, const char* remark, bool keeps_descriptor)
   ScratchLease lease(process);
   if (lease.get() == nullptr || !open_journal(process, *lease.get())) return;
   if (remark != nullptr) {
-    FrameBuilder note(lease.get()->frame, FrameType::kNote);
-    note.text(remark);
-    (void)append_frame(process, note, *lease.get());
+    write_note(process, *lease.get(), remark);
   }
   if (!keeps_descriptor) release_journal(process);
 }
@@ -372,9 +365,7 @@ std::uint64_t record_end(Process& process) {
   Scratch& scratch = *lease.get();
   const std::uint64_t recorded = write_counts(process, scratch);
   if (const char* problem = python_problem()) {
-    FrameBuilder note(scratch.frame, FrameType::kNote);
-    note.text("no Python frames in the stacks: ", problem);
-    (void)append_frame(process, note, scratch);
+    write_note(process, scratch, "no Python frames in the stacks: ", problem);
   }
   FrameBuilder frame(scratch.frame, FrameType::kClose);
   // Other threads may be about to write one: the reader finds at least as many as are counted here.

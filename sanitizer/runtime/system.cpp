@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -210,6 +211,16 @@ QuietSection::QuietSection() : saved_errno_(errno) {
     sigpending(&pending);
     size_signal_was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
   }
+}
+
+bool Patience::wait() {
+  constexpr int kYields = 100, kPauses = 1000;
+  constexpr timespec kPause = {0, 1'000'000};
+  if (++round_ <= kYields)
+    sched_yield();
+  else
+    (void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &kPause, nullptr);
+  return round_ < kYields + kPauses;
 }
 
 QuietSection::~QuietSection() {

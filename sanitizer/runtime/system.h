@@ -56,6 +56,16 @@ struct MemoryPiece {
 inline constexpr std::size_t kMaxPieces = 16;
 std::size_t read_pieces(const MemoryPiece* pieces, std::size_t count, void* to);
 
+// How long one of our threads waits for another one of ours: as long as that may be away from its processor,
+// or at a slow disk, and not for ever: it may be gone.
+class Patience {
+ public:
+  bool wait();  // for a moment; false when it is at an end, a second after the first one
+
+ private:
+  int round_ = 0;
+};
+
 // A stretch of hook work that the program must not notice: errno is restored at its end and no signal handler
 // runs on this thread inside it. SIGXFSZ that it caused itself is swallowed.
 class QuietSection {

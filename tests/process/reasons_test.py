@@ -8,15 +8,24 @@ import time
 from attach_support import PauseCase
 from support import BUILT, LONG, Case, environment, main
 
+# The job's thread calls while the library is being loaded: as that comes, and where a step of it takes long.
+SLOW = ("", "memfd_create", "openat")
+
 
 class Attaching(PauseCase):
     def attach(self, job, options, status=0):
         return self.tool("attach", job.pid, "--options", options, status=status)
 
+    def slow_job(self, slow):
+        return self.start("env", f"LD_PRELOAD={BUILT['slow_syscall']}", f"SLOW_SYSCALL={slow}", BUILT["long_job"], "k")
+
     def test_no_journal_can_be_made(self):
-        blocked = self.scratch / "file"
+        for slow in SLOW:
+            with self.subTest(slow=slow):
+                self.no_journal_can_be_made(self.slow_job(slow), self.scratch / f"file{slow}")
+
+    def no_journal_can_be_made(self, job, blocked):
         blocked.touch()
-        job = self.start(BUILT["long_job"], "k")
         said = self.attach(job, f"journal={blocked}/runs", status=1)
         self.assertIn(f"process {job.pid} has the library now and runs on, but nothing is watched: no journal can be created", said)
         self.assertIn(f"at '{blocked}/runs'", said)
@@ -41,12 +50,16 @@ class Attaching(PauseCase):
         self.assertEqual([library["path"] for library in report["watched"]["libraries"]], [os.path.realpath(BUILT["kernels"])])
 
     def test_options_for_a_library_that_is_there(self):
-        job = self.start(BUILT["long_job"], "k")
-        self.attach(job, self.options())
-        said = self.attach(job, f"journal={self.scratch}/other")
-        self.assertIn(f"--options 'journal={self.scratch}/other' is not taken", said)
+        for slow in SLOW:
+            with self.subTest(slow=slow):
+                self.options_for_a_library_that_is_there(self.slow_job(slow), self.scratch / f"other{slow}")
+
+    def options_for_a_library_that_is_there(self, job, other):
+        self.assertIn(f"journal {self.scratch}/journal/", self.attach(job, self.options()))
+        said = self.attach(job, f"journal={other}")
+        self.assertIn(f"--options 'journal={other}' is not taken", said)
         self.assertIn(f"journal {self.scratch}/journal/", said)
-        self.assertFalse((self.scratch / "other").exists())
+        self.assertFalse(other.exists())
         self.assertNotIn("is not taken", self.tool("attach", job.pid))
         self.finish(job)
 

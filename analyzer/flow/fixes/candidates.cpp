@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/fixes/value_uses.h"
 #include "analyzer/flow/mnemonics.h"
 #include "rules/operators/operators.h"
 
@@ -41,26 +42,6 @@ bool widened_on_purpose(const PathStep& origin) {
 }
 
 }  // namespace
-
-std::size_t uses_of(const Function& function, const Instruction& expression) {
-  std::size_t uses = 0;
-  std::vector<Place> stored;
-  for (const Block& block : function.blocks) {
-    for (const Instruction& each : block.instructions) {
-      const bool takes = std::any_of(each.args.begin(), each.args.end(), [&](const Argument& argument) {
-        return argument.value == expression.result;
-      });
-      if (takes && each.op == Op::kStore) {
-        stored.push_back(each.place);
-      } else if (takes) {
-        ++uses;
-      } else if (each.op == Op::kLoad && each.range.line >= expression.range.line) {
-        uses += std::find(stored.begin(), stored.end(), each.place) != stored.end() ? 1 : 0;
-      }
-    }
-  }
-  return uses;
-}
 
 Candidates::Candidates(const Module& module, const SourceText& text, const Finding& finding)
     : module_(module), text_(text), finding_(finding) {
@@ -122,10 +103,14 @@ std::vector<std::string> Candidates::names(const Site& site) const {
 void Candidates::after_arithmetic(std::size_t steps, bool used_once) {
   const Site origin = site(finding_.path.front().location);
   if (!origin.function) return;
+  const Site call = steps < finding_.path.size() ? site(finding_.path[steps].location) : Site();
+  const std::string callee = call.instruction ? call.instruction->name : "";
   for (std::size_t i = steps; i-- > 0;) {
     const Site here = site(finding_.path[i].location);
     if (here.function != origin.function || here.instruction->written != Written::kTensor) continue;
-    if ((uses_of(*here.function, *here.instruction) <= 1) != used_once) continue;
+    const ValueUses uses = uses_of(*here.function, *here.instruction, callee);
+    const bool once = uses.calls + uses.others <= 1;
+    if (once != used_once || (!once && uses.others > 0)) continue;
     for (const std::string& name : names(origin)) {
       // A constant may have gone out of scope; where its operand stands it has not.
       const bool constant = std::any_of(origin.function->constants.begin(), origin.function->constants.end(),
@@ -136,6 +121,7 @@ void Candidates::after_arithmetic(std::size_t steps, bool used_once) {
       CastEdit edit;
       edit.range = here.instruction->range;
       edit.like = name;
+      if (is_moved_from(module_, *here.function, name, whole, text_)) continue;
       add({edit}, fmt::format("cast back to the dtype of '{}' after the {} arithmetic", name,
                               finding_.path.front().after));
     }
@@ -149,30 +135,38 @@ std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
   const std::string* text = text_(module_.files[instruction.range.file]);
   const auto written = text ? expression_at(*text, instruction) : std::nullopt;
   if (!written) return out;
-  const std::vector<ArgumentText> arguments = arguments_of(*written);
-  if (arguments.size() > instruction.args.size()) return out;
-  const std::size_t first = instruction.args.size() - arguments.size();
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const std::string_view argument =
-        written->substr(arguments[i].begin, arguments[i].end - arguments[i].begin);
-    const Instruction* made = definition_in(*call.function, instruction.args[first + i].value);
-    Passed& each = out.emplace_back();
-    if (is_word(argument)) each.word = argument;
+  std::vector<std::string_view> words;
+  for (const ArgumentText& each : arguments_of(*written)) {
+    words.push_back(written->substr(each.begin, each.end - each.begin));
+  }
+  // The n-th argument of a name is the n-th that is written so; macros and defaults may stand between them.
+  const auto index_of = [&](const std::string& name) {
+    const auto same = [&](const Passed& each) { return each.word == name; };
+    auto left = std::count_if(out.begin(), out.end(), same);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      if (words[i] == name && left-- == 0) return i;
+    }
+    return words.size();
+  };
+  for (std::size_t position = 0; position < instruction.args.size(); ++position) {
+    const Instruction* made = definition_in(*call.function, instruction.args[position].value);
     if (!made) continue;
-    const auto is_constant = [&](std::string_view name, ValueId value) {
-      return std::any_of(
-          call.function->constants.begin(), call.function->constants.end(),
-          [&](const Argument& constant) { return constant.name == name && constant.value == value; });
-    };
-    if (made->written != Written::kTensor && !is_constant(argument, made->result)) continue;
+    std::string name = made->text;
+    for (const Argument& constant : call.function->constants) {
+      if (constant.value == made->result) name = constant.name;
+    }
+    if (made->written != Written::kTensor && name == made->text) continue;
+    const std::size_t index = is_word(name) ? index_of(name) : words.size();
+    Passed& each = out.emplace_back();
+    if (index < words.size()) each.word = name;
     if (inside(made->range, instruction.range)) {
       each.edit.range = made->range;
       each.tensor = made->op != Op::kParam;
-    } else if (is_word(argument) && (made->text == argument || is_constant(argument, made->result))) {
+    } else if (index < words.size()) {
       each.edit.kind = CastEdit::Kind::kArgument;
       each.edit.range = instruction.range;
-      each.edit.argument = i;
-      each.edit.arguments = arguments.size();
+      each.edit.argument = index;
+      each.edit.position = position;
       each.tensor = true;
     }
   }
@@ -186,13 +180,15 @@ void Candidates::at_calls() {
     const Site call = site(step.location);
     if (!call.function) continue;
     const std::vector<Passed> all = passed(call);
+    const auto moved = [&](const std::string& name) {
+      return is_moved_from(module_, *call.function, name, call.instruction->range, text_);
+    };
     for (const Passed& each : all) {
       if (!each.tensor) continue;
       std::vector<std::string> witnesses;
       for (const Passed& other : all) {
-        if (&other != &each && other.tensor && !other.word.empty() && other.word != each.word) {
-          add_once(witnesses, other.word);
-        }
+        const bool named = &other != &each && other.tensor && !other.word.empty() && other.word != each.word;
+        if (named && !moved(other.word)) add_once(witnesses, other.word);
       }
       for (const std::string& name : witnesses) {
         CastEdit edit = each.edit;
@@ -213,6 +209,7 @@ void Candidates::raise_others() {
     const std::vector<Passed> all = passed(call);
     for (const Passed& wide : all) {
       if (!wide.tensor || wide.word.empty()) continue;
+      if (is_moved_from(module_, *call.function, wide.word, call.instruction->range, text_)) continue;
       std::vector<CastEdit> edits;
       for (const Passed& each : all) {
         if (&each == &wide || !each.tensor || each.word == wide.word) continue;

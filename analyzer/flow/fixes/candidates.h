@@ -49,7 +49,4 @@ class Candidates {
   std::vector<Candidate> out_;
 };
 
-// How often the value of the expression is used, through the variable that it is stored in as well.
-std::size_t uses_of(const Function& function, const Instruction& expression);
-
 }  // namespace dtype_guard::flow

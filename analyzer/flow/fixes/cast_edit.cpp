@@ -129,18 +129,12 @@ bool cast_expression(Function& function, const Position& where, const Reading& l
   return true;
 }
 
-// Of a call, the position of an argument that is written as number `written` of `count`.
-std::size_t argument_index(const Instruction& call, std::size_t written, std::size_t count) {
-  return call.args.size() >= count ? call.args.size() - count + written : call.args.size();
-}
-
 bool cast_argument(Function& function, const Position& where, const CastEdit& edit, const Reading& like) {
   const Instruction call = at(function, where);
-  const std::size_t index = argument_index(call, edit.argument, edit.arguments);
-  if (call.written == Written::kMacro || index >= call.args.size()) return false;
+  if (call.written == Written::kMacro || edit.position >= call.args.size()) return false;
   const std::vector<Instruction> cast =
-      cast_like(like, call.args[index].value, last_value(function) + 1, call.range);
-  function.blocks[where.block].instructions[where.index].args[index].value = cast.back().result;
+      cast_like(like, call.args[edit.position].value, last_value(function) + 1, call.range);
+  function.blocks[where.block].instructions[where.index].args[edit.position].value = cast.back().result;
   insert(function, where, cast);
   return true;
 }

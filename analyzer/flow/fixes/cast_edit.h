@@ -20,8 +20,8 @@ struct CastEdit {
   Kind kind = Kind::kExpression;
   SourceRange range;
   std::size_t argument = 0;
-  std::size_t arguments = 0;  // how many are written
-  std::string like;           // the variable whose dtype it takes
+  std::size_t position = 0;  // of it among the arguments of the IR, which has the object and defaults too
+  std::string like;          // the variable whose dtype it takes
   friend bool operator==(const CastEdit&, const CastEdit&) = default;
 };
 

@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/fixes/candidates.h"
 #include "analyzer/flow/fixes/fix_trial.h"
+#include "rules/text/utf8.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -51,10 +52,10 @@ class Writer {
         place(file, range.end_line, range.end_column, range.end_line, range.end_column);
     if (!needs_parentheses(*written)) {
       out.push_back({end, behind});
-    } else if (range.line == range.end_line) {
+    } else if (range.line == range.end_line && valid_utf8(*written) == *written) {
       out.push_back({place(file, range.line, range.column, range.end_line, range.end_column),
                      "(" + std::string(*written) + ")" + behind});
-    } else {
+    } else {  // bytes that reports and YAML cannot hold are not repeated either
       out.push_back({place(file, range.line, range.column, range.line, range.column), "("});
       out.push_back({end, ")" + behind});
     }

@@ -24,10 +24,25 @@ bool begins_as(std::string_view source, std::string_view folded) {
   return at == folded.size();
 }
 
-// Behind a literal that begins at `i`, or `i` itself.
+// Behind a comment that begins at `i`, or `i` itself.
+std::size_t behind_comment(std::string_view text, std::size_t i) {
+  if (text.substr(i, 2) == "//") return std::min(text.find_first_of("\r\n", i), text.size());
+  if (text.substr(i, 2) != "/*") return i;
+  const std::size_t end = text.find("*/", i + 2);
+  return end == std::string_view::npos ? text.size() : end + 2;
+}
+
+bool in_number(std::string_view text, std::size_t i) {
+  std::size_t begin = i;
+  while (begin > 0 && (is_word_part(text[begin - 1]) || text[begin - 1] == '\'')) --begin;
+  return begin < i && text[begin] >= '0' && text[begin] <= '9';
+}
+
+// Behind a literal that begins at `i`, or `i` itself. The quote of 1'000 begins none.
 std::size_t behind_literal(std::string_view text, std::size_t i) {
   const char quote = text[i];
   if (quote != '"' && quote != '\'') return i;
+  if (quote == '\'' && in_number(text, i)) return i + 1;
   for (std::size_t at = i + 1; at < text.size(); ++at) {
     if (text[at] == '\\') {
       ++at;
@@ -38,6 +53,12 @@ std::size_t behind_literal(std::string_view text, std::size_t i) {
   return text.size();
 }
 
+// Behind what brackets and commas mean nothing in, or `i` itself.
+std::size_t behind_opaque(std::string_view text, std::size_t i) {
+  const std::size_t comment = behind_comment(text, i);
+  return comment != i ? comment : behind_literal(text, i);
+}
+
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
 bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 
@@ -45,7 +66,7 @@ bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
 std::size_t behind_brackets(std::string_view text, std::size_t i) {
   int depth = 0;
   while (i < text.size()) {
-    if (const std::size_t behind = behind_literal(text, i); behind != i) {
+    if (const std::size_t behind = behind_opaque(text, i); behind != i) {
       i = behind;
       continue;
     }
@@ -54,6 +75,33 @@ std::size_t behind_brackets(std::string_view text, std::size_t i) {
     if (depth == 0) return i;
   }
   return std::string_view::npos;
+}
+
+// Without the blanks and comments around it.
+ArgumentText without_margins(std::string_view call, const ArgumentText& argument) {
+  ArgumentText out{argument.end, argument.end};
+  for (std::size_t i = argument.begin; i < argument.end;) {
+    const std::size_t behind = is_blank(call[i]) ? i + 1 : behind_comment(call, i);
+    if (behind == i) {
+      if (out.begin == argument.end) out.begin = i;
+      const std::size_t literal = behind_literal(call, i);
+      i = literal == i ? i + 1 : literal;
+      out.end = i;
+    } else {
+      i = behind;
+    }
+  }
+  return out;
+}
+
+// Which of its lines are compiled depends on macros; an edit of some would break what is made of the others.
+bool holds_directive(std::string_view text) {
+  bool line_begins = false;
+  for (const char c : text) {
+    if (c == '#' && line_begins) return true;
+    line_begins = c == '\n' || c == '\r' || (line_begins && is_blank(c));
+  }
+  return false;
 }
 
 }  // namespace
@@ -76,6 +124,7 @@ std::optional<std::string_view> expression_at(std::string_view text, const Instr
   const auto end = offset_of(text, range.end_line, range.end_column);
   if (!begin || !end || *begin >= *end || instruction.text.empty()) return std::nullopt;
   const std::string_view found = text.substr(*begin, *end - *begin);
+  if (holds_directive(found)) return std::nullopt;
   return begins_as(found, instruction.text) ? std::optional(found) : std::nullopt;
 }
 
@@ -117,7 +166,7 @@ std::vector<ArgumentText> arguments_of(std::string_view call) {
       i = behind_brackets(call, i);
       if (i == std::string_view::npos) return {};
     } else {
-      const std::size_t behind = behind_literal(call, i);
+      const std::size_t behind = behind_opaque(call, i);
       i = behind == i ? i + 1 : behind;
     }
   }
@@ -126,14 +175,12 @@ std::vector<ArgumentText> arguments_of(std::string_view call) {
   std::size_t begin = open + 1;
   const auto add = [&](std::size_t end) {
     ArgumentText each{begin, end};
-    while (each.begin < each.end && is_blank(call[each.begin])) ++each.begin;
-    while (each.end > each.begin && is_blank(call[each.end - 1])) --each.end;
-    out.push_back(each);
+    out.push_back(without_margins(call, each));
     begin = end + 1;
   };
   for (std::size_t i = open + 1; i + 1 < call.size();) {
     if (call[i] == ',') add(i);
-    const std::size_t behind = opens(call[i]) ? behind_brackets(call, i) : behind_literal(call, i);
+    const std::size_t behind = opens(call[i]) ? behind_brackets(call, i) : behind_opaque(call, i);
     i = behind == i ? i + 1 : behind;
   }
   add(call.size() - 1);

@@ -17,13 +17,14 @@ using SourceText = std::function<const std::string*(const std::string& file)>;
 
 // The byte at which a position is; nothing when the text has no such line.
 std::optional<std::size_t> offset_of(std::string_view text, int line, int column);
-// The expression of a range; nothing when the text is not what the instruction was made from.
+// The expression of a range; nothing when the text is not what the instruction was made from, or has lines of
+// the preprocessor in it.
 std::optional<std::string_view> expression_at(std::string_view text, const Instruction& instruction);
 
 // Whether ".to(...)" behind it would take hold of a part only: a sum, a negation, a cast, a condition.
 bool needs_parentheses(std::string_view expression);
-// The arguments between the last parentheses of a call, as ranges of bytes of `call`; empty when that cannot
-// be told.
+// The arguments between the last parentheses of a call, as ranges of bytes of `call`, without the comments
+// around them; empty when that cannot be told.
 struct ArgumentText {
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -40,6 +40,8 @@ class Search {
     }
     for (const SinkOperand& arrived : record_.operands) check(arrived);
     for (const SinkOperand& arrived : record_.operands) compare_siblings(arrived);
+    if (record_.others_are_guessed)
+      std::erase_if(defects_, [&](const Defect& each) { return rests_on_guess(each); });
     return std::move(defects_);
   }
 
@@ -84,6 +86,18 @@ class Search {
     either.alternative.trail = 0;
     for (const Alternative& each : all) add_once(either.either, each.dtype);
     found.push_back(std::move(either));
+  }
+
+  // One input is float32 by what the code says, so that the others may be. The call breaks all the same where
+  // it takes no float32, and where what differs is stated on both sides.
+  bool rests_on_guess(const Defect& defect) const {
+    const auto is_stated = [](const Alternative& each) { return is_known(each) && !each.assumed; };
+    if (defect.unsupported && !record_.api->accepted(defect.arrived->role).contains(Dtype::kFloat32))
+      return false;
+    return defect.differs_from.empty() || !is_stated(defect.alternative) ||
+           !std::all_of(defect.differs_from.begin(), defect.differs_from.end(), [&](const auto* other) {
+             return std::all_of(other->alternatives.begin(), other->alternatives.end(), is_stated);
+           });
   }
 
   // A buffer that was written to speaks through what was written, not through its allocation.

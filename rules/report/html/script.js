@@ -220,6 +220,9 @@ function start() {
   document.title = `${report.tool} report`;
   byId('title').textContent = report.tool;
   byId('summary').textContent = report.summary;
+  const missing = report.not_analysed;
+  byId('missing').hidden = missing.length === 0;
+  byId('missing').append(element('summary', '', 'not analysed'), ...missing.map((each) => element('p', '', each)));
   const theme = matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light';
   document.documentElement.dataset.theme = theme;
   byId('theme').addEventListener('click', () => {

@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 LINT, TORCH = sys.argv[1], sys.argv[2]
+HERE = pathlib.Path(__file__).parent
 FLAGS = ["--", "-std=c++17", "-include", TORCH]
 BAD = """int NAME(const at::Tensor& q, const at::Tensor& k) {
   DLManagedTensor* a = at::toDLPack(q.to(at::kFloat));
@@ -51,6 +52,17 @@ class Baselines(unittest.TestCase):
         self.assertNotIn("error:", run.stdout)
         self.assertEqual(self.states(self.lint(moved, "--baseline", self.known, "--format=json")),
                          [("a.cpp", "unchanged")])
+
+    def test_lines_that_move_change_no_baseline(self):
+        """Nor does the line of a test that a message speaks of."""
+        text = (HERE / "guard_bad.cpp").read_text()
+        (self.folder / "attention.h").write_text((HERE / "attention.h").read_text())
+        written = []
+        for above in ("", "\n\n"):
+            self.write({"a.cpp": above + text})
+            written.append(self.known.read_bytes())
+        self.assertIn(b"the test 'x.scalar_type() == torch::kFloat' saw the value from before", written[0])
+        self.assertEqual(*written)
 
     def test_new_findings_count(self):
         self.write({"a.cpp": BAD.replace("NAME", "one")})

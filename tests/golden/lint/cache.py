@@ -87,6 +87,27 @@ class Cache(project.Case):
         (self.folder / "table.h").write_text(KEEP)
         self.report(status=0)
 
+    def test_a_folder_that_becomes_a_header_is_noticed(self):
+        (self.folder / "first" / "wide.h").mkdir(parents=True)
+        self.write(second_in_wide__h="#define WIDE at::kHalf\n", a__cpp='#include <wide.h>\nvoid a(at::Tensor x) { rotary(x.to(WIDE), x, x); }\n')
+        self.entries.clear()
+        self.compiled("a.cpp", flags="-I first -I second")
+        self.settle()
+        self.assertEqual(self.found(status=0), [])
+        (self.folder / "first" / "wide.h").rmdir()
+        self.write(first_in_wide__h="#define WIDE at::kFloat\n")
+        self.assertEqual(len(self.found(status=1)), 1)
+
+    def test_a_working_folder_that_appears_is_noticed(self):
+        self.entries[0]["directory"] = str(self.scratch / "later")
+        self.entries[0]["file"] = str(self.folder / "a.cpp")
+        self.entries[0]["command"] = self.entries[0]["command"].replace("-I early -I inc", f"-I {self.folder}/inc -I {self.folder}").replace(
+            "-c a.cpp", f"-c {self.folder}/a.cpp")
+        self.compiled()
+        self.report(status=3)
+        (self.scratch / "later").mkdir()
+        self.report(status=1)
+
     def test_a_missing_header_that_appears_is_noticed(self):
         (self.folder / "inc" / "table.h").rename(self.folder / "inc" / "other.h")
         self.settle()

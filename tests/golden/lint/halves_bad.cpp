@@ -45,3 +45,18 @@ void instantiated(const __half* h, int n) {
   for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
   attend_as(f.data(), h);
 }
+
+// Memory without a type is what it is cast to.
+void* workspace(int bytes);
+
+void of_workspace(const __half* h, int n) {
+  auto* f = static_cast<float*>(workspace(n));
+  for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
+  attend(f, {2, 32, 1}, h);
+}
+
+void of_bytes(const __half* h, char* bytes, int n) {
+  auto* f = reinterpret_cast<float*>(bytes);
+  for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
+  attend(f, {2, 32, 1}, h);
+}

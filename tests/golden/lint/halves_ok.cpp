@@ -37,4 +37,18 @@ void beside_the_call(const __half* h, int n) {
   attend(h);
 }
 
+// Two parts of a workspace have their own types.
+void* workspace(int bytes);
+
+void in_parts(const __half* h, int n) {
+  char* all = static_cast<char*>(workspace(6 * n));
+  auto* sums = reinterpret_cast<float*>(all);
+  auto* out = reinterpret_cast<__half*>(all + 4 * n);
+  for (int i = 0; i < n; ++i) {
+    sums[i] = h[i];
+    out[i] = __float2half(sums[i]);
+  }
+  attend(out);
+}
+
 int main() { return 0; }

@@ -1,37 +1,50 @@
-// What the code itself says of dtypes is evidence, in whichever setting.
+// A check says what an input is that no half model has in half. What the others are it does not say.
 #include "attention.h"
 
-struct __half {
-  unsigned short bits;
-};
-struct __nv_bfloat16 {
-  unsigned short bits;
-};
-
-constexpr DLDataType kF16{2, 16, 1}, kBF16{4, 16, 1};
-
-int pointers(__half* q, __half* k, __nv_bfloat16* v) {
-  DLTensor a = describe(q, kF16), b = describe(k, kF16), c = describe(v, kBF16);
-  return flash_ref_attention_fwd(&a, &b, &c, &a, nullptr, nullptr);  // expect: attention-mixed-dtypes
+void lengths(const at::Tensor& x, const at::Tensor& table, const at::Tensor& lengths) {
+  TORCH_CHECK(lengths.scalar_type() == torch::kLong, "lengths must be int64");
+  at::Tensor q = x * torch::ones({3, 4});  // expect: attention-implicit-promotion
+  attend(q, x, x);
 }
 
-struct Batch {
-  __half* q;
-  __nv_bfloat16* k;
-};
-int members(const Batch& batch) {
-  DLTensor a = describe(batch.q, kF16), b = describe(batch.k, kBF16);
-  return flash_ref_attention_fwd(&a, &b, &b, &a, nullptr, nullptr);  // expect: attention-mixed-dtypes
+void after_it(const at::Tensor& x, const at::Tensor& mask) {
+  at::Tensor q = x * torch::ones({3, 4});  // expect: attention-implicit-promotion
+  TORCH_CHECK(mask.scalar_type() == torch::kBool && x.dim() == 4, "mask must be bool");
+  attend(q, x, x);
 }
 
-void casts(const at::Tensor& x) {
-  attend(x.to(torch::kHalf), x.to(torch::kHalf), x.to(torch::kBFloat16));  // expect: attention-mixed-dtypes
+void one_of_two(const at::Tensor& x, const at::Tensor& ids) {
+  TORCH_CHECK(ids.scalar_type() == torch::kLong || ids.scalar_type() == torch::kLong, "ids must be integers");
+  at::Tensor q = x * torch::ones({3, 4});  // expect: attention-implicit-promotion
+  attend(q, x, x);
 }
 
-void options() {
-  const auto half = torch::TensorOptions().dtype(torch::kHalf);
-  const auto other = torch::TensorOptions().dtype(torch::kBFloat16);
-  const auto q = torch::zeros({1, 2}, half);
-  const auto k = torch::zeros({1, 2}, other);  // expect: attention-mixed-dtypes
-  attend(q, k, q);
+void by_local(const at::Tensor& x, const at::Tensor& ids) {
+  const bool is_long = ids.scalar_type() == torch::kLong;
+  TORCH_CHECK(is_long, "ids must be int64");
+  at::Tensor q = x * torch::ones({3, 4});  // expect: attention-implicit-promotion
+  attend(q, x, x);
+}
+
+void by_throw(const at::Tensor& x, const at::Tensor& ids) {
+  if (ids.scalar_type() != torch::kLong) throw 1;
+  at::Tensor q = x * torch::ones({3, 4});  // expect: attention-implicit-promotion
+  attend(q, x, x);
+}
+
+// Whatever x is, the product is float32, which the call takes of nobody.
+void by_table(const at::Tensor& x, const at::Tensor& cosine) {
+  TORCH_CHECK(cosine.scalar_type() == torch::kFloat, "the table must be float32");
+  at::Tensor q = x * cosine.view({3, 4});  // expect: attention-implicit-promotion
+  attend(q, x, x);
+}
+
+void check_lengths(const at::Tensor& lengths) {
+  TORCH_CHECK(lengths.scalar_type() == torch::kLong, "lengths must be int64");
+}
+
+void by_function(const at::Tensor& x, const at::Tensor& lengths) {
+  check_lengths(lengths);
+  at::Tensor q = x * torch::ones({3, 4});  // expect: attention-implicit-promotion
+  attend(q, x, x);
 }

@@ -95,6 +95,18 @@ class WholeProgram(project.Case):
             self.assertEqual((linked.returncode, linked.stdout), (3, whole.stdout))
         self.assertEqual(self.found("--link", "model.sum", status=0), [])
 
+    def test_a_summary_that_is_older_than_its_source_is_named(self):
+        self.write(h__h=WIDEN.replace("at::Tensor widen", "inline at::Tensor widen"), a__cpp='#include "h.h"\n' + ROTATE.split("\n", 1)[1])
+        self.compiled("a.cpp")
+        self.assertEqual(self.lint("-p", "build", "--emit-summary", "a.sum", "a.cpp").returncode, 0)
+        self.assertEqual(self.lint("--link", "a.sum").stderr, "")
+        self.write(h__h=KEEP.replace("at::Tensor widen", "inline at::Tensor widen"))
+        run = self.lint("--link", "a.sum")
+        self.assertEqual((run.returncode, run.stderr),
+                         (1, "dtype-lint: note: 'a.sum' was written before 'h.h' was changed; write it again with --emit-summary\n"))
+        (self.folder / "h.h").unlink()
+        self.assertEqual(self.lint("--link", "a.sum").stderr, "", "linked where the sources are not")
+
     def test_what_a_summary_rests_on_is_told_to_make(self):
         self.write(contracts__json='{"schema": "dtype-guard/contracts/1", "library": "m", "apis": [{"name": "mine", "kind": '
                    '"attention", "spellings": ["mine"], "operands": [{"role": "q", "argument": 0, "accepts": ["half"]}]}]}')
@@ -132,9 +144,9 @@ class WholeProgram(project.Case):
                 self.assertIn(word, run.stderr)
 
 
-        refused("", "is not a summary", "dtype-lint summary 2")
+        refused("", "is not a summary", "dtype-lint summary 3")
         refused("int main() {}\n", "is not a summary")
-        refused(good.replace("summary 2", "summary 0", 1), "format 0", "--emit-summary")
+        refused(good.replace("summary 3", "summary 0", 1), "format 0", "--emit-summary")
         refused(good[:len(good) // 2], "damaged")
         refused(good.replace("return", "retarn", 1), "damaged", "checksum")
         refused(good + good, "damaged")

@@ -1,7 +1,12 @@
 // nvcc's command lines in Clang's words.
 #include "analyzer/clang/nvcc.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
 
 #include "analyzer/clang/front_end.h"
 #include "tests/catch.h"
@@ -51,7 +56,7 @@ TEST_CASE("of many architectures the newest, with all its features") {
   CHECK(newest({"--generate-code=arch=compute_80,code=[compute_80,sm_80]", "-gencode",
                 "arch=compute_90,code=sm_90"}) == "--cuda-gpu-arch=sm_90");
   CHECK(newest({"-arch=sm_90", "-gencode=arch=compute_90a,code=sm_90a"}) == "--cuda-gpu-arch=sm_90a");
-  CHECK(newest({"-gencode=arch=compute_100f,code=sm_100f", "-arch", "sm_100"}) == "--cuda-gpu-arch=sm_100f");
+  CHECK(newest({"-gencode=arch=compute_100f,code=sm_100f", "-arch", "sm_90a"}) == "--cuda-gpu-arch=sm_100");
   CHECK(translated({"-arch=native", "-gencode=arch=compute_999,code=sm_999"}).empty());
 }
 
@@ -63,6 +68,26 @@ TEST_CASE("a CUDA source is parsed once, for the host, whatever compiled it") {
     CHECK(std::count(command.begin(), command.end(), "-x") == 1);
   }
   CHECK_FALSE(has(adjusted_command({"/p", "/p/a.cpp", {"nvcc", "a.cpp"}}, {}), "--cuda-host-only"));
+}
+
+TEST_CASE("the folders of the toolkit that nvcc finds by itself") {
+  namespace fs = std::filesystem;
+  const fs::path toolkit = fs::temp_directory_path() / ("toolkit-" + std::to_string(::getpid()));
+  fs::create_directories(toolkit / "include" / "cccl");
+  std::ofstream(toolkit / "include" / "cuda_runtime.h") << "\n";
+  const std::string nvcc = toolkit / "bin" / "nvcc";
+  const std::string libraries = toolkit / "include" / "cccl";
+  const Words cuda = adjusted_command({"/p", "/p/a.cu", {nvcc, "a.cu"}}, {});
+  CHECK(has(cuda, libraries));
+  CHECK(has(cuda, "--cuda-path=" + toolkit.string()));
+  CHECK(has(adjusted_command({"/p", "/p/a.cu", {"g++", "--cuda-path=" + toolkit.string(), "a.cu"}}, {}),
+            libraries));
+  const Words host = adjusted_command({"/p", "/p/a.cpp", {nvcc, "a.cpp"}}, {});
+  CHECK(has(host, libraries));
+  CHECK(has(host, toolkit / "include"));
+  fs::remove_all(toolkit / "include" / "cccl");
+  CHECK_FALSE(has(adjusted_command({"/p", "/p/a.cu", {nvcc, "a.cu"}}, {}), libraries));
+  fs::remove_all(toolkit);
 }
 
 }  // namespace dtype_guard::clang_front_end

@@ -25,6 +25,9 @@ TEST_CASE("an expression is taken only from the text that it was made from") {
   CHECK(expression_at("  q *\n w;", each) == "q *\n w");
   CHECK_FALSE(expression_at("  q +\n w;", each));
   CHECK_FALSE(expression_at("  q", each));
+  each.range = {0, 1, 3, 3, 3};
+  each.text = "q * # 1 w";
+  CHECK_FALSE(expression_at("  q *\n# 1\n w;", each));
   each.text = std::string(120, 'x');
   each.range = {0, 1, 1, 1, 131};
   CHECK(expression_at(std::string(130, 'x'), each));  // the rest of the text was cut off
@@ -52,6 +55,10 @@ TEST_CASE("the arguments of a call as they are written") {
   CHECK(written("f(a, b)") == std::vector<std::string>{"a", "b"});
   CHECK(written("x.f(g(a, b), {c, d} , \"e,f\")") ==
         std::vector<std::string>{"g(a, b)", "{c, d}", "\"e,f\""});
+  CHECK(written("f(/*q, k*/ a /*)*/, b)  // c, \n") == std::vector<std::string>{});
+  CHECK(written("f(/*q, (k*/ a /*)*/, // it's\n b)") == std::vector<std::string>{"a", "b"});
+  CHECK(written("f(1'000, 'a', 0xA'B, \"//\")") ==
+        std::vector<std::string>{"1'000", "'a'", "0xA'B", "\"//\""});
   CHECK(written("v{a}") == std::vector<std::string>{"a"});
   CHECK(written("f").empty());
   CHECK(written("f(a").empty());

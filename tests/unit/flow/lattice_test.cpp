@@ -24,6 +24,9 @@ std::vector<Value> samples(SymbolSets& symbols) {
   truth_here.source = 9;
   Alternative other = truth_here;
   other.source = 10;
+  std::vector<Alternative> ways;
+  for (OriginId origin = 10; origin < 10 + kMaxAlternatives; ++origin)
+    ways.push_back(Alternative::tensor(Dtype::kFloat32, Rank::exactly(2), origin, origin));
   std::vector<Value> out = {Value(),
                             Value(half),
                             Value(tagged),
@@ -35,6 +38,7 @@ std::vector<Value> samples(SymbolSets& symbols) {
                             Value::unknown(),
                             Value::none(),
                             Value({half, wide}),
+                            Value(ways),
                             Value({tagged, again}),
                             Value(Alternative::integer(3)),
                             Value(Alternative::a_dtype(Dtype::kBFloat16))};
@@ -67,6 +71,18 @@ TEST_CASE("more than eight alternatives are everything, for good") {
   REQUIRE(value.single());
   CHECK(value.single()->kind == Alternative::Kind::kTop);
   CHECK(join(value, Value::none(), symbols) == value);
+}
+
+TEST_CASE("of tensors from more places than are told apart the dtypes are kept") {
+  SymbolSets symbols;
+  Value value(Alternative::tensor(Dtype::kFloat16, Rank::exactly(2)));
+  for (OriginId origin = 20; origin > 1; --origin)
+    value =
+        join(value, Value(Alternative::tensor(Dtype::kFloat32, Rank::exactly(2), origin, origin)), symbols);
+  REQUIRE(value.size() == 2);
+  CHECK(value.begin()->dtype == Dtype::kFloat16);
+  CHECK(value.alternatives().back().dtype == Dtype::kFloat32);
+  CHECK(value.alternatives().back().origin == 2);
 }
 
 TEST_CASE("a join that says the same keeps the identity of its first side") {

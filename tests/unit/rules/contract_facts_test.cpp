@@ -38,8 +38,9 @@ TEST_CASE(
 }
 
 TEST_CASE("lengths, tables of blocks and positions are integers") {
-  const std::set<std::string> indices = {"cu_seqlens_q", "cu_seqlens_k",    "seqlens_k",  "seqused_k",
-                                         "leftpad_k",    "cache_batch_idx", "block_table"};
+  const std::set<std::string> indices = {"cu_seqlens_q",     "cu_seqlens_k",    "seqlens_k",   "seqused_k",
+                                         "leftpad_k",        "cache_batch_idx", "block_table", "seqused_q",
+                                         "cu_seqlens_k_new", "seqlens_rotary"};
   for (const Api& api : builtin_contracts().apis) {
     for (const Operand& operand : api.operands) {
       CAPTURE(operand_of(api, operand));
@@ -144,4 +145,16 @@ TEST_CASE("flex_attention took keys and values of other dtypes, and autocast, la
   CHECK(old.autocast_at("cuda", "2.6") == AutocastBehaviour::kAsIs);
   CHECK(now.autocast_at("cuda", "2.13") == AutocastBehaviour::kRecasts);
   CHECK(now.autocast_at("mps", "2.13") == AutocastBehaviour::kAsIs);
+}
+
+TEST_CASE("both halves that are rotated, and both results, are like the first") {
+  for (const Api& api : builtin_contracts().apis) {
+    if (api.name != "rotary_emb.apply_rotary") continue;
+    std::map<std::string, std::string> like;
+    for (const Operand& operand : api.operands) like[operand.role] = operand.same_as;
+    CHECK(like["x2"] == "x");
+    CHECK(like["out2"] == "out");
+    return;
+  }
+  FAIL("no contract of rotary_emb.apply_rotary");
 }

@@ -53,6 +53,25 @@ using Said = std::vector<std::string>;
 
 }  // namespace
 
+TEST_CASE("a suppression of any rule that the finding breaks holds") {
+  Report report = report_with_one("a.cpp");
+  report.findings[0].also_rules = {"attention-unsupported-dtype"};
+  const auto hidden = [&](const std::string& rule) {
+    const Report done = applied(report, {{"a.cpp", "\n q * s;  // NOLINT(dtype-" + rule + "): why\n"}});
+    return done.findings.at(0).suppression.has_value() && done.findings.size() == 1;
+  };
+  CHECK(hidden("attention-unsupported-dtype"));
+  CHECK(hidden("attention-mixed-dtypes"));
+  CHECK_FALSE(hidden("discarded-cast"));
+}
+
+TEST_CASE("a glob over the names of all checks hides what it fits, as in clang-tidy") {
+  CHECK(outcome("\n q * s;  // NOLINT(*-mixed-dtypes, bugprone-*): measured\n") == Said{"hidden: measured"});
+  CHECK(outcome("\n q * s;  // NOLINT(d*pe-a*): measured\n") == Said{"hidden: measured"});
+  CHECK(outcome("\n q * s;  // NOLINT(*-mixed, attention*)\n") == Said{"shown"});
+  CHECK(outcome("// NOLINTBEGIN(*-dtypes)\n q * s;\n // NOLINTEND(*-dtypes)\n") == Said{"hidden: "});
+}
+
 TEST_CASE("NOLINT with our rule and a reason hides on the promoting line and on the call") {
   CHECK(outcome("\n q * s;  // NOLINT(dtype-attention-mixed-dtypes): measured\n") ==
         Said{"hidden: measured"});
