@@ -79,7 +79,7 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
 }
 
 // An operator in place gave the tensor other dimensions: all handles on it have them.
-void Engine::forget_rank(State& state, const Value& tensor, int depth) {
+void Engine::set_rank(State& state, const Value& tensor, const Rank& now, int depth) {
   const Value before = tensor;
   Alternatives open;
   bool changed = false;
@@ -89,10 +89,10 @@ void Engine::forget_rank(State& state, const Value& tensor, int depth) {
       const Location place{each.object, each.kind == Kind::kHandle ? HeapObject::kContents : each.key};
       const HeapObject* object = state.find(place.object);
       const auto cell = object ? object->cells.find(place.key) : Cells::const_iterator();
-      if (object && cell != object->cells.end()) forget_rank(state, Value(cell->second), depth + 1);
+      if (object && cell != object->cells.end()) set_rank(state, Value(cell->second), now, depth + 1);
     }
-    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == Rank{})) {
-      each.rank = {};
+    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == now)) {
+      each.rank = now;
       changed = true;
     }
     open.push_back(each);
