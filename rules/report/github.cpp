@@ -16,6 +16,7 @@ namespace dtype_guard {
 namespace {
 
 constexpr std::size_t kPerLevel = 10;
+constexpr std::size_t kFailures = 3;
 
 std::string_view command(Level level) {
   switch (level) {
@@ -83,6 +84,18 @@ std::string message(const Finding& finding) {
 void write_github(std::ostream& out, const Report& report) {
   std::array<std::size_t, 3> shown{};
   std::size_t unseen = 0;
+  // First, so that nobody takes what follows for all; some findings are to be seen as well.
+  for (const NotAnalysed& entry : report.not_analysed) {
+    const std::string why = entry.reason + (entry.detail.empty() ? "" : ": " + entry.detail);
+    std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));
+    if (is_failure(entry) && errors < kFailures) {
+      ++errors;
+      fmt::print(out, "::error file={},title=not analysed::{}\n", escaped(entry.file, true),
+                 escaped(why, false));
+    } else {
+      fmt::print(out, "{}: not analysed: {}\n", printable(entry.file), printable(why));
+    }
+  }
   for (const Finding* finding : by_harm(report)) {
     if (!is_open(*finding)) continue;
     std::size_t& of_level = shown.at(static_cast<std::size_t>(finding->level));
@@ -93,17 +106,6 @@ void write_github(std::ostream& out, const Report& report) {
     ++of_level;
     fmt::print(out, "::{} {}::{}\n", command(finding->level), properties(*finding),
                escaped(message(*finding), false));
-  }
-  for (const NotAnalysed& entry : report.not_analysed) {
-    const std::string why = entry.reason + (entry.detail.empty() ? "" : ": " + entry.detail);
-    std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));
-    if (is_failure(entry) && errors < kPerLevel) {
-      ++errors;
-      fmt::print(out, "::error file={},title=not analysed::{}\n", escaped(entry.file, true),
-                 escaped(why, false));
-    } else {
-      fmt::print(out, "{}: not analysed: {}\n", printable(entry.file), printable(why));
-    }
   }
   // What is gone is a line of the log: an annotation would look like a finding.
   for (const Finding& finding : report.findings) {
