@@ -143,6 +143,15 @@ flow::ValueId FunctionLowering::converted(const clang::CastExpr* cast) {
       }
       return value(inner);
     }
+    case clang::CK_IntegralToBoolean: {  // if (x.dim())
+      const auto* asked = llvm::dyn_cast<clang::CXXMemberCallExpr>(stripped(inner));
+      const clang::CXXMethodDecl* method = asked ? asked->getMethodDecl() : nullptr;
+      const bool counts = method && method->getIdentifier() && method->getName() == "dim";
+      const ValueId number = value(inner);
+      if (!counts) return number;
+      const ValueId zero = builder_.constant(std::int64_t{0});
+      return builder_.op("ne", {{"self", number}, {"other", zero}});
+    }
     default:
       return value(inner);
   }

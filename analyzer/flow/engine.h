@@ -211,7 +211,7 @@ class Engine {
   void prove_ranks(const Operator& op, const Instruction& instruction, State& state);
   // False when it contradicts what is known.
   bool learn(State& state, const Value& tensor, const Rank& interval);
-  void forget_rank(State& state, const Value& tensor, int depth = 0);
+  void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
   bool refine_count(State& state, const Instruction& comparison, bool wanted);
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
   RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);

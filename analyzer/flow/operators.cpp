@@ -64,7 +64,13 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (!op) return unknown_call(activation, instruction, state);
   prove_ranks(*op, instruction, state);
   if (op->in_place) {  // its own dtype stays
-    if (changes_rank(*op)) forget_rank(state, argument(state, instruction, 0));
+    if (changes_rank(*op)) {
+      // What the operands have together is what out= has then.
+      const bool together = op->rank == RankRule::kBroadcast;
+      const Rank now =
+          together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
+      set_rank(state, argument(state, instruction, 0), now);
+    }
     return argument(state, instruction, 0);
   }
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);

@@ -53,7 +53,7 @@ RankInputs Engine::rank_inputs(const Instruction& instruction, State& state) {
 Rank Engine::length(const State& state, const Value& list) {
   const Alternative* one = list.single();
   if (!one) return {};
-  if (one->kind == Kind::kNumber && !one->has_number) return known_rank(state.ranks, one->rank);
+  if (is_list_of_sizes(*one)) return known_rank(state.ranks, one->rank);
   if (!is_container(state, list) || !state.find(one->object)->rest.is_bottom()) return {};
   return Rank::exactly(static_cast<std::int64_t>(elements(state, list).size()));
 }
@@ -79,7 +79,7 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
 }
 
 // An operator in place gave the tensor other dimensions: all handles on it have them.
-void Engine::forget_rank(State& state, const Value& tensor, int depth) {
+void Engine::set_rank(State& state, const Value& tensor, const Rank& now, int depth) {
   const Value before = tensor;
   Alternatives open;
   bool changed = false;
@@ -89,10 +89,10 @@ void Engine::forget_rank(State& state, const Value& tensor, int depth) {
       const Location place{each.object, each.kind == Kind::kHandle ? HeapObject::kContents : each.key};
       const HeapObject* object = state.find(place.object);
       const auto cell = object ? object->cells.find(place.key) : Cells::const_iterator();
-      if (object && cell != object->cells.end()) forget_rank(state, Value(cell->second), depth + 1);
+      if (object && cell != object->cells.end()) set_rank(state, Value(cell->second), now, depth + 1);
     }
-    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == Rank{})) {
-      each.rank = {};
+    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == now)) {
+      each.rank = now;
       changed = true;
     }
     open.push_back(each);
@@ -106,7 +106,8 @@ bool Engine::refine_count(State& state, const Instruction& comparison, bool want
   for (const std::size_t side : {0, 1}) {
     const Alternative* counted = argument(state, comparison, side).single();
     const Alternative* with = argument(state, comparison, 1 - side).single();
-    const bool numbers = counted && with && counted->kind == Kind::kNumber && with->kind == Kind::kNumber;
+    const bool numbers = counted && with && counted->kind == Kind::kNumber && with->kind == Kind::kNumber &&
+                         !is_list_of_sizes(*counted);
     if (!numbers || counted->has_number || !counted->rank.symbol || !with->has_number) continue;
     const std::string_view name = comparison.name;
     const auto known = interval(side == 0 ? name : exchanged(name), with->number, wanted);
@@ -169,8 +170,10 @@ Alternative Engine::dimensions_asked(std::string_view question, const Instructio
   }
   const Alternatives of = of_list ? Alternatives{} : tensors(state, asked);
   const bool one = of.size() == 1 && of[0].kind == Kind::kTensor && !of[0].rank.wrapped;
-  number.rank = of_list ? length(state, asked) : one ? of[0].rank : Rank{};
-  if (counts && number.rank.is_exact()) return Alternative::integer(number.rank.min);
+  const Rank rank = of_list ? length(state, asked) : one ? of[0].rank : Rank{};
+  if (!counts) return sizes_of(rank);
+  if (rank.is_exact()) return Alternative::integer(rank.min);
+  number.rank = rank;
   return number;
 }
 

@@ -46,4 +46,28 @@ bool learn_rank(RankFacts& facts, const Rank& rank, const Rank& interval) {
   return true;
 }
 
+namespace {
+constexpr std::int64_t kListMark = 1;  // of a number that is not known, which has 0
+}
+
+Alternative sizes_of(const Rank& rank) {
+  Alternative out = Alternative::integer(std::nullopt);
+  out.number = kListMark;
+  out.rank = rank;
+  return out;
+}
+
+bool is_list_of_sizes(const Alternative& each) {
+  return each.kind == Alternative::Kind::kNumber && !each.has_number && each.number == kListMark;
+}
+
+Value without_length(const Value& value) {
+  if (std::none_of(value.begin(), value.end(), is_list_of_sizes)) return value;
+  std::vector<Alternative> out = value.alternatives();
+  for (Alternative& each : out) {
+    if (is_list_of_sizes(each)) each.rank = {};
+  }
+  return Value(std::move(out));
+}
+
 }  // namespace dtype_guard::flow

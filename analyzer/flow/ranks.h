@@ -20,4 +20,10 @@ Rank known_rank(const RankFacts& facts, Rank rank);
 // Adds that `rank` is in that interval. False when that contradicts what is proved, which then stays.
 bool learn_rank(RankFacts& facts, const Rank& rank, const Rank& interval);
 
+// A tensor's sizes: a number of them that is not known, or as many as `rank` says.
+Alternative sizes_of(const Rank& rank);
+bool is_list_of_sizes(const Alternative& each);
+// What is kept in a place may be changed there: how long a list of sizes is is not known then.
+Value without_length(const Value& value);
+
 }  // namespace dtype_guard::flow

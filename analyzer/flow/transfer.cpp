@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/ranks.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -68,7 +69,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(load(activation, instruction, state));
     case Op::kStore: {
       const Target target = resolve(activation, state, instruction.place);
-      write(state, target, stored(activation, instruction, argument(state, instruction, 0)));
+      write(state, target, without_length(stored(activation, instruction, argument(state, instruction, 0))));
       return true;
     }
     case Op::kWrite:

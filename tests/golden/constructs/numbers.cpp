@@ -73,6 +73,11 @@ void ok_rounded_back(const cutlass::half_t* h, int n) {
   }
   attend(out.data(), kHalf, h, kHalf);
 }
+void ok_brain_rounded_back(const __bf16* h, const float* scale, int n) {
+  std::vector<__bf16> out(n);
+  for (int i = 0; i < n; ++i) out[i] = static_cast<__bf16>(h[i] * scale[i]);
+  attend(out.data(), kBrain, h, kBrain);
+}
 void ok_half_arithmetic(const _Float16* h, int n) {
   std::vector<_Float16> out(n);
   _Float16 sum = 0;
@@ -98,6 +103,7 @@ int main(int argc, char**) {
   bad_project(c.data(), argc);
   bad_own_brain(o.data(), argc);
   ok_rounded_back(c.data(), argc);
+  ok_brain_rounded_back(b.data(), scale.data(), argc);
   ok_half_arithmetic(h.data(), argc);
   ok_intended(h.data(), argc);
 }

@@ -119,6 +119,14 @@ void ok_by_a_number(const Tensor& q, const Tensor& table) {
   if (dimensions == 0) attend(q * table.to(at::kFloat), q, q);
   if (dimensions < 3) attend(q, q * table.to(at::kFloat), q);
 }
+void bad_any_dimension(const Tensor& q, const Tensor& table) {
+  if (table.dim()) attend(q * table.to(at::kFloat), q, q);  // expect: attention-mixed-dtypes
+}
+void ok_any_dimension(const Tensor& q, const Tensor& table) {
+  const bool any = table.dim();
+  if (any == 1) attend(q, q, q);
+  if (!any) attend(q * table.to(at::kFloat), q, q);
+}
 static void check(const Tensor& tensor) { TORCH_CHECK(tensor.dim() >= 2); }
 void bad_checked_elsewhere(const Tensor& q, const Tensor& table) {
   check(table);
@@ -153,6 +161,12 @@ void ok_like_another(const Tensor& q, const Tensor& k) {
   attend(q * torch::ones_like(k, at::kFloat), q, q);
   attend(q + at::zeros(k.sizes()), q, q);
   attend(q * q.to(at::kFloat).sum(-1), q, q);
+}
+void ok_sizes_changed(const Tensor& v) {
+  const Tensor q = v.to(at::kHalf).flatten();
+  std::vector<int64_t> sizes = q.sizes().vec();
+  sizes.pop_back();
+  attend(q + at::zeros(sizes), q, q);
 }
 void ok_either(const Tensor& q, const Tensor& k, bool first) {
   const Tensor one = first ? q : k;

@@ -26,6 +26,26 @@ static void ok_instantiation(const Tensor& x) {
   Tensor q = x * ramp<at::Half>(x);
   attend(q, x, x);
 }
+// One body for several dtypes: wrong with one of them, and right with each when the table is of the
+// template's.
+template <class T>
+void scaled_by_table(const Tensor& x) {
+  const Tensor half = x.to(at::kHalf), table = torch::ones({8}, c10::CppTypeToScalarType<T>::value);
+  attend(half * table, half, half);  // expect: attention-implicit-promotion
+}
+void bad_one_of_several_dtypes(const Tensor& x) {
+  scaled_by_table<at::Half>(x);
+  scaled_by_table<float>(x);
+}
+template <class T>
+void scaled_in_its_dtype(const Tensor& x) {
+  const Tensor own = x.to(c10::CppTypeToScalarType<T>::value);
+  attend(own * torch::ones({8}, torch::dtype<T>()), own, own);
+}
+void ok_each_of_several_dtypes(const Tensor& x) {
+  scaled_in_its_dtype<at::Half>(x);
+  scaled_in_its_dtype<at::BFloat16>(x);
+}
 template <bool kCastBack>
 Tensor rotated(const Tensor& x) {
   Tensor out = x * torch::ones({8});  // expect: attention-implicit-promotion

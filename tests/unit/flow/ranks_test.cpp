@@ -84,6 +84,9 @@ TEST_CASE("two tensors of the same rank promote each other") {
   CHECK(product("  %11 = op exp(self=%10)\n"));
   CHECK(product("  %11 = op ones_like(self=%1, dtype=%4)\n"));
   CHECK(product("  %12 = op sizes(self=%1)\n  %11 = op zeros(size=%12, dtype=%4)\n"));
+  CHECK_FALSE(product(
+      "  %12 = op sizes(self=%1)\n  store a, %12\n  %13 = load a\n  %11 = op zeros(size=%13, dtype=%4)\n"));
+  CHECK_FALSE(product("  %12 = op dim(self=%1)\n  %11 = op zeros(size=%12, dtype=%4)\n"));
   CHECK_FALSE(product("  %12 = op sizes(self=%2)\n  %11 = op zeros(size=%12, dtype=%4)\n"));
   CHECK_FALSE(product("  %11 = op ones_like(self=%2, dtype=%4)\n"));
   CHECK_FALSE(product("  %11 = op sum(self=%10, dim=%5)\n"));
