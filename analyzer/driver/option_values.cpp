@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 #include <utility>
 
@@ -116,6 +117,18 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
   for (const ReportTarget& target : options.reports) {
     if (target.file.empty()) continue;
     expect_writable("--format", target.file);
+    if (std::filesystem::exists(target.file) && !std::filesystem::is_regular_file(target.file)) continue;
+    const auto place = [](const std::string& file) {
+      return std::filesystem::absolute(file).lexically_normal();
+    };
+    const auto same = std::find_if(options.reports.begin(), options.reports.end(), [&](const auto& each) {
+      return !each.file.empty() && place(each.file) == place(target.file);
+    });
+    if (&*same != &target) {
+      throw UsageError(
+          fmt::format("--format: '{}' and '{}' are both to be written to '{}'; give each a file of its own",
+                      same->format->name, target.format->name, target.file));
+    }
   }
 }
 

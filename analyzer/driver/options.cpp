@@ -240,6 +240,11 @@ void check_fixes(const Options& options) {
                     "the sources in a run of its own",
                     fixes, other));
   }
+  if (options.fix && !options.write_baseline.empty()) {
+    throw UsageError(
+        "--write-baseline takes what is found as known, so that --fix has nothing to do; run --fix first, "
+        "and --write-baseline in a run of its own");
+  }
   if (!options.export_fixes.empty()) expect_writable("--export-fixes", options.export_fixes);
 }
 

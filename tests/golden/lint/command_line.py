@@ -51,6 +51,15 @@ class CommandLine(unittest.TestCase):
         "}\n"
         "int main() { return kernel(torch::zeros({1, 2, 3, 4}, at::kHalf), torch::zeros({2, 2}, at::kHalf)); }\n")
 
+    def test_options_that_undo_each_other(self):
+        source = self.project(a=self.BAD) / "a.cpp"
+        before = source.read_text()
+        for words, said in ((["--format=json=out", "--format=sarif=./out"], "'json' and 'sarif' are both to be written to './out'"),
+                            (["--fix", "--write-baseline=out"], "--write-baseline takes what is found as known, so that --fix")):
+            self.refused(lint("-p", "build", *words, cwd=self.folder), said)
+            self.assertFalse((self.folder / "out").exists())
+        self.assertEqual(source.read_text(), before)
+
     def test_help_version_and_rules(self):
         self.assertEqual(lint("--help").returncode, 0)
         self.assertIn("Examples:", lint("--help").stdout)
