@@ -126,6 +126,7 @@ class FunctionLowering {
   bool holds_values(const TypeFacts& type) const;
   ValueId referred_to(const Expr* expr, clang::QualType type);
   std::optional<ValueId> descriptor_part(const clang::MemberExpr* part, const Expr* source);
+  flow::ValueId number_of(const clang::Expr* source);  // a constant where it is one
   // Whether a constructor is a holder's own, which decides what is held: it is lowered as a function that
   // gives that.
   bool makes_held(const clang::FunctionDecl* constructor) const;
@@ -265,10 +266,10 @@ class FunctionLowering {
   // In a lambda: the variable that a capture stands for, by name of its field, and whether the field is an
   // address.
   std::map<const clang::ValueDecl*, std::pair<std::string, bool>> captures_;
-  // The last constants that the fields of a DLDataType were set to, and where.
+  // What the fields of a DLDataType were last set to, and where.
   struct DescriptorPart {
     flow::BlockId block = 0;
-    std::optional<std::int64_t> code, bits;
+    flow::ValueId code = 0, bits = 0;
   };
   std::map<std::string, DescriptorPart> descriptors_;
   std::vector<std::vector<Cleanup>> scopes_;

@@ -236,20 +236,22 @@ std::optional<flow::ValueId> FunctionLowering::descriptor_part(const clang::Memb
   if (part->isArrow()) owner = part->getBase()->getType()->getPointeeCXXRecordDecl();
   if (!owner || plain_name(*owner) != "DLDataType") return std::nullopt;
   const std::string field = part->getMemberDecl()->getNameAsString();
-  const auto constant = integer(source);
-  const ValueId assigned = value(source);
+  const ValueId assigned = number_of(source);
   if (field != "code" && field != "bits") return assigned;
   const Lvalue whole =
       part->isArrow() ? Lvalue{{0, value(part->getBase()), {}}, false, false} : lvalue(part->getBase());
   DescriptorPart& known = descriptors_[position(part->getBase()).text];
-  if (known.block != builder_.current()) known = {builder_.current(), std::nullopt, std::nullopt};
-  (field == "code" ? known.code : known.bits) = constant;
-  std::optional<Dtype> dtype;
-  if (known.code && known.bits) {
-    dtype = from_dlpack({static_cast<std::uint8_t>(*known.code), static_cast<std::uint8_t>(*known.bits), 1});
-  }
-  assign(whole, dtype ? dtype_constant(*dtype) : builder_.unknown());
+  if (known.block != builder_.current()) known = {builder_.current(), 0, 0};
+  (field == "code" ? known.code : known.bits) = assigned;
+  const bool whole_is_known = known.code != 0 && known.bits != 0;
+  assign(whole, whole_is_known ? builder_.op("descriptor_dtype", {{"code", known.code}, {"bits", known.bits}})
+                               : builder_.unknown());
   return assigned;
+}
+
+flow::ValueId FunctionLowering::number_of(const Expr* source) {
+  const auto constant = integer(source);
+  return constant ? builder_.constant(*constant) : value(source);
 }
 
 flow::ValueId FunctionLowering::object(const clang::CXXRecordDecl* record,
@@ -308,6 +310,10 @@ flow::ValueId FunctionLowering::init_list(const clang::InitListExpr* expr) {
       return i < expr->getNumInits() ? integer(expr->getInit(i)) : std::nullopt;
     };
     const auto code = part(0), width = part(1), lanes = part(2);
+    if (lanes && *lanes == 1 && (!code || !width)) {
+      const ValueId kind = number_of(expr->getInit(0));
+      return builder_.op("descriptor_dtype", {{"code", kind}, {"bits", number_of(expr->getInit(1))}});
+    }
     if (!code || !width || !lanes) return builder_.unknown();
     const auto dtype = from_dlpack({static_cast<std::uint8_t>(*code), static_cast<std::uint8_t>(*width),
                                     static_cast<std::uint16_t>(*lanes)});

@@ -67,6 +67,18 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
   return Value(Alternative::boolean(known));
 }
 
+// What the code and bits of a DLDataType of one lane say together.
+Value Engine::descriptor_dtype(const Instruction& instruction, const State& state) const {
+  const auto number = [&](std::size_t at) -> std::optional<std::uint8_t> {
+    const Alternative* one = argument(state, instruction, at).single();
+    if (!one || !is_scalar(*one) || !one->has_number || one->number < 0 || one->number > UINT8_MAX) return {};
+    return static_cast<std::uint8_t>(one->number);
+  };
+  const auto code = number(0), bits = number(1);
+  const auto dtype = code && bits ? from_dlpack({*code, *bits, 1}) : std::nullopt;
+  return dtype ? Value(Alternative::a_dtype(*dtype)) : Value::unknown();
+}
+
 // Whether autocast is on, and what it casts to, where that is known.
 std::optional<Value> Engine::autocast_question(const Instruction& instruction, const State& state) const {
   const std::size_t split = instruction.name.find("::");
@@ -83,6 +95,7 @@ std::optional<Value> Engine::autocast_question(const Instruction& instruction, c
 
 std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
                                               State& state) {
+  if (instruction.name == "descriptor_dtype") return descriptor_dtype(instruction, state);
   if (instruction.args.empty()) {
     if (instruction.name == "default_dtype") return Value(Alternative::a_dtype(state.default_dtype));
     if (auto answer = autocast_question(instruction, state)) return answer;

@@ -41,8 +41,28 @@ void by_fields(const at::Tensor& half, bool wide) {
   attend_as(&d, &d);
 }
 
+// The dtype comes in parts, as numbers.
+DLTensor in_parts(void* data, unsigned char code, unsigned char bits) {
+  DLTensor d{};
+  d.data = data;
+  d.dtype = {code, bits, 1};
+  return d;
+}
+
+DLTensor with_bits(void* data, unsigned char bits) {
+  DLTensor d{};
+  d.data = data;
+  d.dtype.code = 2;
+  d.dtype.bits = bits;
+  d.dtype.lanes = 1;
+  return d;
+}
+
 int main() {
   at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf);
+  DLTensor a = in_parts(x.data_ptr(), 2, 16), b = with_bits(x.data_ptr(), 16);
+  attend_as(&a, &a);
+  attend_as(&b, &b);
   DLTensor d{};
   d.data = x.data_ptr<at::Half>();
   d.dtype = {2, 16, 1};
