@@ -138,6 +138,11 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
         std::find_if(out.begin(), out.end(), [&](const Alternative& o) { return o.dtype == each.dtype; });
     if (same == out.end()) out.push_back(each);
   };
+  // An undefined tensor has no dtype to give, and what comes after it gives none in its place: PyTorch
+  // throws.
+  const bool of_nothing = op_.result == ResultRule::kLikeFirst && !inputs_.empty() &&
+                          inputs_.front().alternative->kind == Kind::kNone;
+  if (of_nothing) return out;
   const bool scalars = is_scalar_arithmetic();
   if (rests_on_unknown()) {
     Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank_);

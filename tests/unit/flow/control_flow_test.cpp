@@ -101,6 +101,33 @@ b4:
         1);
 }
 
+TEST_CASE("what is taken of an undefined tensor has no dtype, the index's least of all") {
+  const std::string text = R"IR(
+function f
+  parameter q: tensor
+  parameter flag: number "bool"
+  variables x
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const none
+  store x, %3
+  branch %2 ? b1 : b2
+b1:
+  store x, %1
+  jump b2
+b2:
+  %4 = load x
+  %5 = const int64
+  %6 = alloc number(dtype=%5)
+  %7 = load %6[*]
+  %8 = op select(self=%4, index=%7)
+  %9 = sink flash(q=%1, k=%8, v=%1)
+  return
+)IR";
+  CHECK(findings(text, kBf16) == Found{});
+}
+
 TEST_CASE("a constant condition takes one way") {
   const std::string never =
       "  %10 = const false\n  branch %10 ? b1 : b2\nb1:\n  %11 = op ones(%101)\n  %12 = op mul(%1, %11)\n"
