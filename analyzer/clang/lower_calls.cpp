@@ -269,13 +269,17 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
                               facts(callee->getParamDecl(1)->getType()).kind == TypeKind::kTensor;
     return builder_.op(number_first ? with_number_first(name) : name, {{"self", self}, {"other", other}});
   }
+  const bool compares = kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual;
+  if (compares && operands == 2 && (is_text(first->getType()) || is_text(expr->getArg(1)->getType()))) {
+    const ValueId self = value(first);
+    return builder_.op(name, {{"self", self}, {"other", value(expr->getArg(1))}});
+  }
   Arguments given;
   for (const Expr* each : arguments_of(expr)) {
     if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
       given.push_back({"", value(each)});
   }
   // What is compared with something unknown is still what was asked.
-  const bool compares = kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual;
   return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();
 }
 

@@ -33,11 +33,6 @@ bool is_null(const Expr* expr) {
   return record && record->getName() == "nullopt_t";
 }
 
-bool is_text(const clang::CXXRecordDecl& record) {
-  const llvm::StringRef name = record.getName();
-  return name == "basic_string" || name == "basic_string_view";
-}
-
 std::string module_name(const clang::CXXRecordDecl* record) {
   std::string name = plain_name(*record);
   if (name.ends_with("Impl")) name.resize(name.size() - 4);
@@ -187,8 +182,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       if (copies && (!constructor || constructor->isImplicit() || constructor->isDefaulted())) {
         return copied(arguments[0]);
       }
-      if (is_text(*made.record) && !arguments.empty() &&
-          llvm::isa<clang::StringLiteral>(stripped(arguments[0]))) {
+      if (is_text(type) && !arguments.empty() && llvm::isa<clang::StringLiteral>(stripped(arguments[0]))) {
         return value(arguments[0]);
       }
       return object(made.record, arguments, constructor);

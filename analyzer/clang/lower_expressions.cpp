@@ -45,7 +45,12 @@ flow::ValueId FunctionLowering::value(const clang::Expr* expr) {
   if (expr->getType().isNull()) return builder_.unknown();  // what an error left of an initialiser
   Builder::At here(builder_, position(expr));
   if (auto constant = evaluated(expr)) return builder_.constant(std::move(*constant));
-  if (expr->isGLValue()) return load(lvalue(expr));
+  if (expr->isGLValue()) {
+    const ValueId held = load(lvalue(expr));
+    // Strings change through methods of their own: what a variable that may change holds is not known.
+    const bool may_change = is_text(expr->getType()) && !expr->getType().isConstQualified();
+    return may_change ? builder_.op("compare", {{"", held}}) : held;
+  }
   // Calls that lead to a place without being glvalues: `holder->`, `vector.data()`, get() of a smart pointer.
   if (llvm::isa<clang::CXXOperatorCallExpr, clang::CXXMemberCallExpr>(expr) &&
       (expr->getType()->isPointerType() || facts(expr).kind == TypeKind::kPointer)) {

@@ -232,6 +232,12 @@ bool lists_dtypes(const clang::EnumDecl& decl, const TypeScope& scope) {
 
 }  // namespace
 
+bool is_text(clang::QualType type) {
+  const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  const llvm::StringRef name = record && record->getIdentifier() ? record->getName() : llvm::StringRef();
+  return name == "basic_string" || name == "basic_string_view";
+}
+
 std::optional<Dtype> enumerated_dtype(QualType type, std::int64_t number, const TypeScope& scope) {
   const auto* enumeration = type->getAs<clang::EnumType>();
   const clang::EnumDecl* definition = enumeration ? enumeration->getDecl()->getDefinition() : nullptr;

@@ -57,6 +57,9 @@ TypeFacts classify(clang::QualType type, const TypeScope& scope);
 // What a value of an enumeration of dtypes, ScalarType or a project's own, stands for.
 std::optional<Dtype> enumerated_dtype(clang::QualType type, std::int64_t number, const TypeScope& scope);
 
+// std::string and the views of one.
+bool is_text(clang::QualType type);
+
 // "at::Tensor" for a class or specialisation, without template arguments and inline namespaces.
 std::string plain_name(const clang::NamedDecl& decl);
 // `at::pad` for `at::pad_symint`: ATen's twin whose sizes may be symbolic is the same operator.

@@ -145,7 +145,10 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kBranch: {
         const Value condition = argument(state, instruction, 0);
         const std::optional<bool> known = truth(condition);
-        const SymbolSetId symbols = symbols_of(condition, symbols_);
+        SymbolSetId symbols = symbols_of(condition, symbols_);
+        if (!symbols) {
+          symbols = condition.size() > 1 ? undecided() : symbol(activation.context, &instruction);
+        }
         for (const bool taken : {true, false}) {
           State next = state;
           const ValueId fact = instruction.args[0].value;
@@ -201,6 +204,10 @@ SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
       symbol_ids_.try_emplace({context, site, sub}, static_cast<std::uint32_t>(symbol_ids_.size())).first;
   return symbols_.intern({id->second});
 }
+
+// Decides what has several constants as alternatives, `for (bool up : {false, true})`: one symbol for all
+// such conditions, since any two may ask the same.
+SymbolSetId Engine::undecided() { return symbol(0, nullptr); }
 
 Key Engine::field(const std::string& name) {
   return {Key::Kind::kField,

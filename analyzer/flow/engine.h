@@ -91,6 +91,7 @@ class Engine {
   ContextId context(ContextId parent, const void* site);
   HeapId heap_id(ContextId context, const void* site, int sub = 0);
   SymbolSetId symbol(ContextId context, const void* site, int sub = 0);
+  SymbolSetId undecided();
   Key field(const std::string& name);
   const Value& value(const State& state, ValueId id) const;
   const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;

@@ -26,7 +26,7 @@ std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.fi
 
 OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
                                  const std::vector<ChosenInput>& inputs, std::optional<Dtype> dtype_argument,
-                                 bool stated, Rank rank, Origins& origins, SymbolSets& symbols)
+                                 StatedBy stated, Rank rank, Origins& origins, SymbolSets& symbols)
     : op_(op),
       site_(site),
       inputs_(inputs),
@@ -198,9 +198,11 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
   // A cast that changes nothing in this setting still states what was the setting's choice before.
-  if (inherited && explicit_dtype && stated_ && inherited->alternative->assumed &&
+  if (inherited && explicit_dtype && stated_ != StatedBy::kSetting && inherited->alternative->assumed &&
       !inherited->alternative->origin)
     inherited = nullptr;
+  // What decides among several dtypes decides here, however wide the value was before.
+  if (explicit_dtype && stated_ == StatedBy::kChoice) inherited = nullptr;
   const Dtype before = narrow            ? narrow->alternative->dtype
                        : equal           ? result
                        : inputs_.empty() ? Dtype::kUndefined

@@ -3,6 +3,7 @@
 // disagree.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -26,10 +27,13 @@ struct ChosenInput {
   ValueId value = 0;
 };
 
+// Who says the dtype argument: the precision setting, the code, or what decides among several.
+enum class StatedBy : std::uint8_t { kSetting, kCode, kChoice };
+
 class OperatorResults {
  public:
   OperatorResults(const Operator& op, OperatorSite site, const std::vector<ChosenInput>& inputs,
-                  std::optional<Dtype> dtype_argument, bool stated, Rank rank, Origins& origins,
+                  std::optional<Dtype> dtype_argument, StatedBy stated, Rank rank, Origins& origins,
                   SymbolSets& symbols);
   // Empty when PyTorch throws in every case.
   std::vector<Alternative> evaluate(std::string_view device, std::string_view torch_version,
@@ -50,7 +54,7 @@ class OperatorResults {
   OperatorSite site_;
   const std::vector<ChosenInput>& inputs_;
   std::optional<Dtype> dtype_;
-  bool stated_;  // by the code
+  StatedBy stated_;
   Rank rank_;
   Origins& origins_;
   SymbolSets& symbols_;

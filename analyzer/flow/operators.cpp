@@ -213,7 +213,10 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
     for (const auto& dtype : dtypes) {
       const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
       const bool by_code = dtype ? !dtype->assumed : op.fixed != Dtype::kUndefined;
-      const OperatorResults results(op, site, chosen, stated, by_code, rank, origins_, symbols_);
+      const StatedBy by = !by_code                                       ? StatedBy::kSetting
+                          : dtype && dtypes.size() > 1 && dtype->symbols ? StatedBy::kChoice
+                                                                         : StatedBy::kCode;
+      const OperatorResults results(op, site, chosen, stated, by, rank, origins_, symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
         // A stated dtype settles what was not known of the inputs.

@@ -111,6 +111,8 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     const Value& each = argument(state, instruction, i);
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
     for (const Alternative& one : each) {
+      const HeapObject* object = one.kind == Kind::kObject ? state.find(one.object) : nullptr;
+      if (object) symbols = symbols_.unite(symbols, object->symbols);
       all_scalar = all_scalar && is_scalar(one);
       has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
     }
@@ -128,6 +130,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return Value(std::move(alternatives));
   };
   const auto fact = [&](std::optional<bool> known) {
+    if (!known && !symbols) symbols = all_scalar ? undecided() : symbol(activation.context, &instruction);
     return decided_here(Value(Alternative::boolean(known)));
   };
 
@@ -165,7 +168,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return fact(mixed ? std::nullopt : known);
   }
   if (is_one_of(kComparisons, name) && instruction.args.size() == 2 && !has_tensor) {
-    if (name == "eq" || name == "ne") return decided_here(compare(instruction, state, name == "eq"));
+    if (name == "eq" || name == "ne") return fact(truth(compare(instruction, state, name == "eq")));
     const Alternative* a = argument(state, instruction, 0).single();
     const Alternative* b = argument(state, instruction, 1).single();
     if (a && b && a->has_number && b->has_number)
@@ -175,7 +178,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (is_one_of(kComparisons, name) && instruction.args.size() == 2) {
     // A tensor against none asks whether it is there.
     const Alternative* b = argument(state, instruction, 1).single();
-    if (b && b->kind == Kind::kNone) return decided_here(compare(instruction, state, name == "eq"));
+    if (b && b->kind == Kind::kNone) return fact(truth(compare(instruction, state, name == "eq")));
   }
   if (name == "element_size" || name == "itemsize") {
     const Alternatives of = tensors(state, argument(state, instruction, 0));

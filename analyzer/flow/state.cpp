@@ -31,7 +31,13 @@ Sides drop_differing_guards(std::vector<Guard>& into, const std::vector<Guard>& 
   return out;
 }
 
-// Alternatives that the other side does not have got here under this side's conditions.
+// Of a number or a bool the symbols are what it was computed from, not how it got here.
+bool is_held(const Alternative& each) {
+  return each.kind != Alternative::Kind::kBool && each.kind != Alternative::Kind::kNumber;
+}
+
+// Alternatives that the other side does not have got here under this side's conditions. One that was there
+// under such a condition before may be one that never takes this side: `if (f) q = wide; if (f) q = narrow;`.
 Value tagged(const Value& value, const Value& other, SymbolSetId conditions, SymbolSets& symbols) {
   if (!conditions || value.is_bottom()) return value;
   std::vector<Alternative> out = value.alternatives();
@@ -41,8 +47,10 @@ Value tagged(const Value& value, const Value& other, SymbolSetId conditions, Sym
                                     [&](const Alternative& o) { return same_place_in_order(o, each); });
     if (shared) continue;
     const SymbolSetId more = symbols.unite(each.symbols, conditions);
-    changed = changed || more != each.symbols;
+    const bool decided_twice = is_held(each) && symbols.intersect(each.symbols, conditions) != 0;
+    changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
     each.symbols = more;
+    each.uncertain = each.uncertain || decided_twice;
   }
   return changed ? Value(std::move(out)) : value;
 }

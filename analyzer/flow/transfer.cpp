@@ -119,7 +119,7 @@ Value Engine::constant(const Constant& constant) const {
     Value operator()(bool value) const { return Value(Alternative::boolean(value)); }
     Value operator()(std::int64_t value) const { return Value(Alternative::integer(value)); }
     Value operator()(double) const { return Value(Alternative::real()); }
-    Value operator()(const std::string&) const { return Value(Alternative::of(Kind::kString)); }
+    Value operator()(const std::string& value) const { return Value(Alternative::text(value)); }
     Value operator()(Dtype value) const { return Value(Alternative::a_dtype(value)); }
   };
   return std::visit(Make{}, constant);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <tuple>
 
 #include "analyzer/flow/symbols.h"
@@ -68,6 +69,13 @@ Alternative Alternative::integer(std::optional<std::int64_t> value) {
   out.dtype = Dtype::kInt64;
   out.has_number = value.has_value();
   out.number = value.value_or(0);
+  return out;
+}
+
+Alternative Alternative::text(std::string_view value) {
+  Alternative out = of(Kind::kString);
+  out.has_number = true;
+  out.number = static_cast<std::int64_t>(std::hash<std::string_view>()(value));
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/flow/ir.h"
@@ -64,7 +65,7 @@ struct Alternative {
     kHandle,     // a tensor or buffer that others share: object is its heap cell
     kNumber,     // a Python or C++ number that promotes as a wrapped one; dtype is its category
     kBool,       //
-    kString,     //
+    kString,     // `number` tells one from another
     kDtype,      // a dtype, or options that state one; kUndefined: not known which
     kOptions,    // options that leave the dtype to the default
     kState,      // saved autocast and default dtype: object is an index into the engine's snapshots
@@ -78,7 +79,7 @@ struct Alternative {
   Key key;
   std::uint32_t function = 0;
   bool has_number = false;
-  std::int64_t number = 0;  // of kNumber and kBool
+  std::int64_t number = 0;  // of kNumber, kBool and kString
   OriginId origin = 0;
 
   // Not part of what tells alternatives apart:
@@ -98,6 +99,7 @@ struct Alternative {
   static Alternative boolean(std::optional<bool> value);
   static Alternative integer(std::optional<std::int64_t> value);
   static Alternative real();
+  static Alternative text(std::string_view value);
   static Alternative a_dtype(Dtype dtype);
   static Alternative at(Kind kind, HeapId object, Key key = {});
 };

@@ -52,6 +52,62 @@ void bad_chosen_for_one(const Tensor& q, const Tensor& k, bool half) {
   attend(cast, k, k);
 }
 
+// Wide under a condition and narrow again under the same one.
+struct Upcast {
+  bool up;
+  void ok_restored(Tensor q, const Tensor& v) const {
+    const auto dtype = q.scalar_type();
+    if (up) q = q.to(at::kFloat);
+    q = q * 0.5;
+    if (up) q = q.to(dtype);
+    attend(q, v, v);
+  }
+};
+void ok_restored_if_there(Tensor q, const Tensor& v, const c10::optional<Tensor>& scale) {
+  if (scale.has_value()) q = q * scale->to(at::kFloat).view({1, -1});
+  if (scale.has_value()) q = q.to(v.scalar_type());
+  attend(q, v, v);
+}
+void ok_restored_by_name(Tensor q, const Tensor& v, const std::string& backend) {
+  if (backend == "math") q = q.to(at::kFloat);
+  if (backend != "math") attend(q, v, v);
+}
+void ok_restored_in_both(const Tensor& v) {
+  for (const bool up : {false, true}) Upcast{up}.ok_restored(v, v);
+}
+void bad_restored_by_another(Tensor q, const Tensor& v, bool up, bool down) {
+  if (up) q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (down) q = q.to(v.scalar_type());
+  attend(q, v, v);
+}
+void bad_still_wide(Tensor q, const Tensor& v, bool up) {
+  if (up) q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (up) q = q * 2;
+  attend(q, v, v);
+}
+void bad_by_other_names(Tensor q, const Tensor& v, const std::string& backend, const std::string& mode) {
+  if (backend == "math") q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (mode != "test") attend(q, v, v);
+}
+// A string that is written out decides; one that may have changed does not.
+void ok_named(const Tensor& q, const Tensor& v) {
+  attend(q.to(at::kFloat).to(parsed("fp16")), v.to(at::kHalf), v.to(at::kHalf));
+}
+void bad_named(const Tensor& q, const Tensor& v) {
+  attend(q.to(parsed("fp32")), v, v);  // expect: attention-mixed-dtypes
+}
+void ok_named_by_parts(const Tensor& q, const Tensor& v) {
+  std::string name = "fp";
+  name += "16";
+  attend(q.to(parsed(name)), v.to(at::kHalf), v.to(at::kHalf));
+}
+// What a choice says of all operands says nothing of the promotion before it.
+void ok_promoted_and_configured(const Tensor& x, const std::string& name) {
+  const auto dtype = parsed(name);
+  const Tensor h = x.to(dtype);
+  attend((h * torch::rand({64})).to(dtype), h, h);
+}
+
 // Questions.
 void ok_type_equal(Tensor q, const Tensor& v) {
   q = q * torch::ones({64});
