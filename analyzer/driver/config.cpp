@@ -171,12 +171,14 @@ void inherit_from(Config& config, const Config& outer) {
 
 // The folder whose configuration holds.
 std::string start_folder(const Options& options) {
+  std::error_code error;
   if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
   if (!options.sources.empty() && !options.sources.front().empty()) {
-    return fs::absolute(options.sources.front()).parent_path().string();
+    const fs::path first = fs::absolute(options.sources.front());
+    return fs::is_directory(first, error) ? first.string() : first.parent_path().string();
   }
   const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
-  return fs::is_directory(named) ? named.string() : named.parent_path().string();
+  return fs::is_directory(named, error) ? named.string() : named.parent_path().string();
 }
 
 }  // namespace

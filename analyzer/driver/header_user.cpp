@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
+#include <utility>
 
 namespace dtype_guard::driver {
 
@@ -62,47 +64,66 @@ std::string resolved(const std::string& name, const fs::path& from, const std::v
   return "";
 }
 
-class IncludeSearch {
+// Files and what they include, each file's text read once and each name looked up once for the folders of a
+// command.
+class IncludeGraph {
  public:
-  IncludeSearch(const CompileCommand& command, const std::string& header,
-                const clang_front_end::UserCode& user_code,
-                std::map<std::string, std::vector<std::string>>& names)
-      : folders_(search_folders(command)), header_(header), user_code_(user_code), names_(names) {}
+  IncludeGraph(const WantedFile& wanted, const clang_front_end::UserCode& user_code)
+      : wanted_(wanted), user_code_(user_code) {}
 
-  // The number of steps from the file to the header; more than kLongestChain when it is not reached.
-  int distance(const std::string& from) {
-    std::vector<std::string> level = {from};
-    std::set<std::string> seen = {from};
+  // What is wanted and reached from the command's source, with the number of steps.
+  std::map<std::string, int> reached(const CompileCommand& command) {
+    const std::vector<fs::path> folders = search_folders(command);
+    Edges& edges = edges_[folders];
+    std::map<std::string, int> out;
+    std::vector<std::size_t> level = {number(command.file)};
+    std::vector<bool> seen(names_.size());
+    seen[level.front()] = true;
     for (int steps = 1; steps <= kLongestChain && !level.empty(); ++steps) {
-      std::vector<std::string> next;
-      for (const std::string& file : level) {
-        for (const std::string& found : includes(file)) {
-          if (found == header_) return steps;
-          if (seen.insert(found).second) next.push_back(found);
+      std::vector<std::size_t> next;
+      for (const std::size_t from : level) {
+        for (const std::size_t file : included(from, folders, edges)) {
+          if (seen.size() < names_.size()) seen.resize(names_.size());
+          if (seen[file]) continue;
+          seen[file] = true;
+          next.push_back(file);
+          if (wanted_(names_[file])) out.emplace(names_[file], steps);
         }
       }
       level = std::move(next);
     }
-    return kLongestChain + 1;
-  }
-
- private:
-  std::vector<std::string> includes(const std::string& file) {
-    auto known = names_.find(file);
-    if (known == names_.end()) known = names_.emplace(file, included_names(file)).first;
-    std::vector<std::string> out;
-    for (const std::string& name : known->second) {
-      std::string path = resolved(name, file, folders_);
-      // Other people's headers do not include the user's.
-      if (path == header_ || user_code_.contains(path)) out.push_back(std::move(path));
-    }
     return out;
   }
 
-  std::vector<fs::path> folders_;
-  const std::string& header_;
+ private:
+  using Edges = std::map<std::size_t, std::vector<std::size_t>>;
+
+  std::size_t number(const std::string& file) {
+    const auto [known, fresh] = numbers_.try_emplace(file, names_.size());
+    if (fresh) names_.push_back(file);
+    return known->second;
+  }
+
+  const std::vector<std::size_t>& included(std::size_t from, const std::vector<fs::path>& folders,
+                                           Edges& edges) {
+    const auto [known, fresh] = edges.try_emplace(from);
+    if (!fresh) return known->second;
+    const auto [text, unread] = texts_.try_emplace(from);
+    if (unread) text->second = included_names(names_[from]);
+    for (const std::string& name : text->second) {
+      const std::string path = resolved(name, names_[from], folders);
+      // Other people's headers do not include the user's.
+      if (wanted_(path) || user_code_.contains(path)) known->second.push_back(number(path));
+    }
+    return known->second;
+  }
+
+  const WantedFile& wanted_;
   const clang_front_end::UserCode& user_code_;
-  std::map<std::string, std::vector<std::string>>& names_;
+  std::map<std::string, std::size_t> numbers_;
+  std::vector<std::string> names_;
+  std::map<std::size_t, std::vector<std::string>> texts_;  // the names in #include lines
+  std::map<std::vector<fs::path>, Edges> edges_;
 };
 
 }  // namespace
@@ -124,20 +145,21 @@ bool includes_source(const CompileCommand& command, const clang_front_end::UserC
   });
 }
 
-const CompileCommand* command_that_includes(const std::string& header,
-                                            const std::vector<CompileCommand>& commands,
-                                            const clang_front_end::UserCode& user_code) {
-  std::map<std::string, std::vector<std::string>> names;
-  const CompileCommand* nearest = nullptr;
-  int shortest = kLongestChain + 1;
+HeaderUsers commands_that_include(const WantedFile& wanted, const std::vector<CompileCommand>& commands,
+                                  const clang_front_end::UserCode& user_code) {
+  IncludeGraph graph(wanted, user_code);
+  std::map<std::string, std::vector<std::pair<int, const CompileCommand*>>> found;
   for (const CompileCommand& each : commands) {
-    const int distance = IncludeSearch(each, header, user_code, names).distance(each.file);
-    const bool better = distance < shortest || (nearest && distance == shortest && each.file < nearest->file);
-    if (distance > kLongestChain || !better) continue;
-    nearest = &each;
-    shortest = distance;
+    for (const auto& [file, steps] : graph.reached(each)) found[file].emplace_back(steps, &each);
   }
-  return nearest;
+  HeaderUsers users;
+  for (auto& [file, all] : found) {
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.first, a.second->file) < std::tie(b.first, b.second->file);
+    });
+    for (const auto& [steps, command] : all) users[file].push_back(command);
+  }
+  return users;
 }
 
 }  // namespace dtype_guard::driver

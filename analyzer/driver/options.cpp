@@ -65,7 +65,10 @@ void declare(CLI::App& app, Options& options, Written& written) {
         ->delimiter(',')
         ->allow_extra_args(false);
   };
-  app.add_option("SOURCE", options.sources, "Files to check; none: every user source of the compile database")
+  app.add_option(
+         "SOURCE", options.sources,
+         "Files to check; a folder: its sources, and its headers through files that include them; none: "
+         "every user source of the compile database")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
   list(app.add_option("--precision", written.precision,

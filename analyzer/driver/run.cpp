@@ -115,6 +115,7 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
+  scope.carriers = sources.carriers;
   scope.missing = sources.missing;
   for (const auto& [path, text] : sources.texts) scope.texts[sources.user_code.report_name(path)] = text;
   const bool fixing = options.fix || !options.export_fixes.empty();
