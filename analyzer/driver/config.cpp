@@ -13,6 +13,7 @@
 
 #include "analyzer/driver/options.h"
 #include "analyzer/driver/sources.h"
+#include "rules/files/input_file.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
@@ -30,11 +31,14 @@ class Reader {
   explicit Reader(fs::path file) : file_(std::move(file)) {}
 
   Config read(bool& inherit) {
-    std::ifstream in(file_);
-    if (!in) throw UsageError(fmt::format("cannot read the configuration '{}'", file_.string()));
+    const InputFile input = read_input(file_);
+    if (!input.found.empty()) {
+      throw UsageError(
+          fmt::format("cannot read the configuration '{}', which is {}", file_.string(), input.found));
+    }
     json all;
     try {
-      all = json::parse(in, nullptr, true, true);
+      all = json::parse(input.text, nullptr, true, true);
     } catch (const json::exception& error) {
       throw UsageError(fmt::format("{}: not JSON: {}", file_.string(), error.what()));
     }
@@ -200,7 +204,10 @@ Config read_config(const std::string& file) {
 Config find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder).lexically_normal(); !at.empty(); at = at.parent_path()) {
-    if (fs::is_regular_file(at / kConfigName, error)) return read_config((at / kConfigName).string());
+    // One that leads nowhere or is no file was meant to hold.
+    if (fs::exists(fs::symlink_status(at / kConfigName, error))) {
+      return read_config((at / kConfigName).string());
+    }
     if (at == at.root_path()) break;
   }
   return {};

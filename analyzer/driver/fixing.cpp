@@ -13,11 +13,11 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/edited_text.h"
 #include "analyzer/driver/exported_fixes.h"
 #include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
+#include "rules/files/atomic_file.h"
 #include "rules/report/source_files.h"
 
 namespace dtype_guard::driver {

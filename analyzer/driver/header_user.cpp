@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "rules/files/input_file.h"
+
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
@@ -22,6 +24,7 @@ constexpr int kLongestChain = 8;
 // The names in a file's #include lines.
 std::vector<std::string> included_names(const std::string& file) {
   std::vector<std::string> names;
+  if (!not_a_file(file).empty()) return names;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     std::size_t at = line.find_first_not_of(" \t");

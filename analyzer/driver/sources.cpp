@@ -13,6 +13,7 @@
 
 #include "analyzer/driver/header_user.h"
 #include "analyzer/driver/named_sources.h"
+#include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
 
@@ -191,7 +192,9 @@ void drop_equal_commands(SourceList& list, const Options& options) {
 }  // namespace
 
 std::string cmake_source_folder(const std::string& database) {
-  std::ifstream cache(fs::path(database) / "CMakeCache.txt");
+  const fs::path file = fs::path(database) / "CMakeCache.txt";
+  if (!not_a_file(file).empty()) return {};
+  std::ifstream cache(file);
   constexpr std::string_view kKey = "CMAKE_HOME_DIRECTORY:INTERNAL=";
   for (std::string line; std::getline(cache, line);) {
     if (line.starts_with(kKey)) return line.substr(kKey.size());

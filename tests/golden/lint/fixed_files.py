@@ -1,0 +1,116 @@
+"""What --fix does to the file that it edits: hard links, links, mode, owner and attributes stay, and nothing is left half."""
+import os
+import shutil
+import subprocess
+
+import project
+
+BAD = "at::Tensor a(at::Tensor x) {\n  x.to(at::kHalf);\n  return x;\n}\n"
+FIXED = BAD.replace("  x.to", "  x = x.to")
+
+
+class FixedFiles(project.Case):
+    def setUp(self):
+        super().setUp()
+        self.write(a__cpp=BAD)
+        self.compiled("a.cpp")
+        self.file = self.folder / "a.cpp"
+
+    def fix(self, status=0):
+        run = self.lint("-p", "build", "--fix")
+        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+        self.assertEqual([p.name for p in self.folder.rglob("*.tmp")], [])
+        return run
+
+    def test_a_hard_link_stays_one(self):
+        other = self.scratch / "other.cpp"
+        os.link(self.file, other)
+        before = self.file.stat().st_ino
+        self.fix()
+        self.assertEqual((self.file.read_text(), other.read_text()), (FIXED, FIXED))
+        self.assertEqual((self.file.stat().st_ino, self.file.stat().st_nlink), (before, 2))
+        self.write(long__cpp=BAD + "// " + "x" * 200_000 + "\n")
+        os.link(self.folder / "long.cpp", self.scratch / "long.cpp")
+        baseline = self.scratch / "b.json"
+        baseline.write_text("x" * 10_000)
+        os.link(baseline, self.scratch / "c.json")
+        self.assertEqual(self.lint("-p", "build", "--write-baseline", baseline).returncode, 0)
+        self.assertTrue((self.scratch / "c.json").read_text().endswith("}\n"), "a shorter text leaves nothing of a longer one")
+
+    def test_links_and_mode(self):
+        real = self.folder / "real"
+        real.mkdir()
+        self.file.rename(real / "r.cpp")
+        self.file.symlink_to("real/r.cpp")
+        (real / "r.cpp").chmod(0o640)
+        self.fix()
+        self.assertTrue(self.file.is_symlink())
+        self.assertEqual((real / "r.cpp").read_text(), FIXED)
+        self.assertEqual((real / "r.cpp").stat().st_mode & 0o7777, 0o640)
+
+    def test_attributes_stay(self):
+        try:
+            os.setxattr(self.file, "user.note", b"kept")
+        except OSError:
+            self.skipTest("this file system has no attributes")
+        self.fix()
+        self.assertEqual((self.file.read_text(), os.getxattr(self.file, "user.note")), (FIXED, b"kept"))
+
+    def test_the_owner_stays(self):
+        if os.geteuid() != 0 or not shutil.which("setpriv"):
+            self.skipTest("only root gives files away")
+        self.scratch.chmod(0o777)
+        os.chown(self.file, 12345, 12346)
+        self.fix()
+        self.assertEqual((self.file.stat().st_uid, self.file.stat().st_gid), (12345, 12346))
+        # One of a group edits what belongs to another.
+        self.write(a__cpp=BAD)
+        self.file.chmod(0o664)
+        os.chown(self.folder, 65534, 12346)
+        program = shutil.copy(project.LINT, self.scratch / "dtype-lint")
+        shutil.copy(project.TORCH, self.scratch / "torch.h")
+        self.entries[0]["command"] = self.entries[0]["command"].replace(project.TORCH, str(self.scratch / "torch.h"))
+        self.compiled()
+        run = subprocess.run(["setpriv", "--reuid=65534", "--regid=12346", "--clear-groups", program, "-p", "build", "--fix"],
+                             cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
+                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "nobody")})
+        if "own headers" in run.stderr:
+            self.skipTest("Clang's headers are out of reach")
+        self.assertEqual((run.returncode, self.file.read_text()), (0, FIXED), run.stdout + run.stderr)
+        self.assertEqual((self.file.stat().st_uid, self.file.stat().st_gid), (12345, 12346))
+        self.assertEqual([p.name for p in self.folder.rglob("*.tmp")], [])
+
+    def test_a_full_disk(self):
+        place = self.scratch / "small"
+        place.mkdir()
+        if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", place], check=False,
+                                               capture_output=True).returncode != 0:
+            self.skipTest("no file system of 64 KiB can be mounted")
+        self.addCleanup(subprocess.run, ["umount", place], check=True)
+        self.file.rename(place / "s.cpp")
+        os.link(place / "s.cpp", place / "t.cpp")
+        (self.folder / "in").symlink_to(place)
+        self.entries.clear()
+        self.compiled("s.cpp", directory=place, flags=f"-I{self.folder}")
+        shutil.copy(self.folder / "attention.h", place)
+        (place / ".dtype-lint.json").write_text("{}")
+        text = BAD + "//" + "x" * (4096 - len(BAD) - 4) + "\n"  # one more byte is one more page
+        (place / "s.cpp").write_text(text)
+        with open(place / "filler", "wb") as filler:
+            try:
+                while True:
+                    filler.write(b"x" * 4096)
+                    filler.flush()
+            except OSError:
+                pass
+        for links in (2, 1):
+            run = self.lint("-p", "build", "--fix")
+            self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+            self.assertIn("No space left on device", run.stderr)
+            self.assertEqual((place / "s.cpp").read_text(), text)
+            self.assertEqual((place / "s.cpp").stat().st_nlink, links)
+            (place / "t.cpp").unlink(missing_ok=True)
+        self.assertEqual(list(place.glob("*.tmp")), [])
+
+
+project.main()
