@@ -20,20 +20,48 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Ctrl-C waits until the file has its name.
+constexpr std::array<int, 3> kEnding = {SIGINT, SIGTERM, SIGHUP};
+
+// How many threads are writing, and the signal that is to end the process after them. A thread that begins
+// counts itself before it looks for a signal, and the handler notes the signal before it looks at the count:
+// one of them sees the other.
+std::atomic<int> writing = 0;
+std::atomic<int> ending = 0;
+
+void die_of(int signal) {
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void end_when_written(int signal) {
+  ending = signal;
+  if (writing == 0) die_of(signal);
+}
+
+// Ctrl-C waits until the file has its name, whichever thread gets it.
 class SignalsHeld {
  public:
   SignalsHeld() {
     sigset_t held;
     sigemptyset(&held);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&held, signal);
+    for (const int signal : kEnding) sigaddset(&held, signal);
     pthread_sigmask(SIG_BLOCK, &held, &before_);
+    ++writing;
+    if (ending == 0) return;
+    leave();
+    while (true) ::pause();  // until the others are done
   }
-  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  ~SignalsHeld() { leave(); }
   SignalsHeld(const SignalsHeld&) = delete;
   SignalsHeld& operator=(const SignalsHeld&) = delete;
 
  private:
+  void leave() {
+    const bool last = --writing == 0;
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    if (last && ending != 0) die_of(ending);
+  }
+
   sigset_t before_{};
 };
 
@@ -112,13 +140,25 @@ std::string resolved(const std::string& path, struct stat& now, bool& exists) {
 
 }  // namespace
 
+void let_writing_end_before_signals() {
+  for (const int signal : kEnding) {
+    struct sigaction action {};
+    // What nohup ignores stays ignored.
+    if (::sigaction(signal, nullptr, &action) != 0 || action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = end_when_written;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(signal, &action, nullptr);
+  }
+}
+
 std::string write_atomically(const std::string& path, std::string_view text) {
   static std::atomic<unsigned> count = 0;
-  const SignalsHeld held;
   struct stat now {};
   bool exists = false;
   const std::string target = resolved(path, now, exists);
+  // Who reads from a pipe may never go on.
   if (exists && !S_ISREG(now.st_mode)) return write_directly(path, text);
+  const SignalsHeld held;
   if (exists && (now.st_nlink > 1 || has_attributes(target))) return write_in_place(target, text);
   const std::string temporary = fmt::format("{}.{}-{}.tmp", target, ::getpid(), count++);
   const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);

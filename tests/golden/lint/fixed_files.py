@@ -1,7 +1,11 @@
 """What --fix does to the file that it edits: hard links, links, mode, owner and attributes stay, and nothing is left half."""
 import os
+import pathlib
+import select
 import shutil
+import signal
 import subprocess
+import time
 
 import project
 
@@ -78,6 +82,45 @@ class FixedFiles(project.Case):
         self.assertEqual((run.returncode, self.file.read_text()), (0, FIXED), run.stdout + run.stderr)
         self.assertEqual((self.file.stat().st_uid, self.file.stat().st_gid), (12345, 12346))
         self.assertEqual([p.name for p in self.folder.rglob("*.tmp")], [])
+
+    def test_an_interrupt_waits_for_every_thread_that_writes(self):
+        if not shutil.which("strace"):
+            self.skipTest("no strace, which makes renaming slow")
+        names = [f"f{i}.cpp" for i in range(6)]
+        for name in names:
+            (self.folder / name).write_text("int x;\n")
+        self.compiled(*names)
+        cache = self.scratch / "cache"
+        for _ in range(2):
+            shutil.rmtree(cache, ignore_errors=True)
+            run = subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=rename", "-e",
+                                    "inject=rename:delay_enter=800000", project.LINT, "-p", "build", "--jobs", "2"],
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   env={**os.environ, "XDG_CACHE_HOME": str(cache)})
+            while run.poll() is None and not list(cache.rglob("*.tmp")):
+                time.sleep(0.01)
+            if run.poll() is not None:
+                self.skipTest("strace may not trace here")
+            pids = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+            os.kill(int(pids[-1]), signal.SIGINT)
+            run.communicate(timeout=60)
+            self.assertEqual(run.returncode, -signal.SIGINT)
+            self.assertEqual([p.name for p in cache.rglob("*.tmp")], [])
+
+    def test_an_interrupt_does_not_wait_for_who_reads_from_a_pipe(self):
+        self.write(a__cpp="".join(BAD.replace("main", f"m{i}").replace("scores", f"s{i}") for i in range(60)))
+        os.mkfifo(self.folder / "pipe")
+        reader = os.open(self.folder / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        run = subprocess.Popen([project.LINT, "-p", "build", "--format=json=pipe", "--format=html=/dev/null"], cwd=self.folder,
+                               stdout=subprocess.DEVNULL, env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")})
+        while not select.select([reader], [], [], 0.1)[0] or not os.read(reader, 1):
+            self.assertIsNone(run.poll())
+            time.sleep(0.05)
+        time.sleep(0.5)
+        self.assertIsNone(run.poll(), "the report is longer than the pipe holds")
+        run.send_signal(signal.SIGTERM)
+        self.assertEqual(run.wait(20), -signal.SIGTERM)
 
     def test_a_full_disk(self):
         place = self.scratch / "small"
