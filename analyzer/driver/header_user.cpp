@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -55,6 +56,18 @@ std::vector<fs::path> search_folders(const CompileCommand& command) {
   return folders;
 }
 
+// What the command itself includes before the source's first line.
+std::vector<std::string> forced_names(const CompileCommand& command) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < command.arguments.size(); ++i) {
+    const std::string& argument = command.arguments[i];
+    if (argument.starts_with("--include=")) names.push_back(argument.substr(10));
+    const bool apart = argument == "-include" || argument == "--include";
+    if (apart && i + 1 < command.arguments.size()) names.push_back(command.arguments[++i]);
+  }
+  return names;
+}
+
 // As the compiler would find it: beside the file that includes it, or in a folder of the command.
 std::string resolved(const std::string& name, const fs::path& from, const std::vector<fs::path>& folders) {
   std::error_code error;
@@ -82,18 +95,22 @@ class IncludeGraph {
     std::vector<std::size_t> level = {number(command.file)};
     std::vector<bool> seen(names_.size());
     seen[level.front()] = true;
+    std::vector<std::size_t> next;
+    const auto take = [&](std::size_t file, int steps) {
+      if (seen.size() < names_.size()) seen.resize(names_.size());
+      if (seen[file]) return;
+      seen[file] = true;
+      next.push_back(file);
+      if (wanted_(names_[file])) out.emplace(names_[file], steps);
+    };
+    // Looked for where the compiler is started, not beside the source.
+    const std::string start = (fs::path(command.directory) / "any").string();
+    for (const std::size_t file : found(forced_names(command), start, folders)) take(file, 1);
     for (int steps = 1; steps <= kLongestChain && !level.empty(); ++steps) {
-      std::vector<std::size_t> next;
       for (const std::size_t from : level) {
-        for (const std::size_t file : included(from, folders, edges)) {
-          if (seen.size() < names_.size()) seen.resize(names_.size());
-          if (seen[file]) continue;
-          seen[file] = true;
-          next.push_back(file);
-          if (wanted_(names_[file])) out.emplace(names_[file], steps);
-        }
+        for (const std::size_t file : included(from, folders, edges)) take(file, steps);
       }
-      level = std::move(next);
+      level = std::exchange(next, {});
     }
     return out;
   }
@@ -113,18 +130,25 @@ class IncludeGraph {
     if (!fresh) return known->second;
     const auto [text, unread] = texts_.try_emplace(from);
     if (unread) text->second = included_names(names_[from]);
-    for (const std::string& name : text->second) {
-      const std::string path = resolved(name, names_[from], folders);
-      // Other people's headers do not include the user's.
-      if (wanted_(path) || user_code_.contains(path)) known->second.push_back(number(path));
-    }
+    known->second = found(text->second, names_[from], folders);
     return known->second;
+  }
+
+  std::vector<std::size_t> found(const std::vector<std::string>& names, const std::string& from,
+                                 const std::vector<fs::path>& folders) {
+    std::vector<std::size_t> files;
+    for (const std::string& name : names) {
+      const std::string path = resolved(name, from, folders);
+      // Other people's headers do not include the user's.
+      if (wanted_(path) || user_code_.contains(path)) files.push_back(number(path));
+    }
+    return files;
   }
 
   const WantedFile& wanted_;
   const clang_front_end::UserCode& user_code_;
   std::map<std::string, std::size_t> numbers_;
-  std::vector<std::string> names_;
+  std::deque<std::string> names_;                          // which stay where they are
   std::map<std::size_t, std::vector<std::string>> texts_;  // the names in #include lines
   std::map<std::vector<fs::path>, Edges> edges_;
 };

@@ -84,8 +84,14 @@ class NamedSources {
     std::vector<CompileCommand> readable;
     std::copy_if(all_.begin(), all_.end(), std::back_inserter(readable),
                  [](const CompileCommand& each) { return !is_of_another_language(each.file); });
-    const HeaderUsers users = commands_that_include([&](const std::string& file) { return wanted(file); },
-                                                    readable, list_.user_code);
+    HeaderUsers users = commands_that_include([&](const std::string& file) { return wanted(file); }, readable,
+                                              list_.user_code);
+    // What is excluded is read for a file that was named, not for all that a folder holds.
+    for (auto& [file, commands] : users) {
+      if (through_others_.count(file)) continue;
+      std::erase_if(commands, [&](const CompileCommand* each) { return excluded(each->file); });
+    }
+    std::erase_if(users, [](const auto& each) { return each.second.empty(); });
     add_users(users);
     for (const std::string& each : sources) {
       if (!stands_for_something(each, users)) missing(each, sources.size() == 1);

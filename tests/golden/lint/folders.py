@@ -58,10 +58,20 @@ class Folders(project.Case):
         report = self.report("-p", "build", "docs", "a.cpp", status=3)
         self.assertEqual([(n["file"], n["reason"]) for n in report["not_analysed"]], [("docs", "no-command")])
         self.assertEqual(len(report["findings"]), 1)
+        self.assertEqual(self.found("-p", "build", "attention.h", "--exclude", "*.cpp", status=0), [])
         self.assertIn("not excluded", self.lint("-p", "build", ".", "--exclude", "*.cpp").stderr)
         run = self.lint("-p", "build", "--emit-summary", "a.sum", ".")
         self.assertEqual(run.returncode, 2)
         self.assertIn("may be many", run.stderr)
+
+    def test_a_header_that_the_command_includes(self):
+        self.write(inc_in_all__h=INLINE.format("all"), inc_in_deep__h=INLINE.format("deep"), src_in_a__cpp="int a;\n",
+                   inc_in_next__h='#include "deep.h"\n')
+        for flags in ("-include inc/all.h -include inc/next.h", "--include=all.h --include next.h -I inc"):
+            self.entries.clear()
+            self.compiled("src/a.cpp", flags=flags)
+            self.assertEqual(self.found("-p", "build", "inc/all.h", status=1), [(RULE, "inc/all.h", 1)])
+            self.assertEqual(self.found("-p", "build", "inc", status=1), [(RULE, "inc/all.h", 1), (RULE, "inc/deep.h", 1)])
 
     def test_names_through_links(self):
         self.write(src_in_inc_in_h__h=INLINE.format("h"), src_in_a__cpp='#include "inc/h.h"\n' + BAD.format("a"))
