@@ -28,13 +28,19 @@ std::vector<CompileCommand> read_compile_database(const std::string& folder) {
         "flags after --",
         folder));
   }
-  if (const std::string found = not_a_file(file); !found.empty()) {
+  const InputFile input = read_input(file);
+  if (const std::string& found = input.found; !found.empty()) {
     throw CompileDatabaseError(
         fmt::format("{} is {}; a file that CMake wrote was expected", file.string(), found));
   }
+  // Clang's reader would show all of it.
+  if (input.text.find('\0') != std::string::npos) {
+    throw CompileDatabaseError(fmt::format(
+        "{} is not UTF-8 text: it holds NUL bytes, as UTF-16 does; write it in UTF-8", file.string()));
+  }
   std::string problem;
-  const auto database = clang::tooling::JSONCompilationDatabase::loadFromFile(
-      file.string(), problem, clang::tooling::JSONCommandLineSyntax::AutoDetect);
+  const auto database = clang::tooling::JSONCompilationDatabase::loadFromBuffer(
+      input.text, problem, clang::tooling::JSONCommandLineSyntax::AutoDetect);
   if (!database) {
     throw CompileDatabaseError(
         fmt::format("{} is not a compile database: {}; configure the project again to write "

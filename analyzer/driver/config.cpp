@@ -15,6 +15,7 @@
 #include "analyzer/driver/sources.h"
 #include "rules/files/input_file.h"
 #include "rules/text/nearest_name.h"
+#include "rules/text/printable.h"
 
 namespace dtype_guard::driver {
 
@@ -23,6 +24,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr int kDeepest = 64;
 constexpr double kLongest = std::numeric_limits<unsigned>::max();  // seconds
 
 // One file being read: every complaint names it and the member.
@@ -38,7 +40,11 @@ class Reader {
     }
     json all;
     try {
-      all = json::parse(input.text, nullptr, true, true);
+      const auto not_too_deep = [&](int depth, json::parse_event_t, json&) {
+        if (depth <= kDeepest) return true;
+        throw UsageError(fmt::format("{}: nested deeper than {}, as no member is", file_.string(), kDeepest));
+      };
+      all = json::parse(input.text, not_too_deep, true, true);
     } catch (const json::exception& error) {
       throw UsageError(fmt::format("{}: not JSON: {}", file_.string(), error.what()));
     }
@@ -92,8 +98,9 @@ class Reader {
   [[noreturn]] void unknown(const std::string& name, const Members& members) const {
     std::vector<std::string> names;
     for (const auto& each : members) names.push_back(each.first);
-    throw UsageError(fmt::format("{}: unknown member '{}'{}; known are {}", file_.string(), name,
-                                 did_you_mean(name, names), fmt::join(names, ", ")));
+    throw UsageError(fmt::format("{}: unknown member '{}'{}; known are {}", file_.string(),
+                                 printable(name.substr(0, 60)), did_you_mean(name, names),
+                                 fmt::join(names, ", ")));
   }
 
   bool boolean(const json& value) const {
@@ -113,6 +120,7 @@ class Reader {
   }
   void globs(const json& value, const fs::path& folder, std::vector<std::string>& into) const {
     for (const std::string& each : words(value)) {
+      if (each.empty()) wrong(member_, value, "globs; an empty one would leave out everything");
       for (std::string& one : path_patterns(each, folder.string())) into.push_back(std::move(one));
     }
   }
