@@ -6,6 +6,7 @@
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/clang/response_file.h"
+#include "rules/files/input_file.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -14,16 +15,32 @@ namespace fs = std::filesystem;
 std::vector<CompileCommand> read_compile_database(const std::string& folder) {
   const fs::path file = fs::path(folder) / "compile_commands.json";
   std::error_code error;
+  if (fs::is_symlink(file, error) && !fs::exists(file, error)) {
+    throw CompileDatabaseError(
+        fmt::format("{} is a link to '{}', which is not there; configure the project again to write it",
+                    file.string(), fs::read_symlink(file, error).string()));
+  }
   if (!fs::exists(file, error)) {
+    if (error) throw CompileDatabaseError(fmt::format("cannot read {}: {}", file.string(), error.message()));
     throw CompileDatabaseError(fmt::format(
         "no compile_commands.json in '{}'; configure the project with "
         "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON and name its build folder with -p, or give the compiler "
         "flags after --",
         folder));
   }
+  const InputFile input = read_input(file);
+  if (const std::string& found = input.found; !found.empty()) {
+    throw CompileDatabaseError(
+        fmt::format("{} is {}; a file that CMake wrote was expected", file.string(), found));
+  }
+  // Clang's reader would show all of it.
+  if (input.text.find('\0') != std::string::npos) {
+    throw CompileDatabaseError(fmt::format(
+        "{} is not UTF-8 text: it holds NUL bytes, as UTF-16 does; write it in UTF-8", file.string()));
+  }
   std::string problem;
-  const auto database = clang::tooling::JSONCompilationDatabase::loadFromFile(
-      file.string(), problem, clang::tooling::JSONCommandLineSyntax::AutoDetect);
+  const auto database = clang::tooling::JSONCompilationDatabase::loadFromBuffer(
+      input.text, problem, clang::tooling::JSONCommandLineSyntax::AutoDetect);
   if (!database) {
     throw CompileDatabaseError(
         fmt::format("{} is not a compile database: {}; configure the project again to write "

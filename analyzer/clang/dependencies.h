@@ -25,6 +25,7 @@ struct SearchedFolder {
 struct Dependencies {
   std::vector<ReadFile> files;
   std::vector<SearchedFolder> folders;
+  bool refused = false;  // something that is there could not be read: nothing above tells when it can be
 };
 
 }  // namespace dtype_guard::clang_front_end

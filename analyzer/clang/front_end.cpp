@@ -17,6 +17,7 @@
 #include "analyzer/clang/nvcc.h"
 #include "analyzer/clang/parsed_unit.h"
 #include "analyzer/clang/recording_file_system.h"
+#include "analyzer/clang/regular_files.h"
 #include "analyzer/clang/standard_headers.h"
 #include "analyzer/clang/translation_unit.h"
 
@@ -189,7 +190,8 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   for (const auto& [path, text] : given) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   }
-  llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> disk(llvm::vfs::createPhysicalFileSystem().release());
+  const auto disk = llvm::makeIntrusiveRefCnt<RegularFiles>(
+      llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
   auto overlay = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(disk);
   overlay->pushOverlay(memory);
   overlay->setCurrentWorkingDirectory(command.directory);

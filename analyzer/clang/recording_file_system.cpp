@@ -67,9 +67,16 @@ std::string RecordingFileSystem::absolute(const llvm::Twine& path) const {
   return text.str().str();
 }
 
+void RecordingFileSystem::note_failure(std::error_code error) {
+  const bool nothing_there = error == std::errc::no_such_file_or_directory ||
+                             error == std::errc::not_a_directory || error == std::errc::is_a_directory;
+  refused_ = refused_ || !nothing_there;
+}
+
 llvm::ErrorOr<llvm::vfs::Status> RecordingFileSystem::status(const llvm::Twine& path) {
   auto status = ProxyFileSystem::status(path);
   const bool found = static_cast<bool>(status);
+  if (!found) note_failure(status.getError());
   if (!found || status->isRegularFile()) looked_for_.try_emplace(absolute(path), found);
   // Where a folder has a header's name, the header is looked for further on; a file there would be it.
   if (found && status->isDirectory()) folders_.insert(absolute(path));
@@ -87,6 +94,7 @@ llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> RecordingFileSystem::openFileFor
   auto file = ProxyFileSystem::openFileForRead(path);
   const std::string name = absolute(path);
   if (!file) {
+    note_failure(file.getError());
     looked_for_.try_emplace(name, false);
     return file;
   }
@@ -103,6 +111,7 @@ llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> RecordingFileSystem::openFileFor
 
 Dependencies RecordingFileSystem::dependencies() const {
   Dependencies out;
+  out.refused = refused_;
   for (const auto& [path, file] : read_) out.files.push_back(file);
   std::map<std::string, SearchedFolder> folders;
   llvm::vfs::FileSystem& files = getUnderlyingFS();

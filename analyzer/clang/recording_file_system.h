@@ -25,12 +25,14 @@ class RecordingFileSystem : public llvm::vfs::ProxyFileSystem {
 
  private:
   std::string absolute(const llvm::Twine& path) const;
+  void note_failure(std::error_code error);
 
   const std::map<std::string, std::string>& only_here_;
   std::int64_t trusted_before_;  // a later modification may share its time with an earlier one
   std::map<std::string, ReadFile> read_;
   std::map<std::string, bool> looked_for_;  // path -> found
   std::set<std::string> folders_;           // looked at
+  bool refused_ = false;                    // something is there and could not be read
 };
 
 }  // namespace dtype_guard::clang_front_end

@@ -1,8 +1,8 @@
 #include "analyzer/clang/response_file.h"
 
 #include <filesystem>
-#include <fstream>
-#include <sstream>
+
+#include "rules/files/input_file.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -17,15 +17,12 @@ void expand(const std::vector<std::string>& arguments, const std::filesystem::pa
       out.push_back(each);
       continue;
     }
-    std::ifstream in(folder / each.substr(1), std::ios::binary);
-    std::error_code error;
-    if (!in || std::filesystem::is_directory(folder / each.substr(1), error)) {
+    const InputFile input = read_input(folder / each.substr(1));
+    if (!input.found.empty()) {
       out.push_back(each);
       continue;
     }
-    std::ostringstream text;
-    text << in.rdbuf();
-    expand(split_words(text.str()), folder, depth + 1, out);
+    expand(split_words(input.text), folder, depth + 1, out);
   }
 }
 

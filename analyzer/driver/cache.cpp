@@ -14,10 +14,10 @@
 #include <cstring>
 #include <filesystem>
 
-#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/cache_entry.h"
 #include "analyzer/driver/tool_identity.h"
 #include "analyzer/driver/version.h"
+#include "rules/files/atomic_file.h"
 
 namespace dtype_guard::driver {
 

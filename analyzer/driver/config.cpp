@@ -13,7 +13,9 @@
 
 #include "analyzer/driver/options.h"
 #include "analyzer/driver/sources.h"
+#include "rules/files/input_file.h"
 #include "rules/text/nearest_name.h"
+#include "rules/text/printable.h"
 
 namespace dtype_guard::driver {
 
@@ -22,6 +24,7 @@ using nlohmann::json;
 
 namespace {
 
+constexpr int kDeepest = 64;
 constexpr double kLongest = std::numeric_limits<unsigned>::max();  // seconds
 
 // One file being read: every complaint names it and the member.
@@ -30,11 +33,18 @@ class Reader {
   explicit Reader(fs::path file) : file_(std::move(file)) {}
 
   Config read(bool& inherit) {
-    std::ifstream in(file_);
-    if (!in) throw UsageError(fmt::format("cannot read the configuration '{}'", file_.string()));
+    const InputFile input = read_input(file_);
+    if (!input.found.empty()) {
+      throw UsageError(
+          fmt::format("cannot read the configuration '{}', which is {}", file_.string(), input.found));
+    }
     json all;
     try {
-      all = json::parse(in, nullptr, true, true);
+      const auto not_too_deep = [&](int depth, json::parse_event_t, json&) {
+        if (depth <= kDeepest) return true;
+        throw UsageError(fmt::format("{}: nested deeper than {}, as no member is", file_.string(), kDeepest));
+      };
+      all = json::parse(input.text, not_too_deep, true, true);
     } catch (const json::exception& error) {
       throw UsageError(fmt::format("{}: not JSON: {}", file_.string(), error.what()));
     }
@@ -88,8 +98,9 @@ class Reader {
   [[noreturn]] void unknown(const std::string& name, const Members& members) const {
     std::vector<std::string> names;
     for (const auto& each : members) names.push_back(each.first);
-    throw UsageError(fmt::format("{}: unknown member '{}'{}; known are {}", file_.string(), name,
-                                 did_you_mean(name, names), fmt::join(names, ", ")));
+    throw UsageError(fmt::format("{}: unknown member '{}'{}; known are {}", file_.string(),
+                                 printable(name.substr(0, 60)), did_you_mean(name, names),
+                                 fmt::join(names, ", ")));
   }
 
   bool boolean(const json& value) const {
@@ -109,6 +120,7 @@ class Reader {
   }
   void globs(const json& value, const fs::path& folder, std::vector<std::string>& into) const {
     for (const std::string& each : words(value)) {
+      if (each.empty()) wrong(member_, value, "globs; an empty one would leave out everything");
       for (std::string& one : path_patterns(each, folder.string())) into.push_back(std::move(one));
     }
   }
@@ -171,12 +183,14 @@ void inherit_from(Config& config, const Config& outer) {
 
 // The folder whose configuration holds.
 std::string start_folder(const Options& options) {
+  std::error_code error;
   if (!options.stdin_file.empty()) return fs::path(options.stdin_file).parent_path().string();
   if (!options.sources.empty() && !options.sources.front().empty()) {
-    return fs::absolute(options.sources.front()).parent_path().string();
+    const fs::path first = fs::absolute(options.sources.front());
+    return fs::is_directory(first, error) ? first.string() : first.parent_path().string();
   }
   const fs::path named = options.database.empty() ? fs::current_path() : fs::absolute(options.database);
-  return fs::is_directory(named) ? named.string() : named.parent_path().string();
+  return fs::is_directory(named, error) ? named.string() : named.parent_path().string();
 }
 
 }  // namespace
@@ -198,7 +212,10 @@ Config read_config(const std::string& file) {
 Config find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder).lexically_normal(); !at.empty(); at = at.parent_path()) {
-    if (fs::is_regular_file(at / kConfigName, error)) return read_config((at / kConfigName).string());
+    // One that leads nowhere or is no file was meant to hold.
+    if (fs::exists(fs::symlink_status(at / kConfigName, error))) {
+      return read_config((at / kConfigName).string());
+    }
     if (at == at.root_path()) break;
   }
   return {};

@@ -14,6 +14,7 @@
 #include "analyzer/flow/tables.h"
 #include "analyzer/flow/text.h"
 #include "rules/data/embedded.h"
+#include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
 
@@ -132,17 +133,16 @@ FileSummary parse_summary(std::string_view text, const std::string& file, const 
 std::map<std::string, std::string> hashes_now(const FileSummary& summary) {
   std::map<std::string, std::string> out;
   const auto add = [&](const std::string& file) {
-    std::ifstream in(std::filesystem::path(summary.root) / file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (in && !file.starts_with('/')) out[file] = checksum(text.str());
+    if (file.starts_with('/')) return;
+    const InputFile input = read_input(std::filesystem::path(summary.root) / file);
+    if (input.found.empty()) out[file] = checksum(input.text);
   };
   add(summary.source);
   for (const std::string& file : summary.module.files) add(file);
   return out;
 }
 
-std::string rules_hash(const std::vector<std::string>& contract_files) {
+std::string rules_hash(const std::vector<std::string>& contract_texts) {
   std::string all;
   const auto add = [&](std::span<const EmbeddedFile> files) {
     for (const EmbeddedFile& each : files) all += fmt::format("{}\n{}\n", each.name, each.text);
@@ -150,11 +150,7 @@ std::string rules_hash(const std::vector<std::string>& contract_files) {
   add(embedded_operators());
   add(embedded_contracts());
   add(embedded_flow_tables());
-  for (const std::string& file : contract_files) {
-    std::ostringstream text;
-    text << std::ifstream(file, std::ios::binary).rdbuf();
-    all += text.str() + "\n";
-  }
+  for (const std::string& text : contract_texts) all += text + "\n";
   return checksum(all);
 }
 

@@ -46,6 +46,6 @@ FileSummary parse_summary(std::string_view text, const std::string& file, const 
 std::map<std::string, std::string> hashes_now(const FileSummary& summary);
 
 // Of operators, contracts (those of files given by the user too) and module types.
-std::string rules_hash(const std::vector<std::string>& contract_files);
+std::string rules_hash(const std::vector<std::string>& contract_texts);
 
 }  // namespace dtype_guard::driver

@@ -13,11 +13,11 @@
 #include <tuple>
 #include <utility>
 
-#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/edited_text.h"
 #include "analyzer/driver/exported_fixes.h"
 #include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
+#include "rules/files/atomic_file.h"
 #include "rules/report/source_files.h"
 
 namespace dtype_guard::driver {
@@ -74,7 +74,8 @@ class Fixing {
         names_(root_, before_) {}
 
   FixedSources run() {
-    Report report = report_on(before_, root_, options_, {sources_.headers, {}, sources_.missing});
+    Report report =
+        report_on(before_, root_, options_, {sources_.headers, sources_.carriers, {}, sources_.missing});
     choose(report);
     accept(report);
     const bool wanted = options_.fix && !accepted_.empty();
@@ -224,8 +225,8 @@ class Fixing {
     }
     Options quiet = options_;
     quiet.write_baseline.clear();
-    after_.report =
-        report_on(after_.summaries, root_, quiet, {sources_.headers, texts_, sources_.missing, true});
+    after_.report = report_on(after_.summaries, root_, quiet,
+                              {sources_.headers, sources_.carriers, texts_, sources_.missing, true});
     return compare(report);
   }
 

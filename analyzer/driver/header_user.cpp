@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
 #include <string_view>
+#include <tuple>
+#include <utility>
+
+#include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
 
@@ -20,6 +25,7 @@ constexpr int kLongestChain = 8;
 // The names in a file's #include lines.
 std::vector<std::string> included_names(const std::string& file) {
   std::vector<std::string> names;
+  if (!not_a_file(file).empty()) return names;
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     std::size_t at = line.find_first_not_of(" \t");
@@ -50,6 +56,18 @@ std::vector<fs::path> search_folders(const CompileCommand& command) {
   return folders;
 }
 
+// What the command itself includes before the source's first line.
+std::vector<std::string> forced_names(const CompileCommand& command) {
+  std::vector<std::string> names;
+  for (std::size_t i = 1; i < command.arguments.size(); ++i) {
+    const std::string& argument = command.arguments[i];
+    if (argument.starts_with("--include=")) names.push_back(argument.substr(10));
+    const bool apart = argument == "-include" || argument == "--include";
+    if (apart && i + 1 < command.arguments.size()) names.push_back(command.arguments[++i]);
+  }
+  return names;
+}
+
 // As the compiler would find it: beside the file that includes it, or in a folder of the command.
 std::string resolved(const std::string& name, const fs::path& from, const std::vector<fs::path>& folders) {
   std::error_code error;
@@ -62,47 +80,77 @@ std::string resolved(const std::string& name, const fs::path& from, const std::v
   return "";
 }
 
-class IncludeSearch {
+// Files and what they include, each file's text read once and each name looked up once for the folders of a
+// command.
+class IncludeGraph {
  public:
-  IncludeSearch(const CompileCommand& command, const std::string& header,
-                const clang_front_end::UserCode& user_code,
-                std::map<std::string, std::vector<std::string>>& names)
-      : folders_(search_folders(command)), header_(header), user_code_(user_code), names_(names) {}
+  IncludeGraph(const WantedFile& wanted, const clang_front_end::UserCode& user_code)
+      : wanted_(wanted), user_code_(user_code) {}
 
-  // The number of steps from the file to the header; more than kLongestChain when it is not reached.
-  int distance(const std::string& from) {
-    std::vector<std::string> level = {from};
-    std::set<std::string> seen = {from};
+  // What is wanted and reached from the command's source, with the number of steps.
+  std::map<std::string, int> reached(const CompileCommand& command) {
+    const std::vector<fs::path> folders = search_folders(command);
+    Edges& edges = edges_[folders];
+    std::map<std::string, int> out;
+    std::vector<std::size_t> level = {number(command.file)};
+    std::vector<bool> seen(names_.size());
+    seen[level.front()] = true;
+    std::vector<std::size_t> next;
+    const auto take = [&](std::size_t file, int steps) {
+      if (seen.size() < names_.size()) seen.resize(names_.size());
+      if (seen[file]) return;
+      seen[file] = true;
+      next.push_back(file);
+      if (wanted_(names_[file])) out.emplace(names_[file], steps);
+    };
+    // Looked for where the compiler is started, not beside the source.
+    const std::string start = (fs::path(command.directory) / "any").string();
+    for (const std::size_t file : found(forced_names(command), start, folders)) take(file, 1);
     for (int steps = 1; steps <= kLongestChain && !level.empty(); ++steps) {
-      std::vector<std::string> next;
-      for (const std::string& file : level) {
-        for (const std::string& found : includes(file)) {
-          if (found == header_) return steps;
-          if (seen.insert(found).second) next.push_back(found);
-        }
+      for (const std::size_t from : level) {
+        for (const std::size_t file : included(from, folders, edges)) take(file, steps);
       }
-      level = std::move(next);
-    }
-    return kLongestChain + 1;
-  }
-
- private:
-  std::vector<std::string> includes(const std::string& file) {
-    auto known = names_.find(file);
-    if (known == names_.end()) known = names_.emplace(file, included_names(file)).first;
-    std::vector<std::string> out;
-    for (const std::string& name : known->second) {
-      std::string path = resolved(name, file, folders_);
-      // Other people's headers do not include the user's.
-      if (path == header_ || user_code_.contains(path)) out.push_back(std::move(path));
+      level = std::exchange(next, {});
     }
     return out;
   }
 
-  std::vector<fs::path> folders_;
-  const std::string& header_;
+ private:
+  using Edges = std::map<std::size_t, std::vector<std::size_t>>;
+
+  std::size_t number(const std::string& file) {
+    const auto [known, fresh] = numbers_.try_emplace(file, names_.size());
+    if (fresh) names_.push_back(file);
+    return known->second;
+  }
+
+  const std::vector<std::size_t>& included(std::size_t from, const std::vector<fs::path>& folders,
+                                           Edges& edges) {
+    const auto [known, fresh] = edges.try_emplace(from);
+    if (!fresh) return known->second;
+    const auto [text, unread] = texts_.try_emplace(from);
+    if (unread) text->second = included_names(names_[from]);
+    known->second = found(text->second, names_[from], folders);
+    return known->second;
+  }
+
+  std::vector<std::size_t> found(const std::vector<std::string>& names, const std::string& from,
+                                 const std::vector<fs::path>& folders) {
+    std::vector<std::size_t> files;
+    for (const std::string& name : names) {
+      const std::string path = resolved(name, from, folders);
+      // Other people's headers do not include the user's.
+      if (wanted_(path) || user_code_.contains(path)) files.push_back(number(path));
+    }
+    return files;
+  }
+
+  const WantedFile& wanted_;
   const clang_front_end::UserCode& user_code_;
-  std::map<std::string, std::vector<std::string>>& names_;
+  std::map<std::string, std::size_t> numbers_;
+  std::deque<std::string> names_;                          // which stay where they are
+  std::map<std::size_t, std::vector<std::string>> texts_;  // the names in #include lines
+  std::map<std::vector<fs::path>, Edges> edges_;
 };
 
 }  // namespace
@@ -124,20 +172,21 @@ bool includes_source(const CompileCommand& command, const clang_front_end::UserC
   });
 }
 
-const CompileCommand* command_that_includes(const std::string& header,
-                                            const std::vector<CompileCommand>& commands,
-                                            const clang_front_end::UserCode& user_code) {
-  std::map<std::string, std::vector<std::string>> names;
-  const CompileCommand* nearest = nullptr;
-  int shortest = kLongestChain + 1;
+HeaderUsers commands_that_include(const WantedFile& wanted, const std::vector<CompileCommand>& commands,
+                                  const clang_front_end::UserCode& user_code) {
+  IncludeGraph graph(wanted, user_code);
+  std::map<std::string, std::vector<std::pair<int, const CompileCommand*>>> found;
   for (const CompileCommand& each : commands) {
-    const int distance = IncludeSearch(each, header, user_code, names).distance(each.file);
-    const bool better = distance < shortest || (nearest && distance == shortest && each.file < nearest->file);
-    if (distance > kLongestChain || !better) continue;
-    nearest = &each;
-    shortest = distance;
+    for (const auto& [file, steps] : graph.reached(each)) found[file].emplace_back(steps, &each);
   }
-  return nearest;
+  HeaderUsers users;
+  for (auto& [file, all] : found) {
+    std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
+      return std::tie(a.first, a.second->file) < std::tie(b.first, b.second->file);
+    });
+    for (const auto& [steps, command] : all) users[file].push_back(command);
+  }
+  return users;
 }
 
 }  // namespace dtype_guard::driver

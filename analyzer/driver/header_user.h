@@ -2,6 +2,8 @@
 // unity build compiles together.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -11,12 +13,14 @@ namespace dtype_guard::driver {
 
 // By its name: .h, .hpp, .cuh and their kin.
 bool is_header(const std::string& file);
-// The command whose source includes `header` (absolute), through as few headers between as possible, first by
-// name among equals; null when none does. Reads #include lines as text, so that a thousand sources cost
-// little.
-const clang_front_end::CompileCommand* command_that_includes(
-    const std::string& header, const std::vector<clang_front_end::CompileCommand>& commands,
-    const clang_front_end::UserCode& user_code);
+using WantedFile = std::function<bool(const std::string& file)>;  // absolute
+// By file that is wanted and included: the commands whose sources include it, through as few files between as
+// possible first, by name among equals.
+using HeaderUsers = std::map<std::string, std::vector<const clang_front_end::CompileCommand*>>;
+// Reads #include lines as text, so that a thousand sources cost little.
+HeaderUsers commands_that_include(const WantedFile& wanted,
+                                  const std::vector<clang_front_end::CompileCommand>& commands,
+                                  const clang_front_end::UserCode& user_code);
 
 // Whether the command's own file, such as that of a unity build, includes the user's sources.
 bool includes_source(const clang_front_end::CompileCommand& command,

@@ -4,9 +4,11 @@
 #include <iostream>
 
 #include "analyzer/driver/run.h"
+#include "rules/files/atomic_file.h"
 
 int main(int argc, char** argv) {
   using namespace dtype_guard;
+  let_writing_end_before_signals();
   try {
     const driver::CommandLine command_line = driver::read_command_line(argc, argv);
     if (command_line.exit) return *command_line.exit;

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analyzer/driver/atomic_file.h"
+#include "rules/files/atomic_file.h"
 #include "rules/operators/version.h"
 #include "rules/text/nearest_name.h"
 

@@ -65,7 +65,10 @@ void declare(CLI::App& app, Options& options, Written& written) {
         ->delimiter(',')
         ->allow_extra_args(false);
   };
-  app.add_option("SOURCE", options.sources, "Files to check; none: every user source of the compile database")
+  app.add_option(
+         "SOURCE", options.sources,
+         "Files to check; a folder: its sources, and its headers through files that include them; none: "
+         "every user source of the compile database")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
   list(app.add_option("--precision", written.precision,
@@ -289,14 +292,15 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
                                               : Color::kNever;
   options.rules = RuleFilter(written.rules);
   options.contracts = builtin_contracts();
+  std::vector<std::string> contract_texts;
   for (const std::string& file : written.contracts) {
     try {
-      add_contracts(options.contracts, file);
+      contract_texts.push_back(add_contracts(options.contracts, file));
     } catch (const std::exception& error) {
       throw UsageError(fmt::format("--contracts: {}", error.what()));
     }
   }
-  options.rules_hash = rules_hash(written.contracts);
+  options.rules_hash = rules_hash(contract_texts);
   options.contract_files = written.contracts;
   if (written.jobs.value_or(1) < 1)
     throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", *written.jobs));

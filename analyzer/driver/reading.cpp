@@ -56,8 +56,8 @@ FileSummary read_source(const CompileCommand& command, const Options& options, c
   summary.module = std::move(lowered->module);
   for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
   // What was refused before a file was read rests on no file.
-  if (cached && !lowered->crashed && !lowered->dependencies.files.empty())
-    cache.store(key, lowered->dependencies, summary);
+  const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
+  if (cached && !lowered->crashed && rests_on_files) cache.store(key, lowered->dependencies, summary);
   return summary;
 }
 

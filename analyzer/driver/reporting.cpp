@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iostream>
 #include <map>
+#include <set>
 
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/merge.h"
@@ -29,30 +30,49 @@ std::uint64_t files_read(const std::vector<FileSummary>& summaries) {
       std::count_if(read.begin(), read.end(), [](const auto& each) { return each.second; }));
 }
 
-// Comments for rules that were not asked for are not called stale.
-SuppressionScope scope_of(const Options& options, const std::vector<FileSummary>& summaries) {
-  SuppressionScope scope;
-  for (const FileSummary& each : summaries) {
-    if (scope.files.empty() || scope.files.back() != each.source) scope.files.push_back(each.source);
-  }
-  for (const Rule& rule : catalog()) {
-    if (options.rules.enabled(rule.id)) scope.rules.push_back(rule.id);
-  }
-  return scope;
+// What is only read for a header's sake: its own findings were not asked for.
+bool only_carries(const std::string& file, const ReportScope& scope) {
+  return scope.carriers.count(file) &&
+         std::find(scope.headers.begin(), scope.headers.end(), file) == scope.headers.end();
 }
 
-// Of a file that a header was analysed through, only what concerns the header was asked for.
-void keep_those_of(const std::vector<std::string>& headers, std::vector<Finding>& findings) {
-  const auto of_header = [&](const SourceLocation& location) {
-    return std::find(headers.begin(), headers.end(), location.file) != headers.end();
-  };
-  if (headers.empty()) return;
-  std::erase_if(findings, [&](const Finding& each) {
-    return !of_header(each.location) &&
-           std::none_of(each.sinks.begin(), each.sinks.end(),
-                        [&](const Sink& sink) { return of_header(sink.location); });
-  });
+// Comments for rules that were not asked for are not called stale.
+SuppressionScope comments_of(const ReportScope& scope, const Options& options,
+                             const std::vector<FileSummary>& summaries) {
+  SuppressionScope looked_at;
+  for (const FileSummary& each : summaries) {
+    const bool again = !looked_at.files.empty() && looked_at.files.back() == each.source;
+    if (!again && !only_carries(each.source, scope)) looked_at.files.push_back(each.source);
+  }
+  for (const Rule& rule : catalog()) {
+    if (options.rules.enabled(rule.id)) looked_at.rules.push_back(rule.id);
+  }
+  return looked_at;
 }
+
+// Of a file that was read for a header's sake, only what concerns what was asked for: lines of headers,
+// sources and what these include, and calls in the first two.
+class AskedFor {
+ public:
+  AskedFor(const ReportScope& scope, const std::vector<FileSummary>& summaries)
+      : everything_(scope.carriers.empty()), named_(scope.headers.begin(), scope.headers.end()) {
+    for (const FileSummary& each : summaries) {
+      if (scope.carriers.count(each.source)) continue;
+      named_.insert(each.source);
+      included_.insert(each.module.files.begin(), each.module.files.end());
+    }
+  }
+  bool operator()(const Finding& finding) const {
+    const std::string& file = finding.location.file;
+    return everything_ || named_.count(file) || included_.count(file) ||
+           std::any_of(finding.sinks.begin(), finding.sinks.end(),
+                       [&](const Sink& sink) { return named_.count(sink.location.file) != 0; });
+  }
+
+ private:
+  bool everything_;
+  std::set<std::string> named_, included_;
+};
 
 // A fix that nobody looked for must not look like one that does not exist.
 void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings) {
@@ -76,7 +96,8 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   report.tool = "dtype-lint";
   report.tool_version = kVersion;
   report.root = root;
-  const SuppressionScope looked_at = scope_of(options, summaries);
+  const SuppressionScope looked_at = comments_of(scope, options, summaries);
+  const AskedFor asked_for(scope, summaries);
   report.files_analysed = files_read(summaries);
   SourceFiles disk(root);
   const auto text = [&](const std::string& file) -> const std::string* {
@@ -88,7 +109,7 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   report.not_analysed = std::move(result.not_analysed);
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
-  keep_those_of(scope.headers, report.findings);
+  std::erase_if(report.findings, [&](const Finding& each) { return !asked_for(each); });
   merge_equal(report.findings);
   const auto read = [&](const std::string& file) {
     const std::string* found = text(file);
@@ -96,7 +117,9 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   };
   apply_suppressions(report, read, looked_at);
   std::erase_if(report.findings, [&](const Finding& each) { return options.rules.removed(each.rule); });
-  use_baselines(report, options, scope.headers.empty() ? looked_at.files : scope.headers);
+  std::vector<std::string> compared = looked_at.files;
+  compared.insert(compared.end(), scope.headers.begin(), scope.headers.end());
+  use_baselines(report, options, compared);
   if (!scope.on_trial) tell_limits(result.without_fix, report.findings);
   return report;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@
 namespace dtype_guard::driver {
 
 struct ReportScope {
-  std::vector<std::string> headers;  // when only headers were asked for: findings that concern them
+  std::vector<std::string> headers;  // asked for, and read through other files
+  std::set<std::string> carriers;    // files that were read for the sake of headers alone
   std::map<std::string, std::string>
       texts;                         // of files that are not on disk as they were read, by report name
   std::vector<NotAnalysed> missing;  // sources of which nothing could be read

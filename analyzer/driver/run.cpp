@@ -13,7 +13,6 @@
 #include <map>
 #include <sstream>
 
-#include "analyzer/driver/atomic_file.h"
 #include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
 #include "analyzer/driver/limited_lowering.h"
@@ -21,6 +20,8 @@
 #include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
 #include "analyzer/flow/text.h"
+#include "rules/files/atomic_file.h"
+#include "rules/files/input_file.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard::driver {
@@ -115,6 +116,7 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
+  scope.carriers = sources.carriers;
   scope.missing = sources.missing;
   for (const auto& [path, text] : sources.texts) scope.texts[sources.user_code.report_name(path)] = text;
   const bool fixing = options.fix || !options.export_fixes.empty();
@@ -170,12 +172,13 @@ void note_if_stale(const FileSummary& summary, const std::string& file) {
 int run_linked(const Options& options) {
   std::vector<FileSummary> summaries;
   for (const std::string& file : options.link) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) throw UsageError(fmt::format("--link: cannot read '{}': {}", file, std::strerror(errno)));
+    const InputFile input = read_input(file);
+    if (!input.found.empty()) {
+      throw UsageError(
+          fmt::format("--link: '{}' is {}; name files that --emit-summary wrote", file, input.found));
+    }
     try {
-      summaries.push_back(parse_summary(text.str(), file, options.rules_hash));
+      summaries.push_back(parse_summary(input.text, file, options.rules_hash));
       note_if_stale(summaries.back(), file);
     } catch (const SummaryError& error) {
       throw UsageError(fmt::format("--link: {}", error.what()));

@@ -12,7 +12,8 @@
 #include <string_view>
 
 #include "analyzer/driver/header_user.h"
-#include "rules/text/nearest_name.h"
+#include "analyzer/driver/named_sources.h"
+#include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
 
@@ -24,12 +25,6 @@ namespace {
 
 // Folders in which projects keep the code of others.
 constexpr std::array<const char*, 2> kOthersFolders = {"third_party", "site-packages"};
-
-// Without a trailing slash, so that names can be joined and compared.
-std::string absolute(const std::string& path) {
-  const fs::path normal = fs::absolute(path).lexically_normal();
-  return (normal.has_filename() || normal == normal.root_path() ? normal : normal.parent_path()).string();
-}
 
 bool below(const std::string& path, const std::string& folder) {
   return (path + "/").starts_with(folder.ends_with('/') ? folder : folder + "/");
@@ -59,52 +54,13 @@ std::string project_of(const std::string& database, const std::vector<CompileCom
   return commands.empty() ? database : common_folder(commands);
 }
 
-bool matches_any(const std::string& path, const std::vector<std::string>& patterns) {
-  return std::any_of(patterns.begin(), patterns.end(),
-                     [&](const std::string& each) { return clang_front_end::matches_pattern(path, each); });
-}
-
-// Files, absolute; folders and globs stay as patterns for the compile database.
-std::vector<std::string> checked_sources(const Options& options) {
-  std::vector<std::string> files;
-  if (!options.stdin_file.empty()) {
-    if (!options.sources.empty() && options.sources != std::vector<std::string>{"-"}) {
-      throw UsageError("--stdin-filename: the source comes from standard input; name no other");
-    }
-    return {options.stdin_file};
-  }
-  for (const std::string& source : options.sources) {
-    std::error_code error;
-    if (source.empty()) throw UsageError("a SOURCE is empty; is a variable of the script not set?");
-    if (fs::is_directory(source, error)) {
-      if (options.flags) {
-        throw UsageError(
-            fmt::format("'{}' is a folder; name source files, or a compile database with -p", source));
-      }
-      files.push_back(absolute(source) + "/*");
-    } else if (fs::exists(source, error) && !fs::is_regular_file(source, error)) {
-      throw UsageError(
-          fmt::format("'{}' is no regular file; name one, or give the text on standard input with "
-                      "--stdin-filename",
-                      source));
-    } else if (fs::exists(source, error)) {
-      files.push_back(absolute(source));
-    } else if (source.find('*') != std::string::npos && !options.flags) {
-      files.push_back(absolute(source));
-    } else {
-      throw UsageError(fmt::format("no such source file: '{}'", source));
-    }
-  }
-  return files;
-}
-
 std::string database_folder(const Options& options, const std::vector<std::string>& sources) {
   if (!options.database.empty()) {
     // clang-tidy's users name the file itself now and then.
-    const fs::path named(absolute(options.database));
+    const fs::path named(absolute_name(options.database));
     return named.filename() == "compile_commands.json" ? named.parent_path().string() : named.string();
   }
-  const std::string start = sources.empty() ? absolute("any") : sources.front();
+  const std::string start = sources.empty() ? absolute_name("any") : sources.front();
   if (const auto found = clang_front_end::find_compile_database(start)) return *found;
   throw UsageError(fmt::format(
       "no compile_commands.json in '{}', in a folder above it or in build/ below one of those; configure "
@@ -119,7 +75,7 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
     std::error_code error;
     if (!fs::is_directory(options.root, error))
       throw UsageError(fmt::format("--root: no such folder: '{}'", options.root));
-    return absolute(options.root);
+    return absolute_name(options.root);
   }
   if (!sources.empty()) {
     // A configuration that inherits marks no project of its own.
@@ -174,48 +130,6 @@ std::vector<CompileCommand> read_database(const std::string& folder) {
   }
 }
 
-[[noreturn]] void not_in_database(const std::string& source, const std::vector<CompileCommand>& all,
-                                  const std::string& database) {
-  std::vector<std::string> known;
-  for (const CompileCommand& each : all) known.push_back(each.file);
-  throw UsageError(
-      fmt::format("'{}' is not in {}/compile_commands.json{}; build it with the project, or give the "
-                  "compiler flags after --",
-                  source, database, did_you_mean(source, known)));
-}
-
-// What a build system writes commands for as well: assembler and the like.
-bool is_of_another_language(const std::string& file) {
-  static constexpr std::array<std::string_view, 10> kEndings = {".s",   ".S", ".asm", ".f",     ".f90",
-                                                                ".F90", ".F", ".rs",  ".swift", ".ispc"};
-  const std::string ending = fs::path(file).extension().string();
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-}
-
-// The commands for one SOURCE: a file's, those of the files in a folder, that of a file that includes it.
-// False for the last.
-bool add_commands(const std::string& source, const std::vector<CompileCommand>& all,
-                  const std::string& database, const Options& options, SourceList& list) {
-  const bool pattern = source.find('*') != std::string::npos && !fs::exists(source);
-  const std::size_t before = list.commands.size();
-  std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {
-    return pattern ? clang_front_end::matches_pattern(each.file, source) &&
-                         !is_of_another_language(each.file) && !matches_any(each.file, options.exclude)
-                   : each.file == source;
-  });
-  if (list.commands.size() > before) return true;
-  const CompileCommand* user = command_that_includes(source, all, list.user_code);
-  if (!user && !is_header(source)) not_in_database(source, all, database);
-  if (!user) {
-    throw UsageError(
-        fmt::format("'{}' is a header, and no file of {}/compile_commands.json includes it; give "
-                    "the compiler flags after --",
-                    source, database));
-  }
-  list.commands.push_back(*user);
-  return false;
-}
-
 std::vector<std::string> report_names(const std::vector<std::string>& files, const UserCode& user_code) {
   std::vector<std::string> names;
   for (const std::string& each : files) names.push_back(user_code.report_name(each));
@@ -236,22 +150,9 @@ SourceList with_flags(const Options& options, const std::vector<std::string>& so
   }
   if (std::all_of(sources.begin(), sources.end(), is_header)) {
     list.headers = report_names(sources, list.user_code);
+    list.carriers = {list.headers.begin(), list.headers.end()};
   }
   return list;
-}
-
-// A file is known by one of its names where links lead to it.
-std::string name_in_database(const std::string& source, const std::vector<CompileCommand>& all) {
-  const auto named = [&](const CompileCommand& each) { return each.file == source; };
-  std::error_code error;
-  const fs::path real = fs::canonical(source, error);
-  if (error || std::any_of(all.begin(), all.end(), named)) return source;
-  const auto same = [&](const CompileCommand& each) {
-    std::error_code none;
-    return fs::path(each.file).filename() == real.filename() && fs::canonical(each.file, none) == real;
-  };
-  const auto found = std::find_if(all.begin(), all.end(), same);
-  return found == all.end() ? source : found->file;
 }
 
 SourceList from_database(const Options& options, std::vector<std::string>& sources) {
@@ -260,23 +161,12 @@ SourceList from_database(const Options& options, std::vector<std::string>& sourc
   const std::vector<CompileCommand> all = read_database(database);
   for (std::string& each : sources) each = name_in_database(each, all);
   list.user_code = user_code_of(options, root_of(options, sources, database, all), sources, database, all);
-  bool direct = sources.empty();
-  for (const std::string& source : sources) {
-    try {
-      direct |= add_commands(source, all, database, options, list);
-    } catch (const UsageError& error) {
-      if (sources.size() == 1 || !fs::exists(source)) throw;
-      list.missing.push_back({list.user_code.report_name(source), "", "no-command", error.what()});
-    }
+  if (!sources.empty()) {
+    add_named(sources, all, database, options, list);
+    return list;
   }
-  if (!list.missing.empty() && list.commands.empty()) throw UsageError(list.missing.front().detail);
-  if (!direct) list.headers = report_names(sources, list.user_code);
-  if (!sources.empty()) return list;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands), [&](const CompileCommand& each) {
-    if (is_of_another_language(each.file)) return false;
-    return list.user_code.contains(each.file) ||
-           (below(each.file, database) && includes_source(each, list.user_code));
-  });
+  std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands),
+               [&](const CompileCommand& each) { return is_users_source(each, database, list.user_code); });
   if (list.commands.empty()) {
     throw UsageError(
         fmt::format("{}/compile_commands.json names no source below '{}'{}; name the project folder "
@@ -302,7 +192,9 @@ void drop_equal_commands(SourceList& list, const Options& options) {
 }  // namespace
 
 std::string cmake_source_folder(const std::string& database) {
-  std::ifstream cache(fs::path(database) / "CMakeCache.txt");
+  const fs::path file = fs::path(database) / "CMakeCache.txt";
+  if (!not_a_file(file).empty()) return {};
+  std::ifstream cache(file);
   constexpr std::string_view kKey = "CMAKE_HOME_DIRECTORY:INTERNAL=";
   for (std::string line; std::getline(cache, line);) {
     if (line.starts_with(kKey)) return line.substr(kKey.size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ namespace dtype_guard::driver {
 struct SourceList {
   std::vector<clang_front_end::CompileCommand> commands;  // in order of file name
   clang_front_end::UserCode user_code;
-  // As the report names them, when only files were asked for that others include.
+  // As the report names them: files that were asked for and have no command, and those that are looked at for
+  // their sake alone.
   std::vector<std::string> headers;
+  std::set<std::string> carriers;
   std::vector<NotAnalysed> missing;          // named beside others, and without a command
   std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };

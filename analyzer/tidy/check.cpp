@@ -9,6 +9,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
+
+#include "analyzer/tidy/parsed_text.h"
+#include "rules/report/suppressions.h"
 
 namespace dtype_guard::tidy {
 
@@ -56,11 +60,30 @@ void DtypeCheck::registerMatchers(clang::ast_matchers::MatchFinder* finder) {
 }
 
 // A finding speaks with the first of its rules that is on, as with dtype-lint's --rules.
-bool DtypeCheck::is_mine(const Finding& finding) const {
+bool DtypeCheck::take(Finding& finding) const {
   const auto on = [&](const std::string& rule) { return context_->isCheckEnabled(kPrefix + rule); };
   if (on(finding.rule)) return finding.rule == rule_;
   const auto next = std::find_if(finding.also_rules.begin(), finding.also_rules.end(), on);
-  return next != finding.also_rules.end() && *next == rule_;
+  if (next == finding.also_rules.end() || *next != rule_) return false;
+  finding.rule = rule_;
+  finding.also_rules.erase(next);
+  return true;
+}
+
+// Those that no comment hides. clang-tidy knows a comment only by the one check that speaks, and only in the
+// line of the warning.
+std::vector<Finding> DtypeCheck::open_findings(const Results& results, clang::SourceManager& sources) const {
+  Report report;
+  report.root = results.root;
+  report.findings = results.findings;
+  std::erase_if(report.findings, [&](Finding& each) { return !take(each); });
+  ParsedText text(sources, results.root);
+  apply_suppressions(report, [&](const std::string& file) {
+    const std::string* found = text(file);
+    return found ? std::optional(*found) : std::nullopt;
+  });
+  std::erase_if(report.findings, [&](const Finding& each) { return each.rule != rule_ || !is_open(each); });
+  return report.findings;
 }
 
 void DtypeCheck::report(const Finding& finding, const std::string& root,
@@ -94,8 +117,8 @@ void DtypeCheck::check(const clang::ast_matchers::MatchFinder::MatchResult& resu
     configurationDiag("%0") << results.problem;
     return;
   }
-  for (const Finding& each : results.findings) {
-    if (is_mine(each)) report(each, results.root, *result.SourceManager);
+  for (const Finding& each : open_findings(results, *result.SourceManager)) {
+    report(each, results.root, *result.SourceManager);
   }
 }
 

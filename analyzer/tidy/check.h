@@ -4,6 +4,7 @@
 #include <clang-tidy/ClangTidyCheck.h>
 
 #include <string>
+#include <vector>
 
 #include "analyzer/tidy/results.h"
 
@@ -26,7 +27,8 @@ class DtypeCheck : public clang::tidy::ClangTidyCheck {
   void check(const clang::ast_matchers::MatchFinder::MatchResult& result) override;
 
  private:
-  bool is_mine(const Finding& finding) const;
+  bool take(Finding& finding) const;
+  std::vector<Finding> open_findings(const Results& results, clang::SourceManager& sources) const;
   void report(const Finding& finding, const std::string& root, const clang::SourceManager& sources);
 
   clang::tidy::ClangTidyContext* context_;

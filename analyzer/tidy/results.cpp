@@ -13,6 +13,7 @@
 #include "analyzer/clang/parsed_unit.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/flow/fixes/fix_search.h"
+#include "analyzer/tidy/parsed_text.h"
 #include "rules/contracts/contract.h"
 #include "rules/contracts/own_contracts.h"
 
@@ -58,24 +59,6 @@ std::string main_file(const clang::SourceManager& sources) {
   sources.getFileManager().makeAbsolutePath(path);
   return fs::path(path.str().str()).lexically_normal().string();
 }
-
-// The text that was parsed, which is what fixes are made on.
-class ParsedText {
- public:
-  ParsedText(clang::SourceManager& sources, std::string root) : sources_(sources), root_(std::move(root)) {}
-  const std::string* operator()(const std::string& file) {
-    const auto known = texts_.find(file);
-    if (known != texts_.end()) return &known->second;
-    const auto entry = sources_.getFileManager().getOptionalFileRef((fs::path(root_) / file).string());
-    const auto buffer = entry ? sources_.getMemoryBufferForFileOrNone(*entry) : std::nullopt;
-    return buffer ? &texts_.emplace(file, buffer->getBuffer().str()).first->second : nullptr;
-  }
-
- private:
-  clang::SourceManager& sources_;
-  std::string root_;
-  std::map<std::string, std::string> texts_;
-};
 
 Results evaluate(clang::ASTContext& context, clang::Preprocessor& preprocessor, const Settings& settings) {
   Results out;

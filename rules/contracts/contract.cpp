@@ -3,12 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
-#include <sstream>
+#include <utility>
 
 #include "rules/contracts/contract_file.h"
 #include "rules/data/embedded.h"
+#include "rules/files/input_file.h"
 #include "rules/operators/version.h"
 
 namespace dtype_guard {
@@ -93,15 +93,11 @@ ContractError::ContractError(std::string in_file, int at_line, std::string at_po
       pointer(std::move(at_pointer)) {}
 
 std::string contract_text(const std::filesystem::path& file) {
-  std::error_code error;
-  const bool is_folder = std::filesystem::is_directory(file, error);
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (is_folder || !in || (text << in.rdbuf(), in.bad())) {
-    const std::string found = is_folder ? "a folder" : "no readable file";
-    throw ContractError(file.string(), 0, "", "found " + found + ", expected a contract file (JSON)");
+  InputFile input = read_input(file);
+  if (!input.found.empty()) {
+    throw ContractError(file.string(), 0, "", "found " + input.found + ", expected a contract file (JSON)");
   }
-  return text.str();
+  return std::move(input.text);
 }
 
 ContractSet load_contracts(const std::filesystem::path& file) {

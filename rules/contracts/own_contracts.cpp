@@ -110,12 +110,13 @@ class Newcomer {
 
 }  // namespace
 
-void add_contracts(ContractSet& into, const std::filesystem::path& file) {
+std::string add_contracts(ContractSet& into, const std::filesystem::path& file) {
   const std::string name = file.string();
-  const std::string text = contract_text(file);
+  std::string text = contract_text(file);
   ContractSet more = parse_contracts(text, name);
   Newcomer(parse_located_json(text), more, into, name).check();
   merge_contracts(into, std::move(more));
+  return text;
 }
 
 }  // namespace dtype_guard

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "rules/contracts/contract.h"
 
 namespace dtype_guard {
 
 // Throws ContractError at the place in `file` that contradicts itself, `into` or the shipped contracts.
-void add_contracts(ContractSet& into, const std::filesystem::path& file);
+// The text of the file, which a pipe gives only once.
+std::string add_contracts(ContractSet& into, const std::filesystem::path& file);
 
 }  // namespace dtype_guard

@@ -3,9 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <map>
 #include <set>
 #include <sstream>
@@ -14,6 +11,8 @@
 
 #include "rules/catalog/catalog.h"
 #include "rules/data/located_json.h"
+#include "rules/files/atomic_file.h"
+#include "rules/files/input_file.h"
 #include "rules/report/json_stream.h"
 #include "rules/report/schema_check.h"
 #include "rules/text/nearest_name.h"
@@ -202,33 +201,26 @@ Baseline read_baseline(std::string_view text, const std::string& file) {
 }
 
 Baseline load_baseline(const std::filesystem::path& file) {
-  std::error_code error;
-  const bool is_folder = std::filesystem::is_directory(file, error);
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (is_folder || !in || (text << in.rdbuf(), in.bad())) {
+  const InputFile input = read_input(file);
+  if (!input.found.empty()) {
     throw ReportError(fmt::format("'{}' is {}; expected a baseline, as --write-baseline makes it",
-                                  file.string(), is_folder ? "a folder" : "no file that can be read"));
+                                  file.string(), input.found));
   }
-  return read_baseline(text.str(), file.string());
+  return read_baseline(input.text, file.string());
 }
 
 void check_baseline_target(const std::filesystem::path& file) {
-  std::error_code error;
-  const bool existed = std::filesystem::exists(file, error);
-  const bool writable = std::ofstream(file, std::ios::app).is_open();
-  const std::string reason = std::strerror(errno);
-  if (!writable) {
-    throw ReportError(fmt::format(
-        "cannot write '{}': {}; name a file in a folder that exists and is writable", file.string(), reason));
-  }
-  if (!existed) std::filesystem::remove(file, error);
+  const std::string reason = why_not_writable(file.string());
+  if (reason.empty()) return;
+  throw ReportError(fmt::format("cannot write '{}': {}; name a file in a folder that exists and is writable",
+                                file.string(), reason));
 }
 
 void save_baseline(const std::filesystem::path& file, const Report& report) {
-  std::ofstream out(file, std::ios::trunc | std::ios::binary);
-  write_baseline(out, report);
-  if (!out.flush()) throw ReportError(fmt::format("writing '{}' failed; is the disk full?", file.string()));
+  std::ostringstream text;
+  write_baseline(text, report);
+  const std::string problem = write_atomically(file.string(), text.str());
+  if (!problem.empty()) throw ReportError(fmt::format("writing '{}' failed: {}", file.string(), problem));
 }
 
 void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed) {

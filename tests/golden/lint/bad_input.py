@@ -36,6 +36,23 @@ class BadInput(project.Case):
         self.compiled()
         self.listed("parse-error", words=["gone", "does not exist"])
 
+    def test_a_database_that_is_odd(self):
+        entry = self.entries[0]
+        path = self.folder / "build" / "compile_commands.json"
+        words = entry["command"].replace("'", "").split()
+        for odd in ([entry, entry], [{**entry, "arguments": words, "command": "g++ -c other.cpp"}], [{**entry, "directory": ".."}],
+                    [{**entry, "file": "../project/./good.cpp"}], [{**entry, "directory": f"{self.folder}/"}]):
+            path.write_text(json.dumps(odd))
+            self.assertEqual(self.found(status=1), [(RULE, "good.cpp", 1)], odd)
+        path.write_bytes(b"\xef\xbb\xbf" + json.dumps([entry]).encode())
+        self.assertEqual(self.found(status=1), [(RULE, "good.cpp", 1)])
+        for coding in ("utf-16", "utf-16-be"):
+            path.write_bytes(json.dumps([entry]).encode(coding))
+            run = self.lint("-p", "build")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            self.assertIn("not UTF-8", run.stderr)
+            self.assertEqual(run.stderr.count("\n"), 1, "none of the file's bytes are shown")
+
     def test_unknown_flags_are_left_out(self):
         self.compiled("good.cpp", flags="--nobody-knows=1 -Zodd -mfoo=bar -fnothing --param x=1 -Xfoo "
                                         "-diag-disable 3 -march=native -not_a_flag")

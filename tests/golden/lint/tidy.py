@@ -70,6 +70,43 @@ class Tidy(project.Case):
         self.assertEqual(self.warnings("--fix"), [])
         self.assertEqual((self.folder / "a.cpp").read_text(), fixed)
 
+    def test_comments_hide_what_they_hide_from_dtype_lint(self):
+        also = "attention-mixed-dtypes"
+        hidden = [f"// NOLINT(dtype-{RULE}): r", f"// NOLINT(dtype-{also}): r", f"// NOLINT({also}): r", "// NOLINT", "/* NOLINT(*) */",
+                  "// NOLINT(dtype-*): r", "// NOLINT(*-mixed-dtypes)", f"// NOLINT(misc-x, dtype-{also}): r",
+                  f"// dtype-lint: ignore[{also}] r"]
+        shown = ["// NOLINT(dtype-discarded-cast): r", "// NOLINT(misc-*)", "// NOLINT(dtype-rotary-*): r", "// NOLINTS", "// a NO LINT",
+                 f"// NOLINTNEXTLINE(dtype-{also}): r"]
+
+        def same(text, wanted):
+            self.write(a__cpp=text)
+            findings = self.report("-p", "build", "a.cpp")["findings"]
+            open_ = [(f["rule"], f["location"]["file"], f["location"]["line"]) for f in findings
+                     if not f["suppression"] and f["level"] != "note"]
+            self.assertEqual((self.warnings(), len(open_)), (open_, wanted), text)
+
+        self.compiled("a.cpp")
+        line = "  q = q * w;\n"
+        for comment, wanted in [(each, 0) for each in hidden] + [(each, 1) for each in shown]:
+            same(WIDE.replace(line, f"  q = q * w;  {comment}\n"), wanted)
+        for rule, wanted in ((RULE, 0), (also, 0), ("discarded-cast", 1), ("*-mixed-*", 0)):
+            same(WIDE.replace(line, f"  // NOLINTNEXTLINE(dtype-{rule}): r\n{line}"), wanted)
+            same(f"// NOLINTBEGIN(dtype-{rule}): r\n{WIDE}// NOLINTEND(dtype-{rule})\n", wanted)
+        same(WIDE.replace(line, f"  q = q *\n      w;  // NOLINT(dtype-{also}): on the last line of what is promoted\n"), 0)
+        mine = ("void mine(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v, const at::Tensor& out) {\n"
+                "  flash_ref_attention_fwd(View(q), View(k), View(v), View(out), nullptr, nullptr);COMMENT\n}\n"
+                + WIDE.replace("return attend(q, k, k);", "mine(q, k, k, k);\n  return q;"))
+        for rule, wanted in ((RULE, 0), (also, 0), ("discarded-cast", 1)):
+            same(mine.replace("COMMENT", f"  // NOLINT(dtype-{rule}): at the call"), wanted)
+
+    def test_a_comment_for_a_check_that_is_off(self):
+        self.compiled("a.cpp")
+        for rule, wanted in (("attention-mixed-dtypes", 0), ("attention-unsupported-dtype", 0), ("discarded-cast", 1)):
+            self.write(a__cpp=WIDE.replace("q * w;", f"q * w;  // NOLINT(dtype-{rule}): r"))
+            self.assertEqual(len(self.warnings(checks="-*,dtype-attention-unsupported-dtype")), wanted, rule)
+            run = self.lint("-p", "build", "a.cpp", "--rules=attention-unsupported-dtype")
+            self.assertEqual(run.returncode, wanted, run.stdout)
+
     def test_options(self):
         member = ("struct Block : torch::nn::Module {\n  at::Tensor w = register_parameter(\"w\", torch::ones({2, 2}));\n"
                   "  void forward(const at::Tensor& q) {\n    attend(q * w, q, q);\n  }\n};\n")

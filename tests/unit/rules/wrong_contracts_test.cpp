@@ -274,6 +274,7 @@ TEST_CASE("text that is no JSON is refused with its line") {
 
 TEST_CASE("a contract file that cannot be read is named") {
   CHECK_THROWS_WITH(load_contracts("/nonexistent/c.json"),
-                    "/nonexistent/c.json: found no readable file, expected a contract file (JSON)");
+                    "/nonexistent/c.json: found no readable file (No such file or directory), expected a "
+                    "contract file (JSON)");
   CHECK_THROWS_WITH(load_contracts("/"), "/: found a folder, expected a contract file (JSON)");
 }
