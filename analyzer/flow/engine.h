@@ -204,6 +204,15 @@ class Engine {
                                        int depth);
   Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
                        const std::vector<Value>& given, State& state);
+  Value module_results(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       const ModuleType::Result& wanted, const std::vector<Value>& given, int& packs,
+                       State& state);
+  Value module_result(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                      int number, const std::vector<Value>& given, State& state);
+  std::vector<Input> module_inputs(const Instruction& instruction, std::string_view source,
+                                   const std::vector<Value>& given, const State& state);
+  Alternatives module_parameter(const ModuleType& type, const std::string& name,
+                                const std::vector<Value>& given, const State& state);
 
   // proved_ranks.cpp
   RankInputs rank_inputs(const Instruction& instruction, State& state);

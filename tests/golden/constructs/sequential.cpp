@@ -88,21 +88,3 @@ struct OkNamed : nn::Module {
     attend(net->forward(h) * torch::ones({8}), h, h);
   }
 };
-// and modules that give several results.
-struct OkSeveralResults : nn::Module {
-  nn::LSTM lstm{nn::LSTMOptions(8, 8)};
-  nn::GRU gru{nn::GRUOptions(8, 8)};
-  nn::MultiheadAttention attention{nn::MultiheadAttentionOptions(8, 2)};
-  OkSeveralResults() {
-    register_module("lstm", lstm);
-    register_module("gru", gru);
-    register_module("attention", attention);
-    to(torch::kHalf);
-  }
-  void forward(const Tensor& x) {
-    const Tensor h = x.to(torch::kHalf);
-    const Tensor one = std::get<0>(lstm->forward(h)), other = std::get<0>(gru->forward(h));
-    attend(one * torch::ones({8}), other * torch::ones({8}), h);
-    attend(std::get<0>(attention->forward(h, h, h)) * torch::ones({8}), h, h);
-  }
-};
