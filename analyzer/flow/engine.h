@@ -202,6 +202,9 @@ class Engine {
   std::optional<Value> forward_through(const Activation& activation, const Instruction& instruction,
                                        const Value& module, const Value& input, ContextId inner, State& state,
                                        int depth);
+  std::optional<Value> forward_through_any(const Activation& activation, const Instruction& instruction,
+                                           const Value& modules, const Value& input, ContextId inner,
+                                           State& state, int depth);
   Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
                        const std::vector<Value>& given, State& state);
   Value module_results(const Activation& activation, const Instruction& instruction, const ModuleType& type,

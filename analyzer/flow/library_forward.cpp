@@ -8,7 +8,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::string_view kSequential = "torch::nn::Sequential";
+constexpr std::string_view kAnyModule = "torch::nn::AnyModule";
 constexpr int kMaxNestedModules = 8;
 
 // Elementwise modules keep their input's rank; of the others it is known at most that there is a dimension.
@@ -28,8 +28,8 @@ std::optional<Value> Engine::library_forward(const Activation& activation, const
   for (std::size_t i = 0; i < instruction.args.size(); ++i) given.push_back(argument(state, instruction, i));
   if (const ModuleType* type = find_module_type(instruction.name))
     return module_forward(activation, instruction, *type, given, state);
-  const bool in_order = instruction.name.starts_with(kSequential) && given.size() == 2;
-  if (!in_order) return std::nullopt;
+  const bool holds = instruction.name.starts_with(kSequential) || instruction.name.starts_with(kAnyModule);
+  if (!holds || given.size() != 2) return std::nullopt;
   return forward_through(activation, instruction, given[0], given[1],
                          context(activation.context, &instruction), state, 0);
 }
@@ -42,11 +42,12 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   if (!object || depth > kMaxNestedModules) return std::nullopt;
   if (object->type == kSequential) {
-    if (!object->rest.is_bottom()) return std::nullopt;
     std::vector<Value> elements;
     for (const auto& [key, cell] : object->cells) {
       if (key.kind == Key::Kind::kIndex) elements.push_back(cell);
     }
+    const Value more = object->rest;
+    if (elements.empty() && more.is_bottom()) return std::nullopt;
     std::optional<Value> passed = input;
     inner = context(inner, &index_);
     for (const Value& each : elements) {
@@ -55,7 +56,8 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
       passed = forward_through(activation, instruction, each, *passed, inner, state, depth + 1);
       if (!passed) return std::nullopt;
     }
-    return elements.empty() ? std::nullopt : passed;
+    if (more.is_bottom()) return passed;
+    return forward_through_any(activation, instruction, more, *passed, inner, state, depth);
   }
   if (const ModuleType* type = find_module_type(object->type))
     return module_forward(activation, instruction, *type, {module, input}, state);
@@ -64,6 +66,22 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
   bool alive = true;
   Value result = call(callees.front(), {module, input}, state, inner, &activation, alive);
   return alive ? std::optional(std::move(result)) : std::nullopt;
+}
+
+// Through modules that were added in a loop: how many there are, and in which order, is not known. The dtype
+// is where none of them changes it.
+std::optional<Value> Engine::forward_through_any(const Activation& activation, const Instruction& instruction,
+                                                 const Value& modules, const Value& input, ContextId inner,
+                                                 State& state, int depth) {
+  Value out;
+  for (const Alternative& each : modules) {
+    inner = context(inner, &instruction);
+    const auto passed = forward_through(activation, instruction, Value(each), input, inner, state, depth + 1);
+    if (!passed) return std::nullopt;
+    out = join(out, *passed, symbols_);
+  }
+  const bool same = agree(Value(tensors(state, join(input, out, symbols_))));
+  return same ? std::optional(std::move(out)) : std::nullopt;
 }
 
 Value Engine::module_forward(const Activation& activation, const Instruction& instruction,

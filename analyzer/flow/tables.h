@@ -16,6 +16,9 @@ std::span<const EmbeddedFile> embedded_flow_tables();
 
 namespace dtype_guard::flow {
 
+// Runs the modules that it holds, one after the other.
+inline constexpr std::string_view kSequential = "torch::nn::Sequential";
+
 // A module of the framework whose body is not analysed.
 struct ModuleType {
   struct Tensor {
