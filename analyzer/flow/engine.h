@@ -224,6 +224,8 @@ class Engine {
   // False when it contradicts what is known.
   bool learn(State& state, const Value& tensor, const Rank& interval);
   void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
+  void take_over_ranks(State& state, std::vector<Value> before);
+  void take_over_rank(State& state, const Value& own, const Value& passed);
   bool refine_count(State& state, const Instruction& comparison, bool wanted);
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
   RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);
@@ -283,6 +285,7 @@ class Engine {
   const std::string& torch_version_;
   Origins origins_;
   SymbolSets symbols_;
+  std::vector<Value> changed_ranks_;  // tensors of which the running activation changed the rank, as before
   std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
   std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
