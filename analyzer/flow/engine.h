@@ -256,6 +256,8 @@ class Engine {
   bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
   bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
                          bool equal);
+  bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
+                    int depth);
   bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
   void doubt(const Activation& activation, State& state, ValueId condition, int depth);
