@@ -5,6 +5,7 @@
 #include <ATen/ops/softmax.h>
 
 #include <limits>
+#include <optional>
 
 #include "attention.h"
 
@@ -24,7 +25,7 @@ struct OwnSoftmaxFuncOptions {
 };
 inline at::Tensor own_softmax(const at::Tensor& x, const OwnSoftmaxFuncOptions& options) {
   if (options.dtype() == std::nullopt) return x.softmax(options.dim());
-  return x.softmax(options.dim(), options.dtype());
+  return x.softmax(options.dim(), *options.dtype());
 }
 }  // namespace torch::nn::functional
 
