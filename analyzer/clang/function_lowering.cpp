@@ -54,9 +54,15 @@ ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
 
 }  // namespace
 
-TypeFacts FunctionLowering::facts(const clang::Expr* expr) const {
-  return classify(stripped(expr)->getType(), unit_.types());
+TypeFacts FunctionLowering::facts(clang::QualType type) const {
+  TypeFacts known = classify(type, unit_.types());
+  // Where torch::nn is the project its option structs are read: what they leave open may be a dtype.
+  if (known.kind == TypeKind::kOptionsBag && unit_.is_user_code(known.record->getLocation()))
+    known.kind = TypeKind::kObject;
+  return known;
 }
+
+TypeFacts FunctionLowering::facts(const clang::Expr* expr) const { return facts(stripped(expr)->getType()); }
 
 // What the engine needs to know of a class besides its methods. Fields matter where no constructor of the
 // project's sets them.

@@ -250,7 +250,7 @@ class FunctionLowering {
 
   // Of the expression as written: the base class that a method is inherited from says less.
   TypeFacts facts(const Expr* expr) const;
-  TypeFacts facts(clang::QualType type) const { return classify(type, unit_.types()); }
+  TypeFacts facts(clang::QualType type) const;
   Builder::Position position(const Expr* expr) const;
 
   TranslationUnit& unit_;

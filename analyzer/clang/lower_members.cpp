@@ -73,6 +73,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
       }
       return name == "get" || name == "release" ? std::optional(load(lvalue(object))) : std::nullopt;
     case TypeKind::kHolder:
+      if (name == "forward") return forward(method->getParent(), value(object), arguments);
       return name == "get" || name == "ptr" ? std::optional(load(lvalue(object))) : std::nullopt;
     case TypeKind::kOptionsBag:
       return builder_.unknown();

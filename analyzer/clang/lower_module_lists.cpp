@@ -19,6 +19,23 @@ bool is_module_list(const clang::CXXRecordDecl* record) {
   return name == kList || name == kSequential;
 }
 
+namespace {
+// {{"linear", Linear(8, 8)}, {"activation", ReLU()}}: the modules, in order.
+llvm::SmallVector<const Expr*> with_names(const Expr* braces) {
+  const auto* list = llvm::dyn_cast<clang::InitListExpr>(stripped(braces));
+  llvm::SmallVector<const Expr*> out;
+  if (!list) return {braces};
+  for (const Expr* each : list->inits()) {
+    const auto* named = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(each));
+    const bool pair = named && named->getNumArgs() == 2 &&
+                      plain_name(*named->getConstructor()->getParent()) == "torch::nn::NamedAnyModule";
+    if (!pair) return {braces};
+    out.push_back(named->getArg(1));
+  }
+  return out;
+}
+}  // namespace
+
 // The list's constructor takes its elements, or nothing. Elements with names stand in braces.
 ValueId FunctionLowering::module_list(const clang::CXXRecordDecl* list,
                                       llvm::ArrayRef<const Expr*> arguments) {
@@ -26,7 +43,8 @@ ValueId FunctionLowering::module_list(const clang::CXXRecordDecl* list,
   const ValueId made =
       builder_.value(Op::kModule, runs ? "torch::nn::Sequential" : "torch::nn::ModuleList", {});
   for (const Expr* each : arguments) {
-    if (!llvm::isa<clang::CXXDefaultArgExpr>(each)) add_module(made, each, runs);
+    if (llvm::isa<clang::CXXDefaultArgExpr>(each)) continue;
+    for (const Expr* one : with_names(each)) add_module(made, one, runs);
   }
   return made;
 }
@@ -40,11 +58,7 @@ bool FunctionLowering::is_module(const TypeFacts& type) const {
 
 void FunctionLowering::add_module(ValueId list, const Expr* added, bool ordered) {
   const bool known = is_module(facts(stripped(added)));
-  if (ordered && (!known || !breaks_.empty())) {  // one that is not seen, or who knows how many
-    if (known) {
-      const ValueId one = value(added);
-      builder_.registration("module", list, "elements", one);
-    }
+  if (ordered && !known) {
     builder_.store(cell(held(list), std::nullopt, {}).place, builder_.unknown());
     return;
   }
@@ -52,7 +66,9 @@ void FunctionLowering::add_module(ValueId list, const Expr* added, bool ordered)
   const SourceRange at = position(stripped(added)).range;
   const std::string name = "element at " + std::to_string(at.line) + ":" + std::to_string(at.column);
   builder_.registration("module", list, name, module);
-  builder_.store({0, list, {{Place::Step::Kind::kNextCell, "", 0}}}, module);
+  const bool once = !ordered || breaks_.empty();  // in a loop, who knows how many
+  builder_.store({0, list, {{once ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell, "", 0}}},
+                 module);
 }
 
 // ptr<T>(i), at<T>(i) and [i]

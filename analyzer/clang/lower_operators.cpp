@@ -187,9 +187,13 @@ flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std
 // torch::nn::functional takes its options as a chain: NormalizeFuncOptions().dim(-1).
 void FunctionLowering::options_bag(const Operator* entry, const Expr* expr, Arguments& arguments) {
   expr = stripped(expr);
-  if (const auto* copied = llvm::dyn_cast<clang::CXXConstructExpr>(expr)) {
-    if (copied->getNumArgs() == 1 && facts(copied->getArg(0)).kind == TypeKind::kOptionsBag) {
-      options_bag(entry, copied->getArg(0), arguments);
+  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expr)) {
+    if (made->getNumArgs() == 1 && facts(made->getArg(0)).kind == TypeKind::kOptionsBag)
+      return options_bag(entry, made->getArg(0), arguments);
+    for (unsigned i = 0; i < made->getNumArgs() && i < made->getConstructor()->getNumParams(); ++i) {
+      const std::string option = made->getConstructor()->getParamDecl(i)->getNameAsString();
+      const bool tensor = facts(made->getArg(i)).kind == TypeKind::kTensor;
+      if (tensor && entry && lists(*entry, option)) arguments.push_back({option, value(made->getArg(i))});
     }
     return;
   }

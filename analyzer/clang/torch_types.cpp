@@ -53,6 +53,7 @@ const std::unordered_map<std::string, TypeKind>& known_classes() {
       {"std::reference_wrapper", TypeKind::kPointer},
       {"c10::intrusive_ptr", TypeKind::kPointer},
       {"torch::nn::ModuleHolder", TypeKind::kHolder},
+      {"torch::nn::AnyModule", TypeKind::kHolder},  // of a module of any class
       {"std::function", TypeKind::kClosure},
   };
   return kClasses;

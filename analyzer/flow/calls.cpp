@@ -78,6 +78,8 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     const auto from = arguments.begin() + (plain ? 1 : 0);
     const Value value = call(callees[i], {from, arguments.end()}, branch, own, &activation, alive);
     if (!alive) continue;
+    for (std::size_t each = 0; each < arguments.size(); ++each)
+      take_over_rank(branch, argument(branch, instruction, each), arguments[each]);
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
     if (joined) {
       join(*joined, branch, symbols_, true);

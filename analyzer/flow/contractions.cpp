@@ -11,6 +11,10 @@ namespace dtype_guard::flow {
 namespace {
 
 constexpr std::array<std::string_view, 5> kContractions = {"matmul", "bmm", "mm", "einsum", "baddbmm"};
+// Layers with weights of their own: what comes out is neither scores nor rotated, whatever went in.
+constexpr std::array<std::string_view, 10> kLayers = {
+    "linear",    "lstm",     "gru",           "rnn_tanh",      "rnn_relu",
+    "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "multi_head_attention_forward"};
 constexpr std::array<std::string_view, 3> kSoftmaxes = {"softmax", "_softmax", "_safe_softmax"};
 
 template <std::size_t N>
@@ -51,7 +55,7 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
   if (op == "cos" || op == "sin" || op == "polar") return all | kTable;
   if (op == "mul" && table && other) return static_cast<std::uint8_t>((all & ~kTable) | kRotated);
   if (is_softmax(op)) return all & kProduct ? kScores : all;
-  if (op == "linear") return kNoLineage;
+  if (is_one_of(kLayers, op.substr(0, op.find('.')))) return kNoLineage;
   if (is_contraction(op)) {
     // Scores times values end the attention; queries times keys begin it.
     return all & kScores ? kNoLineage : static_cast<std::uint8_t>((all & kRotated) | kProduct);

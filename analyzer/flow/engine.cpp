@@ -62,13 +62,18 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   frame.kind = HeapObject::Kind::kFrame;
   state.put(activation.frame, std::move(frame));
   const std::vector<Guard> guards = state.guards;
+  std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
 
   run(activation, std::move(state));
   alive = activation.finish.has_value();
-  if (!alive) return {};
+  if (!alive) {
+    changed_ranks_ = std::move(changed_ranks);
+    return {};
+  }
   const Value result = activation.finish->values[kResult];
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
+  take_over_ranks(state, std::move(changed_ranks));
   state.erase(activation.frame);
   // The callee's own branches have joined again, except those whose other side never returned.
   state.guards = guards;

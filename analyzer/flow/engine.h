@@ -203,8 +203,20 @@ class Engine {
   std::optional<Value> forward_through(const Activation& activation, const Instruction& instruction,
                                        const Value& module, const Value& input, ContextId inner, State& state,
                                        int depth);
+  std::optional<Value> forward_through_any(const Activation& activation, const Instruction& instruction,
+                                           const Value& modules, const Value& input, ContextId inner,
+                                           State& state, int depth);
   Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
                        const std::vector<Value>& given, State& state);
+  Value module_results(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       const ModuleType::Result& wanted, const std::vector<Value>& given, int& packs,
+                       State& state);
+  Value module_result(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                      int number, const std::vector<Value>& given, State& state);
+  std::vector<Input> module_inputs(const Instruction& instruction, std::string_view source,
+                                   const std::vector<Value>& given, const State& state);
+  Alternatives module_parameter(const ModuleType& type, const std::string& name,
+                                const std::vector<Value>& given, const State& state);
 
   // proved_ranks.cpp
   RankInputs rank_inputs(const Instruction& instruction, State& state);
@@ -213,6 +225,8 @@ class Engine {
   // False when it contradicts what is known.
   bool learn(State& state, const Value& tensor, const Rank& interval);
   void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
+  void take_over_ranks(State& state, std::vector<Value> before);
+  void take_over_rank(State& state, const Value& own, const Value& passed);
   bool refine_count(State& state, const Instruction& comparison, bool wanted);
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
   RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);
@@ -243,6 +257,8 @@ class Engine {
   bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
   bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
                          bool equal);
+  bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
+                    int depth);
   bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
   void doubt(const Activation& activation, State& state, ValueId condition, int depth);
@@ -272,6 +288,7 @@ class Engine {
   const std::string& torch_version_;
   Origins origins_;
   SymbolSets symbols_;
+  std::vector<Value> changed_ranks_;  // tensors of which the running activation changed the rank, as before
   std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
   std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;

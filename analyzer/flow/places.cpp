@@ -118,7 +118,7 @@ bool disagree(const Value& value) {
 Key next_cell(const HeapObject& object, bool strong) {
   const auto count = static_cast<std::int64_t>(object.cells.size());
   const bool listed = object.cells.empty() || object.cells.last_key() == Key{Key::Kind::kIndex, count - 1};
-  const bool ordered = object.kind == HeapObject::Kind::kContainer || object.type == "torch::nn::Sequential";
+  const bool ordered = object.kind == HeapObject::Kind::kContainer || object.type == kSequential;
   const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() && ordered;
   return counted ? Key{Key::Kind::kIndex, count} : Key{Key::Kind::kAny, 0};
 }
@@ -130,8 +130,9 @@ void Engine::write(State& state, const Location& location, const Value& value, b
   if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
   if (key.kind == Key::Kind::kAny) {
     if (disagree(value)) return write(state, location, weakened(value), strong);
-    for (auto& [each, cell] : object.cells) {
-      if (each.kind == Key::Kind::kIndex) cell = weak_update(cell, value, symbols_);
+    for (auto& [each, cell] : object.cells) {  // a Sequential only ever gets more
+      if (each.kind == Key::Kind::kIndex && object.type != kSequential)
+        cell = weak_update(cell, value, symbols_);
     }
     object.rest = weak_update(object.rest, value, symbols_);
     return;

@@ -82,7 +82,9 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
       if (!all && open == 1 && !refine(activation, state, last, wanted, depth + 1)) return false;
       if (!all && open > 1 && !refine_any(activation, state, *definition, depth)) return false;
     } else if (name == "eq" || name == "ne") {
-      if (!refine_comparison(activation, state, *definition, (name == "eq") == wanted)) return false;
+      const bool equal = (name == "eq") == wanted;
+      if (!refine_comparison(activation, state, *definition, equal)) return false;
+      if (!refine_truth(activation, state, *definition, equal, depth)) return false;
     } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {
       const Value asked = value(state, definition->args[0].value);
       Alternatives kept;
@@ -165,6 +167,24 @@ bool Engine::refine_comparison(const Activation& activation, State& state, const
                          equal)) {
       return false;
     }
+  }
+  return true;
+}
+
+// answer == false
+bool Engine::refine_truth(const Activation& activation, State& state, const Instruction& comparison,
+                          bool equal, int depth) {
+  if (comparison.args.size() != 2) return true;
+  for (const std::size_t side : {0, 1}) {
+    const Alternative* literal = argument(state, comparison, side).single();
+    const bool is_literal = literal && literal->has_number && literal->number >= 0 && literal->number <= 1 &&
+                            (literal->kind == Kind::kBool || literal->kind == Kind::kNumber);
+    const Value asked = argument(state, comparison, 1 - side);
+    const bool answers = std::all_of(asked.begin(), asked.end(),
+                                     [](const Alternative& each) { return each.kind == Kind::kBool; });
+    if (!is_literal || !answers || asked.is_bottom()) continue;
+    const bool truth = (literal->number != 0) == equal;
+    return refine(activation, state, comparison.args[1 - side].value, truth, depth + 1);
   }
   return true;
 }

@@ -33,6 +33,13 @@ std::vector<ModuleType::Tensor> tensors_of(const nlohmann::json& row, const char
   return out;
 }
 
+ModuleType::Result result_of(const nlohmann::json& node) {
+  if (node.is_number()) return {node.get<int>(), {}};
+  ModuleType::Result out;
+  for (const auto& each : node) out.parts.push_back(result_of(each));
+  return out;
+}
+
 std::vector<ModuleType> read_modules() {
   std::vector<ModuleType> out;
   const nlohmann::json all = table("modules.json");
@@ -44,6 +51,7 @@ std::vector<ModuleType> read_modules() {
     type.buffers = tensors_of(row, "buffers");
     type.forward = row.at("forward").at("operator").get<std::string>();
     type.arguments = row.at("forward").at("arguments").get<std::vector<std::string>>();
+    if (row.at("forward").contains("results")) type.results = result_of(row.at("forward").at("results"));
   }
   return out;
 }

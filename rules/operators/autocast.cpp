@@ -1,4 +1,5 @@
-// Which policy autocast applies to an operator, by device and PyTorch version (autocast.json).
+// Which policy autocast applies to an operator, by device and PyTorch version, and which devices have a
+// kernel for the whole of it (autocast.json).
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -52,23 +53,45 @@ void add_list(DeviceLists& lists, const JsonNode& devices, const JsonNode& node)
   }
 }
 
-const DeviceLists& device_lists() {
-  static const DeviceLists* const lists = [] {
-    auto* made = new DeviceLists;
+struct Kernel {
+  Version since;
+  DtypeSet certain;
+};
+using DeviceKernels = std::map<std::pair<std::string, std::string>, Kernel>;  // by device and operator
+
+void add_kernels(DeviceKernels& kernels, const JsonNode& node) {
+  Kernel kernel{parse_torch_version(text_or(node, "since", "")), {}};
+  for (const JsonNode& dtype : *node.member("in")->items())
+    kernel.certain.insert(parse_dtype(*dtype.string()).value());
+  for (const JsonNode& device : *node.member("devices")->items()) {
+    for (const JsonNode& name : *node.member("operators")->items())
+      kernels[{*device.string(), *name.string()}] = kernel;
+  }
+}
+
+struct Tables {
+  DeviceLists lists;
+  DeviceKernels kernels;
+};
+
+const Tables& tables() {
+  static const Tables* const tables = [] {
+    auto* made = new Tables;
     for (const EmbeddedFile& file : embedded_operators()) {
       if (file.name != "autocast.json") continue;
       const JsonNode root = parse_located_json(file.text);
       for (const JsonNode& node : *root.member("lists")->items())
-        add_list(*made, *root.member("devices"), node);
+        add_list(made->lists, *root.member("devices"), node);
+      for (const JsonNode& node : *root.member("kernels")->items()) add_kernels(made->kernels, node);
     }
     return made;
   }();
-  return *lists;
+  return *tables;
 }
 
 const Entries* entries_of(std::string_view operator_name, std::string_view device) {
-  const auto list = device_lists().find(device);
-  if (list == device_lists().end()) return nullptr;
+  const auto list = tables().lists.find(device);
+  if (list == tables().lists.end()) return nullptr;
   const auto found = list->second.find(std::string(operator_name));
   return found == list->second.end() ? nullptr : &found->second;
 }
@@ -86,6 +109,14 @@ AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view 
                                std::string_view torch_version) {
   const Entries* entries = entries_of(operator_name, device);
   return entries == nullptr ? AutocastPolicy::kNone : policy_at(*entries, parse_torch_version(torch_version));
+}
+
+const DtypeSet* autocast_kernel(std::string_view operator_name, std::string_view device,
+                                std::string_view torch_version) {
+  const auto found = tables().kernels.find({std::string(device), std::string(operator_name)});
+  const bool there =
+      found != tables().kernels.end() && parse_torch_version(torch_version) >= found->second.since;
+  return there ? &found->second.certain : nullptr;
 }
 
 std::vector<AutocastChange> autocast_changes(std::string_view operator_name, std::string_view device,

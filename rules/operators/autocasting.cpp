@@ -9,6 +9,8 @@
 namespace dtype_guard {
 
 Evaluation::Outcome Evaluation::autocast() {
+  const DtypeSet* kernel = autocast_kernel(op_.name, context_.device, context_.torch_version);
+  if (kernel != nullptr) return whole_kernel(*kernel);
   std::string_view listed = op_.name;
   if (op_.out_calls_operator) listed.remove_suffix(std::string_view("_out").size());
   listed = listed.substr(0, listed.find('.'));  // "einsum.mul" is a kind of einsum
@@ -48,6 +50,17 @@ Evaluation::Outcome Evaluation::promote_list() {
     if (widest != Dtype::kFloat32 && input.dtype != widest) return neither_wins(widest, input.dtype);
   }
   cast_eligible(widest);
+  return result();
+}
+
+// Beside an input of the other half type another kernel may run.
+Evaluation::Outcome Evaluation::whole_kernel(DtypeSet certain) {
+  const Inputs parts = promoting();
+  const bool other_half = std::any_of(parts.begin(), parts.end(), [this](const OperatorInput& input) {
+    return is_half(input.dtype) && input.dtype != context_.autocast;
+  });
+  if (!certain.contains(context_.autocast) || other_half) return Dtype::kUndefined;
+  cast_eligible(context_.autocast);
   return result();
 }
 

@@ -33,6 +33,7 @@ class Evaluation {
  private:
   Outcome autocast();
   Outcome promote_list();
+  Outcome whole_kernel(DtypeSet certain);
   Outcome composite();
   void cast_eligible(Dtype dtype);
   Outcome result();

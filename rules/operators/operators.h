@@ -200,6 +200,12 @@ enum class AutocastPolicy : std::uint8_t {
 AutocastPolicy autocast_policy(std::string_view operator_name, std::string_view device,
                                std::string_view torch_version);
 
+// Recurrent layers that a device's own kernel computes as a whole, which autocast makes compute in the lower
+// dtype: whatever the steps of the operator would be. Null where the device has no such kernel; else the
+// lower dtypes for which that is certain. For others releases and machines differ.
+const DtypeSet* autocast_kernel(std::string_view operator_name, std::string_view device,
+                                std::string_view torch_version);
+
 // What moved an operator from one policy to another: `since` is the release that has `to`.
 struct AutocastChange {
   AutocastPolicy from = AutocastPolicy::kNone;
@@ -212,7 +218,7 @@ std::vector<AutocastChange> autocast_changes(std::string_view operator_name, std
                                              std::string_view from_version, std::string_view to_version);
 
 struct OperatorOutcome {
-  std::optional<Dtype> dtype;  // absent: PyTorch throws
+  std::optional<Dtype> dtype;  // absent: PyTorch throws; kUndefined: releases or machines differ
   std::string error;           // why, when it throws
   bool may_throw = false;      // some of the operator's kernels refuse these dtypes, others give `dtype`
   bool by_autocast =

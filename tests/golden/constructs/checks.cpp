@@ -78,3 +78,27 @@ void bad_dimensions(const Tensor& q, const Tensor& table) {
   at::checkDim("f", at::TensorGeometryArg(at::TensorArg(table, "table", 1)), 2);
   attend(q * table.to(at::kFloat), q, q);  // expect: attention-mixed-dtypes
 }
+
+// An answer that is compared with a literal proves what the answer does.
+void bad_is_not_false(const Tensor& q, const Tensor& given, bool indices) {
+  const Tensor wide = given.to(at::kFloat).view({4});  // expect: attention-mixed-dtypes
+  const Tensor table = indices ? torch::zeros({4}, at::kLong) : wide;
+  if (table.is_floating_point() == false) return;
+  attend(q * table, q, q);
+}
+void bad_false_is_not(const Tensor& q, const Tensor& given, bool indices) {
+  const Tensor wide = given.to(at::kFloat).view({4});  // expect: attention-mixed-dtypes
+  const Tensor table = indices ? torch::zeros({4}, at::kLong) : wide;
+  if (false != table.is_floating_point()) attend(q * table, q, q);
+}
+void ok_is_true(const Tensor& k, const Tensor& given, bool indices) {
+  Tensor q = indices ? torch::zeros({4}, at::kLong) : given.to(at::kFloat);
+  if (q.is_floating_point() == true) q = q.to(k.scalar_type());
+  if (q.is_floating_point() == false) return;
+  attend(q, k, k);
+}
+void ok_differs_from_true(const Tensor& k, const Tensor& given, bool indices) {
+  Tensor q = indices ? torch::zeros({4}, at::kLong) : given.to(at::kFloat);
+  if ((q.scalar_type() == at::kLong) != true) q = q.to(k.scalar_type());
+  if (q.is_floating_point()) attend(q, k, k);
+}

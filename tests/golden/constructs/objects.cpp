@@ -156,3 +156,28 @@ void ok_halved() {
   const Tensor x = torch::zeros({2, 8}, torch::kHalf);
   attend(halved(x), x, x);
 }
+
+// What a struct that a caller hands in holds is an input, behind pointers too.
+struct HandedWeights {
+  Tensor query, key;
+};
+struct HandedLayer {
+  HandedWeights* weights;
+  HandedWeights own;
+};
+void bad_behind_pointer(const HandedWeights* weights, const Tensor& x) {
+  attend(weights->query * torch::ones({8}), x, x);  // expect: attention-implicit-promotion
+}
+void bad_behind_two(const HandedLayer& layer, const Tensor& x) {
+  attend(layer.weights->query * torch::ones({8}), x, x);  // expect: attention-implicit-promotion
+}
+void bad_within(const HandedLayer* layer, const Tensor& x) {
+  attend(layer->own.query * torch::ones({8}), x, x);  // expect: attention-implicit-promotion
+}
+void ok_behind_pointer(const HandedLayer* layer, const Tensor& x) {
+  attend(layer->weights->query, layer->own.key * 2, x);
+}
+// A known miss: the elements of a list of structs.
+void ok_in_list(const std::vector<HandedWeights>& layers, const Tensor& x) {
+  attend(layers[1].query * torch::ones({8}), x, x);
+}

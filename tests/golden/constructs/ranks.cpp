@@ -177,3 +177,42 @@ void ok_changed_in_place(Tensor q, const Tensor& v) {
   q.unsqueeze_(0);
   attend(q * wide, v, v);
 }
+
+// What a function, a lambda or a method does to a tensor's dimensions in place holds for each name of that
+// tensor: this one has none then, and promotes nothing.
+void flattened(Tensor t) { t.squeeze_(); }
+void flattened_reference(Tensor& t) { t.squeeze_(); }
+void flattened_twice(const Tensor& t) { flattened(t); }
+void ok_changed_by_callee(const Tensor& q) {
+  const Tensor scale = torch::ones({1});
+  flattened_twice(scale);
+  attend(q * scale, q, q);
+}
+void ok_changed_by_another_name(const Tensor& q) {
+  const Tensor scale = torch::ones({1});
+  Tensor alias = scale;
+  flattened_reference(alias);
+  attend(q * scale, q, q);
+}
+void ok_changed_by_lambda(const Tensor& q) {
+  Tensor alias = torch::ones({1});
+  const auto change = [&] { alias.squeeze_(); };
+  const Tensor scale = alias;
+  change();
+  attend(q * scale, q, q);
+}
+struct Scaled {
+  Tensor scale;
+  void flatten() { scale.squeeze_(); }
+};
+void ok_changed_by_method(const Tensor& q) {
+  const Tensor scale = torch::ones({1});
+  Scaled scaled{scale};
+  scaled.flatten();
+  attend(q * scale, q, q);
+}
+void bad_changed_another(const Tensor& q) {
+  const Tensor scale = torch::ones({1});
+  flattened(scale.detach());
+  attend(q * scale, q, q);  // expect: attention-implicit-promotion
+}

@@ -63,46 +63,97 @@ struct BadNested : nn::Module {
   }
 };
 
-// Known misses. How many modules there are is not seen:
+// How many modules there are is not known, but none of them changes the dtype.
+struct BadFilledInLoop : nn::Module {
+  nn::Sequential net;
+  explicit BadFilledInLoop(int count) {
+    net->push_back(nn::Linear(8, 8));
+    for (int i = 0; i < count; ++i) {
+      net->push_back(nn::Linear(8, 8));
+      if (i + 1 < count) net->push_back(nn::GELU());
+    }
+    net->push_back(nn::LayerNorm(nn::LayerNormOptions({8})));
+    register_module("net", net);
+    to(torch::kHalf);
+  }
+  void forward(const Tensor& x) {
+    const Tensor h = x.to(torch::kHalf);
+    attend(net->forward(h) * torch::ones({8}), h, h);  // expect: attention-implicit-promotion
+  }
+};
 struct OkFilledInLoop : nn::Module {
   nn::Sequential net;
   explicit OkFilledInLoop(int count) {
     for (int i = 0; i < count; ++i) net->push_back(nn::Linear(8, 8));
     register_module("net", net);
-    to(torch::kHalf);
+    net->to(torch::kHalf);
   }
   void forward(const Tensor& x) {
     const Tensor h = x.to(torch::kHalf);
-    attend(net->forward(h) * torch::ones({8}), h, h);
+    attend(net->forward(h), h, h);
   }
 };
-// modules with names in braces,
+// One of them may change it.
+struct WideImpl : nn::Module {
+  Tensor forward(const Tensor& x) { return x.to(torch::kFloat); }
+};
+TORCH_MODULE(Wide);
+struct OkWidePerhaps : nn::Module {
+  nn::Sequential net;
+  explicit OkWidePerhaps(int count) {
+    for (int i = 0; i < count; ++i) {
+      net->push_back(nn::ReLU());
+      if (i > 3) net->push_back(Wide());
+    }
+  }
+  void forward(const Tensor& x) {
+    const Tensor h = x.to(torch::kHalf);
+    attend(net->forward(h), h, h);
+  }
+};
+// Under autocast a LayerNorm on CUDA widens, and which of the modules comes last is not known.
+struct OkWidensInLoop : nn::Module {
+  nn::Sequential net;
+  explicit OkWidensInLoop(int count) {
+    for (int i = 0; i < count; ++i) {
+      net->push_back(nn::LayerNorm(nn::LayerNormOptions({8})));
+      net->push_back(nn::Linear(8, 8));
+    }
+    register_module("net", net);
+  }
+  void forward(const Tensor& x) {
+    const Tensor h = x.to(torch::kHalf);
+    attend(net->forward(h), h, h);
+  }
+};
+
+// Modules with names in braces, and one whose class is behind an AnyModule.
+struct BadNamed : nn::Module {
+  nn::Sequential net{{{"linear", nn::Linear(8, 8)}, {"activation", nn::ReLU()}}};
+  nn::AnyModule last{nn::Linear(8, 8)};
+  BadNamed() {
+    register_module("net", net);
+    register_module("last", last.ptr());
+    to(torch::kHalf);
+  }
+  void forward(const Tensor& x) {
+    const Tensor h = x.to(torch::kHalf), wide = torch::ones({8});
+    attend(net->forward(h) * wide, h, h);                // expect: attention-implicit-promotion
+    attend(last.forward(net->forward(h)) * wide, h, h);  // expect: attention-implicit-promotion
+  }
+};
 struct OkNamed : nn::Module {
   nn::Sequential net{{{"linear", nn::Linear(8, 8)}, {"activation", nn::ReLU()}}};
+  nn::AnyModule last, none;
   OkNamed() {
     register_module("net", net);
+    last = nn::AnyModule(nn::Linear(8, 8));
+    register_module("last", last.ptr());
     to(torch::kHalf);
   }
   void forward(const Tensor& x) {
     const Tensor h = x.to(torch::kHalf);
-    attend(net->forward(h) * torch::ones({8}), h, h);
-  }
-};
-// and modules that give several results.
-struct OkSeveralResults : nn::Module {
-  nn::LSTM lstm{nn::LSTMOptions(8, 8)};
-  nn::GRU gru{nn::GRUOptions(8, 8)};
-  nn::MultiheadAttention attention{nn::MultiheadAttentionOptions(8, 2)};
-  OkSeveralResults() {
-    register_module("lstm", lstm);
-    register_module("gru", gru);
-    register_module("attention", attention);
-    to(torch::kHalf);
-  }
-  void forward(const Tensor& x) {
-    const Tensor h = x.to(torch::kHalf);
-    const Tensor one = std::get<0>(lstm->forward(h)), other = std::get<0>(gru->forward(h));
-    attend(one * torch::ones({8}), other * torch::ones({8}), h);
-    attend(std::get<0>(attention->forward(h, h, h)) * torch::ones({8}), h, h);
+    attend(net->forward(h), last.forward(h), last.get<nn::Linear>()->forward(h));
+    attend(none.forward(h) * torch::ones({8}), h, h);  // throws
   }
 };

@@ -8,8 +8,6 @@ import sys
 
 # Reviewed; a reason for a module that has a row, or that libtorch does not have, fails.
 WITHOUT_A_ROW = {
-    "LSTM GRU RNN LSTMCell GRUCell RNNCell": "several results, and weights by layer",
-    "MultiheadAttention": "gives its weights beside the result",
     "Transformer TransformerDecoder TransformerDecoderLayer TransformerEncoder TransformerEncoderLayer": "networks of the modules above",
     "AdaptiveLogSoftmaxWithLoss": "gives a struct",
     "Upsample": "its mode decides what autocast does, and is an option of the constructor",

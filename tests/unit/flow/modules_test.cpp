@@ -1,4 +1,6 @@
 // Modules, shared tensors, containers, buffers, descriptors and roots.
+#include <algorithm>
+
 #include "tests/catch.h"
 #include "tests/unit/flow/lint_text.h"
 
@@ -105,7 +107,57 @@ TEST_CASE(
     CHECK(with(type, "%4") == 1);
     CHECK(with(type, "%6") == 0);
   }
-  CHECK(with("LSTM", "%4") == 0);  // nothing is known of it
+  CHECK(with("Transformer", "%4") == 0);  // nothing is known of it
+}
+
+// What real libtorch 2.13 gives on the CPU, for parameters of float32 and bfloat16 and inputs of both,
+// without and with autocast to bfloat16: f float32, b bfloat16, - throws.
+TEST_CASE("modules with several results give what libtorch's give") {
+  struct Row {
+    const char* type;
+    const char* inputs;
+    int results;
+    const char* without;  // by parameters, then by input
+    const char* with;
+  };
+  const Row rows[] = {{"LSTM", "INPUT", 1, "f--b", "bbbb"},
+                      {"GRU", "INPUT", 2, "f--b", "fbfb"},
+                      {"RNN", "INPUT", 2, "f--b", "bbbb"},
+                      {"LSTMCell", "INPUT", 2, "f--b", "fbfb"},
+                      {"GRUCell", "INPUT", 0, "f--b", "fbfb"},
+                      {"RNNCell", "INPUT", 0, "f--b", "bbbb"},
+                      {"MultiheadAttention", "INPUT, INPUT, INPUT", 2, "f--b", "bbbb"}};
+  const auto count = [](const Row& row, int result, int cell, bool autocast, bool widened) {
+    std::string inputs = row.inputs;
+    for (std::size_t at; (at = inputs.find("INPUT")) != std::string::npos;)
+      inputs.replace(at, 5, cell % 2 ? "%6" : "%4");
+    const std::string type = std::string("torch::nn::") + row.type;
+    std::string text =
+        "\nfunction main main\nb0:\n  %1 = const 8\n  %2 = pack(%1)\n  %3 = const bfloat16\n"
+        "  %4 = op randn(%2)\n  %5 = module " +
+        type + "(%1)\n  %6 = op randn(%2, dtype=%3)\n  %12 = const true\n";
+    if (cell / 2) text += "  retype %5, %3\n";
+    if (autocast) text += "  set_autocast cpu(on=%12, dtype=%3)\n";
+    text += "  %7 = op " + type + "::forward(%5, " + inputs + ")\n";
+    text += row.results ? "  %8 = load %7[" + std::to_string(result) + "]\n" : "  %8 = copy %7\n";
+    if (widened) text += "  %9 = op ones(%2)\n  %10 = op mul(%8, %9)\n";
+    text += std::string("  %11 = sink flash(q=") + (widened ? "%10" : "%8") + ", k=%6, v=%6)\n  return\n";
+    LintOptions options;
+    options.device = "cpu";
+    return findings(text, options).size();
+  };
+  for (const Row& row : rows) {
+    for (int result = 0; result < std::max(1, row.results); ++result) {
+      for (int cell = 0; cell < 4; ++cell) {
+        for (const bool autocast : {false, true}) {
+          CAPTURE(row.type, result, cell, autocast);
+          const char expected = (autocast ? row.with : row.without)[cell];
+          CHECK(count(row, result, cell, autocast, false) == (expected == 'f' ? 1 : 0));
+          CHECK(count(row, result, cell, autocast, true) == (expected == '-' ? 0 : 1));
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("containers keep a cell per index") {

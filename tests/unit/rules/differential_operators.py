@@ -57,7 +57,7 @@ class Comparison:
 
     def disagreements(self, program):
         for question, observed, predicted in zip(self.questions, self.observed, answers(program, self.questions)):
-            if observed.endswith("?") and predicted == "throws":
+            if observed.endswith("?") and predicted == "throws" or predicted == "undefined":  # the table leaves it open
                 self.unverified += 1
             elif observed.rstrip("?") not in predicted.split("|"):
                 yield question, observed, predicted

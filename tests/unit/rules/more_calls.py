@@ -192,4 +192,10 @@ ROWS = (
     ("torch.lstm_cell(a, (b, b), c.reshape(8, 2), c.reshape(8, 2))", "0d 1d 2t", "lstm_cell"),
     ("torch.gru_cell(a, b, c[:3].reshape(6, 2), c[:3].reshape(6, 2))", "0d 1d 2t", "gru_cell"),
     ("torch.rnn_tanh_cell(a, b, c, c)", "0d 1d 2d", "rnn_tanh_cell"), ("torch.rnn_relu_cell(a, b, c, c)", "0d 1d 2d", "rnn_relu_cell"),
+    ("torch.lstm(a, (b[:1], b[:1]), [c.reshape(8, 2), c.reshape(8, 2)], False, 1, 0.0, False, False, False)[1]", "03 13 2t", "lstm.1"),
+    ("torch.lstm(a, (b[:1], b[:1]), [c.reshape(8, 2), c.reshape(8, 2)], False, 1, 0.0, False, False, False)[2]", "03 13 2t", "lstm.2"),
+    ("torch.gru(a, b[:1], [c[:3].reshape(6, 2), c[:3].reshape(6, 2)], False, 1, 0.0, False, False, False)[1]", "03 13 2t", "gru.1"),
+    ("torch.BASE(a, b[:1], [c[0], c[0]], False, 1, 0.0, False, False, False)[1]", "03 13 2t", "rnn_tanh.1 rnn_relu.1"),
+    ("torch.lstm_cell(a, (b, b), c.reshape(8, 2), c.reshape(8, 2))[1]", "0d 1d 2t", "lstm_cell.1"),
+    ("torch.nn.functional.multi_head_attention_forward(a, b, c, 2, 1, d.repeat(3, 1), d.repeat(3, 1)[:, 0], None, None, False, 0.0, d, d[0])[1]", "03 13 23 5d", "multi_head_attention_forward.1"),
 )

@@ -113,6 +113,30 @@ TEST_CASE("the autocast lists move with versions and devices") {
   CHECK(autocast_policy("exp", "toaster", "2.13") == AutocastPolicy::kNone);
 }
 
+TEST_CASE(
+    "cuDNN computes recurrent layers in float16 under autocast, and what no kernel decides is left open") {
+  const std::vector<OperatorInput> wide = {
+      {"input", Dtype::kFloat32, kDim}, {"hx", Dtype::kFloat32, kDim}, {"params", Dtype::kFloat32, kDim}};
+  auto cuda = cuda_autocast();
+  for (const char* layer : {"lstm", "lstm.1", "lstm.2", "gru", "gru.1", "rnn_tanh", "rnn_relu.1"}) {
+    INFO(layer);
+    CHECK(run(layer, wide, cuda).dtype == Dtype::kFloat16);
+    CHECK(run(layer, wide).dtype == Dtype::kFloat32);
+    cuda.autocast = Dtype::kBFloat16;  // cuDNN's is float16 still, and that of other kernels is not
+    CHECK(run(layer, wide, cuda).dtype == Dtype::kUndefined);
+    cuda.autocast = Dtype::kFloat16;
+  }
+  auto cpu = cuda;
+  cpu.device = "cpu";
+  cpu.autocast = Dtype::kBFloat16;
+  CHECK(run("lstm", wide, cpu).dtype == Dtype::kBFloat16);
+  CHECK(run("lstm.2", wide, cpu).dtype == Dtype::kUndefined);  // float32 with projections
+  CHECK(run("gru", wide, cpu).dtype == Dtype::kFloat32);
+  auto other_half = wide;
+  other_half[0].dtype = Dtype::kFloat16;
+  CHECK(run("lstm", other_half, cpu).dtype == Dtype::kUndefined);
+}
+
 TEST_CASE("what changes for an operator between two releases can be asked") {
   const auto changes = autocast_changes("rms_norm", "cuda", "2.11", "2.13");
   REQUIRE(changes.size() == 1);
