@@ -249,6 +249,8 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
   }
   const char* name = operator_name(kind, operands);
   const TypeFacts result = facts(expr);
+  if (kind == clang::OO_Call && callee && result.kind == TypeKind::kNumber && is_floating(result.element))
+    return number_function(arguments_of(expr, 1), result.element);
   const bool dtypes =
       left.kind == TypeKind::kDtype || (operands > 1 && facts(expr->getArg(1)).kind == TypeKind::kDtype);
   if (name && !tensors && !dtypes && result.kind == TypeKind::kNumber && is_floating(result.element)) {
@@ -294,7 +296,7 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
     if (type.kind == TypeKind::kNumber) {
       const ValueId source = value(object);
       if (result.element == type.element || result.kind != TypeKind::kNumber) return source;
-      return builder_.cast(source, dtype_constant(result.element), true);
+      return number_as(source, type.element, result.element, true);
     }
     if (result.element == Dtype::kBool && type.kind != TypeKind::kObject) {  // explicit operator bool
       return builder_.op("defined", {{"self", value(object)}});
