@@ -249,8 +249,6 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
   }
   const char* name = operator_name(kind, operands);
   const TypeFacts result = facts(expr);
-  if (kind == clang::OO_Call && callee && result.kind == TypeKind::kNumber && is_floating(result.element))
-    return number_function(arguments_of(expr, 1), result.element);
   const bool dtypes =
       left.kind == TypeKind::kDtype || (operands > 1 && facts(expr->getArg(1)).kind == TypeKind::kDtype);
   if (name && !tensors && !dtypes && result.kind == TypeKind::kNumber && is_floating(result.element)) {

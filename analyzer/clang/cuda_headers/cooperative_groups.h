@@ -29,8 +29,11 @@ struct cluster_group : thread_group {
   T* map_shared_rank(T* address, int rank) const;
 };
 struct coalesced_group : thread_group {};
-template <unsigned Size, class Parent = thread_group>
+template <unsigned Size, class Parent = void>
 struct thread_block_tile : thread_group {
+  thread_block_tile() = default;
+  template <class Other>
+  thread_block_tile(const thread_block_tile<Size, Other>&);
   unsigned long long meta_group_rank() const;
   unsigned long long meta_group_size() const;
   template <class T>

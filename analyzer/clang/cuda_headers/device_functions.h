@@ -3,6 +3,80 @@
 #include <vector_types.h>
 
 extern "C" __device__ void __syncthreads();
+__device__ int printf(const char*, ...);
+
+// The host's functions of these names are the host's alone.
+#define DTYPE_LINT_OF_ONE(name) __device__ float name(float);
+#define DTYPE_LINT_OF_TWO(name) __device__ float name(float, float);
+DTYPE_LINT_OF_ONE(acosf)
+DTYPE_LINT_OF_ONE(acoshf)
+DTYPE_LINT_OF_ONE(asinf)
+DTYPE_LINT_OF_ONE(asinhf)
+DTYPE_LINT_OF_ONE(atanf)
+DTYPE_LINT_OF_ONE(atanhf)
+DTYPE_LINT_OF_ONE(cbrtf)
+DTYPE_LINT_OF_ONE(ceilf)
+DTYPE_LINT_OF_ONE(cosf)
+DTYPE_LINT_OF_ONE(coshf)
+DTYPE_LINT_OF_ONE(cospif)
+DTYPE_LINT_OF_ONE(erfcf)
+DTYPE_LINT_OF_ONE(erff)
+DTYPE_LINT_OF_ONE(erfinvf)
+DTYPE_LINT_OF_ONE(exp10f)
+DTYPE_LINT_OF_ONE(exp2f)
+DTYPE_LINT_OF_ONE(expf)
+DTYPE_LINT_OF_ONE(expm1f)
+DTYPE_LINT_OF_ONE(fabsf)
+DTYPE_LINT_OF_ONE(floorf)
+DTYPE_LINT_OF_ONE(lgammaf)
+DTYPE_LINT_OF_ONE(log10f)
+DTYPE_LINT_OF_ONE(log1pf)
+DTYPE_LINT_OF_ONE(log2f)
+DTYPE_LINT_OF_ONE(logbf)
+DTYPE_LINT_OF_ONE(logf)
+DTYPE_LINT_OF_ONE(nearbyintf)
+DTYPE_LINT_OF_ONE(normcdff)
+DTYPE_LINT_OF_ONE(normcdfinvf)
+DTYPE_LINT_OF_ONE(rcbrtf)
+DTYPE_LINT_OF_ONE(rintf)
+DTYPE_LINT_OF_ONE(roundf)
+DTYPE_LINT_OF_ONE(rsqrtf)
+DTYPE_LINT_OF_ONE(sinf)
+DTYPE_LINT_OF_ONE(sinhf)
+DTYPE_LINT_OF_ONE(sinpif)
+DTYPE_LINT_OF_ONE(sqrtf)
+DTYPE_LINT_OF_ONE(tanf)
+DTYPE_LINT_OF_ONE(tanhf)
+DTYPE_LINT_OF_ONE(tgammaf)
+DTYPE_LINT_OF_ONE(truncf)
+DTYPE_LINT_OF_ONE(__expf)
+DTYPE_LINT_OF_ONE(__exp10f)
+DTYPE_LINT_OF_ONE(__logf)
+DTYPE_LINT_OF_ONE(__log2f)
+DTYPE_LINT_OF_ONE(__log10f)
+DTYPE_LINT_OF_ONE(__sinf)
+DTYPE_LINT_OF_ONE(__cosf)
+DTYPE_LINT_OF_ONE(__tanf)
+DTYPE_LINT_OF_ONE(__tanhf)
+DTYPE_LINT_OF_TWO(atan2f)
+DTYPE_LINT_OF_TWO(copysignf)
+DTYPE_LINT_OF_TWO(fdimf)
+DTYPE_LINT_OF_TWO(fmaxf)
+DTYPE_LINT_OF_TWO(fminf)
+DTYPE_LINT_OF_TWO(fmodf)
+DTYPE_LINT_OF_TWO(hypotf)
+DTYPE_LINT_OF_TWO(nextafterf)
+DTYPE_LINT_OF_TWO(powf)
+DTYPE_LINT_OF_TWO(remainderf)
+DTYPE_LINT_OF_TWO(__powf)
+#undef DTYPE_LINT_OF_ONE
+#undef DTYPE_LINT_OF_TWO
+__device__ float fmaf(float, float, float);
+__device__ float ldexpf(float, int);
+__device__ double rsqrt(double);
+__device__ void sincosf(float, float*, float*);
+__device__ void sincospif(float, float*, float*);
+__device__ void __sincosf(float, float*, float*);
 
 #pragma clang force_cuda_host_device begin
 extern "C" {
@@ -57,10 +131,6 @@ float __fsqrt_rn(float);
 float __frsqrt_rn(float);
 float __frcp_rn(float);
 float __fmaf_rn(float, float, float);
-float rsqrtf(float);
-double rsqrt(double);
-void sincospif(float, float*, float*);
-float normcdff(float);
 size_t __cvta_generic_to_shared(const void*);
 void* __cvta_shared_to_generic(size_t);
 size_t __cvta_generic_to_global(const void*);

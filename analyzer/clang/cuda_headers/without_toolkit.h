@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define __CUDACC__
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
@@ -19,6 +20,14 @@
 #define __forceinline__ __inline__ __attribute__((always_inline))
 #define __align__(n) __attribute__((aligned(n)))
 #define __restrict__ __restrict
+
+#include <__clang_cuda_math_forward_declares.h>
+#include <assert.h>
+#include <float.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmath>
 

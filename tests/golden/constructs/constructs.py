@@ -17,7 +17,7 @@ SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
 PLAIN = [(["numbers.cpp"], ["-std=c++20"]), (["directives.cpp"], ["-std=c++17", "-fopenmp"]),
          *((sources, ["-std=c++17", *toolkit])
-           for sources in (["halves.cu"], ["widened.cu"], ["linked_kernel.cu", "linked_call.cu"])
+           for sources in (["halves.cu"], ["widened.cu"], ["runtime.cu"], ["linked_kernel.cu", "linked_call.cu"])
            for toolkit in ([], ["--cuda-path=/nowhere"]))]  # the latter with stand-ins for a toolkit's headers
 TOOLKIT = pathlib.Path("/usr/local/cuda/include/cuda_bf16.h")
 
@@ -85,6 +85,9 @@ def main():
         plain = {name for sources, _ in PLAIN for name in sources}
         sources = sorted(each.name for each in HERE.glob("*.cpp") if each.name not in plain)
         problems, seen = check(lint, sources, flags)
+        if kind == "wheel":  # CUDA's libraries are those that stand in for them
+            found, count = check(lint, ["aten.cu"], [*flags, "--cuda-path=/nowhere"])
+            problems, seen = problems + found, seen + count
     print("\n".join(problems) or f"{seen} expected findings, and no other")
     return 1 if problems else 0
 
