@@ -128,8 +128,8 @@ TEST_CASE("a conversion that is written is explicit, of half types with a conver
 
 TEST_CASE("a function of numbers gives something of what it is given") {
   const auto of = [](const std::string& given) {
-    return body("#include <cmath>\nvoid f(const float x, float* const out) { out[0] = fmaxf(" + given + "); }",
-                "f");
+    return body(
+        "#include <cmath>\nvoid f(const float x, float* const out) { out[0] = fmaxf(" + given + "); }", "f");
   };
   CHECK(contains(of("x, 1.0f"), "write %2, %1\n"));
   CHECK(contains(of("x, out[1]"), "  %3 = load %2[*]\n  %4 = phi %1, %3\n  write %2, %4\n"));
