@@ -64,9 +64,10 @@ ValueId Builder::value(Op op, std::string name, std::vector<Argument> arguments)
 
 ValueId Builder::value(Op op, ValueId argument) { return value(op, "", {{"", argument}}); }
 
-ValueId Builder::cast(ValueId argument, ValueId dtype, bool implicit) {
+ValueId Builder::cast(ValueId argument, ValueId dtype, bool implicit, ValueId from) {
   Instruction instruction = make(Op::kCast);
   instruction.args = {{"", argument}, {"", dtype}};
+  if (from) instruction.args.push_back({"from", from});
   instruction.implicit = implicit;
   return append(std::move(instruction), true);
 }

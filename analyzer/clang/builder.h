@@ -50,7 +50,8 @@ class Builder {
   flow::ValueId op(std::string name, std::vector<flow::Argument> arguments) {
     return value(flow::Op::kOperator, std::move(name), std::move(arguments));
   }
-  flow::ValueId cast(flow::ValueId argument, flow::ValueId dtype, bool implicit);
+  // `from`: the dtype that the language says the argument has; 0 where it says none.
+  flow::ValueId cast(flow::ValueId argument, flow::ValueId dtype, bool implicit, flow::ValueId from = 0);
   flow::ValueId load(flow::Place place);
   flow::ValueId address(flow::Place place);
   flow::ValueId registration(std::string kind, flow::ValueId object, std::string name, flow::ValueId value);

@@ -108,6 +108,8 @@ class FunctionLowering {
   // numbers (lower_numbers.cpp)
   ValueId number(Dtype dtype);  // a number of that dtype about which nothing else is known
   ValueId dtype_constant(Dtype dtype);
+  ValueId number_function(llvm::ArrayRef<const Expr*> arguments, Dtype result);
+  ValueId number_as(ValueId source, Dtype from, Dtype to, bool implicit);
   ValueId number_cast(const clang::CastExpr* cast, bool implicit);
   ValueId binary(const clang::BinaryOperator* expr);
   ValueId compound_assignment(const clang::CompoundAssignOperator* expr);
@@ -218,6 +220,7 @@ class FunctionLowering {
                       llvm::ArrayRef<const Expr*> arguments);
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                         llvm::ArrayRef<const Expr*> arguments);
+  void written_by(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
                           std::optional<ValueId> object, llvm::ArrayRef<const Expr*> arguments);
   void options_bag(const Operator* entry, const Expr* expr, Arguments& arguments);
@@ -226,9 +229,21 @@ class FunctionLowering {
   std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
                                           const clang::FunctionDecl* callee);
   std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
-  std::optional<ValueId> device_memory(llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;
+
+  // functions on buffers (lower_memory.cpp)
+  std::optional<ValueId> memory_function(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> device_memory(llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> copied_memory(const Expr* to, const Expr* from);
+  std::optional<ValueId> launched(const Expr* kernel, llvm::ArrayRef<const Expr*> arguments);
+
+  // short vectors (lower_vectors.cpp)
+  Dtype lane(const TypeFacts& type) const;
+  ValueId vector_of(const TypeFacts& type, const Arguments& lanes);
+  std::optional<ValueId> vector_function(const clang::FunctionDecl* callee,
+                                         llvm::ArrayRef<const Expr*> arguments);
+  void store_lanes(const Expr* target, ValueId stored);
 
   // members of library classes (lower_members.cpp)
   std::optional<ValueId> member(const TypeFacts& object_type, const Expr* object,
@@ -287,6 +302,9 @@ bool is_module_list(const clang::CXXRecordDecl* record);
 bool is_fatal(const clang::Stmt* stmt);
 // The statement that an OpenMP directive is written before, if any.
 const clang::Stmt* governed(const clang::Stmt* directive);
+// The call of a conversion function that a cast to a floating type stands for, where somebody wrote that
+// cast.
+const clang::CXXMemberCallExpr* written_conversion(const clang::CastExpr* cast);
 // Parentheses, temporaries, default arguments and casts that change nothing.
 const clang::Expr* stripped(const clang::Expr* expr);
 // Of std::map or std::unordered_map.

@@ -298,7 +298,7 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
     if (type.kind == TypeKind::kNumber) {
       const ValueId source = value(object);
       if (result.element == type.element || result.kind != TypeKind::kNumber) return source;
-      return builder_.cast(source, dtype_constant(result.element), true);
+      return number_as(source, type.element, result.element, true);
     }
     if (result.element == Dtype::kBool && type.kind != TypeKind::kObject) {  // explicit operator bool
       return builder_.op("defined", {{"self", value(object)}});

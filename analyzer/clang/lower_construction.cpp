@@ -98,7 +98,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         const ValueId source = value(arguments[0]);
         if (copies || from.kind != TypeKind::kNumber || from.element == made.element) return source;
         const bool written = constructor && constructor->isExplicit();
-        return builder_.cast(source, dtype_constant(made.element), !written);
+        return number_as(source, from.element, made.element, !written);
       }
       return number(made.element);
     case TypeKind::kTensor:
@@ -152,7 +152,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         const Lvalue element = cell(lvalue(arguments[0]), std::nullopt, arguments[0]->getType());
         ValueId copied = load(element);
         if (facts(arguments[0]).element != made.element) {
-          copied = builder_.cast(copied, dtype_constant(made.element), true);
+          copied = number_as(copied, facts(arguments[0]).element, made.element, true);
         }
         builder_.effect(Op::kWrite, "", {{"", made_buffer}, {"", copied}});
       }

@@ -113,6 +113,12 @@ flow::ValueId FunctionLowering::converted(const clang::CastExpr* cast) {
   const clang::Expr* inner = cast->getSubExpr();
   const bool implicit = llvm::isa<clang::ImplicitCastExpr>(cast) &&
                         !llvm::cast<clang::ImplicitCastExpr>(cast)->isPartOfExplicitCast();
+  if (const clang::CXXMemberCallExpr* called = written_conversion(cast)) {
+    const clang::Expr* object = called->getImplicitObjectArgument();
+    const TypeFacts from = facts(object);
+    if (from.kind != TypeKind::kNumber) return value(called);
+    return number_as(value(object), from.element, facts(cast->getType()).element, false);
+  }
   switch (cast->getCastKind()) {
     case clang::CK_LValueToRValue:
       return load(lvalue(inner));
@@ -253,6 +259,7 @@ flow::ValueId FunctionLowering::assignment(const clang::Expr* target, const clan
     builder_.op("assign_object", {{"self", place.place.base}, {"other", assigned}});
   }
   assign(place, assigned);
+  store_lanes(target, assigned);
   return assigned;
 }
 

@@ -14,12 +14,49 @@ flow::ValueId FunctionLowering::number(Dtype dtype) {
   return builder_.load({0, storage, {{Place::Step::Kind::kAnyCell, "", 0}}});
 }
 
+// A number as another type has it. Of a half number that is widened its type is said too, for where it came
+// from may be unknown: a field, a function's result.
+flow::ValueId FunctionLowering::number_as(ValueId source, Dtype from, Dtype to, bool implicit) {
+  const ValueId target = dtype_constant(to);
+  const bool widens = is_half(from) && is_floating(to) && bits(to) > bits(from);
+  return builder_.cast(source, target, implicit, widens ? dtype_constant(from) : ValueId{0});
+}
+
 flow::ValueId FunctionLowering::number_cast(const clang::CastExpr* cast, bool implicit) {
   const TypeFacts to = facts(cast->getType());
   const TypeFacts from = facts(cast->getSubExpr());
   if (!is_floating(to.element) && !is_floating(from.element)) return value(cast->getSubExpr());
   const ValueId source = value(cast->getSubExpr());
-  return builder_.cast(source, dtype_constant(to.element), implicit);
+  return number_as(source, from.element, to.element, implicit);
+}
+
+// A function of numbers whose body is not read, such as fmaxf or __shfl_xor_sync, gives something of what it
+// is given. One that only widens a half number is a conversion that somebody wrote.
+flow::ValueId FunctionLowering::number_function(llvm::ArrayRef<const clang::Expr*> arguments, Dtype result) {
+  Arguments alike;
+  std::optional<ValueId> widened;
+  for (const clang::Expr* each : arguments) {
+    const TypeFacts type = facts(each);
+    const bool counts = type.kind == TypeKind::kNumber && is_floating(type.element) && !evaluated(each);
+    const ValueId given = value(each);
+    if (counts && type.element == result) alike.push_back({"", given});
+    const bool only = arguments.size() == 1 && is_half(type.element) && is_floating(result);
+    if (counts && only && bits(result) > bits(type.element))
+      widened = number_as(given, type.element, result, false);
+  }
+  if (widened) return *widened;
+  if (alike.empty()) return number(result);
+  return alike.size() == 1 ? alike[0].value : builder_.value(Op::kPhi, "", std::move(alike));
+}
+
+// static_cast<float>(half), float(half): a written cast that the half type's conversion function does.
+const clang::CXXMemberCallExpr* written_conversion(const clang::CastExpr* cast) {
+  if (!llvm::isa<clang::ExplicitCastExpr>(cast) || !cast->getType()->isRealFloatingType()) return nullptr;
+  const clang::Expr* inner = cast->getSubExpr();
+  while (const auto* part = llvm::dyn_cast<clang::ImplicitCastExpr>(inner)) inner = part->getSubExpr();
+  const auto* called = llvm::dyn_cast<clang::CXXMemberCallExpr>(inner);
+  return called && llvm::isa_and_nonnull<clang::CXXConversionDecl>(called->getMethodDecl()) ? called
+                                                                                            : nullptr;
 }
 
 namespace {
@@ -59,12 +96,13 @@ flow::ValueId FunctionLowering::widened(const clang::Expr* operand, Dtype target
   while (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(plain)) {
     const clang::CastKind kind = cast->getCastKind();
     if (kind != clang::CK_FloatingCast && kind != clang::CK_IntegralToFloating) break;
+    if (cast->isPartOfExplicitCast()) break;
     plain = stripped(cast->getSubExpr());
   }
   const Dtype own = facts(plain).element;
   if (evaluated(plain) || own == target || own == Dtype::kUndefined) return value(plain);
   const ValueId narrow = value(plain);
-  return builder_.cast(narrow, dtype_constant(target), true);
+  return number_as(narrow, own, target, true);
 }
 
 flow::ValueId FunctionLowering::number_operation(const std::string& name, const clang::Expr* left,

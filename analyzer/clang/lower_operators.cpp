@@ -82,6 +82,23 @@ flow::ValueId FunctionLowering::helper_call(const std::string& name, const clang
   return result.kind == TypeKind::kNumber ? number(result.element) : builder_.op(name, std::move(given));
 }
 
+// What a function gives by address, such as cudaMalloc's memory, is as unknown as the function. A typed
+// pointer still points to its type.
+void FunctionLowering::written_by(const std::string& name, llvm::ArrayRef<const Expr*> arguments) {
+  Arguments addresses;
+  for (const Expr* each : arguments) {
+    const auto* address = llvm::dyn_cast<clang::UnaryOperator>(stripped(stripped(each)->IgnoreParenCasts()));
+    if (!address || address->getOpcode() != clang::UO_AddrOf) continue;
+    const TypeKind kind = facts(address->getSubExpr()).kind;
+    if (kind == TypeKind::kPointer) {
+      assign(lvalue(address->getSubExpr()), builder_.unknown());
+    } else if (kind != TypeKind::kBuffer) {
+      addresses.push_back({"", value(each)});
+    }
+  }
+  if (!addresses.empty()) builder_.op(name, std::move(addresses));
+}
+
 flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
                                               std::optional<ValueId> object,
                                               llvm::ArrayRef<const Expr*> arguments) {
@@ -92,9 +109,10 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   if (!entry && of_torch && !last.empty()) entry = find_operator(last);
   if (entry && !of_torch) {
     // std::exp and its kin work on numbers of their own type.
-    for (const Expr* each : arguments) value(each);
     const TypeFacts result = facts(callee->getReturnType());
-    return result.kind == TypeKind::kNumber ? number(result.element) : builder_.unknown();
+    if (result.kind == TypeKind::kNumber) return number_function(arguments, result.element);
+    for (const Expr* each : arguments) value(each);
+    return builder_.unknown();
   }
   if (entry) {
     // torch::fft::fft is fft_fft: where the bare name is not the operator's, the table's is.
@@ -106,9 +124,11 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   const bool asks = std::any_of(arguments.begin(), arguments.end(),
                                 [&](const Expr* each) { return facts(each).kind == TypeKind::kDtype; });
   if (result.kind == TypeKind::kNumber && result.element != Dtype::kBool && !of_torch && !asks) {
-    for (const Expr* each : arguments) value(each);
-    return number(result.element);
+    if (const auto lanes = vector_function(callee, arguments)) return *lanes;
+    written_by(name, arguments);
+    return number_function(arguments, result.element);
   }
+  if (const auto lanes = vector_function(callee, arguments)) return *lanes;
   return tensor_operator(nullptr, name, callee, object, arguments);
 }
 

@@ -26,7 +26,7 @@ const clang::Expr* stripped(const clang::Expr* expr) {
       inner = substituted->getReplacement();
     } else if (const auto* rewritten = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(inner)) {
       inner = rewritten->getSemanticForm();
-    } else if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(inner)) {
+    } else if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(inner); cast && !written_conversion(cast)) {
       switch (cast->getCastKind()) {
         case clang::CK_NoOp:
         case clang::CK_DerivedToBase:

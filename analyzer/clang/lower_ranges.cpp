@@ -278,7 +278,7 @@ std::optional<ValueId> FunctionLowering::algorithm(llvm::StringRef name,
     ValueId copied = load(from.element);
     const TypeFacts to = facts(arguments[0]);
     if (to.kind == TypeKind::kBuffer && first.kind == TypeKind::kBuffer && to.element != first.element)
-      copied = builder_.cast(copied, dtype_constant(to.element), true);
+      copied = number_as(copied, first.element, to.element, true);
     put(arguments[0], from, copied);
     return builder_.unknown();
   }

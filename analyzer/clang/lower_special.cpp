@@ -24,8 +24,7 @@ enum class Meaning : std::uint8_t {
   kOtherOptions,  // options without a dtype
   kDefaultDtype,
   kGivenDefaultDtype,
-  kTensorOf,      // torch::tensor(braces), at::tensor(numbers)
-  kDeviceMemory,  // cudaMalloc(&pointer, ...)
+  kTensorOf,  // torch::tensor(braces), at::tensor(numbers)
   kToDlpack,
   kCachedCast,
 };
@@ -78,12 +77,6 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"torch::get_default_dtype", Meaning::kGivenDefaultDtype},
       {"torch::tensor", Meaning::kTensorOf},
       {"at::tensor", Meaning::kTensorOf},
-      {"cudaMalloc", Meaning::kDeviceMemory},
-      {"cudaMallocAsync", Meaning::kDeviceMemory},
-      {"cudaMallocManaged", Meaning::kDeviceMemory},
-      {"cudaMallocHost", Meaning::kDeviceMemory},
-      {"cudaHostAlloc", Meaning::kDeviceMemory},
-      {"hipMalloc", Meaning::kDeviceMemory},
       {"at::native::get_nested_tensor_impl", Meaning::kSame},
       {"at::toDLPack", Meaning::kToDlpack},
       {"at::autocast::cached_cast", Meaning::kCachedCast},
@@ -217,17 +210,6 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
   return builder_.op(typed && with_options ? "zeros" : "full", std::move(given));
 }
 
-// cudaMalloc(&pointer, size), with or without a cast to void**.
-std::optional<flow::ValueId> FunctionLowering::device_memory(llvm::ArrayRef<const Expr*> arguments) {
-  const auto* address = llvm::dyn_cast<clang::UnaryOperator>(stripped(arguments[0])->IgnoreParenCasts());
-  if (!address || address->getOpcode() != clang::UO_AddrOf) return std::nullopt;
-  const TypeFacts pointer = facts(address->getSubExpr());
-  if (pointer.kind != TypeKind::kBuffer) return std::nullopt;
-  for (const Expr* each : arguments.drop_front()) value(each);
-  assign(lvalue(address->getSubExpr()), allocate("memory", pointer.element));
-  return builder_.unknown();
-}
-
 std::optional<flow::ValueId> FunctionLowering::special_function(const std::string& name,
                                                                 const clang::CallExpr* expr,
                                                                 const clang::FunctionDecl* callee) {
@@ -238,6 +220,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
   if (callee->isInStdNamespace() && callee->getIdentifier()) {
     if (const auto done = algorithm(callee->getName(), arguments)) return done;
   }
+  if (const auto done = memory_function(name, arguments)) return done;
   const auto found = meanings().find(name);
   if (found == meanings().end()) return std::nullopt;
   switch (found->second) {
@@ -286,8 +269,6 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       return builder_.op("default_dtype", {});
     case Meaning::kTensorOf:
       return tensor_of(expr);
-    case Meaning::kDeviceMemory:
-      return arguments.empty() ? std::nullopt : device_memory(arguments);
     case Meaning::kToDlpack:
       return builder_.op("toDLPack", {{"self", value(arguments[0])}});
     case Meaning::kCachedCast: {

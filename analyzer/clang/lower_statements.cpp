@@ -282,7 +282,8 @@ void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
   const bool of_map = facts(range).kind == TypeKind::kMap;
   const bool by_reference = !of_map && is_rebindable_reference(variable->getType());
   const Lvalue container = of_map ? held(builder_.none()) : lvalue(range);
-  const bool rebinds = by_reference && !container.is_value && assigns_to(stmt->getBody(), variable);
+  const bool rebinds = by_reference && !container.is_value && facts(range).kind != TypeKind::kBuffer &&
+                       assigns_to(stmt->getBody(), variable);
   const BlockId again = builder_.block(), next = builder_.block(), done = builder_.block(),
                 after = builder_.block();
   builder_.jump(again);

@@ -24,11 +24,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr const char* kEmbedded = "/dtype-lint/";
 constexpr const char* kHeaderFolder = "/dtype-lint/cuda_headers";
 constexpr int kNewestKnown = 121;  // of those that every supported Clang knows, or knows how to ignore
 
 struct Flag {
   bool takes_value = false;
+  std::string attached;  // what a value may be that is joined by nothing: any, digits
+  bool word = false;     // what begins with '-' is not its value
+  bool list = false;     // of several values
   std::string action;
   std::string to;
   std::string when;  // only with this value
@@ -41,8 +45,10 @@ const std::map<std::string, Flag, std::less<>>& flags() {
       if (file.name != "nvcc_flags.json") continue;
       const nlohmann::json table_file = nlohmann::json::parse(file.text);
       for (const nlohmann::json& row : table_file.at("options")) {
-        const Flag flag{row.at("value").get<bool>(), row.at("do").get<std::string>(), row.value("to", ""),
-                        row.value("when", "")};
+        const Flag flag{
+            row.at("value").get<bool>(), row.value("attached", ""),       row.value("word", false),
+            row.value("list", false),    row.at("do").get<std::string>(), row.value("to", ""),
+            row.value("when", "")};
         for (const nlohmann::json& name : row.at("names")) rows[name.get<std::string>()] = flag;
       }
     }
@@ -76,20 +82,34 @@ void add_architectures(std::string_view text, std::vector<Architecture>& out) {
   }
 }
 
+// As nvcc splits a list: not in quotes, which stay, and not where a backslash says so, which goes.
 std::vector<std::string> at_commas(const std::string& text) {
   std::vector<std::string> parts;
   std::string part;
+  bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 1 < text.size() && text[i + 1] == ',') {
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (text[i] == '\\' && (next == ',' || next == '"')) {
       part += text[++i];
-    } else if (text[i] == ',') {
+    } else if (text[i] == ',' && !quoted) {
       parts.push_back(std::exchange(part, {}));
     } else {
+      quoted = quoted != (text[i] == '"');
       part += text[i];
     }
   }
   parts.push_back(std::move(part));
   return parts;
+}
+
+// -DX=1, -t4: an option of one letter and its value.
+const Flag* attached_flag(const std::string& argument) {
+  if (argument.size() < 3 || argument[1] == '-') return nullptr;
+  const auto found = flags().find(argument.substr(0, 2));
+  if (found == flags().end()) return nullptr;
+  const std::string& how = found->second.attached;
+  const bool number = argument.find_first_not_of("0123456789", 2) == std::string::npos;
+  return how == "any" || (how == "digits" && number) ? &found->second : nullptr;
 }
 
 class Translation {
@@ -100,16 +120,22 @@ class Translation {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string& argument = arguments[i];
       const std::size_t equals = argument.find('=');
-      const std::string name = argument.substr(0, equals);
-      const auto found = flags().find(name);
+      const auto found = flags().find(argument.substr(0, equals));
       const bool joined = equals != std::string::npos;
-      if (!argument.starts_with("-") || found == flags().end() || (joined && !found->second.takes_value)) {
-        out_.push_back(argument);
+      if (const bool named = found != flags().end() && (!joined || found->second.takes_value); !named) {
+        if (const Flag* flag = attached_flag(argument)) {
+          apply(*flag, argument.substr(2), true, depth);
+        } else {
+          out_.push_back(argument);
+        }
         continue;
       }
+      const Flag& flag = found->second;
       std::string value = joined ? argument.substr(equals + 1) : "";
-      if (found->second.takes_value && !joined && i + 1 < arguments.size()) value = arguments[++i];
-      apply(found->second, value, depth);
+      const bool follows = flag.takes_value && !joined && i + 1 < arguments.size() &&
+                           !(flag.word && arguments[i + 1].starts_with("-"));
+      if (follows) value = arguments[++i];
+      apply(flag, value, false, depth);
     }
   }
 
@@ -124,27 +150,32 @@ class Translation {
   }
 
  private:
-  void apply(const Flag& flag, const std::string& value, int depth) {
+  void apply(const Flag& flag, const std::string& text, bool attached, int depth) {
+    for (const std::string& value : flag.list ? at_commas(text) : std::vector{text})
+      apply_one(flag, value, attached, depth);
+  }
+
+  void apply_one(const Flag& flag, const std::string& value, bool attached, int depth) {
     if (flag.action == "rename") {
-      if (flag.to.ends_with('=')) {
+      if (!flag.takes_value) {
+        out_.push_back(flag.to);
+      } else if (attached || flag.to.ends_with('=') || flag.attached == "digits") {
         out_.push_back(flag.to + value);
       } else {
         out_.insert(out_.end(), {flag.to, value});
       }
     } else if (flag.action == "define") {
       if ((flag.when.empty() || flag.when == value) && value != "false") out_.push_back("-D" + flag.to);
-    } else if (flag.action == "unwrap") {
-      for (std::string& each : at_commas(value)) out_.push_back(std::move(each));
+    } else if (flag.action == "unwrap") {  // nvcc hands them to a shell
+      for (std::string& each : split_words(value)) out_.push_back(std::move(each));
     } else if (flag.action == "architecture") {
       add_architectures(value, architectures_);
     } else if (flag.action == "language") {
       out_.insert(out_.end(), {"-x", value == "cu" ? "cuda" : value});
     } else if (flag.action == "file" && depth < 8) {
-      for (const std::string& name : at_commas(value)) {
-        std::ostringstream text;
-        text << std::ifstream(folder_ / name).rdbuf();
-        add(split_words(text.str()), depth + 1);
-      }
+      std::ostringstream text;
+      text << std::ifstream(folder_ / value).rdbuf();
+      add(split_words(text.str()), depth + 1);
     }
   }
 
@@ -240,7 +271,7 @@ const std::map<std::string, std::string>& cuda_headers() {
     std::map<std::string, std::string> files;
     for (const EmbeddedFile& each : embedded_cuda()) {
       if (each.name.ends_with(".json")) continue;
-      files[std::string(kHeaderFolder) + "/" + std::string(each.name)] = each.text;
+      files[kEmbedded + std::string(each.name)] = each.text;
     }
     return files;
   }();

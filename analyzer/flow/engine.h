@@ -149,6 +149,8 @@ class Engine {
   void retype(const Activation& activation, const Instruction& instruction, State& state);
   void retype_below(State& state, const Alternative& target, Dtype dtype, const Activation& activation,
                     const Instruction& instruction, std::vector<HeapId>& seen);
+  void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
+                  const Value& given, State& state);
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
   void havoc(State& state, const Value& value);
 

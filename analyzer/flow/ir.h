@@ -81,7 +81,8 @@ enum class Op : std::uint8_t {
               // "eq")
   kDtypeOf,   // %r = dtype_of %a: x.scalar_type(), x.dtype(), options of a tensor
   kOptions,   // %r = options(dtype=%d): at::TensorOptions; without dtype: the default dtype decides
-  kCast,      // %r = cast %a, %d: to dtype value %d; `implicit` when nobody wrote it
+  kCast,    // %r = cast %a, %d[, from=%f]: to dtype value %d; `implicit` when nobody wrote it. %f is what the
+            // language says %a is, for where nothing else is known of it
   kAlloc,   // %r = alloc NAME(dtype=%d, ...): a typed buffer (vector<float>, float*) or descriptor; NAME its
             // kind
   kObject,  // %r = object TYPE: a fresh instance of a class (fields are stored by the constructor's body)

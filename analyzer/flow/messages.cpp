@@ -30,6 +30,7 @@ std::string came_about(const Defect& defect) {
       return fmt::format(", promoted{} by '{}'{}", before, origin->op,
                          origin->by_autocast ? " under autocast" : "");
     case Origin::Kind::kCast:
+      if (origin->op == kConversion) return fmt::format(", converted{} by an explicit conversion", before);
       return fmt::format(", cast{} by '{}'", before, origin->op == "cast" ? "to" : origin->op);
     case Origin::Kind::kSource:
       return fmt::format(", made by '{}'", origin->op);
@@ -80,10 +81,11 @@ std::string cure(const Defect& defect) {
   const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
                                !accepts.contains(origin->before);
   if (!origin || back_is_refused) return "; cast it before the call";
-  if (origin->kind == Origin::Kind::kPromotion) {
-    if (origin->instruction->op == Op::kCast) {
-      return fmt::format("; round back to '{}' where it is stored", name(origin->before));
-    }
+  const bool promoted = origin->kind == Origin::Kind::kPromotion;
+  if (origin->instruction->op == Op::kCast &&
+      (promoted || (origin->op == kConversion && origin->widens_half())))
+    return fmt::format("; round back to '{}' where it is stored", name(origin->before));
+  if (promoted) {
     // A dtype by name would be right in one precision setting and wrong in the next.
     if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
     return fmt::format("; cast back after it, e.g. '.to({}.scalar_type())'", origin->narrow);

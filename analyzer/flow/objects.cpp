@@ -287,13 +287,19 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
 }
 
 void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
-  const Alternatives written = tensors(state, argument(state, instruction, 1));
   Value target = argument(state, instruction, 0);
   for (int depth = 0; depth < 4; ++depth) {
     const Alternative* one = target.single();
     if (!one || one->kind != Kind::kReference) break;
     target = read(state, Location{one->object, one->key});
   }
+  write_into(activation, instruction, target, argument(state, instruction, 1), state);
+}
+
+// A buffer remembers of what it was given where half data was widened.
+void Engine::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
+                        const Value& given, State& state) {
+  const Alternatives written = tensors(state, given);
   for (const Alternative& each : target) {
     const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
     if (!object || object->kind != HeapObject::Kind::kBuffer) continue;  // a tensor keeps its dtype
@@ -301,10 +307,8 @@ void Engine::write_elements(const Activation& activation, const Instruction& ins
     for (Alternative element : object->cells.at(HeapObject::kContents)) {
       for (const Alternative& from : written) {
         const Origin* origin = origins_.find(from.origin);
-        if (from.kind != Kind::kTensor || from.dtype != element.dtype || !origin ||
-            origin->kind != Origin::Kind::kPromotion) {
-          continue;
-        }
+        const bool tells = origin && (origin->kind == Origin::Kind::kPromotion || origin->widens_half());
+        if (from.kind != Kind::kTensor || from.dtype != element.dtype || !tells) continue;
         element.origin = from.origin;
         element.trail = origins_.step(from.trail, from.origin,
                                       {0, 0, activation.function, &instruction, "store", from.dtype,

@@ -13,6 +13,9 @@
 
 namespace dtype_guard::flow {
 
+// The operation of an origin that is a conversion of a number, which has no other name.
+inline constexpr const char* kConversion = "conversion";
+
 struct Origin {
   enum class Kind : std::uint8_t { kSource, kCast, kPromotion };
   Kind kind = Kind::kSource;
@@ -24,6 +27,11 @@ struct Origin {
   bool by_autocast = false;
   StepId wide = 0;     // of a promotion: the trail of the input that was wide already
   std::string narrow;  // the input that had `before`, as written; empty when it is not a plain word
+
+  // Whether somebody asked for it or not.
+  bool widens_half() const {
+    return kind != Kind::kSource && is_half(before) && is_floating(after) && bits(after) > bits(before);
+  }
 };
 
 // What a step means to the rules beyond having passed by.

@@ -69,6 +69,10 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(load(activation, instruction, state));
     case Op::kStore: {
       const Target target = resolve(activation, state, instruction.place);
+      // A reference to an element of a buffer is the buffer.
+      const bool through = instruction.place.base && instruction.place.path.empty();
+      if (through && target.locations.empty())
+        write_into(activation, instruction, target.direct, argument(state, instruction, 0), state);
       write(state, target, without_length(stored(activation, instruction, argument(state, instruction, 0))));
       return true;
     }
@@ -141,6 +145,35 @@ Value Engine::dtype_of(const Activation& activation, const Instruction& instruct
   return out.is_bottom() ? Value(Alternative::a_dtype(Dtype::kUndefined)) : out;
 }
 
+namespace {
+bool is_wider(Dtype a, Dtype b) { return is_floating(a) && is_floating(b) && bits(a) > bits(b); }
+
+// What the language says a number is, where nothing else is known of it.
+Alternative number_of_type(const Alternative& given, const Value* type) {
+  const Alternative* stated = type ? type->single() : nullptr;
+  const bool open = given.kind != Kind::kTensor ? given.kind != Kind::kNone && given.kind != Kind::kDtype
+                                                : given.dtype == Dtype::kUndefined;
+  if (!stated || stated->kind != Kind::kDtype || !open) return given;
+  Alternative out = Alternative::tensor(stated->dtype, Rank::number());
+  out.symbols = given.symbols;
+  return out;
+}
+
+Origin conversion(std::uint32_t function, const Instruction& instruction, const Alternative& from,
+                  Dtype dtype) {
+  Origin out;
+  out.kind = instruction.implicit && is_half(from.dtype) && is_wider(dtype, from.dtype)
+                 ? Origin::Kind::kPromotion
+                 : Origin::Kind::kCast;
+  out.function = function;
+  out.instruction = &instruction;
+  out.op = from.rank.wrapped ? kConversion : "cast";
+  out.before = from.dtype;
+  out.after = dtype;
+  return out;
+}
+}  // namespace
+
 Value Engine::cast(const Activation& activation, const Instruction& instruction, const State& state) {
   std::vector<StatedDtype> dtypes;
   bool unchanged = false;
@@ -151,7 +184,8 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
   }
   if (unchanged) return argument(state, instruction, 0);
   Value out;
-  for (const Alternative& from : tensors(state, argument(state, instruction, 0))) {
+  for (const Alternative& given : tensors(state, argument(state, instruction, 0))) {
+    const Alternative from = number_of_type(given, named(state, instruction, "from"));
     for (const auto& [dtype, assumed, uncertain, symbols] : dtypes) {
       Alternative to = from;
       if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
@@ -165,22 +199,21 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
         to.assumed = assumed;
         if (number && dtype != Dtype::kUndefined && !is_floating(dtype)) to = from;
       } else if (from.dtype != dtype || dtype == Dtype::kUndefined) {
-        const bool widened =
-            is_half(from.dtype) && dtype != Dtype::kUndefined && bits(dtype) > bits(from.dtype);
-        Origin origin;
-        origin.kind = instruction.implicit && widened ? Origin::Kind::kPromotion : Origin::Kind::kCast;
-        origin.function = activation.function;
-        origin.instruction = &instruction;
-        origin.op = "cast";
-        origin.before = from.dtype;
-        origin.after = dtype;
         to.dtype = dtype;
         to.assumed = assumed;
         to.uncertain = uncertain || dtype == Dtype::kUndefined;  // it settles what was not known before
-        to.origin = origins_.origin(origin);
-        to.trail = origins_.step(0, to.origin,
+        StepId before = 0;
+        const Origin* first = origins_.find(from.origin);
+        if (first && first->widens_half() && is_wider(dtype, from.dtype)) {
+          before = from.trail;  // half, float, double: the first of them widened it
+        } else {
+          to.origin = origins_.origin(conversion(activation.function, instruction, from, dtype));
+        }
+        to.trail = origins_.step(before, to.origin,
                                  {0, 0, activation.function, &instruction, "cast", from.dtype, dtype,
-                                  instruction.implicit ? "implicit conversion" : "explicit cast"});
+                                  instruction.implicit ? "implicit conversion"
+                                  : from.rank.wrapped  ? "explicit conversion"
+                                                       : "explicit cast"});
       } else {
         to.assumed = assumed;
       }

@@ -100,14 +100,15 @@ class Search {
            });
   }
 
-  // A buffer that was written to speaks through what was written, not through its allocation.
+  // A buffer that was written to speaks through what was written, not through its allocation, nor as what a
+  // caller handed in.
   bool is_spoken_for(const SinkOperand& arrived, const Alternative& each) const {
     const Origin* origin = origins_.find(each.origin);
-    if (!origin || origin->instruction->op != Op::kAlloc) return false;
+    if (origin && origin->instruction->op != Op::kAlloc) return false;
     return std::any_of(
         arrived.alternatives.begin(), arrived.alternatives.end(), [&](const Alternative& other) {
           const Origin* written = other.dtype == each.dtype ? origins_.find(other.origin) : nullptr;
-          return written && written->kind == Origin::Kind::kPromotion;
+          return written && (written->kind == Origin::Kind::kPromotion || written->widens_half());
         });
   }
 

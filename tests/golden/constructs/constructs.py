@@ -15,9 +15,10 @@ import tempfile
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
-PLAIN = [("numbers.cpp", ["-std=c++20"]), ("directives.cpp", ["-std=c++17", "-fopenmp"]),
-         ("halves.cu", ["-std=c++17"]),
-         ("halves.cu", ["-std=c++17", "--cuda-path=/nowhere"])]  # the last with stand-ins for a toolkit's headers
+PLAIN = [(["numbers.cpp"], ["-std=c++20"]), (["directives.cpp"], ["-std=c++17", "-fopenmp"]),
+         *((sources, ["-std=c++17", *toolkit])
+           for sources in (["halves.cu"], ["widened.cu"], ["runtime.cu"], ["linked_kernel.cu", "linked_call.cu"])
+           for toolkit in ([], ["--cuda-path=/nowhere"]))]  # the latter with stand-ins for a toolkit's headers
 TOOLKIT = pathlib.Path("/usr/local/cuda/include/cuda_bf16.h")
 
 
@@ -37,12 +38,17 @@ def expected(path):
             for rule in re.findall(r"// expect: ([a-z0-9-]+)", line)}
 
 
-def check(lint, sources, flags):
+def check(lint, sources, flags, by_summaries=False):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        command = [lint, "--root", str(HERE), f"--format=json={report}", "--no-cache", "--color=never",
-                   *(str(HERE / each) for each in sources), "--", *flags]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=1500)
+        common = [lint, "--root", str(HERE), "--no-cache", "--color=never"]
+        given = [*(str(HERE / each) for each in sources), "--", *flags]
+        if by_summaries:
+            given = ["--link", *(f"{folder}/{each}.summary" for each in sources)]
+            for each in sources:
+                subprocess.run([*common, "--emit-summary", f"{folder}/{each}.summary", str(HERE / each), "--", *flags],
+                               check=True, timeout=1500)
+        run = subprocess.run([*common, f"--format=json={report}", *given], capture_output=True, text=True, timeout=1500)
         data = json.loads(report.read_text())
     problems = [f"not analysed: {each}" for each in data["not_analysed"]]
     wanted = set().union(*(expected(HERE / each) for each in sources))
@@ -60,12 +66,13 @@ def main():
     lint, kind = sys.argv[1], sys.argv[2]
     problems, seen = [], 0
     if kind == "plain":
-        for source, flags in PLAIN:
-            if source.endswith(".cu") and len(flags) == 1 and not TOOLKIT.is_file():
-                print(f"left out: {source} with a CUDA toolkit's headers, {TOOLKIT} is missing")
+        for sources, flags in PLAIN:
+            if sources[0].endswith(".cu") and len(flags) == 1 and not TOOLKIT.is_file():
+                print(f"left out: {sources} with a CUDA toolkit's headers, {TOOLKIT} is missing")
                 continue
-            found, count = check(lint, [source], flags)
-            problems, seen = problems + found, seen + count
+            for by_summaries in (False, True)[:len(sources)]:
+                found, count = check(lint, sources, flags, by_summaries)
+                problems, seen = problems + found, seen + count
     else:
         include = include_folder(kind, sys.argv[3] if len(sys.argv) > 3 else "")
         if not (include / "torch/csrc/api/include/torch/types.h").is_file():
@@ -75,8 +82,12 @@ def main():
                  "-isystem", str(include / "torch/csrc/api/include")]
         if kind == "wheel":
             flags += ["-isystem", str(include)]
-        sources = sorted(each.name for each in HERE.glob("*.cpp") if each.name not in dict(PLAIN))
+        plain = {name for sources, _ in PLAIN for name in sources}
+        sources = sorted(each.name for each in HERE.glob("*.cpp") if each.name not in plain)
         problems, seen = check(lint, sources, flags)
+        if kind == "wheel":  # CUDA's libraries are those that stand in for them
+            found, count = check(lint, ["aten.cu"], [*flags, "--cuda-path=/nowhere"])
+            problems, seen = problems + found, seen + count
     print("\n".join(problems) or f"{seen} expected findings, and no other")
     return 1 if problems else 0
 

@@ -16,6 +16,12 @@ void bad_half(const Tensor& x) {
   for (int64_t i = 0; i < x.numel(); ++i) f[i] = h[i];  // expect: attention-implicit-promotion
   attend(torch::from_blob(f.data(), x.sizes()), x, x);
 }
+void bad_written(const Tensor& x) {
+  std::vector<float> f(x.numel());
+  const at::Half* h = x.data_ptr<at::Half>();
+  for (int64_t i = 0; i < x.numel(); ++i) f[i] = static_cast<float>(h[i]);  // expect: attention-mixed-dtypes
+  attend(torch::from_blob(f.data(), x.sizes()), x, x);
+}
 void ok_half(const Tensor& x) {
   Tensor out = torch::empty_like(x);
   const auto* h = x.data_ptr<at::Half>();

@@ -46,6 +46,43 @@ void instantiated(const __half* h, int n) {
   attend_as(f.data(), h);
 }
 
+// What somebody wrote is not implicit, and no less refused.
+void written(const __half* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = static_cast<float>(h[i]);  // expect: attention-mixed-dtypes
+  attend(f.data(), {2, 32, 1}, h);
+}
+
+void written_of_project(const cutlass::half_t* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = 2.0f * float(h[i]);  // expect: attention-mixed-dtypes
+  attend(f.data(), {2, 32, 1}, h);
+}
+
+void of_language(const _Float16* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = h[i];  // expect: attention-implicit-promotion
+  attend(f.data(), {2, 32, 1}, h);
+}
+
+void written_of_language(const __bf16* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = (float)h[i] * 2.0f;  // expect: attention-mixed-dtypes
+  DLTensor a = describe(f.data(), {2, 32, 1}), b = describe(const_cast<__bf16*>(h), {4, 16, 1});
+  flash_ref_attention_fwd(&a, &b, &b, &b, nullptr, nullptr);
+}
+
+// Through a reference to the element.
+void widen_into(const __half& from, float& to) {
+  to = from;  // expect: attention-implicit-promotion
+}
+
+void by_reference(const __half* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) widen_into(h[i], f[i]);
+  attend(f.data(), {2, 32, 1}, h);
+}
+
 // Memory without a type is what it is cast to.
 void* workspace(int bytes);
 

@@ -51,4 +51,25 @@ void in_parts(const __half* h, int n) {
   attend(out);
 }
 
+// Bytes that are moved as another type are not converted.
+struct float4 {
+  float x, y, z, w;
+};
+
+void moved(const __half* h, int n) {
+  std::vector<__half> out(n);
+  for (int i = 0; i < n / 8; ++i)
+    reinterpret_cast<float4*>(out.data())[i] = reinterpret_cast<const float4*>(h)[i];
+  attend(out.data());
+}
+
+void widened_beside(const __half* h, float4* statistics, int n) {
+  std::vector<__half> out(n);
+  for (int i = 0; i < n; ++i) {
+    statistics[i].x = h[i];
+    out[i] = static_cast<__half>(static_cast<float>(h[i]) + statistics[i].x);
+  }
+  attend(out.data());
+}
+
 int main() { return 0; }

@@ -20,3 +20,9 @@ void brain(const std::bfloat16_t* h, int n) {
   for (int i = 0; i < n; ++i) f[i] = h[i] * 2.0f;  // expect: attention-implicit-promotion
   attend(f.data(), h, {4, 16, 1});
 }
+
+void written(const std::float16_t* h, int n) {
+  std::vector<float> f(n);
+  for (int i = 0; i < n; ++i) f[i] = static_cast<float>(h[i]);  // expect: attention-mixed-dtypes
+  attend(f.data(), h, {2, 16, 1});
+}

@@ -58,6 +58,34 @@ TEST_CASE("a half value widened by the language reaches the call through a float
   CHECK(result.findings[0].operands.size() == 4);  // lse is absent
 }
 
+std::string written(std::string text) {
+  text.erase(text.find("implicit cast"), std::string("implicit ").size());
+  return text;
+}
+
+TEST_CASE("a conversion that somebody wrote is found at the same place, as what it is") {
+  const AnalysisResult result = lint(written(product("float32", "float32")), {{"bf16"}});
+  CHECK(summary(result) == Found{"28 attention-mixed-dtypes q in main [bf16]"});
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].message ==
+        "'q' of 'flash' is 'float32', converted from 'float16' by an explicit conversion; the call accepts "
+        "'float16' or 'bfloat16'; round back to 'float16' where it is stored");
+  CHECK(findings(written(product("float16", "float16")), all_settings()).empty());
+}
+
+TEST_CASE("what the language says of a number counts where nothing else is known of it") {
+  std::string text = product("float32", "float32");
+  text.replace(text.find("%10 = load q[*]"), std::string("%10 = load q[*]").size(), "%10 = const unknown");
+  CHECK(findings(text, {{"bf16"}}) != Found{"28 attention-implicit-promotion q in main [bf16]"});
+  text.insert(text.find("cast %10, %2") + std::string("cast %10, %2").size(), ", from=%1");
+  CHECK(findings(text, {{"bf16"}}) == Found{"28 attention-implicit-promotion q in main [bf16]"});
+}
+
+TEST_CASE("of a half that becomes a float and then a double, the first conversion is the origin") {
+  std::string text = product("float64", "float64");
+  CHECK(findings(text, {{"bf16"}}) == Found{"28 attention-implicit-promotion q in main [bf16]"});
+}
+
 TEST_CASE("a buffer that a loop fills is one finding, at what fills it") {
   std::string text = product("float32", "float32");
   text.replace(text.find("  %10 = load q"), 0,

@@ -1,0 +1,7 @@
+// Stands in for Thrust.
+#pragma once
+#include <utility>
+
+namespace thrust {
+using std::swap;
+}  // namespace thrust
