@@ -131,6 +131,7 @@ class Engine {
   std::vector<Value> elements(const State& state,
                               const Value& value);  // of a container; the value itself else
   bool is_container(const State& state, const Value& value) const;
+  bool is_list(const State& state, const Value& value);  // or the address of one
 
   // objects.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);

@@ -77,8 +77,11 @@ Value Engine::module_forward(const Activation& activation, const Instruction& in
     if (source[0] == '$') {
       const std::size_t position = 1 + static_cast<std::size_t>(source[1] - '0');  // behind the module
       const Value input = position < given.size() ? given[position] : Value::unknown();
-      inputs.push_back({op->arguments[i], tensors(state, input),
-                        instruction.args.size() > position ? instruction.args[position].value : 0});
+      // A Sequential hands on what stands nowhere in the text.
+      const bool written =
+          instruction.args.size() > position && argument(state, instruction, position).same(input);
+      inputs.push_back(
+          {op->arguments[i], tensors(state, input), written ? instruction.args[position].value : 0});
       continue;
     }
     const auto cell = object ? object->cells.find(field(source)) : Cells::const_iterator();
