@@ -12,6 +12,8 @@ namespace {
 // finding nothing more is tried for it. Counted, not timed, so that every run offers the same.
 constexpr std::size_t kSteps = 50'000;
 constexpr std::size_t kStepsForFinding = 1'000'000;
+// What many roots run is where many findings end: an edit there is tried once for them all.
+constexpr std::size_t kManyRoots = 8;
 
 // A number that is fit for attention does not fit into a bool or an integer.
 Api watched_cast() {
@@ -152,21 +154,32 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   if (std::none_of(before.begin(), before.end(), finds)) {
     return std::any_of(before.begin(), before.end(), gave_up) && too_long();
   }
+  const auto known =
+      std::find_if(shared_.begin(), shared_.end(), [&](const Tried& each) { return each.edits == edits; });
+  Tried fresh{edits, std::vector<std::optional<Verdict>>(settings_.size())};
+  Tried& tried = known == shared_.end() ? fresh : *known;
   EditedModule edited(module_);
   made(edited);
-  const FunctionIndex index(module_);
-  const std::vector<std::uint32_t> roots = roots_to_analyse(index, functions);
-  const auto& asked = finding_->precision;
-  for (std::size_t i = 0; i < settings_.size(); ++i) {
-    const Setting& setting = settings_[i];
-    const bool occurs = std::find(asked.begin(), asked.end(), setting.what.name) != asked.end();
-    if (setting.handed_float && !occurs) continue;
-    const std::optional<Verdict> after = judge(index, roots, setting, spent_);
-    if (!after) return too_much();
-    if (after->given_up > before[i].given_up) return too_long();
-    if (!is_cured(before[i], *after, setting)) return false;
+  std::optional<FunctionIndex> index;
+  std::vector<std::uint32_t> roots;
+  const auto cured_in = [&](std::size_t i) {
+    if (!tried.after[i] && !index) {
+      index.emplace(module_);
+      roots = roots_to_analyse(*index, functions);
+    }
+    if (!tried.after[i]) tried.after[i] = judge(*index, roots, settings_[i], spent_);
+    if (!tried.after[i]) return too_much();
+    if (tried.after[i]->given_up > before[i].given_up) return too_long();
+    return is_cured(before[i], *tried.after[i], settings_[i]);
+  };
+  bool cured = true;
+  for (std::size_t i = 0; cured && i < settings_.size(); ++i) {
+    const auto& asked = finding_->precision;
+    const bool occurs = std::find(asked.begin(), asked.end(), settings_[i].what.name) != asked.end();
+    if (!settings_[i].handed_float || occurs) cured = cured_in(i);
   }
-  return true;
+  if (&tried == &fresh && roots.size() >= kManyRoots) shared_.push_back(std::move(fresh));
+  return cured;
 }
 
 }  // namespace dtype_guard::flow

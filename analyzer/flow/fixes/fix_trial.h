@@ -42,6 +42,11 @@ class FixTrial {
     // Autocast decides what its operators give and not what the function is handed, which may be float32.
     bool handed_float = false;
   };
+  // Edits, and what was found with them in each setting that was tried.
+  struct Tried {
+    std::vector<CastEdit> edits;
+    std::vector<std::optional<Verdict>> after;
+  };
   // Nothing when the budget is used up.
   std::optional<Verdict> judge(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                const Setting& setting, std::size_t& spent);
@@ -54,6 +59,7 @@ class FixTrial {
   ContractSet contracts_;  // and that of the casts which are tried
   std::vector<Setting> settings_;
   std::map<std::vector<std::uint32_t>, std::vector<Verdict>> before_;
+  std::vector<Tried> shared_;
   const Finding* finding_ = nullptr;
   std::size_t spent_ = 0;  // steps, for this finding
   std::set<Key> left_;     // operands of the finding that are still broken where inputs are as assumed
