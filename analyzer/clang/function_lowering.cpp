@@ -7,7 +7,7 @@ namespace dtype_guard::clang_front_end {
 using namespace flow;
 
 FunctionLowering::FunctionLowering(TranslationUnit& unit, const clang::FunctionDecl* function)
-    : unit_(unit), function_(function), builder_(result_) {}
+    : unit_(unit), function_(function), builder_(result_), bound_(bound_expressions(function)) {}
 
 namespace {
 
@@ -122,7 +122,9 @@ Builder::Position FunctionLowering::position(const Expr* expr) const {
   Builder::Position out = unit_.position(expr->getSourceRange());
   const bool tensor = !expr->getType().isNull() && expr->getType()->isRecordType() &&
                       facts(expr->getType()).kind == TypeKind::kTensor;
-  if (tensor && out.written == flow::Written::kOther) out.written = flow::Written::kTensor;
+  if (tensor && out.written == flow::Written::kOther) {
+    out.written = bound_.contains(expr) ? flow::Written::kBound : flow::Written::kTensor;
+  }
   return out;
 }
 

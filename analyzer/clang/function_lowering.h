@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analyzer/clang/bound_expressions.h"
 #include "analyzer/clang/builder.h"
 #include "analyzer/clang/torch_types.h"
 #include "analyzer/clang/translation_unit.h"
@@ -272,6 +273,7 @@ class FunctionLowering {
   const clang::FunctionDecl* function_;
   flow::Function result_;
   Builder builder_;
+  BoundExpressions bound_;
   ValueId this_ = 0;
   // Locals that are never rebound are their value; the others have a variable. References hold an address in
   // addresses_.

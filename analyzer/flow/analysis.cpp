@@ -23,7 +23,7 @@ class Pass {
       : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
 
   // False when the root was given up; `problem` says why.
-  bool look_at(std::uint32_t root, FindingCollector& collector, std::vector<Refusal>& refusals,
+  bool look_at(std::uint32_t root, FindingCollector& collector, AnalysisResult& out,
                std::string& problem) const {
     const Function& function = index_.function(root);
     Engine engine(index_, options_, setting_, torch_version_);
@@ -31,8 +31,9 @@ class Pass {
       engine.evaluate_root(root);
     } catch (const BudgetExceeded& exceeded) {
       problem = exceeded.what();
-      return false;
     }
+    out.steps += engine.steps();
+    if (!problem.empty()) return false;
     DefectOptions how;
     how.named_by_user = options_.settings_named_by_user;
     how.module_is_half = engine.converted_to_half() || (!function.is_main && is_half(setting_.parameters));
@@ -45,7 +46,7 @@ class Pass {
       }
       if (!options_.refusals) continue;
       const auto refused = [&](const SinkOperand& arrived, Dtype dtype) {
-        refusals.push_back({root, setting_.name, collector.sink(record, arrived.role), dtype});
+        out.refusals.push_back({root, setting_.name, collector.sink(record, arrived.role), dtype});
       };
       for (const Defect& each : find_breaches(record, engine, how)) {
         if (each.stated) refused(*each.arrived, each.alternative.dtype);
@@ -133,7 +134,9 @@ AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32
       for (const std::uint32_t root : roots) {
         std::string problem;
         if (given_up.is_pointless(root, setting)) continue;
-        if (!pass.look_at(root, collector, out.refusals, problem)) given_up.exceeded(root, setting, problem);
+        out.cut_short = out.cut_short || out.steps >= options.total_budget;
+        if (out.cut_short) continue;
+        if (!pass.look_at(root, collector, out, problem)) given_up.exceeded(root, setting, problem);
       }
     }
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ struct AnalysisOptions {
   bool refusals = false;  // also list Refusals
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
+  // All roots and settings together; what is left when it is used up is not evaluated.
+  std::size_t total_budget = std::numeric_limits<std::size_t>::max();
 };
 
 // What arrives at a call that does not take it, whether or not that is worth a finding; also what is not
@@ -51,6 +54,8 @@ struct AnalysisResult {
   // Roots that were given up; what the front end could not lower stays in Module::not_lowered.
   std::vector<NotLowered> not_analysed;
   std::vector<Refusal> refusals;
+  std::size_t steps = 0;   // instructions evaluated
+  bool cut_short = false;  // by the total budget
 };
 
 // Functions call each other across the whole module; link several files' modules first (link.h) for whole

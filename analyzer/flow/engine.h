@@ -63,6 +63,7 @@ class Engine {
   const Origins& origins() const { return origins_; }
   // Whether a module was converted to half in the code.
   bool converted_to_half() const { return converted_to_half_; }
+  std::size_t steps() const { return steps_; }  // of the last root
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
 
@@ -132,6 +133,7 @@ class Engine {
   std::vector<Value> elements(const State& state,
                               const Value& value);  // of a container; the value itself else
   bool is_container(const State& state, const Value& value) const;
+  bool is_list(const State& state, const Value& value);  // or the address of one
 
   // objects.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);

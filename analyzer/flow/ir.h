@@ -65,10 +65,12 @@ struct Unknown {
 };
 using Constant = std::variant<Unknown, None, bool, std::int64_t, double, std::string, Dtype>;
 
-// How the expression of an instruction stands in the file; printed as "tensor" or "macro" after its position.
+// How the expression of an instruction stands in the file; printed as "tensor", "bound" or "macro" after its
+// position.
 enum class Written : std::uint8_t {
   kOther,
   kTensor,  // the value of a C++ expression of a tensor type, as written: it can be cast where it stands
+  kBound,   // likewise, where a reference or pointer needs a place: it can be read, a cast does not fit
   kMacro,   // an expansion has a part in it: nothing can be edited there
 };
 

@@ -136,11 +136,13 @@ std::vector<Engine::Input> Engine::module_inputs(const Instruction& instruction,
   const std::string_view otherwise = source.size() > 3 ? source.substr(3) : std::string_view();
   if (position >= given.size() && !otherwise.empty())
     return module_inputs(instruction, otherwise, given, state);
+  // A Sequential hands on what stands nowhere in the text.
+  const bool written = instruction.args.size() > position && position < given.size() &&
+                       argument(state, instruction, position).same(given[position]);
   std::vector<Input> out;
   for (const Value& each :
        position < given.size() ? elements(state, given[position]) : std::vector<Value>{Value::unknown()}) {
-    Input input{
-        {}, tensors(state, each), instruction.args.size() > position ? instruction.args[position].value : 0};
+    Input input{{}, tensors(state, each), written ? instruction.args[position].value : 0};
     const auto undefined = std::find_if(input.alternatives.begin(), input.alternatives.end(),
                                         [](const Alternative& one) { return one.kind == Kind::kNone; });
     if (undefined != input.alternatives.end() && !otherwise.empty()) {

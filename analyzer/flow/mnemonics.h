@@ -66,7 +66,16 @@ inline constexpr std::array<std::string_view, 8> kParameterKinds = {
     "tensor", "optional_tensor", "tensor_list", "dtype", "options", "number", "object", "other"};
 
 constexpr std::string_view spelling(Written written) {
-  return written == Written::kTensor ? "tensor" : written == Written::kMacro ? "macro" : "";
+  switch (written) {
+    case Written::kTensor:
+      return "tensor";
+    case Written::kBound:
+      return "bound";
+    case Written::kMacro:
+      return "macro";
+    default:
+      return "";
+  }
 }
 
 // Letters, digits, '_' and '$', with "::" between parts; everything else is printed in quotes.

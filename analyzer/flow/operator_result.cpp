@@ -175,6 +175,8 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
 Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const Dtype result = *outcome.dtype;
   Alternative out = Alternative::tensor(result, rank_);
+  // A complex number is as wide as its parts: whoever widened these, or it, decided that.
+  const bool of_parts = op_.result == ResultRule::kToReal || op_.result == ResultRule::kToComplex;
   const ChosenInput* promoted = nullptr;  // already wide by promotion
   const ChosenInput* raised = nullptr;    // already wide by a cast
   const ChosenInput* equal = nullptr;
@@ -185,7 +187,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     out.uncertain = out.uncertain || input.uncertain;
     out.assumed = out.assumed || input.assumed;
     if (input.kind != Kind::kTensor) continue;
-    const Origin* origin = input.dtype == result ? origins_.find(input.origin) : nullptr;
+    const Origin* origin = input.dtype == result || of_parts ? origins_.find(input.origin) : nullptr;
     if (origin && origin->kind == Origin::Kind::kPromotion && !promoted) promoted = each;
     if (origin && origin->kind == Origin::Kind::kCast && is_wider(result, origin->before) && !raised)
       raised = each;

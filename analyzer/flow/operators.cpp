@@ -96,9 +96,10 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);
     const bool shape = name == "size" || name == "shape" || name == "sizes" || name == "repeats";
-    for (const Value& element :
-         shape ? std::vector<Value>{} : elements(state, argument(state, instruction, i))) {
-      Input input{name, tensors(state, element), instruction.args[i].value};
+    const Value given = argument(state, instruction, i);
+    for (const Value& element : shape ? std::vector<Value>{} : elements(state, given)) {
+      // An element of a list has no value of its own here.
+      Input input{name, tensors(state, element), is_list(state, given) ? 0 : instruction.args[i].value};
       const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
                         input.alternatives.front().kind == Kind::kTensor &&

@@ -269,7 +269,7 @@ class Parser {
   void position(TextCursor& line, SourceRange& range, std::string& text, Written* written = nullptr) {
     if (!line.take(";")) return;
     if (!line.next_is('"') || line_has_position(line)) source_range(line, range);
-    for (const Written each : {Written::kTensor, Written::kMacro}) {
+    for (const Written each : {Written::kTensor, Written::kBound, Written::kMacro}) {
       if (written && line.take(spelling(each))) *written = each;
     }
     if (line.next_is('"')) text = line.quoted("the source text");

@@ -43,8 +43,8 @@ bool widened_on_purpose(const PathStep& origin) {
 
 }  // namespace
 
-Candidates::Candidates(const Module& module, const SourceText& text, const Finding& finding)
-    : module_(module), text_(text), finding_(finding) {
+Candidates::Candidates(const Module& module, const SourceText& text, RoundFlow& round, const Finding& finding)
+    : module_(module), text_(text), round_(round), finding_(finding) {
   if (finding.rule == "discarded-cast") assign_discarded();
   if (finding.path.size() < 2) return;
   const PathStep& origin = finding.path.front();
@@ -84,16 +84,24 @@ Candidates::Site Candidates::site(const SourceLocation& location) const {
   return {};
 }
 
-// Tensors with a name: operands first, then parameters.
-std::vector<std::string> Candidates::names(const Site& site) const {
-  std::vector<std::string> out;
-  for (const Argument& each : site.instruction->args) {
+void Candidates::add_operands(const Site& site, const Instruction& taker,
+                              std::vector<std::string>& out) const {
+  std::vector<const Instruction*> within;
+  for (const Argument& each : taker.args) {
     const Instruction* made = definition_in(*site.function, each.value);
-    if (made && made->written == Written::kTensor && is_word(made->text)) add_once(out, made->text);
+    if (made && is_tensor(*made) && is_word(made->text)) add_once(out, made->text);
     for (const Argument& constant : site.function->constants) {
       if (constant.value == each.value) add_once(out, constant.name);
     }
+    if (made && inside(made->range, taker.range)) within.push_back(made);
   }
+  for (const Instruction* each : within) add_operands(site, *each, out);
+}
+
+// Tensors with a name: operands first, then those that the expression makes the operands of, then parameters.
+std::vector<std::string> Candidates::names(const Site& site) const {
+  std::vector<std::string> out;
+  add_operands(site, *site.instruction, out);
   for (const Parameter& each : site.function->parameters) {
     if (each.kind == ParameterKind::kTensor && each.type.empty()) add_once(out, each.name);
   }
@@ -111,6 +119,7 @@ void Candidates::after_arithmetic(std::size_t steps, bool used_once) {
     const ValueUses uses = uses_of(*here.function, *here.instruction, callee);
     const bool once = uses.calls + uses.others <= 1;
     if (once != used_once || (!once && uses.others > 0)) continue;
+    if (round_.comes_back(*here.function, *here.instruction, finding_)) continue;
     for (const std::string& name : names(origin)) {
       // A constant may have gone out of scope; where its operand stands it has not.
       const bool constant = std::any_of(origin.function->constants.begin(), origin.function->constants.end(),
@@ -155,22 +164,36 @@ std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
     for (const Argument& constant : call.function->constants) {
       if (constant.value == made->result) name = constant.name;
     }
-    if (made->written != Written::kTensor && name == made->text) continue;
+    if (!is_tensor(*made) && name == made->text) continue;
     const std::size_t index = is_word(name) ? index_of(name) : words.size();
     Passed& each = out.emplace_back();
     if (index < words.size()) each.word = name;
     if (inside(made->range, instruction.range)) {
       each.edit.range = made->range;
-      each.tensor = made->op != Op::kParam;
+      each.castable = made->op != Op::kParam && made->written == Written::kTensor;
     } else if (index < words.size()) {
       each.edit.kind = CastEdit::Kind::kArgument;
       each.edit.range = instruction.range;
       each.edit.argument = index;
       each.edit.position = position;
-      each.tensor = true;
+      each.castable = true;
     }
   }
   return out;
+}
+
+std::string Candidates::for_call(const std::vector<const Passed*>& cast, const std::string& like) {
+  std::vector<std::string> words;
+  for (const Passed* each : cast) {
+    if (!each->word.empty()) add_once(words, fmt::format("'{}'", each->word));
+  }
+  const bool all =
+      std::all_of(cast.begin(), cast.end(), [](const Passed* each) { return !each->word.empty(); });
+  std::string what;
+  for (std::size_t i = 0; all && i < words.size(); ++i) {
+    what += (i == 0 ? " " : i + 1 == words.size() ? " and " : ", ") + words[i];
+  }
+  return fmt::format("cast{} to the dtype of '{}' for this call", what, like);
 }
 
 void Candidates::at_calls() {
@@ -184,22 +207,23 @@ void Candidates::at_calls() {
       return is_moved_from(module_, *call.function, name, call.instruction->range, text_);
     };
     for (const Passed& each : all) {
-      if (!each.tensor) continue;
+      if (!each.castable) continue;
       std::vector<std::string> witnesses;
       for (const Passed& other : all) {
-        const bool named = &other != &each && other.tensor && !other.word.empty() && other.word != each.word;
+        const bool named = &other != &each && !other.word.empty() && other.word != each.word;
         if (named && !moved(other.word)) add_once(witnesses, other.word);
       }
       for (const std::string& name : witnesses) {
         CastEdit edit = each.edit;
         edit.like = name;
-        add({edit}, fmt::format("cast to the dtype of '{}' for this call", name));
+        add({edit}, for_call({&each}, name));
       }
     }
   }
 }
 
-// Somebody asked for the wide dtype: what goes with it is raised to it.
+// Somebody asked for the wide dtype: what goes with it is raised to it. Where no name says which that is, all
+// are tried.
 void Candidates::raise_others() {
   for (std::size_t i = 0; i < finding_.path.size(); ++i) {
     const PathStep& step = finding_.path[i];
@@ -208,18 +232,21 @@ void Candidates::raise_others() {
     if (!call.function) continue;
     const std::vector<Passed> all = passed(call);
     for (const Passed& wide : all) {
-      if (!wide.tensor || wide.word.empty()) continue;
+      if (wide.word.empty()) continue;
       if (is_moved_from(module_, *call.function, wide.word, call.instruction->range, text_)) continue;
       std::vector<CastEdit> edits;
+      std::vector<const Passed*> others;
       for (const Passed& each : all) {
-        if (&each == &wide || !each.tensor || each.word == wide.word) continue;
+        if (&each == &wide || !each.castable || each.word == wide.word) continue;
+        others.push_back(&each);
         CastEdit edit = each.edit;
         edit.like = wide.word;
         edits.push_back(std::move(edit));
       }
-      const std::string title = fmt::format("raise what goes with '{}' to its dtype", wide.word);
-      for (const CastEdit& one : edits) add({one}, title);
-      add(std::move(edits), title);
+      for (std::size_t one = 0; one < edits.size(); ++one) {
+        add({edits[one]}, for_call({others[one]}, wide.word));
+      }
+      add(std::move(edits), for_call(others, wide.word));
     }
   }
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/flow/fixes/cast_edit.h"
+#include "analyzer/flow/fixes/round_flow.h"
 #include "analyzer/flow/fixes/source_text.h"
 #include "rules/finding/finding.h"
 
@@ -19,7 +20,7 @@ struct Candidate {
 
 class Candidates {
  public:
-  Candidates(const Module& module, const SourceText& text, const Finding& finding);
+  Candidates(const Module& module, const SourceText& text, RoundFlow& round, const Finding& finding);
   std::vector<Candidate> take() { return std::move(out_); }
 
  private:
@@ -31,11 +32,14 @@ class Candidates {
   // What a call is given, where it is written.
   struct Passed {
     CastEdit edit;
-    std::string word;  // the argument, when it is a plain name
-    bool tensor = false;
+    std::string word;       // the argument, when it is a plain name
+    bool castable = false;  // where it stands
   };
+  // "cast 'cos' and 'sin' to the dtype of 'x' for this call"
+  static std::string for_call(const std::vector<const Passed*>& cast, const std::string& like);
   Site site(const SourceLocation& location) const;
   std::vector<Passed> passed(const Site& call) const;
+  void add_operands(const Site& site, const Instruction& taker, std::vector<std::string>& out) const;
   std::vector<std::string> names(const Site& site) const;
   void after_arithmetic(std::size_t steps, bool used_once);
   void at_calls();
@@ -45,6 +49,7 @@ class Candidates {
 
   const Module& module_;
   const SourceText& text_;
+  RoundFlow& round_;
   const Finding& finding_;
   std::vector<Candidate> out_;
 };

@@ -51,7 +51,7 @@ std::optional<Reading> reading_of(const Function& function, const std::string& n
   for (const Block& block : function.blocks) {
     for (const Instruction& each : block.instructions) {
       const bool reads = each.op == Op::kLoad || each.op == Op::kParam;
-      if (!reads || each.text != name || each.written != Written::kTensor) continue;
+      if (!reads || each.text != name || !is_tensor(each)) continue;
       if (each.op == Op::kParam && !each.result) continue;
       Reading one;
       if (each.op == Op::kLoad) {
@@ -158,6 +158,10 @@ bool assign(Function& function, const Position& where, const Reading& target) {
 }
 
 }  // namespace
+
+bool is_tensor(const Instruction& instruction) {
+  return instruction.written == Written::kTensor || instruction.written == Written::kBound;
+}
 
 const Instruction* expression_in(const Function& function, const SourceRange& range) {
   const auto found = expression(function, range);

@@ -51,6 +51,8 @@ class EditedModule {
 
 // The instruction whose value is that of the expression at `range`; null: none here.
 const Instruction* expression_in(const Function& function, const SourceRange& range);
+// Whether it stands in the file as a tensor that can be read by that name; not all can be cast there.
+bool is_tensor(const Instruction& instruction);
 // What makes the value; null: nothing does.
 const Instruction* definition_in(const Function& function, ValueId id);
 

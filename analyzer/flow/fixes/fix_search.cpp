@@ -94,18 +94,20 @@ std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions&
   std::vector<UnfinishedSearch> out;
   if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return out;
   FixTrial trial(module, options);
+  RoundFlow round(module);
   for (Finding& finding : findings) {
     if (!is_worth_a_try(finding)) continue;
+    trial.begin(finding);
     std::size_t tries = 0;
     std::string limit;
-    for (Candidate& each : Candidates(module, text, finding).take()) {
+    for (Candidate& each : Candidates(module, text, round, finding).take()) {
       if (tries++ == kTriesPerFinding) {
         limit = fmt::format("more than {} edits would have to be tried", kTriesPerFinding);
         break;
       }
       std::vector<Edit> edits = Writer(module, text).edits(each.edits);
       if (edits.empty()) continue;
-      if (trial.cures(each.edits, finding)) {
+      if (trial.cures(each.edits)) {
         finding.fixes = {{std::move(each.title), true, std::move(edits)}};
         break;
       }

@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/function_info.h"
-
 namespace dtype_guard::flow {
 
 namespace {
 
-// A report must not wait for fixes: a root that takes more steps is not judged, and after so many evaluations
-// nothing more is tried. Counted, not timed, so that every run offers the same.
+// A report must not wait for fixes: a root that takes more steps is not judged, and after so many for one
+// finding nothing more is tried for it. Counted, not timed, so that every run offers the same.
 constexpr std::size_t kSteps = 50'000;
-constexpr std::size_t kEvaluations = 20'000;
+constexpr std::size_t kStepsForFinding = 1'000'000;
+// What many roots run is where many findings end: an edit there is tried once for them all.
+constexpr std::size_t kManyRoots = 8;
 
 // A number that is fit for attention does not fit into a bool or an integer.
 Api watched_cast() {
@@ -31,11 +31,20 @@ Api watched_cast() {
 }  // namespace
 
 FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(module), options_(options) {
-  settings_ = options.settings;
+  for (const PrecisionSetting& each : options.settings) {
+    settings_.push_back({each, options.settings_named_by_user});
+  }
   for (const PrecisionSetting& each : precision_settings()) {
     const bool known = std::any_of(settings_.begin(), settings_.end(),
-                                   [&](const PrecisionSetting& other) { return other.name == each.name; });
-    if (!known) settings_.push_back(each);
+                                   [&](const Setting& other) { return other.what.name == each.name; });
+    if (!known) settings_.push_back({each});
+  }
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    const PrecisionSetting& each = settings_[i].what;
+    if (each.autocast == Dtype::kUndefined || each.inputs == Dtype::kFloat32) continue;
+    Setting other{each, false, true};
+    other.what.inputs = Dtype::kFloat32;
+    settings_.insert(settings_.begin() + static_cast<std::ptrdiff_t>(++i), std::move(other));
   }
   options_.step_budget = std::min(options_.step_budget, kSteps);
   options_.strict = true;  // a definite finding that becomes a possible one is not cured
@@ -45,45 +54,78 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
   options_.contracts = &contracts_;
 }
 
-FixTrial::Verdict FixTrial::judge(const std::vector<std::uint32_t>& functions) const {
-  Verdict out;
+void FixTrial::begin(const Finding& finding) {
+  finding_ = &finding;
+  spent_ = 0;
+}
+
+std::optional<FixTrial::Verdict> FixTrial::judge(const FunctionIndex& index,
+                                                 const std::vector<std::uint32_t>& roots,
+                                                 const Setting& setting, std::size_t& spent) {
   AnalysisOptions options = options_;
-  const FunctionIndex index(module_);
-  const std::vector<std::uint32_t> roots = roots_to_analyse(index, functions);
-  out.roots = roots.size();
-  for (std::size_t i = 0; i < settings_.size(); ++i) {
-    const PrecisionSetting& setting = settings_[i];
-    options.settings = {setting};
-    options.settings_named_by_user = options_.settings_named_by_user && i < options_.settings.size();
-    const AnalysisResult result = analyse(index, roots, options);
-    out.given_up += result.not_analysed.size();
-    const auto key = [&](const Sink& sink) {
-      const SourceLocation& at = sink.location;
-      return Key(setting.name, at.file, at.line, at.column, sink.api, sink.role);
-    };
-    for (const Refusal& each : result.refusals) out.refused.emplace(key(each.sink), each.root, each.dtype);
-    for (const Finding& each : result.findings) {
-      out.places.emplace(setting.name, each.location.file, each.location.line, each.location.column, "", "");
-      for (const Sink& sink : each.sinks) out.operands.insert(key(sink));
-    }
+  options.settings = {setting.what};
+  options.settings_named_by_user = setting.named;
+  options.total_budget = kStepsForFinding - std::min(spent, kStepsForFinding);
+  const AnalysisResult result = analyse(index, roots, options);
+  spent += result.steps;
+  if (result.cut_short) {
+    return std::nullopt;
+  }
+  Verdict out;
+  out.given_up = result.not_analysed.size();
+  const auto key = [](const SourceLocation& at, const std::string& api, const std::string& role) {
+    return Key(at.file, at.line, at.column, api, role);
+  };
+  for (const Refusal& each : result.refusals) {
+    out.refused.emplace(key(each.sink.location, each.sink.api, each.sink.role), each.root, each.dtype);
+  }
+  for (const Finding& each : result.findings) {
+    out.places.insert(key(each.location, "", ""));
+    for (const Sink& sink : each.sinks) out.operands.insert(key(sink.location, sink.api, sink.role));
   }
   return out;
 }
 
-const FixTrial::Verdict& FixTrial::verdict_before(const std::vector<std::uint32_t>& functions) {
-  const auto known = before_.find(functions);
-  if (known != before_.end()) return known->second;
-  Verdict verdict = judge(functions);
-  evaluated_ += verdict.roots * settings_.size();
-  return before_.emplace(functions, std::move(verdict)).first->second;
+// What takes too long to evaluate for one finding does so for all.
+const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const std::vector<std::uint32_t>& functions) {
+  const auto [known, fresh] = before_.try_emplace(functions);
+  if (!fresh) return known->second;
+  const FunctionIndex index(module_);
+  const std::vector<std::uint32_t> roots = roots_to_analyse(index, functions);
+  std::size_t spent = 0;
+  for (const Setting& each : settings_) {
+    std::optional<Verdict> verdict = judge(index, roots, each, spent);
+    if (!verdict) {
+      known->second.clear();
+      break;
+    }
+    known->second.push_back(*std::move(verdict));
+  }
+  spent_ += spent;
+  return known->second;
 }
 
-bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding) {
-  limit_.clear();
-  if (evaluated_ > kEvaluations) {
-    limit_ = fmt::format("the trials before it took {} evaluations of functions", kEvaluations);
-    return false;
+bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setting& setting) {
+  const SourceLocation& place = finding_->location;
+  if (after.places.contains(Key(place.file, place.line, place.column, "", ""))) return false;
+  // Where inputs are float32, nothing may be left of it that is not left where they are half.
+  std::set<Key> left;
+  for (const Sink& each : finding_->sinks) {
+    const Key key(each.location.file, each.location.line, each.location.column, each.api, each.role);
+    if (after.operands.contains(key)) left.insert(key);
   }
+  if (setting.handed_float && !std::includes(left_.begin(), left_.end(), left.begin(), left.end()))
+    return false;
+  left_ = std::move(left);
+  return std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
+                       after.operands.end()) &&
+         std::includes(before.refused.begin(), before.refused.end(), after.refused.begin(),
+                       after.refused.end());
+}
+
+// Setting after setting: most edits that do not cure fail in the first.
+bool FixTrial::cures(const std::vector<CastEdit>& edits) {
+  limit_.clear();
   const auto made = [&](EditedModule& edited) {
     return std::all_of(edits.begin(), edits.end(), [&](const CastEdit& each) { return edited.add(each); });
   };
@@ -93,28 +135,51 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits, const Finding& finding)
     if (!made(edited)) return false;
     functions = edited.functions();
   }
-  const Verdict& before = verdict_before(functions);
-  const auto here = [&](const Key& key) {
-    return std::get<1>(key) == finding.location.file && std::get<2>(key) == finding.location.line &&
-           std::get<3>(key) == finding.location.column;
-  };
+  const SourceLocation& at = finding_->location;
+  const Key place(at.file, at.line, at.column, "", "");
   const auto too_long = [&] {
     limit_ =
         fmt::format("a function that leads there takes more than {} steps to evaluate", options_.step_budget);
     return false;
   };
+  const auto too_much = [&] {
+    limit_ = fmt::format("its trials would take more than {} steps", kStepsForFinding);
+    return false;
+  };
+  const std::vector<Verdict>& before = verdicts_before(functions);
+  if (before.empty()) return too_much();
   // What is not found here cannot be seen to go.
-  if (std::none_of(before.places.begin(), before.places.end(), here)) return before.given_up && too_long();
+  const auto finds = [&](const Verdict& each) { return each.places.contains(place); };
+  const auto gave_up = [](const Verdict& each) { return each.given_up > 0; };
+  if (std::none_of(before.begin(), before.end(), finds)) {
+    return std::any_of(before.begin(), before.end(), gave_up) && too_long();
+  }
+  const auto known =
+      std::find_if(shared_.begin(), shared_.end(), [&](const Tried& each) { return each.edits == edits; });
+  Tried fresh{edits, std::vector<std::optional<Verdict>>(settings_.size())};
+  Tried& tried = known == shared_.end() ? fresh : *known;
   EditedModule edited(module_);
   made(edited);
-  const Verdict after = judge(functions);
-  evaluated_ += before.roots * settings_.size();
-  if (after.given_up > before.given_up) return too_long();
-  return std::none_of(after.places.begin(), after.places.end(), here) &&
-         std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
-                       after.operands.end()) &&
-         std::includes(before.refused.begin(), before.refused.end(), after.refused.begin(),
-                       after.refused.end());
+  std::optional<FunctionIndex> index;
+  std::vector<std::uint32_t> roots;
+  const auto cured_in = [&](std::size_t i) {
+    if (!tried.after[i] && !index) {
+      index.emplace(module_);
+      roots = roots_to_analyse(*index, functions);
+    }
+    if (!tried.after[i]) tried.after[i] = judge(*index, roots, settings_[i], spent_);
+    if (!tried.after[i]) return too_much();
+    if (tried.after[i]->given_up > before[i].given_up) return too_long();
+    return is_cured(before[i], *tried.after[i], settings_[i]);
+  };
+  bool cured = true;
+  for (std::size_t i = 0; cured && i < settings_.size(); ++i) {
+    const auto& asked = finding_->precision;
+    const bool occurs = std::find(asked.begin(), asked.end(), settings_[i].what.name) != asked.end();
+    if (!settings_[i].handed_float || occurs) cured = cured_in(i);
+  }
+  if (&tried == &fresh && roots.size() >= kManyRoots) shared_.push_back(std::move(fresh));
+  return cured;
 }
 
 }  // namespace dtype_guard::flow

@@ -2,7 +2,9 @@
 // may run what was edited, and compared with what the same roots say without the edits.
 #pragma once
 
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -10,37 +12,57 @@
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/fixes/cast_edit.h"
+#include "analyzer/flow/function_info.h"
 
 namespace dtype_guard::flow {
 
 class FixTrial {
  public:
   FixTrial(Module& module, const AnalysisOptions& options);
+  // Each finding has the same budget, whatever the trials for others took.
+  void begin(const Finding& finding);
   // The finding is gone, no operand of any call breaks its contract that did not before or gets a dtype that
   // its call does not take, nothing is cast to what cannot hold it, and nothing more was given up.
-  bool cures(const std::vector<CastEdit>& edits, const Finding& finding);
+  bool cures(const std::vector<CastEdit>& edits);
   // The limit to which the last answer no is owed; empty: none, the edits do not cure.
   const std::string& limit() const { return limit_; }
 
  private:
-  // A place with a finding, and an operand of a call with one, each in one setting.
-  using Key = std::tuple<std::string, std::string, int, int, std::string, std::string>;
+  // A place with a finding, and an operand of a call with one.
+  using Key = std::tuple<std::string, int, int, std::string, std::string>;
   struct Verdict {
     std::set<Key> places;
     std::set<Key> operands;
     std::set<std::tuple<Key, std::uint32_t, Dtype>> refused;  // which root it comes from, and as what
     std::size_t given_up = 0;
-    std::size_t roots = 0;  // that may run what was edited
   };
-  Verdict judge(const std::vector<std::uint32_t>& functions) const;
-  const Verdict& verdict_before(const std::vector<std::uint32_t>& functions);
+  struct Setting {
+    PrecisionSetting what;
+    bool named = false;  // by the user
+    // Autocast decides what its operators give and not what the function is handed, which may be float32.
+    bool handed_float = false;
+  };
+  // Edits, and what was found with them in each setting that was tried.
+  struct Tried {
+    std::vector<CastEdit> edits;
+    std::vector<std::optional<Verdict>> after;
+  };
+  // Nothing when the budget is used up.
+  std::optional<Verdict> judge(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                               const Setting& setting, std::size_t& spent);
+  // Of each setting; empty when that takes more than the budget of a finding.
+  const std::vector<Verdict>& verdicts_before(const std::vector<std::uint32_t>& functions);
+  bool is_cured(const Verdict& before, const Verdict& after, const Setting& setting);
 
   Module& module_;
   AnalysisOptions options_;
   ContractSet contracts_;  // and that of the casts which are tried
-  std::vector<PrecisionSetting> settings_;
-  std::map<std::vector<std::uint32_t>, Verdict> before_;
-  std::size_t evaluated_ = 0;  // roots, over all trials
+  std::vector<Setting> settings_;
+  std::map<std::vector<std::uint32_t>, std::vector<Verdict>> before_;
+  std::vector<Tried> shared_;
+  const Finding* finding_ = nullptr;
+  std::size_t spent_ = 0;  // steps, for this finding
+  std::set<Key> left_;     // operands of the finding that are still broken where inputs are as assumed
   std::string limit_;
 };
 

@@ -12,13 +12,6 @@
 namespace dtype_guard::flow {
 namespace {
 
-// Operators that tell the shape, whatever the dtype.
-bool tells_shape(const Instruction& instruction) {
-  static constexpr std::array<std::string_view, 5> kNames = {"dim", "defined", "numel", "size", "sizes"};
-  return instruction.op == Op::kOperator &&
-         std::find(kNames.begin(), kNames.end(), instruction.name) != kNames.end();
-}
-
 class Search {
  public:
   Search(const Function& function, const Instruction& expression, std::string_view callee)
@@ -84,6 +77,12 @@ class Search {
 };
 
 }  // namespace
+
+bool tells_shape(const Instruction& instruction) {
+  static constexpr std::array<std::string_view, 5> kNames = {"dim", "defined", "numel", "size", "sizes"};
+  return instruction.op == Op::kOperator &&
+         std::find(kNames.begin(), kNames.end(), instruction.name) != kNames.end();
+}
 
 ValueUses uses_of(const Function& function, const Instruction& expression, std::string_view callee) {
   return Search(function, expression, callee).run();

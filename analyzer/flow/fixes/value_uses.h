@@ -19,6 +19,9 @@ struct ValueUses {
 // where others look is one. What asks for a shape only is none.
 ValueUses uses_of(const Function& function, const Instruction& expression, std::string_view callee);
 
+// Operators that tell the shape, whatever the dtype.
+bool tells_shape(const Instruction& instruction);
+
 // Whether the text between the head of the function and the end of `until` moves from the variable: its dtype
 // may be gone.
 bool is_moved_from(const Module& module, const Function& function, std::string_view variable,

@@ -83,13 +83,13 @@ class FixPartners(project.Case):
                       "run --fix again", run.stderr)
         self.assertIn("dtype-lint: fixed 1 finding in 1 file", run.stderr)
         self.assertEqual((self.folder / "a.cpp").read_text(), text.replace(
-            "masked(k, q * w) * w,", "(masked(k, q * w) * w).to(q.scalar_type()),"))
+            "masked(k, q * w) * w,", "(masked(k, q * w) * w).to(k.scalar_type()),"))
         self.assertEqual([f["rule"] for f in json.loads(run.stdout)["findings"]], ["attention-mask-dtype"])
         run = self.lint(*both, "--fix")
         self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
         self.assertNotIn("overlaps", run.stderr)
         self.assertEqual((self.folder / "a.cpp").read_text(), text.replace(
-            "masked(k, q * w) * w,", "(masked(k, (q * w).to(q.scalar_type())) * w).to(q.scalar_type()),"))
+            "masked(k, q * w) * w,", "(masked(k, (q * w).to(q.scalar_type())) * w).to(k.scalar_type()),"))
 
 
 project.main()

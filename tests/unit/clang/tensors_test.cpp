@@ -151,6 +151,32 @@ TEST_CASE("positions are the whole expression as written, at the expansion of a 
   CHECK(contains(text, "op mul(self=%3, other=%1) ; 3:10-4:11 macro \"WIDE(q) * q\""));
 }
 
+TEST_CASE("what a reference or pointer needs as it is cannot be cast where it stands") {
+  const auto castable = [](const std::string& statement) {
+    const LoweredSource source = lower_snippet(
+        "void change(at::Tensor& t); void look(const at::Tensor& t); void keep(at::Tensor t);\n"
+        "template <class T> void bind(T& t);\n"
+        "void mha_fwd(at::Tensor& q, const at::Tensor& k, const at::Tensor& v);\n"
+        "void f(at::Tensor qq, bool b) {\n  at::Tensor k;\n  " +
+        statement + "\n}");
+    const std::string text = body_with_positions(source, "f");
+    INFO(text);
+    const std::size_t load = text.find("= load qq ; ");
+    return load != std::string::npos &&
+           contains(text.substr(load, text.find('\n', load) - load), " tensor \"qq\"");
+  };
+  for (const char* needed : {"change(qq);", "bind(qq);", "(change)((qq));", "auto* p = &change; p(qq);",
+                             "change(b ? qq : k);", "at::Tensor& r = qq; keep(r);", "mha_fwd(qq, k, k);"}) {
+    INFO(needed);
+    CHECK_FALSE(castable(needed));
+  }
+  for (const char* read : {"look(qq);", "keep(qq);", "std::vector<at::Tensor> l; l.emplace_back(qq);",
+                           "look(b ? qq : k);", "const at::Tensor& r = qq; keep(r);", "mha_fwd(k, qq, k);"}) {
+    INFO(read);
+    CHECK(castable(read));
+  }
+}
+
 TEST_CASE("a statement that is only a cast of a tensor is marked as dropped") {
   const auto marks = [](const std::string& statement) {
     return contains(body("#define EXPECT_THROWS(x) x\nvoid f(at::Tensor q, torch::nn::LinearImpl& m) { " +

@@ -76,5 +76,55 @@ TEST_CASE("a float32 mask is the mask's own rule") {
         Found{"7 attention-mask-dtype mask in main [bf16]"});
 }
 
+TEST_CASE("a complex number is as wide as its parts were made, and so are its parts") {
+  const std::string body =
+      "  %11 = op to(self=%1, dtype=%103) ; 5:1-5:9 \"q.to(d)\"\n"
+      "  %12 = op view_as_complex(self=%11) ; 6:1-6:9\n"
+      "  %13 = op mul(self=%12, other=%12) ; 7:1-7:9\n"
+      "  %14 = op view_as_real(self=%13) ; 8:1-8:9\n";
+  const AnalysisResult result = lint(attention_main(body, "%14", "%2", "%3"), kBf16);
+  REQUIRE(result.findings.size() == 1);
+  CHECK(result.findings[0].location.line == 5);
+  CHECK(result.findings[0].message ==
+        "'q' of 'flash' is 'float32', cast from 'bfloat16' by 'to'; the call accepts 'float16' or "
+        "'bfloat16'; cast it back before the call");
+  CHECK(findings(attention_main(body + "  %15 = op to(self=%14, dtype=%102)\n", "%15", "%2", "%3"), kBf16)
+            .empty());
+}
+
+TEST_CASE("the example of a cure names what the operator was given, not what it was made from") {
+  const auto message = [](const std::string& modules) {
+    const std::string text =
+        "method M::forward of M module\n  parameter x: tensor\nb0:\n"
+        "  %1 = param 1 ; 1:1-1:2 tensor \"x\"\n  %2 = module torch::nn::Sequential()\n" +
+        modules +
+        "  %9 = op torch::nn::Sequential::forward(%2, %1) ; 5:1-5:9 tensor \"s(x)\"\n"
+        "  %10 = module torch::nn::Linear()\n  %11 = op torch::nn::Linear::forward(%10, %1)\n"
+        "  %12 = sink flash(q=%9, k=%11, v=%11) ; 9:3-9:20\n  return %12\n";
+    const AnalysisResult result = lint(text, {{"autocast-bf16"}});
+    REQUIRE(result.findings.size() == 1);
+    return result.findings[0].message.substr(result.findings[0].message.rfind(';'));
+  };
+  const std::string linear = "  %3 = module torch::nn::Linear()\n  store %2[+], %3\n";
+  const std::string norm = "  %4 = module torch::nn::LayerNorm()\n  store %2[+], %4\n";
+  CHECK(message(linear + norm) == "; cast back after it, to the dtype from before");
+  CHECK(message(norm) == "; cast back after it, e.g. '.to(x.scalar_type())'");
+}
+
+TEST_CASE("the example of a cure names a tensor, no list") {
+  const auto message = [](const std::string& operation) {
+    const AnalysisResult result =
+        lint(attention_main("  %10 = op randn(%101, dtype=%103)\n  %11 = pack(%1, %10)\n  store a, %11\n"
+                            "  %12 = load a ; 4:7-4:8 \"l\"\n" +
+                                operation + " ; 5:1-5:9 tensor\n",
+                            "%13", "%2", "%3"),
+             {{"bf16"}});
+    REQUIRE(result.findings.size() == 1);
+    return result.findings[0].message.substr(result.findings[0].message.rfind(';'));
+  };
+  CHECK(message("  %13 = op cat(%12)") == "; cast back after it, to the dtype from before");
+  CHECK(message("  %13 = op mul(self=%1, other=%10)") == "; cast back after it, e.g. '.to(q.scalar_type())'");
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow
