@@ -28,6 +28,11 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
     add(function);
     return true;
   }
+  bool VisitCXXRecordDecl(clang::CXXRecordDecl* record) {
+    const clang::CXXConstructorDecl* unused = unit_.unused_constructor(record);
+    if (unused && seen_.insert(unused).second) functions_.push_back(unused);
+    return true;
+  }
   bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
     add(lambda->getCallOperator());
     if (const auto* generic = lambda->getCallOperator()->getDescribedFunctionTemplate()) {

@@ -91,7 +91,7 @@ class Linker {
     if (at == out_.classes.end() || at->name != facts.name) {
       out_.classes.insert(at, std::move(facts));
     } else if (!(*at == facts)) {
-      *at = {at->name, {std::string(kUnknownClass)}, {}};
+      *at = {at->name, {std::string(kUnknownClass)}, {}, {}, {}};
     }
   }
 

@@ -265,7 +265,9 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
         arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
       } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
         // What a model is told to be made in is what its parameters are.
-        arguments.push_back(Value(Alternative::a_dtype(setting_.parameters)));
+        Alternative told = Alternative::a_dtype(setting_.parameters);
+        told.symbols = symbol(inner, &code, static_cast<int>(i));
+        arguments.push_back(Value(told));
       } else {
         arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), one));
       }
@@ -282,7 +284,8 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   if (made) state = std::move(*made);
   if (position >= 0) give_fields(class_name, id, root, state);
   --objects_being_made_;
-  std::vector<HeapId> seen;
+  std::vector<HeapId> opened, seen;
+  open_fields(state, object, opened);
   apply_setting(state, object, seen, false);
   return object;
 }
