@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/registered_operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -44,6 +45,8 @@ class Reached {
   }
   std::vector<std::uint32_t> callees(std::uint32_t function) const {
     std::vector<std::uint32_t> out;
+    if (is_registered_operator(index_.function(function).key))
+      return out;  // its kernel is for others as well
     for (const Block& block : index_.function(function).blocks) {
       for (const Instruction& each : block.instructions) {
         for (const std::uint32_t found : index_.may_run(each)) {
