@@ -27,6 +27,7 @@ enum class Meaning : std::uint8_t {
   kTensorOf,      // torch::tensor(braces), at::tensor(numbers)
   kDeviceMemory,  // cudaMalloc(&pointer, ...)
   kToDlpack,
+  kFromDlpack,
   kCachedCast,
 };
 
@@ -86,6 +87,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"hipMalloc", Meaning::kDeviceMemory},
       {"at::native::get_nested_tensor_impl", Meaning::kSame},
       {"at::toDLPack", Meaning::kToDlpack},
+      {"at::fromDLPack", Meaning::kFromDlpack},
       {"at::autocast::cached_cast", Meaning::kCachedCast},
   };
   return kMeanings;
@@ -290,6 +292,8 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       return arguments.empty() ? std::nullopt : device_memory(arguments);
     case Meaning::kToDlpack:
       return builder_.op("toDLPack", {{"self", value(arguments[0])}});
+    case Meaning::kFromDlpack:
+      return builder_.op("from_dlpack", {{"data", value(arguments[0])}});
     case Meaning::kCachedCast: {
       if (arguments.size() < 2) return std::nullopt;
       const ValueId dtype = value(arguments[0]);
