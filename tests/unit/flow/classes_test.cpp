@@ -53,6 +53,14 @@ TEST_CASE("a class that has two meanings runs nothing that is known") {
   CHECK(findings(print(module) + calls_on("Bottom")).empty());
 }
 
+TEST_CASE("what a class of two meanings may be set in either, anyone may set") {
+  std::vector<Module> modules;
+  for (const char* each : {"class A\n  settable a: dtype\n", "class A\n  settable b: number\n"})
+    modules.push_back(parse(each));
+  CHECK(print(link(std::move(modules))) ==
+        "class A : \"?\"\n  settable a: dtype &\n  settable b: number &\n");
+}
+
 TEST_CASE("an object that a caller hands in holds what callers hand in") {
   const std::string classes =
       "class Inputs\n  field q: tensor\n  field more: object \"More\"\nclass More\n  field k: tensor\n";
