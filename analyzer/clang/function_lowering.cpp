@@ -1,7 +1,5 @@
 #include "analyzer/clang/function_lowering.h"
 
-#include <algorithm>
-
 namespace dtype_guard::clang_front_end {
 
 using namespace flow;
@@ -63,33 +61,6 @@ TypeFacts FunctionLowering::facts(clang::QualType type) const {
 }
 
 TypeFacts FunctionLowering::facts(const clang::Expr* expr) const { return facts(stripped(expr)->getType()); }
-
-// What the engine needs to know of a class besides its methods. Fields matter where no constructor of the
-// project's sets them.
-void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
-  const clang::CXXRecordDecl* definition = record ? record->getDefinition() : nullptr;
-  if (!definition || definition->isLambda() || definition->isDependentContext()) return;
-  if (!unit_.is_user_code(definition->getLocation())) return;
-  flow::ClassFacts* facts = unit_.note_class(plain_name(*definition));
-  if (!facts) return;
-  for (const clang::CXXBaseSpecifier& base : definition->bases()) {
-    const clang::CXXRecordDecl* parent = base.getType()->getAsCXXRecordDecl();
-    if (!parent || !unit_.is_user_code(parent->getLocation())) continue;
-    facts->bases.push_back(plain_name(*parent));
-    note_class(parent);
-  }
-  const bool constructed = std::any_of(
-      definition->ctor_begin(), definition->ctor_end(),
-      [](const auto* each) { return each->isUserProvided() && !each->isCopyOrMoveConstructor(); });
-  if (constructed || derives_from(*definition, "torch::nn::Module")) return;
-  for (const clang::FieldDecl* member : definition->fields()) {
-    const flow::Parameter field = describe(member);
-    const bool tensor = field.kind == ParameterKind::kTensor || field.kind == ParameterKind::kTensorList ||
-                        field.kind == ParameterKind::kOptionalTensor;
-    const bool object = field.kind == ParameterKind::kObject && unit_.notes_class(field.type);
-    if (field.type.empty() ? tensor : object) facts->fields.push_back(field);
-  }
-}
 
 flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
   TypeFacts type = facts(decl->getType());
@@ -176,7 +147,11 @@ flow::Function FunctionLowering::run() {
   prologue();
   open_scope();
   if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function_)) {
-    member_initialisers(constructor);
+    if (constructor->hasBody()) {
+      member_initialisers(constructor);
+    } else {
+      default_initialisers(constructor->getParent());
+    }
   }
   statement(function_->getBody());
   close_scope();
@@ -202,7 +177,7 @@ void FunctionLowering::prologue() {
       }
     } else {
       result_.class_name = plain_name(*parent);
-      if (parent->isPolymorphic()) note_class(parent);
+      note_class(parent);
       result_.of_module = derives_from(*parent, "torch::nn::Module");
     }
   }

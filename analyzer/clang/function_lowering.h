@@ -55,8 +55,12 @@ class FunctionLowering {
   void member_initialisers(const clang::CXXConstructorDecl* constructor);
   void member_destructors(const clang::CXXDestructorDecl* destructor);
   flow::Parameter describe(const clang::ValueDecl* decl) const;
-  void note_class(const clang::CXXRecordDecl* record) const;
   ValueId this_value();
+
+  // classes (lower_classes.cpp)
+  void note_class(const clang::CXXRecordDecl* record) const;
+  void note_settable(const clang::CXXRecordDecl* record, bool constructed, flow::ClassFacts& facts) const;
+  void default_initialisers(const clang::CXXRecordDecl* record);
 
   // statements (lower_statements.cpp)
   void statement(const clang::Stmt* stmt);

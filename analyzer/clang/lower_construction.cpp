@@ -254,6 +254,11 @@ flow::ValueId FunctionLowering::object(const clang::CXXRecordDecl* record,
   const ValueId made = builder_.value(Op::kObject, plain_name(*record), {});
   if (record->getDefinition() && record->getDefinition()->isPolymorphic()) note_class(record);
   if (!constructor) constructor = constructor_for(record, arguments.size());
+  const auto* unused = arguments.empty() ? unit_.unused_constructor(record) : nullptr;
+  if (unused && (!constructor || constructor->getCanonicalDecl() == unused->getCanonicalDecl())) {
+    user_call(unused, made, arguments);
+    return made;
+  }
   const clang::FunctionDecl* callee = unit_.user_definition(constructor);
   if (callee && !(constructor->isTrivial() && constructor->isDefaulted())) {
     user_call(callee, made, arguments);

@@ -26,6 +26,7 @@ enum class Meaning : std::uint8_t {
   kGivenDefaultDtype,
   kTensorOf,  // torch::tensor(braces), at::tensor(numbers)
   kToDlpack,
+  kFromDlpack,
   kCachedCast,
 };
 
@@ -79,6 +80,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"at::tensor", Meaning::kTensorOf},
       {"at::native::get_nested_tensor_impl", Meaning::kSame},
       {"at::toDLPack", Meaning::kToDlpack},
+      {"at::fromDLPack", Meaning::kFromDlpack},
       {"at::autocast::cached_cast", Meaning::kCachedCast},
   };
   return kMeanings;
@@ -271,6 +273,8 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       return tensor_of(expr);
     case Meaning::kToDlpack:
       return builder_.op("toDLPack", {{"self", value(arguments[0])}});
+    case Meaning::kFromDlpack:
+      return builder_.op("from_dlpack", {{"data", value(arguments[0])}});
     case Meaning::kCachedCast: {
       if (arguments.size() < 2) return std::nullopt;
       const ValueId dtype = value(arguments[0]);

@@ -7,9 +7,11 @@
 #include <clang/Lex/Preprocessor.h>
 #include <llvm/Support/Regex.h>
 
+#include <map>
 #include <set>
 
 #include "analyzer/clang/function_lowering.h"
+#include "analyzer/clang/operator_registrations.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -28,6 +30,17 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
     add(function);
     return true;
   }
+  bool VisitCXXRecordDecl(clang::CXXRecordDecl* record) {
+    const clang::CXXConstructorDecl* unused = unit_.unused_constructor(record);
+    if (unused && seen_.insert(unused).second) functions_.push_back(unused);
+    return true;
+  }
+  bool VisitVarDecl(clang::VarDecl* variable) {
+    if (!variable->isFileVarDecl() || variable->getDeclContext()->isDependentContext()) return true;
+    for (flow::Function& each : operator_registrations(unit_, *variable))
+      registrations_.push_back(std::move(each));
+    return true;
+  }
   bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
     add(lambda->getCallOperator());
     if (const auto* generic = lambda->getCallOperator()->getDescribedFunctionTemplate()) {
@@ -43,6 +56,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
   }
 
   const std::vector<const clang::FunctionDecl*>& functions() const { return functions_; }
+  std::vector<flow::Function>& registrations() { return registrations_; }
 
  private:
   void add(const clang::FunctionDecl* function) {
@@ -61,6 +75,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
   TranslationUnit& unit_;
   std::vector<const clang::FunctionDecl*> functions_;
   std::set<const clang::FunctionDecl*> seen_;
+  std::vector<flow::Function> registrations_;
 };
 
 std::string macro_text(clang::Preprocessor& preprocessor, llvm::StringRef name) {
@@ -103,6 +118,12 @@ void lower_parsed(clang::ASTContext& context, clang::Preprocessor& preprocessor,
   for (const clang::FunctionDecl* each : collector.functions()) {
     flow::Function lowered = FunctionLowering(unit, each).run();
     if (keys.insert(lowered.key).second) result.module.functions.push_back(std::move(lowered));
+  }
+  // Of two registrations for one key in one file the dispatcher takes the last; which that is is not asked.
+  std::map<std::string, int> registered;
+  for (const flow::Function& each : collector.registrations()) ++registered[each.key];
+  for (flow::Function& each : collector.registrations()) {
+    if (registered[each.key] == 1) result.module.functions.push_back(std::move(each));
   }
   result.module.overridden = unit.overridden_keys();
   result.module.classes = unit.classes();

@@ -41,6 +41,9 @@ class TranslationUnit {
   bool is_analysed(clang::SourceLocation location) const;
   // The definition that a call runs, when its body is user code; else nullptr.
   const clang::FunctionDecl* user_definition(const clang::FunctionDecl* callee) const;
+  // The default constructor of a class of the project, where nobody uses it, so that Clang gives it no body,
+  // and it does something: what holds for an object that somebody else makes.
+  const clang::CXXConstructorDecl* unused_constructor(const clang::CXXRecordDecl* record);
   // True when the function is declared in user code, wherever its body is.
   bool is_user_function(const clang::FunctionDecl* callee) const;
   std::string key(const clang::FunctionDecl* function) const;
@@ -65,6 +68,7 @@ class TranslationUnit {
   std::unique_ptr<clang::ASTNameGenerator> names_;
   std::set<const clang::CXXMethodDecl*> overridden_;
   std::map<std::string, flow::ClassFacts> classes_;
+  std::map<const clang::CXXRecordDecl*, const clang::CXXConstructorDecl*> undeclared_constructors_;
   mutable std::map<const clang::EnumDecl*, bool> dtype_enumerations_;
   mutable std::map<clang::FileID, std::uint32_t> files_;
   mutable std::map<clang::FileID, bool> is_user_;

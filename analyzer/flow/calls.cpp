@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/registered_operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -31,6 +32,10 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   std::vector<std::uint32_t> callees = virtually && !instruction.args.empty()
                                            ? dispatch(instruction, *virtually, state)
                                            : index_.find(instruction.name);
+  if (is_registered_operator(instruction.name)) {
+    const auto kernel = registered_kernel(index_, instruction.name, options_.device, state.autocast);
+    if (kernel) callees = {*kernel};
+  }
   if (instruction.name.empty()) {
     callees.clear();
     bool unknown = false;

@@ -283,6 +283,7 @@ class Engine {
   Value input(const Parameter& parameter, ContextId context, int position, State& state);
   Value make_object(const std::string& class_name, ContextId context, int position, State& state);
   void give_fields(const std::string& class_name, HeapId id, ContextId root, State& state);
+  void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/registered_operators.h"
+
 namespace dtype_guard::flow {
 namespace {
 constexpr int kMaxBases = 16;  // one above the other
@@ -172,6 +174,14 @@ std::vector<std::uint32_t> FunctionIndex::inherited(std::string_view class_name,
 
 std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction) const {
   if (instruction.op != Op::kCall && instruction.op != Op::kClosure) return {};
+  if (is_registered_operator(instruction.name)) {
+    const std::string any_key = instruction.name + "@";
+    std::vector<std::uint32_t> out;
+    for (auto each = by_key_.lower_bound(any_key); each != by_key_.end() && each->first.starts_with(any_key);
+         ++each)
+      out.insert(out.end(), each->second.begin(), each->second.end());
+    return out;
+  }
   const std::optional<VirtualCall> call = virtual_call(instruction.name);
   if (!call) return find(instruction.name);
   std::vector<std::uint32_t> out = look_up(methods_of_any_class_, call->method);

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -57,6 +58,8 @@ class FunctionIndex {
   // What a call or the making of a lambda may run; of a virtual call, every method of that name.
   std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
   const ClassFacts* class_facts(std::string_view name) const;
+  // Of a class and its bases: the fields that others than its constructors may have set (settable.cpp).
+  std::vector<Parameter> settable(std::string_view class_name) const;
   // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
   std::vector<std::uint32_t> inherited(std::string_view class_name, std::string_view method,
                                        std::size_t parameters, std::uint32_t unit) const;
@@ -71,6 +74,11 @@ class FunctionIndex {
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_of_any_class_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> constructors_;
   std::map<std::string_view, const ClassFacts*> classes_;
+  bool derives(std::string_view class_name, std::string_view base, int depth = 0) const;
+  void note_writes(const Function& function) const;
+  // By field: the classes whose methods write it to their own object; "" where the object is another.
+  mutable std::map<std::string, std::set<std::string>, std::less<>> writers_;
+  mutable bool writers_are_noted_ = false;
 };
 
 }  // namespace dtype_guard::flow

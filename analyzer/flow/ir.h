@@ -185,6 +185,9 @@ struct ClassFacts {
   std::string name;
   std::vector<std::string> bases;
   std::vector<Parameter> fields;  // none where constructors decide
+  // Plain values that a constructor gives a first value; by_reference: anyone may set them later.
+  std::vector<Parameter> settable;
+  std::vector<std::string> setters;  // keys of methods that may set them and have no body in the class
   friend bool operator==(const ClassFacts&, const ClassFacts&) = default;
 };
 

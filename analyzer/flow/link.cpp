@@ -91,7 +91,16 @@ class Linker {
     if (at == out_.classes.end() || at->name != facts.name) {
       out_.classes.insert(at, std::move(facts));
     } else if (!(*at == facts)) {
-      *at = {at->name, {std::string(kUnknownClass)}, {}};
+      // What others may set in the one or in the other, anyone may.
+      std::map<std::string, Parameter> settable;
+      for (const ClassFacts* each : std::initializer_list<const ClassFacts*>{&*at, &facts}) {
+        for (const Parameter& field : each->settable) settable[field.name] = field;
+      }
+      *at = {at->name, {std::string(kUnknownClass)}, {}, {}, {}};
+      for (auto& [name, field] : settable) {
+        field.by_reference = true;
+        at->settable.push_back(std::move(field));
+      }
     }
   }
 

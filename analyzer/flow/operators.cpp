@@ -106,6 +106,10 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
                         !input.alternatives.front().rank.wrapped;
       const bool unknown_dtype = name == "dtype" && !is_dtype && !input.alternatives.empty() &&
                                  input.alternatives.front().kind == Kind::kUnknown;
+      // Where memory is of no known type, the default decides what is made of it.
+      const bool memory = op.result == ResultRule::kFactory && name == "data" &&
+                          input.alternatives.size() == 1 && input.alternatives.front().kind == Kind::kUnknown;
+      if (memory) continue;
       if (!is_dtype && !like && !unknown_dtype) {
         out.inputs.push_back(std::move(input));
         continue;

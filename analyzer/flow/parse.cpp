@@ -47,6 +47,10 @@ class Parser {
       class_header(line);
     } else if (!function_ && !module_.classes.empty() && line.take("field")) {
       module_.classes.back().fields.push_back(parameter(line));
+    } else if (!function_ && !module_.classes.empty() && line.take("settable")) {
+      module_.classes.back().settable.push_back(parameter(line));
+    } else if (!function_ && !module_.classes.empty() && line.take("setter")) {
+      module_.classes.back().setters.push_back(line.word("a function key"));
     } else if (function_ && function_->blocks.empty() && line.take("parameter")) {
       function_->parameters.push_back(parameter(line));
     } else if (function_ && function_->blocks.empty() && line.take("variables")) {

@@ -83,6 +83,8 @@ class Printer {
     for (std::size_t i = 0; i < facts.bases.size(); ++i) out += (i ? ", " : " : ") + word(facts.bases[i]);
     out += "\n";
     for (const Parameter& each : facts.fields) out += parameter_line(each, "field");
+    for (const Parameter& each : facts.settable) out += parameter_line(each, "settable");
+    for (const std::string& each : facts.setters) out += "  setter " + word(each) + "\n";
     return out;
   }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/registered_operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -44,6 +45,8 @@ class Reached {
   }
   std::vector<std::uint32_t> callees(std::uint32_t function) const {
     std::vector<std::uint32_t> out;
+    if (is_registered_operator(index_.function(function).key))
+      return out;  // its kernel is for others as well
     for (const Block& block : index_.function(function).blocks) {
       for (const Instruction& each : block.instructions) {
         for (const std::uint32_t found : index_.may_run(each)) {
@@ -265,7 +268,9 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
         arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
       } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
         // What a model is told to be made in is what its parameters are.
-        arguments.push_back(Value(Alternative::a_dtype(setting_.parameters)));
+        Alternative told = Alternative::a_dtype(setting_.parameters);
+        told.symbols = symbol(inner, &code, static_cast<int>(i));
+        arguments.push_back(Value(told));
       } else {
         arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), one));
       }
@@ -282,7 +287,8 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   if (made) state = std::move(*made);
   if (position >= 0) give_fields(class_name, id, root, state);
   --objects_being_made_;
-  std::vector<HeapId> seen;
+  std::vector<HeapId> opened, seen;
+  open_fields(state, object, opened);
   apply_setting(state, object, seen, false);
   return object;
 }

@@ -64,3 +64,14 @@ void ok_taken_for_half(const Tensor& x) {
   const auto* h = static_cast<const at::Half*>(x.data_ptr());
   attend(torch::from_blob(const_cast<at::Half*>(h), x.sizes(), torch::kHalf), x, x);
 }
+
+// Memory of no known type is what the default dtype makes of it.
+void bad_memory(const at::Tensor& x, void* memory) {
+  const auto h = x.to(at::kHalf);
+  attend(h + torch::from_blob(memory, {1, 8, 8}), h, h);  // expect: attention-implicit-promotion
+}
+void ok_memory(const at::Tensor& x, void* memory, at::TensorOptions options) {
+  const auto h = x.to(at::kHalf);
+  attend(h + torch::from_blob(memory, {1, 8, 8}, at::kHalf), h, h);
+  attend(h + torch::from_blob(memory, {1, 8, 8}, h.options()), h, h);
+}

@@ -109,7 +109,7 @@ class Names(project.Case):
             self.assertEqual((run.returncode, run.stdout), (2, ""), arguments)
             self.assertIn(words, run.stderr)
         (self.folder / ".dtype-lint.json").write_text(json.dumps({"external": [""]}))
-        self.assertIn("glob is empty", self.lint("-p", "build").stderr)
+        self.assertIn("an empty one would leave out everything", self.lint("-p", "build").stderr)
 
     def test_what_is_no_regular_file_is_not_waited_for(self):
         self.write(a__cpp=BAD.format("a"))

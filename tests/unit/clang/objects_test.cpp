@@ -1,4 +1,5 @@
 // Functions, lambdas, templates, constants and descriptors.
+#include "analyzer/flow/text.h"
 #include "tests/catch.h"
 #include "tests/unit/clang/snippet.h"
 
@@ -47,6 +48,51 @@ TEST_CASE("templates are lowered as they are instantiated, each under its own ke
   CHECK(contains(body_with_positions(source, "f"), "call _Z5twiceIN2at6TensorEET_RKS2_(%1)"));
   CHECK(contains(body_with_positions(source, "twice"), "key _Z5twiceIN2at6TensorEET_RKS2_"));
   CHECK(source.module.functions.size() == 2);
+}
+
+TEST_CASE("a default constructor that nobody uses is what the members' initialisers say") {
+  const std::string code =
+      "struct Table { at::Tensor table = torch::ones({8}); at::ScalarType dtype = torch::kFloat; };\n"
+      "class Holder { Table held; const at::ScalarType fixed = torch::kHalf; void set(); };\n"
+      "struct Plain { int n; };\n"
+      "at::Tensor f(const Holder& h, const Plain& p);";
+  CHECK(body(code, "Table::Table") ==
+        "  %1 = param 0\n"
+        "  %2 = const 8\n"
+        "  %3 = pack(%2)\n"
+        "  %4 = op ones(size=%3)\n"
+        "  store %1.table, %4\n"
+        "  %5 = const float32\n"
+        "  store %1.dtype, %5\n"
+        "  return\n");
+  CHECK(body(code, "Holder::Holder") ==
+        "  %1 = param 0\n"
+        "  %2 = object Table()\n"
+        "  %3 = call _ZN5TableC2Ev(%2)\n"
+        "  store %1.held, %2\n"
+        "  %4 = const float16\n"
+        "  store %1.fixed, %4\n"
+        "  return\n");
+  CHECK(lower_snippet(code).module.functions.size() == 2);
+}
+
+TEST_CASE("a class says what others than its constructors may set") {
+  const LoweredSource source = lower_snippet(
+      "class Holder {\n"
+      "  at::ScalarType own = torch::kHalf; const bool fixed = true; at::Tensor absent;\n"
+      " public:\n"
+      "  bool open = false; at::Tensor given = torch::ones({8});\n"
+      "  void set(); void read() const; void inside() { own = torch::kFloat; }\n"
+      "};\n"
+      "void f(const Holder& holder) {}");
+  const std::string text = flow::print(source.module);
+  CHECK(contains(text, "  settable own: dtype\n"));
+  CHECK(contains(text, "  settable absent: tensor\n"));
+  CHECK(contains(text, "  settable open: number \"bool\" &\n"));
+  CHECK(!contains(text, "settable fixed"));
+  CHECK(contains(text, "  setter _ZN6Holder3setEv\n"));
+  CHECK(!contains(text, "setter _ZN6Holder6insideEv"));
+  CHECK(!contains(text, "setter _ZNK6Holder4readEv"));
 }
 
 TEST_CASE("constants outside the function are what they are initialised with") {

@@ -53,6 +53,14 @@ TEST_CASE("a class that has two meanings runs nothing that is known") {
   CHECK(findings(print(module) + calls_on("Bottom")).empty());
 }
 
+TEST_CASE("what a class of two meanings may be set in either, anyone may set") {
+  std::vector<Module> modules;
+  for (const char* each : {"class A\n  settable a: dtype\n", "class A\n  settable b: number\n"})
+    modules.push_back(parse(each));
+  CHECK(print(link(std::move(modules))) ==
+        "class A : \"?\"\n  settable a: dtype &\n  settable b: number &\n");
+}
+
 TEST_CASE("an object that a caller hands in holds what callers hand in") {
   const std::string classes =
       "class Inputs\n  field q: tensor\n  field more: object \"More\"\nclass More\n  field k: tensor\n";
@@ -72,6 +80,98 @@ b0:
 )IR";
   CHECK(findings(classes + function).size() == 1);
   CHECK(findings(function).empty());  // of a class that nobody knows, nothing is known
+}
+
+// A constructor makes `compute` float32; run() casts to it.
+std::string object_with_default(const std::string& facts, const std::string& more) {
+  return "class Options\n" + facts + R"IR(
+constructor Options::Options key made of Options
+b0:
+  %1 = param 0
+  %2 = const float32
+  store %1.compute, %2
+  return
+
+method Options::run key run of Options
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const float16
+  %4 = op to(%2, %3)
+  %5 = load %1.compute
+  %6 = op to(%4, %5) ; 7:3-7:9 "h.to(compute)"
+  %7 = sink flash(q=%6, k=%4, v=%4)
+  return
+)IR" + more;
+}
+
+TEST_CASE("what others than constructors may set is not what a constructor gave it") {
+  const std::string set = R"IR(
+method Options::set key set of Options
+  parameter to: dtype
+b0:
+  %1 = param 0
+  %2 = param 1
+  store %1.compute, %2
+  return
+)IR";
+  const std::string elsewhere = R"IR(
+method Other::set key other of Other
+  parameter to: dtype
+b0:
+  %1 = param 0
+  %2 = param 1
+  store %1.compute, %2
+  return
+)IR";
+  CHECK(findings(object_with_default("", "")).size() == 1);
+  CHECK(findings(object_with_default("  settable compute: dtype\n", "")).size() == 1);
+  CHECK(findings(object_with_default("  settable compute: dtype &\n", "")).empty());
+  CHECK(findings(object_with_default("  settable compute: dtype\n", set)).empty());
+  CHECK(findings(object_with_default("  settable compute: dtype\nclass Other\n", elsewhere)).size() == 1);
+  CHECK(
+      findings(object_with_default("  settable compute: dtype\nclass Other : Options\n", elsewhere)).empty());
+  CHECK(findings(object_with_default("  settable compute: dtype\n  setter unseen\n", "")).empty());
+  CHECK(findings(object_with_default("  settable compute: dtype\n  setter run\n", "")).size() == 1);
+}
+
+TEST_CASE("a registered operator runs the kernel of the device, unless something may come before it") {
+  const auto kernel = [](const std::string& key, const std::string& callee) {
+    return "\nfunction own::f key \"operator::own::f@" + key +
+           "\" internal foreign\n  parameter x: other\nb0:\n  %1 = param 0\n  %2 = call " + callee +
+           "(%1)\n  return %2\n";
+  };
+  const std::string kernels = R"IR(
+function wide internal
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = const 8
+  %3 = pack(%2)
+  %4 = op ones(%3)
+  %5 = op mul(%1, %4) ; 7:3-7:9 "x * w"
+  return %5
+
+function same internal
+  parameter x: tensor
+b0:
+  %1 = param 0
+  return %1
+)IR";
+  const std::string call = attention_main("  %10 = call operator::own::f(%1)\n", "%10", "%2", "%3");
+  CHECK(findings(kernels + call).empty());
+  CHECK(findings(kernels + kernel("CUDA", "wide") + call).size() == 1);
+  CHECK(findings(kernels + kernel("CompositeImplicitAutograd", "wide") + call).size() == 1);
+  CHECK(findings(kernels + kernel("CUDA", "same") + kernel("CompositeImplicitAutograd", "wide") + call)
+            .empty());
+  CHECK(findings(kernels + kernel("CPU", "wide") + call).empty());
+  CHECK(findings(kernels + kernel("CUDA", "wide") + kernel("AutogradCUDA", "wide") + call).empty());
+  CHECK(findings(kernels + kernel("CUDA", "wide") + kernel("?", "wide") + call).empty());
+  const std::string autocast = kernel("CUDA", "wide") + kernel("AutocastCUDA", "same");
+  CHECK(findings(kernels + autocast + call).size() == 1);
+  const std::string on = "  %9 = const true\n  set_autocast cuda(on=%9)\n  %10 = call operator::own::f(%1)\n";
+  CHECK(findings(kernels + autocast + attention_main(on, "%10", "%2", "%3")).empty());
 }
 
 TEST_CASE("elements that are added stay apart; in a loop they do not") {

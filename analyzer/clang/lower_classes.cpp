@@ -1,0 +1,142 @@
+// Classes: what is noted of them for objects that come from elsewhere, and their default constructor where
+// nobody wrote or used one.
+#include <clang/AST/ASTContext.h>
+
+#include <algorithm>
+
+#include "analyzer/clang/function_lowering.h"
+
+namespace dtype_guard::clang_front_end {
+
+using namespace flow;
+
+namespace {
+
+// As Clang declares it when somebody uses it.
+clang::CXXConstructorDecl* declared_constructor(clang::ASTContext& context, clang::CXXRecordDecl* record) {
+#if LLVM_VERSION_MAJOR >= 22
+  const clang::CanQualType type = context.getCanonicalTagType(record);
+#else
+  const clang::CanQualType type = context.getCanonicalType(context.getTypeDeclType(record));
+#endif
+  const clang::DeclarationNameInfo name(context.DeclarationNames.getCXXConstructorName(type),
+                                        record->getLocation());
+  auto* made = clang::CXXConstructorDecl::Create(context, record, record->getLocation(), name, {}, nullptr,
+                                                 clang::ExplicitSpecifier(), false, true, true,
+                                                 clang::ConstexprSpecKind::Unspecified);
+  made->setType(context.getFunctionType(context.VoidTy, {}, clang::FunctionProtoType::ExtProtoInfo()));
+  made->setAccess(clang::AS_public);
+  made->setDefaulted();
+  return made;
+}
+
+bool is_user_constructed(const clang::CXXRecordDecl& record) {
+  return std::any_of(record.ctor_begin(), record.ctor_end(), [](const auto* each) {
+    return each->isUserProvided() && !each->isCopyOrMoveConstructor();
+  });
+}
+
+}  // namespace
+
+const clang::CXXConstructorDecl* TranslationUnit::unused_constructor(const clang::CXXRecordDecl* record) {
+  const clang::CXXRecordDecl* definition = record ? record->getDefinition() : nullptr;
+  if (!definition || definition->isInvalidDecl() || definition->isLambda() || definition->isUnion() ||
+      definition->isDependentContext() || !is_analysed(definition->getLocation()) ||
+      definition->hasTrivialDefaultConstructor()) {
+    return nullptr;
+  }
+  if (definition->needsImplicitDefaultConstructor()) {
+    const clang::CXXConstructorDecl*& known = undeclared_constructors_[definition];
+    if (!known) known = declared_constructor(context, const_cast<clang::CXXRecordDecl*>(definition));
+    return known;
+  }
+  for (const clang::CXXConstructorDecl* each : definition->ctors()) {
+    const bool unused = each->isDefaultConstructor() && each->isDefaulted() && !each->isDeleted() &&
+                        !each->isInheritingConstructor() && !each->hasBody();
+    if (unused) return each;
+  }
+  return nullptr;
+}
+
+// What the engine needs to know of a class besides its methods. Fields matter where no constructor of the
+// project's sets them.
+void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
+  const clang::CXXRecordDecl* definition = record ? record->getDefinition() : nullptr;
+  if (!definition || definition->isLambda() || definition->isDependentContext()) return;
+  if (!unit_.is_analysed(definition->getLocation())) return;
+  flow::ClassFacts* facts = unit_.note_class(plain_name(*definition));
+  if (!facts) return;
+  for (const clang::CXXBaseSpecifier& base : definition->bases()) {
+    const clang::CXXRecordDecl* parent = base.getType()->getAsCXXRecordDecl();
+    if (!parent || !unit_.is_analysed(parent->getLocation())) continue;
+    facts->bases.push_back(plain_name(*parent));
+    note_class(parent);
+  }
+  const bool constructed = is_user_constructed(*definition);
+  note_settable(definition, constructed, *facts);
+  if (constructed || derives_from(*definition, "torch::nn::Module")) return;
+  for (const clang::FieldDecl* member : definition->fields()) {
+    const bool own = member->getAccess() != clang::AS_public && member->hasInClassInitializer();
+    const flow::Parameter field = describe(member);
+    const bool tensor = field.kind == ParameterKind::kTensor || field.kind == ParameterKind::kTensorList ||
+                        field.kind == ParameterKind::kOptionalTensor;
+    const bool object = field.kind == ParameterKind::kObject && unit_.notes_class(field.type);
+    if (!own && (field.type.empty() ? tensor : object)) facts->fields.push_back(field);
+  }
+}
+
+// Plain values, and what may be absent at first where nobody wrote a constructor. A constant one can still be
+// given in braces where there is no constructor.
+void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool constructed,
+                                     flow::ClassFacts& noted) const {
+  for (const clang::FieldDecl* member : record->fields()) {
+    const TypeFacts type = facts(member->getType());
+    const TypeKind kind = type.kind == TypeKind::kOptional ? facts(type.inner).kind : type.kind;
+    const bool plain = kind == TypeKind::kDtype || kind == TypeKind::kNumber || kind == TypeKind::kOptions ||
+                       kind == TypeKind::kScalar;
+    const bool absent = !constructed && (kind == TypeKind::kTensor || kind == TypeKind::kPointer);
+    const bool constant = member->getType().isConstQualified() && !record->isAggregate();
+    if ((!plain && !absent) || constant || member->getNameAsString().empty()) continue;
+    flow::Parameter field = describe(member);
+    field.by_reference = member->getAccess() == clang::AS_public;
+    noted.settable.push_back(std::move(field));
+  }
+  if (noted.settable.empty()) return;
+  for (const clang::CXXMethodDecl* each : record->methods()) {
+    const bool writes = each->isInstance() && !each->isConst() && !each->isImplicit() &&
+                        !llvm::isa<clang::CXXConstructorDecl, clang::CXXDestructorDecl>(each);
+    if (writes && !each->isDefaulted() && !each->isDeleted() && !each->hasInlineBody())
+      noted.setters.push_back(unit_.key(each));
+  }
+}
+
+// What Clang would write into the constructor: bases first, then members.
+void FunctionLowering::default_initialisers(const clang::CXXRecordDecl* record) {
+  for (const clang::CXXBaseSpecifier& base : record->bases()) {
+    const clang::CXXRecordDecl* parent = base.getType()->getAsCXXRecordDecl();
+    const clang::CXXRecordDecl* definition = parent ? parent->getDefinition() : nullptr;
+    if (!definition) continue;
+    const clang::FunctionDecl* callee = unit_.unused_constructor(definition);
+    for (const clang::CXXConstructorDecl* each : definition->ctors()) {
+      if (!callee && each->isDefaultConstructor()) callee = unit_.user_definition(each);
+    }
+    if (callee) user_call(callee, this_, {});
+  }
+  for (const clang::FieldDecl* member : record->fields()) {
+    if (member->isUnnamedBitField()) continue;
+    const flow::Place place = field(held(this_), member->getNameAsString()).place;
+    if (const clang::Expr* init = member->getInClassInitializer()) {
+      Builder::At here(builder_, position(stripped(init)));
+      builder_.store(place, pass(init, member->getType()));
+      continue;
+    }
+    // Of a template some initialisers are made for who uses them only.
+    const clang::CXXRecordDecl* type = member->getType()->getAsCXXRecordDecl();
+    if (member->hasInClassInitializer() || !type) continue;
+    if (facts(member->getType()).kind == TypeKind::kOther) continue;
+    Builder::At here(builder_, unit_.position(function_->getNameInfo().getSourceRange()));
+    builder_.store(place, construct_as(member->getType(), {}, nullptr));
+  }
+}
+
+}  // namespace dtype_guard::clang_front_end

@@ -1,0 +1,124 @@
+// Fields that others than constructors may have set: an option struct's defaults say nothing of an object
+// that somebody hands in.
+#include <algorithm>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxBases = 16;  // one above the other
+
+const std::string* last_field(const Place& place) {
+  const auto last = std::find_if(place.path.rbegin(), place.path.rend(), [](const Place::Step& each) {
+    return each.kind == Place::Step::Kind::kField;
+  });
+  return last == place.path.rend() ? nullptr : &last->field;
+}
+
+// Values of which a constructor's is not the last word; tensors and objects keep theirs, as do values that a
+// constructor was handed.
+Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId own) {
+  Alternative out = from;
+  switch (from.kind) {
+    case Kind::kNumber:
+    case Kind::kBool:
+      if (!from.has_number) return from;
+      out.has_number = false;
+      out.number = 0;
+      break;
+    case Kind::kDtype:
+      if (from.dtype == Dtype::kUndefined || from.assumed || from.symbols) return from;
+      return Value::unknown(own).alternatives().front();
+    case Kind::kOptions:
+      return Value::unknown(own).alternatives().front();
+    case Kind::kNone:
+      if (field.kind == ParameterKind::kNumber) return from;
+      return Value::unknown(own).alternatives().front();
+    default:
+      return from;
+  }
+  out.symbols = own;
+  return out;
+}
+}  // namespace
+
+void FunctionIndex::note_writes(const Function& function) const {
+  const bool method = function.kind == FunctionKind::kMethod;
+  std::set<ValueId> own;
+  for (const Block& block : function.blocks) {
+    for (const Instruction& each : block.instructions) {
+      const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
+      if (method && index && *index == 0) own.insert(each.result);
+      if (each.op != Op::kStore && each.op != Op::kAddress) continue;
+      const std::string* field = last_field(each.place);
+      const bool of_this = each.place.path.size() == 1 && own.contains(each.place.base);
+      if (field) writers_[*field].insert(of_this ? function.class_name : std::string());
+    }
+  }
+}
+
+bool FunctionIndex::derives(std::string_view class_name, std::string_view base, int depth) const {
+  if (class_name == base) return true;
+  const ClassFacts* facts = class_facts(class_name);
+  if (!facts || depth >= kMaxBases) return !facts;
+  return std::any_of(facts->bases.begin(), facts->bases.end(), [&](const std::string& each) {
+    return each == kUnknownClass || derives(each, base, depth + 1);
+  });
+}
+
+std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) const {
+  if (!writers_are_noted_) {
+    for (const Function& each : module_->functions) {
+      if (each.kind != FunctionKind::kConstructor) note_writes(each);
+    }
+    writers_are_noted_ = true;
+  }
+  std::vector<Parameter> out;
+  std::vector<std::string_view> level = {class_name};
+  for (int depth = 0; depth < kMaxBases && !level.empty(); ++depth) {
+    std::vector<std::string_view> above;
+    for (const std::string_view each : level) {
+      const ClassFacts* facts = class_facts(each);
+      if (!facts) continue;
+      above.insert(above.end(), facts->bases.begin(), facts->bases.end());
+      const bool unseen = std::any_of(facts->setters.begin(), facts->setters.end(),
+                                      [&](const std::string& setter) { return find(setter).empty(); });
+      for (const Parameter& field : facts->settable) {
+        const auto writers = writers_.find(field.name);
+        const bool written =
+            writers != writers_.end() &&
+            std::any_of(writers->second.begin(), writers->second.end(), [&](const std::string& writer) {
+              return writer.empty() || derives(writer, each) || derives(each, writer);
+            });
+        if (field.by_reference || unseen || written) out.push_back(field);
+      }
+    }
+    level = std::move(above);
+  }
+  return out;
+}
+
+// Of the object and of all that it holds.
+void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& seen) {
+  for (const Alternative& each : value) {
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
+    seen.push_back(each.object);
+    for (const Parameter& one : index_.settable(object->type)) {
+      const auto cell = state.find(each.object)->cells.find(field(one.name));
+      if (cell == state.find(each.object)->cells.end()) continue;
+      const SymbolSetId own = symbol(each.object, &heap_ids_, static_cast<int>(field(one.name).id));
+      Value open;
+      const Value made = cell->second;
+      for (const Alternative& old : made) open = join(open, Value(opened(old, one, own)), symbols_);
+      if (!(open == made)) state.change(each.object).cells[field(one.name)] = open;
+    }
+    std::vector<Value> below;
+    for (const auto& [key, cell] : state.find(each.object)->cells) below.push_back(cell);
+    for (const Registration& one : state.find(each.object)->registered) below.push_back(one.value);
+    for (const Value& one : below) open_fields(state, one, seen);
+  }
+}
+
+}  // namespace dtype_guard::flow
