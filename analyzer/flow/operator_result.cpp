@@ -140,8 +140,9 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
   };
   // An undefined tensor has no dtype to give, and what comes after it gives none in its place: PyTorch
   // throws.
-  const bool of_nothing = op_.result == ResultRule::kLikeFirst && !inputs_.empty() &&
-                          inputs_.front().alternative->kind == Kind::kNone;
+  const bool of_nothing =
+      !inputs_.empty() && inputs_.front().alternative->kind == Kind::kNone &&
+      (op_.result == ResultRule::kLikeFirst || contains(op_.promoting, inputs_.front().argument));
   if (of_nothing) return out;
   const bool scalars = is_scalar_arithmetic();
   if (rests_on_unknown()) {

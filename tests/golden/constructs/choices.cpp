@@ -108,6 +108,21 @@ void ok_promoted_and_configured(const Tensor& x, const std::string& name) {
   attend((h * torch::rand({64})).to(dtype), h, h);
 }
 
+// What no case filled is undefined, and has no dtype to give.
+void ok_filled_by_switch(const Tensor& h, Precision precision) {
+  Tensor q;
+  switch (precision) {
+    case Precision::kHalf:
+      q = h;
+      break;
+    case Precision::kBrain:
+      q = h * 2;
+      break;
+  }
+  q = q * 3;
+  attend(q, h, h);
+}
+
 // Questions.
 void ok_type_equal(Tensor q, const Tensor& v) {
   q = q * torch::ones({64});
