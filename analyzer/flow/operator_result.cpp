@@ -206,10 +206,12 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     inherited = nullptr;
   // What decides among several dtypes decides here, however wide the value was before.
   if (explicit_dtype && stated_ == StatedBy::kChoice) inherited = nullptr;
-  const Dtype before = narrow            ? narrow->alternative->dtype
-                       : equal           ? result
-                       : inputs_.empty() ? Dtype::kUndefined
-                                         : inputs_.front().alternative->dtype;
+  // What from_blob is given is memory: no value that it could have widened.
+  const Dtype before = op_.result == ResultRule::kFactory ? Dtype::kUndefined
+                       : narrow                           ? narrow->alternative->dtype
+                       : equal                            ? result
+                       : inputs_.empty()                  ? Dtype::kUndefined
+                                                          : inputs_.front().alternative->dtype;
   if (inherited) {
     out.origin = inherited->alternative->origin;
   } else if (is_floating(result) || is_complex(result)) {
@@ -259,7 +261,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
     out.kind = Origin::Kind::kCast;
     const Alternative& from = *participants().front()->alternative;
     out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
-  } else if (narrow && !is_explicit) {
+  } else if (narrow && !is_explicit && op_.result != ResultRule::kFactory) {
     out.kind = Origin::Kind::kPromotion;
     out.before = narrow->alternative->dtype;
     out.narrow = narrow_text(*narrow);

@@ -75,3 +75,9 @@ void ok_memory(const at::Tensor& x, void* memory, at::TensorOptions options) {
   attend(h + torch::from_blob(memory, {1, 8, 8}, at::kHalf), h, h);
   attend(h + torch::from_blob(memory, {1, 8, 8}, h.options()), h, h);
 }
+
+// Half memory called float32 is no promotion, and a cast would keep what it reads.
+void bad_half_memory(const Tensor& h) {
+  const Tensor q = torch::from_blob(h.data_ptr(), h.sizes());  // expect: attention-mixed-dtypes
+  attend(q, h, h);
+}
