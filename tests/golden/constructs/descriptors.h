@@ -34,6 +34,13 @@ DLTensor describe(const T* data) {
   out.dtype = {2, sizeof(T) * 8, 1};
   return out;
 }
+template <>
+inline DLTensor describe(const __nv_bfloat16* data) {
+  DLTensor out{};
+  out.data = const_cast<__nv_bfloat16*>(data);
+  out.dtype = {4, 16, 1};
+  return out;
+}
 template <class Q, class K>
 int attend(const Q* q, const K* k) {
   DLTensor a = describe(q), b = describe(k);
