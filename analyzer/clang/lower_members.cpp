@@ -233,12 +233,15 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
     return load(cell_of(object, arguments.empty() ? nullptr : arguments[0]));
   }
   if (name == "vec") return load(lvalue(object));
-  if (name == "size") {  // of a tensor's sizes, that is how many dimensions it has
+  if (name == "size" || name == "empty") {
     const clang::CXXRecordDecl* list = object->getType().getNonReferenceType()->getAsCXXRecordDecl();
     const bool sizes = list && list->getIdentifier() && list->getName().ends_with("ArrayRef");
-    if (!sizes) return number(Dtype::kInt64);
+    const bool counted = sizes || facts(object).kind == TypeKind::kList;
+    if (!counted) return name == "size" ? number(Dtype::kInt64) : builder_.unknown();
     const ValueId self = value(object);
-    return builder_.op("length", {{"self", self}});
+    // Of a tensor's sizes, that is how many dimensions it has.
+    const ValueId count = builder_.op(sizes ? "length" : "size", {{"self", self}});
+    return name == "size" ? count : builder_.op("eq", {{"self", count}, {"other", builder_.constant(0)}});
   }
   for (const Expr* each : arguments) value(each);
   return builder_.unknown();

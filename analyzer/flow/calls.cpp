@@ -87,7 +87,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
       take_over_rank(branch, argument(branch, instruction, each), arguments[each]);
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
     if (joined) {
-      join(*joined, branch, symbols_, true);
+      join(*joined, branch, symbols_, {activation.context});
     } else {
       joined = std::move(branch);
     }
@@ -99,7 +99,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
 }
 
 Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
-  SymbolSetId symbols = symbol(activation.context, &instruction);
+  SymbolSetId symbols = asked(activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value each = argument(state, instruction, i);
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));

@@ -61,7 +61,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   HeapObject frame;
   frame.kind = HeapObject::Kind::kFrame;
   state.put(activation.frame, std::move(frame));
-  const std::vector<Guard> guards = state.guards;
+  Guards guards = state.guards;
   std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
 
   run(activation, std::move(state));
@@ -75,8 +75,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   state.values = std::move(callers_values);
   take_over_ranks(state, std::move(changed_ranks));
   state.erase(activation.frame);
-  // The callee's own branches have joined again, except those whose other side never returned.
-  state.guards = guards;
+  state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
   std::erase_if(state.tests, [&](const PassedTest& each) {
     return each.context == activation.context && each.test->op == Op::kBranch;
   });
@@ -97,19 +96,20 @@ void Engine::run(Activation& activation, State entry) {
     std::optional<State> state;
     const bool loop_head = std::any_of(info.incoming[block].begin(), info.incoming[block].end(),
                                        [](const FunctionInfo::Edge& edge) { return edge.back; });
+    const Meeting meeting{activation.context, &info, block, loop_head};
     if (block == 0) state = entry;
     for (const FunctionInfo::Edge& edge : info.incoming[block]) {
       const auto found = edges.find({edge.from, edge.slot});
       if (found == edges.end()) continue;
       if (state) {
-        join(*state, found->second, symbols_, !loop_head);
+        join(*state, found->second, symbols_, meeting);
       } else {
         state = found->second;
       }
     }
     if (state && before[block] && visits[block] > kVisitsBeforeWidening) {
       State widened = *before[block];
-      join(widened, *state, symbols_, false);
+      join(widened, *state, symbols_, {activation.context, &info, block, true});
       state = std::move(widened);
     }
     if (!state || (before[block] && *before[block] == *state)) continue;
@@ -150,20 +150,14 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kBranch: {
         const Value condition = argument(state, instruction, 0);
         const std::optional<bool> known = truth(condition);
-        SymbolSetId symbols = symbols_of(condition, symbols_);
-        if (!symbols) {
-          symbols = condition.size() > 1 ? undecided() : symbol(activation.context, &instruction);
-        }
+        const SymbolSetId symbols = decided_by(activation, instruction, state);
         for (const bool taken : {true, false}) {
           State next = state;
           const ValueId fact = instruction.args[0].value;
           const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
           if (!feasible && !(is_check && state_by_check(activation, next, fact, taken))) continue;
-          if (!known) {
-            const Guard guard{activation.context, block, taken, symbols};
-            next.guards.insert(std::upper_bound(next.guards.begin(), next.guards.end(), guard), guard);
-          }
+          if (!known) add_guard(next.guards, {activation.context, block, taken, symbols});
           note_tests(activation, next, fact, taken,
                      {activation.context,
                       &instruction,
@@ -190,7 +184,7 @@ void Engine::finish(Activation& activation, const Value& result, State state) {
   state.values = {};
   state.values.change(kResult) = result;
   if (activation.finish) {
-    join(*activation.finish, state, symbols_, true);
+    join(*activation.finish, state, symbols_, {activation.context});
   } else {
     activation.finish = std::move(state);
   }

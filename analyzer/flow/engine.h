@@ -237,6 +237,11 @@ class Engine {
   Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
   Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
 
+  // questions.cpp
+  SymbolSetId asked(const Activation& activation, const Instruction& instruction, const State& state);
+  SymbolSetId asked_of(const Instruction& instruction, const State& state);
+  SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, const State& state);
+
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
@@ -297,6 +302,7 @@ class Engine {
   std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
   std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
+  std::map<std::string, int> questions_;  // numbers them
   std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;

@@ -42,11 +42,17 @@ std::vector<BlockId> postorder(const Function& function) {
 
 }  // namespace
 
+bool FunctionInfo::always_follows(BlockId block, BlockId later) const {
+  if (!after_) after_.emplace(*code_, order);
+  return after_->always_follows(block, later);
+}
+
 FunctionInfo::FunctionInfo(const Function& function)
     : order(function.blocks.size(), UINT32_MAX),
       repeats(function.blocks.size()),
       incoming(function.blocks.size()),
-      always_throws(function.blocks.size()) {
+      always_throws(function.blocks.size()),
+      code_(&function) {
   for (const Block& block : function.blocks) {
     for (const Instruction& instruction : block.instructions) {
       if (instruction.result >= definitions.size()) definitions.resize(instruction.result + std::size_t{1});
@@ -56,6 +62,11 @@ FunctionInfo::FunctionInfo(const Function& function)
   const std::vector<BlockId> blocks = postorder(function);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     order[blocks[i]] = static_cast<std::uint32_t>(blocks.size() - 1 - i);
+  defined_at_.resize(std::max<std::size_t>(1, definitions.size()));
+  for (const BlockId block : blocks) {
+    for (const Instruction& instruction : function.blocks[block].instructions)
+      defined_at_[instruction.result] = order[block];
+  }
   for (const BlockId block : blocks) {
     const auto& successors = targets(function, block);
     const auto& instructions = function.blocks[block].instructions;

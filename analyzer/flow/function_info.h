@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir.h"
+#include "analyzer/flow/postdominators.h"
 
 namespace dtype_guard::flow {
 
@@ -22,9 +23,14 @@ struct FunctionInfo {
     return id < definitions.size() ? definitions[id] : nullptr;
   }
 
+  // Whether whoever leaves `block` and returns comes through `later`.
+  bool always_follows(BlockId block, BlockId later) const;
+
   std::vector<const Instruction*> definitions;  // by ValueId
   std::vector<std::uint32_t> order;             // by BlockId: position in reverse postorder
-  std::vector<bool> repeats;                    // by BlockId: may run again in one activation
+  // The position of the block that computes a value.
+  std::uint32_t defined_at(ValueId id) const { return id < defined_at_.size() ? defined_at_[id] : 0; }
+  std::vector<bool> repeats;  // by BlockId: may run again in one activation
   struct Edge {
     BlockId from = 0;
     std::size_t slot = 0;  // which of the terminator's targets
@@ -32,6 +38,11 @@ struct FunctionInfo {
   };
   std::vector<std::vector<Edge>> incoming;  // by BlockId
   std::vector<bool> always_throws;          // by BlockId: whoever enters it does not return
+
+ private:
+  const Function* code_;
+  std::vector<std::uint32_t> defined_at_;  // by ValueId
+  mutable std::optional<Postdominators> after_;
 };
 
 // The source files that have a function's definition; {0} in a module that was not linked.

@@ -111,7 +111,7 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
                             const ModuleType& type, int number, const std::vector<Value>& given,
                             State& state) {
   const Operator* op = find_operator(number ? type.forward + "." + std::to_string(number) : type.forward);
-  if (!op) return Value::unknown(symbol(activation.context, &instruction));
+  if (!op) return Value::unknown(asked(activation, instruction, state));
   std::vector<Input> inputs;
   for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
     const std::string& source = type.arguments[i];

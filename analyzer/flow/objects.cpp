@@ -14,7 +14,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
   const HeapId id = heap_id(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
-  object.symbols = symbol(activation.context, &instruction);
+  object.symbols = asked(activation, instruction, state);
   if (instruction.op == Op::kObject) {
     state.put(id, std::move(object));
     return Value(Alternative::at(Kind::kObject, id));
@@ -35,7 +35,10 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
     }
     if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
       Alternatives numbers(contents.begin(), contents.end());
-      for (Alternative& each : numbers) each.rank = Rank::number();
+      for (Alternative& each : numbers) {
+        each.rank = Rank::number();
+        each.symbols = asked(activation, instruction, state);
+      }
       return Value(std::move(numbers));
     }
     return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
@@ -103,7 +106,7 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
 
 Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
   const auto& functions = index_.find(instruction.name);
-  if (functions.empty()) return Value::unknown(symbol(activation.context, &instruction));
+  if (functions.empty()) return Value::unknown(asked(activation, instruction, state));
   const HeapId id = heap_id(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;

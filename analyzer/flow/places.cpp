@@ -150,7 +150,7 @@ Value Engine::load(const Activation& activation, const Instruction& instruction,
   const Target target = resolve(activation, state, instruction.place);
   if (!target.element) {
     const Value out = read(state, target);
-    return out.is_bottom() ? Value::unknown(symbol(activation.context, &instruction)) : out;
+    return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
   }
   Alternatives out;
   for (Alternative each : tensors(state, target.direct)) {
@@ -171,7 +171,7 @@ Value Engine::address(const Activation& activation, const Instruction& instructi
   for (const Location& each : target.locations) {
     out = join(out, Value(Alternative::at(Kind::kReference, each.object, each.key)), symbols_);
   }
-  return out.is_bottom() ? Value::unknown(symbol(activation.context, &instruction)) : out;
+  return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
 }
 
 }  // namespace dtype_guard::flow

@@ -279,7 +279,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
     call(constructor, std::move(arguments), one, inner, nullptr, alive);
     if (!alive) continue;
     if (made) {
-      join(*made, one, symbols_, true);
+      join(*made, one, symbols_, {root});
     } else {
       made = std::move(one);
     }

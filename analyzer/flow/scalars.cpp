@@ -103,14 +103,17 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   const std::size_t qualified = instruction.name.rfind("::");
   const std::string name =
       qualified == std::string::npos ? instruction.name : instruction.name.substr(qualified + 2);
+  const bool of_shape = is_one_of(kQuestions, name);
   bool has_tensor = false;
   bool has_unknown = false;
   bool all_scalar = !instruction.args.empty();
   SymbolSetId symbols = 0;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value& each = argument(state, instruction, i);
-    symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
     for (const Alternative& one : each) {
+      // What led a tensor here decides which it is, not how many elements it has.
+      const bool is_tensor = one.kind == Kind::kTensor && !one.rank.wrapped;
+      if (!is_tensor || !of_shape) symbols = symbols_.unite(symbols, one.symbols);
       const HeapObject* object = one.kind == Kind::kObject ? state.find(one.object) : nullptr;
       if (object) symbols = symbols_.unite(symbols, object->symbols);
       all_scalar = all_scalar && is_scalar(one);
@@ -130,7 +133,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return Value(std::move(alternatives));
   };
   const auto fact = [&](std::optional<bool> known) {
-    if (!known && !symbols) symbols = all_scalar ? undecided() : symbol(activation.context, &instruction);
+    if (!known && !symbols) symbols = all_scalar ? undecided() : asked(activation, instruction, state);
     return decided_here(Value(Alternative::boolean(known)));
   };
 
@@ -193,9 +196,9 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     }
     return decided_here(Value(Alternative::integer(several ? std::nullopt : bytes)));
   }
-  if (is_one_of(kQuestions, name)) {
+  if (of_shape) {
     Alternative number = name == "item" ? Alternative::real() : dimensions_asked(name, instruction, state);
-    number.symbols = symbol(activation.context, &instruction);
+    number.symbols = asked(activation, instruction, state);
     return decided_here(Value(number));
   }
   if (all_scalar && !has_tensor && !has_unknown) {

@@ -127,7 +127,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
 
   const Value result = sink_result(record, instruction, state);
   records_.insert_or_assign({activation.context, &instruction}, std::move(record));
-  return result.is_bottom() ? Value::unknown(symbol(activation.context, &instruction)) : result;
+  return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;
 }
 
 }  // namespace dtype_guard::flow

@@ -8,29 +8,6 @@
 namespace dtype_guard::flow {
 namespace {
 
-// What each side of a join knows that the other does not.
-struct Sides {
-  SymbolSetId into = 0;
-  SymbolSetId from = 0;
-};
-
-Sides drop_differing_guards(std::vector<Guard>& into, const std::vector<Guard>& from, SymbolSets& symbols) {
-  Sides out;
-  std::vector<Guard> common;
-  std::set_intersection(into.begin(), into.end(), from.begin(), from.end(), std::back_inserter(common));
-  const auto lost = [&](const std::vector<Guard>& side) {
-    SymbolSetId set = 0;
-    for (const Guard& guard : side) {
-      if (!std::binary_search(common.begin(), common.end(), guard)) set = symbols.unite(set, guard.symbols);
-    }
-    return set;
-  };
-  out.into = lost(into);
-  out.from = lost(from);
-  into = std::move(common);
-  return out;
-}
-
 // Of a number or a bool the symbols are what it was computed from, not how it got here.
 bool is_held(const Alternative& each) {
   return each.kind != Alternative::Kind::kBool && each.kind != Alternative::Kind::kNumber;
@@ -43,8 +20,10 @@ Value tagged(const Value& value, const Value& other, SymbolSetId conditions, Sym
   std::vector<Alternative> out = value.alternatives();
   bool changed = false;
   for (Alternative& each : out) {
-    const bool shared = std::any_of(other.begin(), other.end(),
-                                    [&](const Alternative& o) { return same_place_in_order(o, each); });
+    // Where the other side is not sure of it, that it is certain is this side's alone.
+    const bool shared = std::any_of(other.begin(), other.end(), [&](const Alternative& o) {
+      return same_place_in_order(o, each) && (!o.uncertain || each.uncertain);
+    });
     if (shared) continue;
     const SymbolSetId more = symbols.unite(each.symbols, conditions);
     const bool decided_twice = is_held(each) && symbols.intersect(each.symbols, conditions) != 0;
@@ -119,9 +98,9 @@ void join_heaps(Heap& into, const Heap& from, const Joiner& joiner) {
   });
 }
 
-void join_values(Values& into, const Values& from, const Joiner& joiner) {
+void join_values(Values& into, const Values& from, const Joiner& joiner, const Meeting& meeting) {
   into.visit_differences(from, [&](std::size_t id, const Value& mine, const Value& theirs) {
-    if (mine.same(theirs)) return true;
+    if (mine.same(theirs) || meeting.forgets(static_cast<ValueId>(id))) return true;
     Value joined = mine;
     joiner.values(joined, theirs);
     if (!joined.same(mine)) into.change(id) = std::move(joined);
@@ -183,11 +162,10 @@ bool operator==(const State& a, const State& b) {
          a.heap.visit_differences(b.heap, same_object);
 }
 
-void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditions) {
-  Sides sides = drop_differing_guards(into.guards, from.guards, symbols);
-  if (!tag_conditions) sides = {};
+void join(State& into, const State& from, SymbolSets& symbols, const Meeting& meeting) {
+  const Sides sides = join_guards(into.guards, from.guards, meeting, symbols);
   const Joiner joiner(sides, symbols);
-  join_values(into.values, from.values, joiner);
+  join_values(into.values, from.values, joiner, meeting);
   join_heaps(into.heap, from.heap, joiner);
   std::vector<PassedTest> common;
   std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/flow/cells.h"
+#include "analyzer/flow/guards.h"
 #include "analyzer/flow/shared_array.h"
 #include "analyzer/flow/symbols.h"
 #include "analyzer/flow/values.h"
@@ -51,15 +52,6 @@ struct AutocastState {
   Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
   std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
   friend bool operator==(const AutocastState&, const AutocastState&) = default;
-};
-
-// An undecided branch that was taken one way.
-struct Guard {
-  ContextId context = 0;
-  BlockId block = 0;
-  bool taken = false;
-  SymbolSetId symbols = 0;
-  friend auto operator<=>(const Guard&, const Guard&) = default;
 };
 
 // Which values some objects may hold: says yes for each that they hold, and seldom for another. A fact about
@@ -101,8 +93,8 @@ struct State {
   Values values;  // of the running activation, by ValueId
   Heap heap;      // the objects by id; null: none
   AutocastState autocast;
-  Dtype default_dtype = Dtype::kFloat32;           // kUndefined: not known
-  std::vector<Guard> guards;                       // sorted
+  Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
+  Guards guards;
   std::vector<PassedTest> tests;                   // sorted
   std::vector<std::pair<RankSymbol, Rank>> ranks;  // what is proved of them; sorted
   // A check said that an input which the setting makes half is not: the others may be like that one.
@@ -116,9 +108,8 @@ struct State {
 };
 
 // Joins `from` into `into`. Alternatives that one side alone has remember the undecided branches that led
-// there; `tag_conditions` is false at loop heads, where one more round is not a condition that a later branch
-// could share.
-void join(State& into, const State& from, SymbolSets& symbols, bool tag_conditions);
+// there.
+void join(State& into, const State& from, SymbolSets& symbols, const Meeting& meeting);
 
 // `value` with every alternative marked as resting on something not known.
 Value weakened(const Value& value);

@@ -17,7 +17,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
   switch (instruction.op) {
     case Op::kConst: {
       if (std::holds_alternative<Unknown>(instruction.constant)) {
-        return set(Value::unknown(symbol(activation.context, &instruction)));
+        return set(Value::unknown(asked(activation, instruction, state)));
       }
       return set(constant(instruction.constant));
     }
@@ -99,8 +99,10 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const std::optional<bool> known = truth(argument(state, instruction, 0));
       if (instruction.args.empty()) return true;
       const ValueId fact = instruction.args[0].value;
+      const SymbolSetId symbols = known ? 0 : decided_by(activation, instruction, state);
       const bool holds = known ? *known : refine(activation, state, fact, true);
       if (!holds && !state_by_check(activation, state, fact, true)) return false;
+      if (symbols) add_guard(state.guards, {activation.context, activation.block, true, symbols});
       note_tests(activation, state, fact, true,
                  {activation.context, &instruction, &instruction, 0, activation.function, {}, 0, 0});
       return true;

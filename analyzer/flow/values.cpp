@@ -107,13 +107,18 @@ bool is_tensor(const Alternative& a) { return a.kind == Alternative::Kind::kTens
 void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.rank = join(into.rank, more.rank);
   into.assumed = into.assumed || more.assumed;
-  into.uncertain = into.uncertain && more.uncertain;
   into.trail = std::min(into.trail, more.trail);
   into.merged = into.merged || more.merged;
   into.lineage |= more.lineage;
   into.products = symbols.unite(into.products, more.products);
-  into.symbols = is_tensor(into) ? symbols.intersect(into.symbols, more.symbols)
-                                 : symbols.unite(into.symbols, more.symbols);
+  if (!is_tensor(into)) {
+    into.symbols = symbols.unite(into.symbols, more.symbols);
+  } else if (into.uncertain == more.uncertain) {
+    into.symbols = symbols.intersect(into.symbols, more.symbols);
+  } else if (into.uncertain) {  // it is certain under the other's conditions
+    into.symbols = more.symbols;
+  }
+  into.uncertain = into.uncertain && more.uncertain;
   if (into.context != more.context || into.source != more.source) into.context = into.source = 0;
 }
 }  // namespace

@@ -1,0 +1,48 @@
+// Guards are the undecided branches and checks that were passed on the way to a point. Where ways meet, those
+// that differ are over if whoever took the branch comes here, whichever way it went; the others go on to have
+// a say in what is reached: one case of a switch is entered by several comparisons, none of which is certain.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/flow/function_info.h"
+#include "analyzer/flow/symbols.h"
+#include "analyzer/flow/values.h"
+
+namespace dtype_guard::flow {
+
+struct Guard {
+  ContextId context = 0;
+  BlockId block = 0;  // of the branch or check
+  bool taken = false;
+  SymbolSetId symbols = 0;  // what decides it
+  friend auto operator<=>(const Guard&, const Guard&) = default;
+};
+using Guards = std::vector<Guard>;  // sorted
+
+// Where ways of one activation meet: a block, or its end.
+struct Meeting {
+  ContextId context = 0;
+  const FunctionInfo* info = nullptr;  // null: the end
+  BlockId block = 0;
+  // One more round of a loop is not a condition that a later branch could share.
+  bool starts_loop = false;
+  // Values of the round before: nothing uses them before they are computed anew.
+  bool forgets(ValueId id) const { return starts_loop && info->order[block] <= info->defined_at(id); }
+  bool ends(const Guard& guard) const { return !info || info->always_follows(guard.block, block); }
+};
+
+void add_guard(Guards& guards, const Guard& guard);
+
+// What each side knows that the other does not.
+struct Sides {
+  SymbolSetId into = 0;
+  SymbolSetId from = 0;
+};
+// Joins `from` into `into`.
+Sides join_guards(Guards& into, const Guards& from, const Meeting& meeting, SymbolSets& symbols);
+
+// The caller's guards, and one for the checks that the callee passed however it went.
+Guards after_call(Guards before, const Guards& after, ContextId callee, SymbolSets& symbols);
+
+}  // namespace dtype_guard::flow

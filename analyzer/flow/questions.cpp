@@ -1,0 +1,90 @@
+// What an undecided question is known by, so that asking it twice is seen to be that: what is asked of which
+// values, and how it is spelt in which function. What two questions have in common makes them one that may
+// have one answer; that a value changed in between is not looked at, nor which activation asks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/flow/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+// Other names of one question.
+std::string_view subject(std::string_view name) {
+  struct Synonym {
+    std::string_view name, subject;
+  };
+  static constexpr std::array<Synonym, 5> kSynonyms = {{{"is_cuda", "device"},
+                                                        {"is_cpu", "device"},
+                                                        {"ndimension", "dim"},
+                                                        {"sym_sizes", "sizes"},
+                                                        {"length", "size"}}};
+  const auto* const found = std::find_if(kSynonyms.begin(), kSynonyms.end(),
+                                         [&](const Synonym& each) { return each.name == name; });
+  return found == kSynonyms.end() ? name : found->subject;
+}
+
+// Empty where nothing tells the value from others.
+std::string identity(const Value& value) {
+  const Alternative* one = value.single();
+  const RankSymbol symbol = value.is_bottom() ? 0 : value.begin()->rank.symbol;
+  const bool is_one_tensor = symbol && std::all_of(value.begin(), value.end(), [&](const Alternative& each) {
+                               return each.kind == Kind::kTensor && each.rank.symbol == symbol;
+                             });
+  if (is_one_tensor) return fmt::format("tensor {}", symbol);
+  if (!one) return "";
+  switch (one->kind) {
+    case Kind::kObject:
+    case Kind::kHandle:
+    case Kind::kClosure:
+    case Kind::kReference:
+      return fmt::format("object {} {} {}", one->object, static_cast<int>(one->key.kind), one->key.id);
+    case Kind::kDtype:
+      return one->dtype == Dtype::kUndefined ? "" : std::string(name(one->dtype));
+    case Kind::kNone:
+      return "none";
+    default:
+      break;
+  }
+  if (one->has_number) return fmt::format("number {}", one->number);
+  return one->symbols ? fmt::format("decided by {}", one->symbols) : "";
+}
+}  // namespace
+
+// By its name and what it is asked of; none where one of these is not told from others.
+SymbolSetId Engine::asked_of(const Instruction& instruction, const State& state) {
+  const bool asks = instruction.op == Op::kOperator || instruction.op == Op::kCall;
+  if (!asks || instruction.name.empty() || instruction.args.empty()) return 0;
+  std::string question(subject(instruction.name));
+  for (const Argument& each : instruction.args) {
+    const std::string of = identity(value(state, each.value));
+    if (of.empty()) return 0;
+    question += '|' + of;
+  }
+  return symbol(0, &questions_, questions_.try_emplace(question, questions_.size() + 1).first->second);
+}
+
+SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {
+  const SymbolSetId what = asked_of(instruction, state);
+  if (instruction.text.empty()) {
+    return symbols_.unite(what, symbol(activation.context, &instruction));
+  }
+  const std::string spelt = fmt::format("{} {}", activation.function, instruction.text);
+  const int number = questions_.try_emplace(spelt, questions_.size() + 1).first->second;
+  return symbols_.unite(what, symbol(0, &questions_, number));
+}
+
+// What decides a branch or a check.
+SymbolSetId Engine::decided_by(const Activation& activation, const Instruction& instruction,
+                               const State& state) {
+  const Value condition = argument(state, instruction, 0);
+  if (const SymbolSetId symbols = symbols_of(condition, symbols_)) return symbols;
+  if (condition.size() > 1) return undecided();
+  const Instruction* definition = activation.info.definition(instruction.args[0].value);
+  return asked(activation, definition ? *definition : instruction, state);
+}
+
+}  // namespace dtype_guard::flow
