@@ -50,7 +50,8 @@ std::string identity(const Value& value) {
       break;
   }
   if (one->has_number) return fmt::format("number {}", one->number);
-  return one->symbols ? fmt::format("decided by {}", one->symbols) : "";
+  // Which symbols these are is no part of it: in a loop each round would ask something new.
+  return one->symbols ? "undecided" : "";
 }
 }  // namespace
 
