@@ -150,14 +150,16 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kBranch: {
         const Value condition = argument(state, instruction, 0);
         const std::optional<bool> known = truth(condition);
-        const SymbolSetId symbols = decided_by(activation, instruction, state);
         for (const bool taken : {true, false}) {
           State next = state;
           const ValueId fact = instruction.args[0].value;
           const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
           if (!feasible && !(is_check && state_by_check(activation, next, fact, taken))) continue;
-          if (!known) add_guard(next.guards, {activation.context, block, taken, symbols});
+          if (!known) {
+            const SymbolSetId symbols = decided_by(activation, instruction, taken, state);
+            add_guard(next.guards, {activation.context, block, taken, symbols});
+          }
           note_tests(activation, next, fact, taken,
                      {activation.context,
                       &instruction,
@@ -201,7 +203,7 @@ HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
 SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
   const auto id =
       symbol_ids_.try_emplace({context, site, sub}, static_cast<std::uint32_t>(symbol_ids_.size())).first;
-  return symbols_.intern({id->second});
+  return symbols_.of(id->second);
 }
 
 // Decides what has several constants as alternatives, `for (bool up : {false, true})`: one symbol for all

@@ -240,7 +240,8 @@ class Engine {
   // questions.cpp
   SymbolSetId asked(const Activation& activation, const Instruction& instruction, const State& state);
   SymbolSetId asked_of(const Instruction& instruction, const State& state);
-  SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, const State& state);
+  SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
+                         const State& state);
 
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,

@@ -77,6 +77,7 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   if (!container && !(object && object->kind == HeapObject::Kind::kInstance && depth == 0)) return original;
   if (depth > kMaxNesting) return original;
   HeapObject fresh = *object;
+  if (!fresh.original) fresh.original = original.object;
   for (auto& [key, cell] : fresh.cells) {
     Value inner;
     const Value held = cell;
@@ -101,6 +102,8 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   HeapObject replaced = *to;
   replaced.cells = from->cells;
   replaced.rest = from->rest;
+  replaced.is_input = from->is_input;
+  replaced.original = from->original ? from->original : source->object;
   state.put(target->object, std::move(replaced));
 }
 
@@ -342,6 +345,7 @@ void Engine::havoc(State& state, const Value& value) {
     seen.push_back(each.object);
     if (!state.find(each.object)) continue;
     HeapObject& object = state.change(each.object);
+    object.is_input = false;
     const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
     for (auto& [key, cell] : object.cells) {
       if (buffer) break;

@@ -41,6 +41,16 @@ bool changes_rank(const Operator& op) {
   return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
 }
 
+// Alternatives of two inputs that got here under opposite conditions.
+bool never_together(const std::vector<ChosenInput>& chosen, const SymbolSets& symbols) {
+  return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenInput& a) {
+    return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenInput& b) {
+      return symbols.relation(a.alternative->symbols, b.alternative->symbols) ==
+             SymbolSets::Relation::kContradict;
+    });
+  });
+}
+
 bool states_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
 }
@@ -206,6 +216,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
   if (!given.has_dtype) dtypes.assign(1, std::nullopt);
   const OperatorSite site{activation.function, &instruction, &activation.info};
   Value out;
+  bool left_out = false;
   for (std::size_t index = 0; index < combinations; ++index) {
     std::vector<ChosenInput> chosen;
     std::size_t remaining = index;
@@ -214,6 +225,10 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       chosen.push_back(
           {input.argument, &input.alternatives[remaining % input.alternatives.size()], input.value});
       remaining /= input.alternatives.size();
+    }
+    if (never_together(chosen, symbols_)) {
+      left_out = true;
+      continue;
     }
     for (const auto& dtype : dtypes) {
       const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
@@ -233,7 +248,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       }
     }
   }
-  return out;
+  return out.is_bottom() && left_out ? too_many : out;
 }
 
 }  // namespace dtype_guard::flow

@@ -92,8 +92,13 @@ Value Engine::read(const State& state, const Location& location) {
   } else if (location.key.kind == Key::Kind::kIndex && !object->rest.is_bottom()) {
     return object->rest;
   }
-  const SymbolSetId own = symbol(location.object, &heap_ids_, static_cast<int>(location.key.id));
-  return Value::unknown(symbols_.unite(object->symbols, own));
+  const HeapId known_by = object->original ? object->original : location.object;
+  const SymbolSetId own = symbol(known_by, &heap_ids_, static_cast<int>(location.key.id));
+  if (location.key.kind != Key::Kind::kField || !object->is_input)
+    return Value::unknown(symbols_.unite(object->symbols, own));
+  Alternative unset = *Value::unknown(own).single();
+  unset.truth = Truth::kSymbol;
+  return Value(unset);
 }
 
 Value Engine::read(const State& state, const Target& target) {

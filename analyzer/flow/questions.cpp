@@ -27,6 +27,8 @@ std::string_view subject(std::string_view name) {
   return found == kSynonyms.end() ? name : found->subject;
 }
 
+constexpr const char* kUndecided = "undecided";
+
 // Empty where nothing tells the value from others.
 std::string identity(const Value& value) {
   const Alternative* one = value.single();
@@ -51,7 +53,7 @@ std::string identity(const Value& value) {
   }
   if (one->has_number) return fmt::format("number {}", one->number);
   // Which symbols these are is no part of it: in a loop each round would ask something new.
-  return one->symbols ? "undecided" : "";
+  return one->symbols ? kUndecided : "";
 }
 }  // namespace
 
@@ -60,11 +62,14 @@ SymbolSetId Engine::asked_of(const Instruction& instruction, const State& state)
   const bool asks = instruction.op == Op::kOperator || instruction.op == Op::kCall;
   if (!asks || instruction.name.empty() || instruction.args.empty()) return 0;
   std::string question(subject(instruction.name));
+  bool is_told_apart = false;
   for (const Argument& each : instruction.args) {
     const std::string of = identity(value(state, each.value));
     if (of.empty()) return 0;
+    is_told_apart = is_told_apart || of != kUndecided;
     question += '|' + of;
   }
+  if (!is_told_apart) return 0;
   return symbol(0, &questions_, questions_.try_emplace(question, questions_.size() + 1).first->second);
 }
 
@@ -78,11 +83,11 @@ SymbolSetId Engine::asked(const Activation& activation, const Instruction& instr
   return symbols_.unite(what, symbol(0, &questions_, number));
 }
 
-// What decides a branch or a check.
-SymbolSetId Engine::decided_by(const Activation& activation, const Instruction& instruction,
+// What is known where a branch was taken, or a check passed.
+SymbolSetId Engine::decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                                const State& state) {
   const Value condition = argument(state, instruction, 0);
-  if (const SymbolSetId symbols = symbols_of(condition, symbols_)) return symbols;
+  if (const SymbolSetId symbols = condition_of(condition, taken, symbols_)) return symbols;
   if (condition.size() > 1) return undecided();
   const Instruction* definition = activation.info.definition(instruction.args[0].value);
   return asked(activation, definition ? *definition : instruction, state);

@@ -227,7 +227,10 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     case ParameterKind::kNumber: {
       Alternative number = Alternative::integer(std::nullopt);
       if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
-      if (parameter.type == "bool") number = Alternative::boolean(std::nullopt);
+      if (parameter.type == "bool") {
+        number = Alternative::boolean(std::nullopt);
+        number.truth = Truth::kSymbol;
+      }
       number.symbols = own;
       return by_reference(Value(number));
     }
@@ -252,6 +255,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   HeapObject fresh;
   fresh.type = class_name;
   fresh.symbols = symbol(root, &index_, position);
+  fresh.is_input = true;
   state.put(id, std::move(fresh));
   std::optional<State> made;
   ++objects_being_made_;

@@ -23,6 +23,30 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+Truth opposite(Truth truth) {
+  if (truth == Truth::kOther) return truth;
+  return truth == Truth::kSymbol ? Truth::kOpposite : Truth::kSymbol;
+}
+
+// Of `a == b`, or `a != b`, where one of them is true or false for certain.
+Truth compared(const Value& a, const Value& b, bool equal) {
+  for (const auto& [asked, told] : {std::pair(&a, &b), std::pair(&b, &a)}) {
+    const Truth open = truth_of(*asked);
+    const std::optional<bool> wanted = truth(*told);
+    // A number is true without being 1.
+    const bool is_bool = std::all_of(asked->begin(), asked->end(),
+                                     [](const Alternative& each) { return each.kind == Kind::kBool; });
+    if (open != Truth::kOther && wanted && is_bool) return *wanted == equal ? open : opposite(open);
+  }
+  return Truth::kOther;
+}
+
+Value with_truth(const Value& value, Truth truth) {
+  std::vector<Alternative> out = value.alternatives();
+  for (Alternative& each : out) each.truth = truth;
+  return Value(std::move(out));
+}
+
 std::optional<bool> constant_comparison(std::string_view name, std::int64_t a, std::int64_t b) {
   if (name == "eq") return a == b;
   if (name == "ne") return a != b;
@@ -113,7 +137,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     for (const Alternative& one : each) {
       // What led a tensor here decides which it is, not how many elements it has.
       const bool is_tensor = one.kind == Kind::kTensor && !one.rank.wrapped;
-      if (!is_tensor || !of_shape) symbols = symbols_.unite(symbols, one.symbols);
+      if (!is_tensor || !of_shape) symbols = symbols_.unite(symbols, symbols_.deciding(one.symbols));
       const HeapObject* object = one.kind == Kind::kObject ? state.find(one.object) : nullptr;
       if (object) symbols = symbols_.unite(symbols, object->symbols);
       all_scalar = all_scalar && is_scalar(one);
@@ -138,8 +162,9 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   };
 
   if (name == "logical_not" && !has_tensor) {
-    const auto known = truth(argument(state, instruction, 0));
-    return fact(known ? std::optional(!*known) : std::nullopt);
+    const Value& asked = argument(state, instruction, 0);
+    const auto known = truth(asked);
+    return with_truth(fact(known ? std::optional(!*known) : std::nullopt), opposite(truth_of(asked)));
   }
   if ((name == "logical_and" || name == "logical_or") && !has_tensor) {
     const bool deciding = name == "logical_or";
@@ -171,7 +196,11 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return fact(mixed ? std::nullopt : known);
   }
   if (is_one_of(kComparisons, name) && instruction.args.size() == 2 && !has_tensor) {
-    if (name == "eq" || name == "ne") return fact(truth(compare(instruction, state, name == "eq")));
+    if (name == "eq" || name == "ne") {
+      const Value& a = argument(state, instruction, 0);
+      const Value& b = argument(state, instruction, 1);
+      return with_truth(fact(truth(compare(instruction, state, name == "eq"))), compared(a, b, name == "eq"));
+    }
     const Alternative* a = argument(state, instruction, 0).single();
     const Alternative* b = argument(state, instruction, 1).single();
     if (a && b && a->has_number && b->has_number)

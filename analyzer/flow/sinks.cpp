@@ -7,6 +7,16 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+
+// What the conditions of the call exclude does not arrive.
+std::vector<Alternative> arriving(std::vector<Alternative> all, SymbolSetId conditions,
+                                  const SymbolSets& symbols) {
+  std::vector<Alternative> out;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Alternative& each) {
+    return symbols.relation(each.symbols, conditions) != SymbolSets::Relation::kContradict;
+  });
+  return out.empty() ? all : out;
+}
 }  // namespace
 
 // By the option that says so, fixed, or like one of the operands.
@@ -81,7 +91,7 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
   }
   SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    Alternatives alternatives = factors[i]->alternatives;
+    Alternatives alternatives = arriving(factors[i]->alternatives, record.conditions, symbols_);
     for (Alternative& each : alternatives) {
       if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
     }
@@ -116,7 +126,8 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
       role = at->role;
     }
     if (!api->find(role)) continue;
-    Alternatives alternatives = tensors(state, argument(state, instruction, i));
+    Alternatives alternatives =
+        arriving(tensors(state, argument(state, instruction, i)), record.conditions, symbols_);
     for (Alternative& each : alternatives) {
       const bool is_null = each.kind == Kind::kNumber && each.has_number && each.number == 0;
       if (is_null) each = Alternative::of(Kind::kNone);

@@ -13,25 +13,45 @@ bool is_held(const Alternative& each) {
   return each.kind != Alternative::Kind::kBool && each.kind != Alternative::Kind::kNumber;
 }
 
+// Whichever of them it is, the dtype is the same.
+bool are_of_one_dtype(const Value& a, const Value& b) {
+  const Dtype dtype = a.is_bottom() ? Dtype::kUndefined : a.begin()->dtype;
+  const auto is_like = [&](const Alternative& each) {
+    return each.kind == Alternative::Kind::kTensor && each.dtype == dtype;
+  };
+  return dtype != Dtype::kUndefined && std::all_of(a.begin(), a.end(), is_like) &&
+         std::all_of(b.begin(), b.end(), is_like);
+}
+
 // Alternatives that the other side does not have got here under this side's conditions. One that was there
 // under such a condition before may be one that never takes this side: `if (f) q = wide; if (f) q = narrow;`.
+// Where that is certain, it is not there.
 Value tagged(const Value& value, const Value& other, SymbolSetId conditions, SymbolSets& symbols) {
   if (!conditions || value.is_bottom()) return value;
-  std::vector<Alternative> out = value.alternatives();
+  std::vector<Alternative> out;
   bool changed = false;
-  for (Alternative& each : out) {
+  const bool no_matter = are_of_one_dtype(value, other);
+  for (Alternative each : value) {
     // Where the other side is not sure of it, that it is certain is this side's alone.
     const bool shared = std::any_of(other.begin(), other.end(), [&](const Alternative& o) {
       return same_place_in_order(o, each) && (!o.uncertain || each.uncertain);
     });
-    if (shared) continue;
-    const SymbolSetId more = symbols.unite(each.symbols, conditions);
-    const bool decided_twice = is_held(each) && symbols.intersect(each.symbols, conditions) != 0;
-    changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
-    each.symbols = more;
-    each.uncertain = each.uncertain || decided_twice;
+    const auto relation = symbols.relation(each.symbols, conditions);
+    if (is_held(each) && relation == SymbolSets::Relation::kContradict && value.size() > 1) {
+      changed = true;
+      continue;
+    }
+    if (!shared && each.truth == Truth::kOther) {
+      const SymbolSetId here = is_held(each) ? conditions : symbols.deciding(conditions);
+      const SymbolSetId more = symbols.unite(each.symbols, here);
+      const bool decided_twice = is_held(each) && !no_matter && relation >= SymbolSets::Relation::kCorrelated;
+      changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
+      each.symbols = more;
+      each.uncertain = each.uncertain || decided_twice;
+    }
+    out.push_back(each);
   }
-  return changed ? Value(std::move(out)) : value;
+  return changed && !out.empty() ? Value(std::move(out)) : value;
 }
 
 class Joiner {
@@ -59,6 +79,7 @@ class Joiner {
       }
     }
     out->stated = out->stated || from->stated;
+    out->is_input = out->is_input && from->is_input;
     into = std::move(out);
   }
 

@@ -38,6 +38,8 @@ struct HeapObject {
   std::vector<Registration> registered;
   bool stated = false;      // a conversion of this tensor was seen in the code
   SymbolSetId symbols = 0;  // what decides a field that nobody stored
+  bool is_input = false;    // of a root, and nobody may have changed such a field since
+  HeapId original = 0;      // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};

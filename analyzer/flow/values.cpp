@@ -111,6 +111,7 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.merged = into.merged || more.merged;
   into.lineage |= more.lineage;
   into.products = symbols.unite(into.products, more.products);
+  if (into.truth != more.truth || into.symbols != more.symbols) into.truth = Truth::kOther;
   if (!is_tensor(into)) {
     into.symbols = symbols.unite(into.symbols, more.symbols);
   } else if (into.uncertain == more.uncertain) {
@@ -128,7 +129,8 @@ bool same_place_in_order(const Alternative& a, const Alternative& b) { return id
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
          a.assumed == b.assumed && a.merged == b.merged && a.trail == b.trail && a.lineage == b.lineage &&
-         a.products == b.products && a.symbols == b.symbols && a.context == b.context && a.source == b.source;
+         a.products == b.products && a.symbols == b.symbols && a.truth == b.truth && a.context == b.context &&
+         a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {
@@ -213,8 +215,22 @@ std::optional<bool> truth(const Value& value) {
 
 SymbolSetId symbols_of(const Value& value, SymbolSets& symbols) {
   SymbolSetId out = 0;
-  for (const Alternative& each : value) out = symbols.unite(out, each.symbols);
+  for (const Alternative& each : value) out = symbols.unite(out, symbols.deciding(each.symbols));
   return out;
+}
+
+Truth truth_of(const Value& value) {
+  const Truth first = value.is_bottom() ? Truth::kOther : value.begin()->truth;
+  const auto same = [&](const Alternative& each) {
+    return each.truth == first && each.symbols == value.begin()->symbols;
+  };
+  return std::all_of(value.begin(), value.end(), same) ? first : Truth::kOther;
+}
+
+SymbolSetId condition_of(const Value& value, bool is_true, SymbolSets& symbols) {
+  const SymbolSetId all = symbols_of(value, symbols);
+  const Truth truth = truth_of(value);
+  return truth == Truth::kOther ? all : symbols.condition(all, (truth == Truth::kSymbol) == is_true);
 }
 
 }  // namespace dtype_guard::flow

@@ -56,6 +56,9 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
+// Of a bool, or what may be one: whether it is its one symbol, or the opposite of that.
+enum class Truth : std::uint8_t { kOther, kSymbol, kOpposite };
+
 struct Alternative {
   enum class Kind : std::uint8_t {
     kTop,        // more than we keep apart; absorbs everything
@@ -83,15 +86,16 @@ struct Alternative {
   OriginId origin = 0;
 
   // Not part of what tells alternatives apart:
-  bool assumed = false;      // its dtype is the precision setting's choice, not the code's
-  bool merged = false;       // stands for tensors of that dtype from more places than are kept apart
-  bool uncertain = false;    // rests on an unknown dtype, rank or callee, or on a weakly updated cell
-  std::uint8_t lineage = 0;  // contractions.h
-  SymbolSetId products = 0;  // the products of matrices that it comes from, likewise
-  Rank rank;                 // of a number: the dimensions that it counts
-  StepId trail = 0;          // the last step of the path from the origin
-  SymbolSetId symbols = 0;   // tensors: conditions under which it got here; others: what decides it
-  ContextId context = 0;     // kDtype and kBool: the activation and value that it was computed from
+  bool assumed = false;         // its dtype is the precision setting's choice, not the code's
+  bool merged = false;          // stands for tensors of that dtype from more places than are kept apart
+  bool uncertain = false;       // rests on an unknown dtype, rank or callee, or on a weakly updated cell
+  std::uint8_t lineage = 0;     // contractions.h
+  SymbolSetId products = 0;     // the products of matrices that it comes from, likewise
+  Rank rank;                    // of a number: the dimensions that it counts
+  StepId trail = 0;             // the last step of the path from the origin
+  SymbolSetId symbols = 0;      // tensors: conditions under which it got here; others: what decides it
+  Truth truth = Truth::kOther;  // of a kBool or kUnknown
+  ContextId context = 0;        // kDtype and kBool: the activation and value that it was computed from
   ValueId source = 0;
 
   static Alternative of(Kind kind);
@@ -136,5 +140,9 @@ Value join(const Value& a, const Value& b, SymbolSets& symbols);
 std::optional<bool> truth(const Value& value);
 // Everything that decides the value.
 SymbolSetId symbols_of(const Value& value, SymbolSets& symbols);
+// What is known where the bool is true, or where it is false.
+SymbolSetId condition_of(const Value& value, bool is_true, SymbolSets& symbols);
+// That of all alternatives.
+Truth truth_of(const Value& value);
 
 }  // namespace dtype_guard::flow

@@ -218,7 +218,7 @@ class Search {
   }
 
   bool is_certain(const Alternative& each) {
-    return !only_possible_ && !each.uncertain && symbols_.intersect(each.symbols, record_.conditions) == 0;
+    return !only_possible_ && !each.uncertain && !symbols_.conflict(each.symbols, record_.conditions);
   }
 
   bool has_evidence(const Defect& defect) const {
@@ -244,7 +244,8 @@ class Search {
     return std::any_of(defect.arrived->alternatives.begin(), defect.arrived->alternatives.end(),
                        [&](const Alternative& each) {
                          return is_known(each) && is_half(each.dtype) &&
-                                symbols_.intersect(each.symbols, mine.symbols) != 0;
+                                symbols_.relation(each.symbols, mine.symbols) !=
+                                    SymbolSets::Relation::kIndependent;
                        });
   }
 
@@ -265,7 +266,7 @@ class Search {
         std::any_of(other.alternatives.begin(), other.alternatives.end(),
                     [&](const Alternative& each) { return is_known(each) && each.dtype == mine.dtype; });
     return std::any_of(other.alternatives.begin(), other.alternatives.end(), [&](const Alternative& each) {
-      const bool elsewhere = may_agree && symbols_.intersect(each.symbols, mine.symbols) != 0;
+      const bool elsewhere = may_agree && symbols_.conflict(each.symbols, mine.symbols);
       return is_known(each) && is_half(each.dtype) && !elsewhere;
     });
   }

@@ -48,6 +48,68 @@ void bad_checked_for_another_reason(const Tensor& x, bool up, int heads) {
   attend(q, h, h);
 }
 
+// A flag, and its opposite.
+void bad_inverted(const Tensor& x, bool up) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (up) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (!up) q = narrow(q);
+  attend(q, h, h);
+}
+void bad_same_way(const Tensor& x, bool up) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (up) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (up != false) attend(q, h, h);
+}
+void ok_the_other_way(const Tensor& x, bool up) {
+  const Tensor h = narrow(x);
+  const Tensor q = up ? wide(h) : h, k = up ? wide(h) : h;
+  if (!up) attend(q * k, h, h);
+}
+struct Block {
+  bool up;
+  void bad_member(const Tensor& x) {
+    const Tensor h = narrow(x);
+    const Tensor q = up ? h.to(at::kFloat) : h;  // expect: attention-mixed-dtypes
+    if (up) attend(q, h, h);
+  }
+  void ok_member(const Tensor& x) {
+    const Tensor h = narrow(x);
+    const Tensor q = up ? wide(h) : h;
+    if (!up) attend(q, h, h);
+  }
+  // Another function may set it in between.
+  void ok_set(const Tensor& x) {
+    const Tensor h = narrow(x);
+    Tensor q = h;
+    if (up) q = wide(h);
+    set();
+    if (!up) q = narrow(q);
+    attend(q, h, h);
+  }
+  void set();
+};
+void ok_alternating(const Tensor& x, bool up, int layers) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  for (int i = 0; i < layers; ++i) {
+    if (up) q = q.to(at::kFloat);
+    if (!up) q = narrow(q);
+    up = !up;
+  }
+  attend(narrow(q), h, h);
+}
+// Whichever it is, it is half.
+void bad_half_either_way(const Tensor& x) {
+  const Tensor h = narrow(x), t = at::rand({8});
+  Tensor q = h;
+  if (x.size(0) > 1) q = narrow(q * t);
+  if (x.size(0) > 2) q = narrow(q + t);
+  q = q * t;  // expect: attention-implicit-promotion
+  attend(q, h, h);
+}
+
 // Both in each round of a loop.
 void ok_each_round(const Tensor& x, bool up, int layers) {
   const Tensor h = narrow(x);
@@ -254,4 +316,41 @@ void bad_asked_in_between(const Tensor& x, bool up, int mode) {
   }
   if (up) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
   attend(q, k, h);
+}
+// A copy answers as the original does, until somebody may have changed either.
+struct Flags {
+  bool up;
+  void load();
+};
+static Tensor finish(const Tensor& x, Flags flags) { return flags.up ? narrow(x) : x; }
+void ok_copied_flags(const Tensor& x, const Flags& flags) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (flags.up) q = wide(q);
+  attend(finish(q, flags), h, h);
+}
+void ok_assigned_flags(const Tensor& x, const Flags& flags) {
+  const Tensor h = narrow(x);
+  Flags own;
+  own = flags;
+  Tensor q = h;
+  if (own.up) q = wide(q);
+  if (flags.up) q = narrow(q);
+  attend(q, h, h);
+}
+void ok_loaded_flags(const Tensor& x, Flags flags) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (flags.up) q = wide(q);
+  flags.load();
+  if (!flags.up) q = narrow(q);
+  attend(q, h, h);
+}
+void bad_copied_flags(const Tensor& x, const Flags& flags) {
+  const Tensor h = narrow(x);
+  const Flags own = flags;
+  Tensor q = h;
+  if (own.up) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (!flags.up) q = narrow(q);
+  attend(q, h, h);
 }

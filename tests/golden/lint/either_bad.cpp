@@ -9,25 +9,35 @@ void float_or_double(const at::Tensor& x, bool wider) {
   attend(q, x, x);
 }
 
-int correlated(const at::Tensor& x, bool wider) {
+int correlated(const at::Tensor& x, int width) {
   at::Tensor q;
-  if (wider) {
+  if (width > 32) {
     q = x.to(kDouble);
   } else {
     q = x.to(torch::kFloat);
   }
   View a(q), b(x);
-  if (!wider) return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);  // expect: attention-mixed-dtypes
+  if (width < 64)
+    return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);  // expect: attention-mixed-dtypes
   return 0;
 }
 
-at::Tensor given(const at::Tensor& x, bool wider) {
-  if (wider) return x.to(kDouble);
+at::Tensor given(const at::Tensor& x, int width) {
+  if (width > 32) return x.to(kDouble);
   return x.to(torch::kFloat);
 }
-int returned(const at::Tensor& x, bool wider) {
-  View a(given(x, wider)), b(x);
-  if (wider) return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);  // expect: attention-mixed-dtypes
+int returned(const at::Tensor& x, int width) {
+  View a(given(x, width)), b(x);
+  if (width >= 64)
+    return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);  // expect: attention-mixed-dtypes
+  return 0;
+}
+
+// Of a flag and its opposite it is known which arrives.
+int opposite(const at::Tensor& x, bool wider) {
+  const at::Tensor q = wider ? x.to(kDouble) : x.to(torch::kFloat);  // expect: attention-mixed-dtypes
+  View a(q), b(x);
+  if (!wider) return flash_ref_attention_fwd(a, b, b, b, nullptr, nullptr);
   return 0;
 }
 

@@ -68,7 +68,7 @@ b4:
 )IR");
   const FunctionInfo info(module.functions.front());
   SymbolSets symbols;
-  const SymbolSetId a = symbols.intern({1}), b = symbols.intern({2}), both = symbols.intern({1, 2});
+  const SymbolSetId a = symbols.of(1), b = symbols.of(2), both = symbols.unite(symbols.of(1), symbols.of(2));
   const Guard is_a{7, 0, true, a}, not_a{7, 0, false, a}, is_b{7, 1, true, b}, not_b{7, 1, false, b};
 
   Guards inside = {is_a};
@@ -86,7 +86,7 @@ b4:
 
 TEST_CASE("what a caller or a check decided stays") {
   SymbolSets symbols;
-  const SymbolSetId a = symbols.intern({1}), b = symbols.intern({2});
+  const SymbolSetId a = symbols.of(1), b = symbols.of(2);
   const Guard callers{1, 4, true, a}, opposite{1, 4, false, a}, check{7, 0, true, b};
   Guards guards = {opposite, callers, check};
   join_guards(guards, {opposite, callers, check, {7, 2, true, a}}, {7}, symbols);
@@ -99,7 +99,7 @@ TEST_CASE("what a caller or a check decided stays") {
 
 TEST_CASE("one more round of a loop is no condition") {
   SymbolSets symbols;
-  const SymbolSetId a = symbols.intern({1});
+  const SymbolSetId a = symbols.of(1);
   const Module module = graph("b0:\n  return\n");
   const FunctionInfo info(module.functions.front());
   Guards guards;

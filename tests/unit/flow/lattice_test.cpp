@@ -9,8 +9,8 @@ namespace dtype_guard::flow {
 namespace {
 
 std::vector<Value> samples(SymbolSets& symbols) {
-  const SymbolSetId one = symbols.intern({1});
-  const SymbolSetId two = symbols.intern({1, 2});
+  const SymbolSetId one = symbols.of(1);
+  const SymbolSetId two = symbols.unite(symbols.of(1), symbols.of(2));
   Alternative half = Alternative::tensor(Dtype::kFloat16, Rank::exactly(4));
   Alternative tagged = half;
   tagged.symbols = one;
@@ -115,6 +115,29 @@ TEST_CASE("of several ways from an origin the shortest is kept") {
   CHECK(origins.path(last).size() == 2);
   step(last, end);  // a loop: no longer way, and no cycle
   CHECK(origins.path(last).size() == 2);
+}
+
+TEST_CASE("conditions agree, contradict each other or may be correlated") {
+  using Relation = SymbolSets::Relation;
+  SymbolSets symbols;
+  const SymbolSetId decides = symbols.of(1), other = symbols.of(2);
+  const SymbolSetId is_true = symbols.condition(decides, true), is_false = symbols.condition(decides, false);
+  CHECK(symbols.relation(is_true, is_true) == Relation::kAgree);
+  CHECK(symbols.relation(is_true, is_false) == Relation::kContradict);
+  CHECK(symbols.relation(is_true, decides) == Relation::kCorrelated);
+  CHECK(symbols.relation(is_true, other) == Relation::kIndependent);
+  CHECK(symbols.relation(symbols.unite(is_true, other), symbols.unite(is_true, other)) ==
+        Relation::kCorrelated);
+  // Of several symbols none is known to be true.
+  const SymbolSetId both = symbols.unite(decides, other);
+  CHECK(symbols.condition(both, true) == both);
+  CHECK(symbols.unite(is_true, is_false) == decides);
+  CHECK(symbols.intersect(is_true, is_false) == decides);
+  CHECK(symbols.intersect(symbols.unite(is_true, other), is_true) == is_true);
+  CHECK(symbols.intersect(is_true, other) == 0);
+  CHECK(symbols.deciding(symbols.unite(is_true, other)) == both);
+  CHECK(symbols.has(is_true, 1));
+  CHECK_FALSE(symbols.has(is_true, 2));
 }
 
 }  // namespace
