@@ -267,8 +267,11 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
       if (own_class) {
         arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
       } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
-        // What a model is told to be made in is what its parameters are.
-        Alternative told = Alternative::a_dtype(setting_.parameters);
+        // What a model is told to be made in is what its parameters are. Not under autocast, where they are
+        // what nobody was told: it may as well be told what autocast computes in.
+        const bool autocast = setting_.autocast != Dtype::kUndefined;
+        Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
+        told.assumed = true;
         told.symbols = symbol(inner, &code, static_cast<int>(i));
         arguments.push_back(Value(told));
       } else {
