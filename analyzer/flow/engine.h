@@ -271,6 +271,7 @@ class Engine {
 
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
+  bool is_contradicted(const State& state) const;
   SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                        const State& state);
   void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,

@@ -226,8 +226,10 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
   std::vector<HeapId> seen;
   for (const Alternative& each : target) {
-    converted_to_half_ =
-        converted_to_half_ || (known && each.kind == Kind::kObject && is_half(dtypes[0].dtype));
+    const bool to_half = known && is_half(dtypes[0].dtype);
+    converted_to_half_ = converted_to_half_ || (to_half && each.kind == Kind::kObject);
+    const bool module = each.kind == Kind::kObject || each.kind == Kind::kUnknown;
+    state.module_is_half = state.module_is_half || (to_half && module);
     const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes
     retype_below(state, each, known && which ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction,
                  seen);
@@ -284,6 +286,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
   }
   tensor.cells[HeapObject::kContents] = contents;
   tensor.stated = true;
+  state.module_is_half = state.module_is_half || is_half(dtype);
 }
 
 void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
