@@ -90,6 +90,7 @@ void Engine::run(Activation& activation, State entry) {
   std::vector<std::optional<State>> before(count);
   std::vector<std::size_t> visits(count);
   std::set<std::pair<std::uint32_t, BlockId>> work = {{info.order[0], 0}};
+  const State unseen;
 
   while (!work.empty()) {
     const BlockId block = work.begin()->second;
@@ -122,9 +123,12 @@ void Engine::run(Activation& activation, State entry) {
                               ? std::vector<BlockId>{}
                               : activation.code.blocks[block].instructions.back().targets;
     for (auto& [slot, after] : execute(activation, block, std::move(*state))) {
-      if (targets.at(slot) >= count) continue;
+      const BlockId target = targets.at(slot);
+      if (target >= count) continue;
+      if (info.order[target] <= info.order[block])
+        end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
       edges.insert_or_assign({block, slot}, std::move(after));
-      work.emplace(info.order[targets[slot]], targets[slot]);
+      work.emplace(info.order[target], target);
     }
   }
 }

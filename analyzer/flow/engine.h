@@ -8,6 +8,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -237,6 +238,13 @@ class Engine {
   Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
   Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
 
+  // rounds.cpp
+  struct BackEdge {
+    BlockId from, to;
+  };
+  void note_round(const Activation& activation, RankSymbol symbol);
+  void end_round(const Activation& activation, BackEdge edge, State& state, const State& begun);
+
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
@@ -299,6 +307,8 @@ class Engine {
   std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
   std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
+  // By activation: the symbols of what is made anew in each round of its loops, with its block there.
+  std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;

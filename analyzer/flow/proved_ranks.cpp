@@ -159,13 +159,14 @@ RankSymbol Engine::rank_symbol(ContextId context, const void* site, int sub) {
   return rank_symbols_.try_emplace({context, site, sub}, fresh).first->second;
 }
 
-// A rank that is not known, of a value that is made once, is the rank of that value.
+// A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
 Rank Engine::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
   if (rank.wrapped || rank.symbol || rank.is_exact() || objects_being_made_ > 0) return rank;
   for (const Activation* each = &activation; each; each = each->caller) {
-    if (each->info.repeats[each->block] || each->code.kind == FunctionKind::kLambda) return rank;
+    if (each->code.kind == FunctionKind::kLambda) return rank;
   }
   rank.symbol = rank_symbol(activation.context, &instruction);
+  note_round(activation, rank.symbol);
   return rank;
 }
 
