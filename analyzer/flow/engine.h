@@ -19,6 +19,7 @@
 #include "analyzer/flow/function_info.h"
 #include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/origins.h"
+#include "analyzer/flow/ranks.h"
 #include "analyzer/flow/state.h"
 #include "analyzer/flow/tables.h"
 #include "rules/operators/operators.h"
@@ -55,8 +56,10 @@ class Engine {
 
   // roots.cpp
   // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
-  // it.
-  void evaluate_root(std::uint32_t function);
+  // it. `proved` is taken for granted of ranks.
+  void evaluate_root(std::uint32_t function, const RankFacts& proved = {});
+  // What a call proves of ranks that are the same in all of the root, unless it throws.
+  RankFacts proved_by(const SinkRecord& record) const;
   // The functions whose inputs the setting decides.
   static std::vector<std::uint32_t> roots(const FunctionIndex& index);
 

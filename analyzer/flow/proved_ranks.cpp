@@ -4,6 +4,7 @@
 
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/ranks.h"
+#include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -76,6 +77,26 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
   const Rank proved = rank.of_first();
   const bool says_something = proved.min > 0 || proved.max < Rank::kMany;
   if (says_something) learn(state, argument(state, instruction, rank.first()), proved);
+}
+
+// What attention is computed of has dimensions.
+RankFacts Engine::proved_by(const SinkRecord& record) const {
+  const auto made_in_round = [&](RankSymbol symbol) {
+    return std::any_of(of_rounds_.begin(), of_rounds_.end(), [&](const auto& each) {
+      const auto first = each.second.lower_bound({symbol, 0});
+      return first != each.second.end() && first->first == symbol;
+    });
+  };
+  RankFacts out;
+  for (const SinkOperand& operand : record.operands) {
+    if (role_kind(operand.role) != RoleKind::kInput || operand.alternatives.empty()) continue;
+    const Rank& rank = operand.alternatives.front().rank;
+    const bool one = std::all_of(
+        operand.alternatives.begin(), operand.alternatives.end(),
+        [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
+    if (one && rank.may_be_zero() && !made_in_round(rank.symbol)) learn_rank(out, rank, Rank::at_least(1));
+  }
+  return out;
 }
 
 // An operator in place gave the tensor other dimensions: all handles on it have them.

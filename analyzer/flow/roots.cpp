@@ -134,11 +134,12 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
   return false;
 }
 
-void Engine::evaluate_root(std::uint32_t function) {
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
   const Function& code = index_.function(function);
   unit_ = units_of(code).front();
   const ContextId root = context(0, &code);
   State state;
+  state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
   const auto before = std::tuple(records_, other_products_, begin_attention_);
   steps_ = 0;
