@@ -64,7 +64,9 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   const std::vector<Guard> guards = state.guards;
   std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
 
+  const bool in_round = in_round_;
   run(activation, std::move(state));
+  in_round_ = in_round;
   alive = activation.finish.has_value();
   if (!alive) {
     changed_ranks_ = std::move(changed_ranks);
@@ -136,6 +138,7 @@ void Engine::run(Activation& activation, State entry) {
 Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
   Edges out;
   activation.block = block;
+  in_round_ = is_repeated(activation);
   for (const Instruction& instruction : activation.code.blocks[block].instructions) {
     if (++steps_ > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
@@ -205,7 +208,10 @@ ContextId Engine::context(ContextId parent, const void* site) {
 }
 
 HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
-  return heap_ids_.try_emplace({context, site, sub}, static_cast<HeapId>(heap_ids_.size() + 1)).first->second;
+  const auto fresh = static_cast<HeapId>(heap_ids_.size() + 1);
+  const HeapId id = heap_ids_.try_emplace({context, site, sub}, fresh).first->second;
+  if (in_round_) several_.insert(id);
+  return id;
 }
 
 SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {

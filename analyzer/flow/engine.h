@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -245,7 +246,9 @@ class Engine {
   struct BackEdge {
     BlockId from, to;
   };
+  static bool is_repeated(const Activation& activation);
   void note_round(const Activation& activation, RankSymbol symbol);
+  Value kept_in(State& state, HeapId object, const Value& value);
   void end_round(const Activation& activation, BackEdge edge, State& state, const State& begun);
 
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
@@ -312,6 +315,9 @@ class Engine {
   std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
   // By activation: the symbols of what is made anew in each round of its loops, with its block there.
   std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
+  std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
+  std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
+  bool in_round_ = false;               // the running instruction may run again
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;

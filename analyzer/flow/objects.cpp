@@ -50,7 +50,8 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
   HeapObject object;
   object.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = argument(state, instruction, i);
+    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] =
+        kept_in(state, id, argument(state, instruction, i));
   }
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
@@ -74,17 +75,20 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   if (!container && !(object && object->kind == HeapObject::Kind::kInstance && depth == 0)) return original;
   if (depth > kMaxNesting) return original;
   HeapObject fresh = *object;
+  const HeapId copy = heap_id(context, site, ++sub);
+  if (!fresh.rest.is_bottom()) fresh.rest = kept_in(state, copy, fresh.rest);
   for (auto& [key, cell] : fresh.cells) {
     Value inner;
-    const Value held = cell;
+    const Value held = kept_in(state, copy, cell);
+    cell = held;
     for (const Alternative& each : held) {
       inner = join(inner, Value(cloned(each, context, site, sub, state, depth + 1)), symbols_);
     }
     if (!inner.is_bottom() && !(inner == held)) cell = inner;
   }
   Alternative out = original;
-  out.object = heap_id(context, site, ++sub);
-  state.put(out.object, std::move(fresh));
+  out.object = copy;
+  state.put(copy, std::move(fresh));
   return out;
 }
 
@@ -98,6 +102,8 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   HeapObject replaced = *to;
   replaced.cells = from->cells;
   replaced.rest = from->rest;
+  for (auto& [key, cell] : replaced.cells) cell = kept_in(state, target->object, cell);
+  if (!replaced.rest.is_bottom()) replaced.rest = kept_in(state, target->object, replaced.rest);
   state.put(target->object, std::move(replaced));
 }
 
@@ -107,7 +113,8 @@ Value Engine::closure(const Activation& activation, const Instruction& instructi
   const HeapId id = heap_id(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
-  for (const Argument& each : instruction.args) object.cells[field(each.name)] = value(state, each.value);
+  for (const Argument& each : instruction.args)
+    object.cells[field(each.name)] = kept_in(state, id, value(state, each.value));
   state.put(id, std::move(object));
   Alternative out = Alternative::at(Kind::kClosure, id);
   out.function = functions.front();
@@ -118,7 +125,7 @@ Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& conte
                             bool stated) {
   HeapObject object;
   object.kind = kind;
-  object.cells[HeapObject::kContents] = contents;
+  object.cells[HeapObject::kContents] = kept_in(state, id, contents);
   object.stated = stated;
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kHandle, id));

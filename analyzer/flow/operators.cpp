@@ -67,8 +67,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.
       const bool together = op->rank == RankRule::kBroadcast;
-      const Rank now =
-          together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
+      Rank now = together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
+      if (made_in_rounds_.contains(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
       set_rank(state, argument(state, instruction, 0), now);
     }
     return argument(state, instruction, 0);
@@ -161,7 +161,7 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
   const HeapId id = heap_id(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
-  list.rest = element;
+  list.rest = kept_in(state, id, element);
   state.put(id, std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }

@@ -81,12 +81,6 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
 
 // What attention is computed of has dimensions.
 RankFacts Engine::proved_by(const SinkRecord& record) const {
-  const auto made_in_round = [&](RankSymbol symbol) {
-    return std::any_of(of_rounds_.begin(), of_rounds_.end(), [&](const auto& each) {
-      const auto first = each.second.lower_bound({symbol, 0});
-      return first != each.second.end() && first->first == symbol;
-    });
-  };
   RankFacts out;
   for (const SinkOperand& operand : record.operands) {
     if (role_kind(operand.role) != RoleKind::kInput || operand.alternatives.empty()) continue;
@@ -94,7 +88,8 @@ RankFacts Engine::proved_by(const SinkRecord& record) const {
     const bool one = std::all_of(
         operand.alternatives.begin(), operand.alternatives.end(),
         [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
-    if (one && rank.may_be_zero() && !made_in_round(rank.symbol)) learn_rank(out, rank, Rank::at_least(1));
+    if (one && rank.may_be_zero() && !made_in_rounds_.contains(rank.symbol))
+      learn_rank(out, rank, Rank::at_least(1));
   }
   return out;
 }

@@ -144,6 +144,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
   const auto before = std::tuple(records_, other_products_, begin_attention_);
   steps_ = 0;
   objects_being_made_ = 0;
+  in_round_ = false;
   inputs_.clear();
   try {
     std::vector<Value> arguments;

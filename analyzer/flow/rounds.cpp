@@ -14,8 +14,8 @@ namespace {
 // Takes symbols out of values. Places that held the same value do so afterwards.
 class Forgetting {
  public:
-  Forgetting(std::unordered_set<RankSymbol> symbols, const RankFacts& facts)
-      : symbols_(std::move(symbols)), facts_(facts) {}
+  Forgetting(const std::unordered_set<RankSymbol>& symbols, const RankFacts& facts)
+      : symbols_(symbols), facts_(facts) {}
 
   bool concerns(const Value& value) const {
     return std::any_of(value.begin(), value.end(),
@@ -40,7 +40,7 @@ class Forgetting {
     Value before;  // kept, so that its address is no other's
     Value after;
   };
-  std::unordered_set<RankSymbol> symbols_;
+  const std::unordered_set<RankSymbol>& symbols_;
   const RankFacts& facts_;
   std::unordered_map<const void*, Done> done_;
 };
@@ -60,10 +60,32 @@ void forget_in(HeapId id, State& state, Forgetting& forgetting) {
 
 }  // namespace
 
+bool Engine::is_repeated(const Activation& activation) {
+  for (const Activation* each = &activation; each; each = each->caller) {
+    if (each->info.repeats[each->block]) return true;
+  }
+  return false;
+}
+
 void Engine::note_round(const Activation& activation, RankSymbol symbol) {
   for (const Activation* each = &activation; each; each = each->caller) {
-    if (each->info.repeats[each->block]) of_rounds_[each->context].emplace(symbol, each->block);
+    if (!each->info.repeats[each->block]) continue;
+    of_rounds_[each->context].emplace(symbol, each->block);
+    made_in_rounds_.insert(symbol);
   }
+}
+
+// An object that every round makes is one object here: a list that they are put into has several of them. So
+// what is kept in it is that of any round, in all places where it is known as the same value.
+Value Engine::kept_in(State& state, HeapId object, const Value& value) {
+  if (!several_.contains(object)) return value;
+  const HeapObject* holder = state.find(object);
+  Forgetting forgetting(made_in_rounds_, state.ranks);
+  if ((holder && holder->kind == HeapObject::Kind::kFrame) || !forgetting.concerns(value)) return value;
+  const Value before = value;
+  Value after = forgetting.without(before);
+  replace_everywhere(state, before, after);
+  return after;
 }
 
 // A back edge is taken: what was made between its ends is of the last round. Every cycle has one that spans

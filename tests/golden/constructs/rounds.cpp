@@ -137,3 +137,83 @@ void ok_sum_over_rounds(const std::vector<Tensor>& xs, const Tensor& k) {
     sum = q.to(at::kFloat).sum();
   }
 }
+// A known miss: an element that is taken from the list twice.
+void ok_element_itself(const std::vector<Tensor>& xs, const Tensor& k) {
+  for (const Tensor& x : xs) attend(x * x.to(at::kFloat), k, k);
+}
+
+// Objects that rounds make: each of them has ranks of its own. One that was there before the loop is one
+// object.
+struct Both {
+  Tensor narrow, wide;
+};
+void ok_of_two_objects(const std::vector<Tensor>& xs, const Tensor& k) {
+  std::vector<Both> all;
+  for (const Tensor& x : xs) {
+    Both both;
+    both.narrow = x.to(at::kHalf);
+    both.wide = both.narrow.to(at::kFloat);
+    all.push_back(both);
+    attend(all.back().narrow * all[0].wide, k, k);
+  }
+  attend(all[0].narrow * all[1].wide, k, k);
+}
+void ok_of_two_copies(const std::vector<Tensor>& xs, const Tensor& k) {
+  std::vector<Both> all;
+  Both both;
+  for (const Tensor& x : xs) {
+    both.narrow = x.to(at::kHalf);
+    both.wide = both.narrow.to(at::kFloat);
+    all.push_back(both);
+  }
+  attend(all[0].narrow * all[1].wide, k, k);
+}
+void ok_of_two_shared(const std::vector<Tensor>& xs, const Tensor& k) {
+  std::vector<std::shared_ptr<Both>> all;
+  for (const Tensor& x : xs) {
+    all.push_back(std::make_shared<Both>());
+    all.back()->narrow = x.to(at::kHalf);
+    all.back()->wide = all.back()->narrow.to(at::kFloat);
+  }
+  attend(all[0]->narrow * all[1]->wide, k, k);
+}
+void ok_of_two_pairs(const std::vector<Tensor>& xs, const Tensor& k) {
+  std::vector<std::pair<Tensor, Tensor>> all;
+  for (const Tensor& x : xs) {
+    const Tensor narrow = x.to(at::kHalf);
+    all.push_back({narrow, narrow.to(at::kFloat)});
+  }
+  Tensor last = k;
+  for (const auto& [narrow, wide] : all) {
+    attend(narrow * last, k, k);
+    last = wide;
+  }
+  attend(all[0].first * all[1].second, k, k);
+}
+void ok_of_two_lists(const std::vector<Tensor>& xs, const Tensor& k) {
+  std::vector<std::vector<Tensor>> all;
+  for (const Tensor& x : xs) {
+    const Tensor narrow = x.to(at::kHalf);
+    const std::vector<Tensor> both = {narrow, narrow.to(at::kFloat)};
+    all.push_back(both);
+  }
+  attend(all[0][0] * all[1][1], k, k);
+}
+struct Kept {
+  Tensor narrow;
+  void bad_kept_of_round(const std::vector<Tensor>& xs, const Tensor& k) {
+    for (const Tensor& x : xs) {
+      narrow = x.to(at::kHalf);
+      const Tensor wide = narrow.to(at::kFloat);  // expect: attention-mixed-dtypes
+      attend(narrow * wide, k, k);
+    }
+  }
+};
+// A known miss: two of one such object.
+void ok_of_one_object(const std::vector<Tensor>& xs, const Tensor& k) {
+  for (const Tensor& x : xs) {
+    const Tensor narrow = x.to(at::kHalf);
+    const Both both{narrow, narrow.to(at::kFloat)};
+    attend(both.narrow * both.wide, k, k);
+  }
+}
