@@ -249,6 +249,7 @@ class Engine {
   static bool is_repeated(const Activation& activation);
   void note_round(const Activation& activation, RankSymbol symbol);
   Value kept_in(State& state, HeapId object, const Value& value);
+  void become_several(State& state, const Value& objects, int depth = 0);
   void end_round(const Activation& activation, BackEdge edge, State& state, const State& begun);
 
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.

@@ -88,6 +88,26 @@ Value Engine::kept_in(State& state, HeapId object, const Value& value) {
   return after;
 }
 
+// A round puts an object into another: by the next it is what that one holds several of.
+void Engine::become_several(State& state, const Value& objects, int depth) {
+  constexpr int kMaxNesting = 4;
+  for (const Alternative& each : objects) {
+    const HeapObject* object = each.kind == Alternative::Kind::kObject ? state.find(each.object) : nullptr;
+    if (!object || depth > kMaxNesting) continue;
+    several_.insert(each.object);
+    std::vector<Value> held;
+    for (const auto& [key, cell] : object->cells) held.push_back(cell);
+    const Value rest = object->rest;
+    for (const Value& one : held) {
+      kept_in(state, each.object, one);
+      become_several(state, one, depth + 1);
+    }
+    Value forgotten = kept_in(state, each.object, rest);
+    if (!forgotten.same(rest)) state.change(each.object).rest = std::move(forgotten);
+    become_several(state, rest, depth + 1);
+  }
+}
+
 // A back edge is taken: what was made between its ends is of the last round. Every cycle has one that spans
 // all of it, so that what is left alone here, as it was when the round began, is older than the loop.
 void Engine::end_round(const Activation& activation, BackEdge edge, State& state, const State& begun) {
