@@ -244,3 +244,14 @@ void ok_proved_of_either(const Tensor& x, const Tensor& k, const Tensor& weight,
   const Tensor one = first ? x : k;
   attend(weight * x.to(at::kFloat), one, one);
 }
+
+// Two half dtypes make float32. That one of them is the setting's choice says nothing against the code.
+void ok_other_half(const Tensor& x) {
+  TORCH_CHECK(x.dim() == 4);
+  attend(x * torch::ones({8}, at::kHalf), x, x);
+}
+void bad_other_half(const Tensor& x) {
+  const Tensor q = x.to(at::kBFloat16);
+  TORCH_CHECK(q.dim() == 4);
+  attend(q * torch::ones({8}, at::kHalf), q, q);  // expect: attention-implicit-promotion
+}
