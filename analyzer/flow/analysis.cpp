@@ -40,10 +40,15 @@ class Pass {
     how.closed = function.is_main;
     how.device = options_.device;
     how.torch_version = torch_version_;
-    for (const SinkRecord& record : engine.records()) {
+    const std::vector<SinkRecord> records = engine.records();
+    std::vector<RankFacts> proofs;  // by record; empty where they decide nothing
+    for (const SinkRecord& record : records) {
+      bool doubted = false;
       for (const Defect& defect : find_defects(record, engine, how)) {
         collector.add(defect, engine, setting_.name, torch_version_);
+        doubted = doubted || (!defect.definite && defect.alternative.uncertain);
       }
+      proofs.push_back(doubted ? engine.proved_by(record) : RankFacts());
       if (!options_.refusals) continue;
       const auto refused = [&](const SinkOperand& arrived, Dtype dtype) {
         out.refusals.push_back({root, setting_.name, collector.sink(record, arrived.role), dtype});
@@ -55,10 +60,41 @@ class Pass {
         if (is_open(each)) refused(each, Dtype::kUndefined);
       }
     }
+    for (int again = 0; again < kMaxProofs; ++again) {
+      const auto next =
+          std::find_if(proofs.begin(), proofs.end(), [](const RankFacts& each) { return !each.empty(); });
+      if (next == proofs.end()) break;
+      look_again(root, records, proofs, RankFacts(*next), engine, how, collector, out);
+    }
     return true;
   }
 
  private:
+  // What a call proves of the ranks of its inputs it proves of all that was computed of them before: where it
+  // does not throw, that was so from the start. Says of the calls that prove this what they are given then.
+  void look_again(std::uint32_t root, const std::vector<SinkRecord>& records, std::vector<RankFacts>& proofs,
+                  const RankFacts& proved, Engine& engine, const DefectOptions& how,
+                  FindingCollector& collector, AnalysisResult& out) const {
+    try {
+      engine.evaluate_root(root, proved);
+    } catch (const BudgetExceeded&) {
+    }
+    out.steps += engine.steps();
+    const std::vector<SinkRecord> now = engine.records();
+    for (std::size_t i = 0; i < records.size(); ++i) {
+      if (proofs[i] != proved) continue;
+      proofs[i].clear();
+      const auto same = std::find_if(now.begin(), now.end(), [&](const SinkRecord& each) {
+        return each.context == records[i].context && each.instruction == records[i].instruction;
+      });
+      if (same == now.end()) continue;
+      for (const Defect& defect : find_defects(*same, engine, how)) {
+        if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
+      }
+    }
+  }
+
+  static constexpr int kMaxProofs = 4;  // for one root
   static bool is_open(const SinkOperand& arrived) {
     return std::any_of(arrived.alternatives.begin(), arrived.alternatives.end(), [](const Alternative& each) {
       return each.kind != Alternative::Kind::kNone && each.dtype == Dtype::kUndefined;

@@ -64,7 +64,9 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   Guards guards = state.guards;
   std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
 
+  const bool in_round = in_round_;
   run(activation, std::move(state));
+  in_round_ = in_round;
   alive = activation.finish.has_value();
   if (!alive) {
     changed_ranks_ = std::move(changed_ranks);
@@ -89,6 +91,7 @@ void Engine::run(Activation& activation, State entry) {
   std::vector<std::optional<State>> before(count);
   std::vector<std::size_t> visits(count);
   std::set<std::pair<std::uint32_t, BlockId>> work = {{info.order[0], 0}};
+  const State unseen;
 
   while (!work.empty()) {
     const BlockId block = work.begin()->second;
@@ -122,9 +125,12 @@ void Engine::run(Activation& activation, State entry) {
                               ? std::vector<BlockId>{}
                               : activation.code.blocks[block].instructions.back().targets;
     for (auto& [slot, after] : execute(activation, block, std::move(*state))) {
-      if (targets.at(slot) >= count) continue;
+      const BlockId target = targets.at(slot);
+      if (target >= count) continue;
+      if (info.order[target] <= info.order[block])
+        end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
       edges.insert_or_assign({block, slot}, std::move(after));
-      work.emplace(info.order[targets[slot]], targets[slot]);
+      work.emplace(info.order[target], target);
     }
   }
 }
@@ -132,6 +138,7 @@ void Engine::run(Activation& activation, State entry) {
 Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
   Edges out;
   activation.block = block;
+  in_round_ = is_repeated(activation);
   for (const Instruction& instruction : activation.code.blocks[block].instructions) {
     if (++steps_ > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
@@ -197,7 +204,10 @@ ContextId Engine::context(ContextId parent, const void* site) {
 }
 
 HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
-  return heap_ids_.try_emplace({context, site, sub}, static_cast<HeapId>(heap_ids_.size() + 1)).first->second;
+  const auto fresh = static_cast<HeapId>(heap_ids_.size() + 1);
+  const HeapId id = heap_ids_.try_emplace({context, site, sub}, fresh).first->second;
+  if (in_round_) several_.insert(id);
+  return id;
 }
 
 SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {

@@ -8,9 +8,11 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "analyzer/flow/function_info.h"
 #include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/origins.h"
+#include "analyzer/flow/ranks.h"
 #include "analyzer/flow/state.h"
 #include "analyzer/flow/tables.h"
 #include "rules/operators/operators.h"
@@ -54,8 +57,10 @@ class Engine {
 
   // roots.cpp
   // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
-  // it.
-  void evaluate_root(std::uint32_t function);
+  // it. `proved` is taken for granted of ranks.
+  void evaluate_root(std::uint32_t function, const RankFacts& proved = {});
+  // What a call proves of ranks that are the same in all of the root, unless it throws.
+  RankFacts proved_by(const SinkRecord& record) const;
   // The functions whose inputs the setting decides.
   static std::vector<std::uint32_t> roots(const FunctionIndex& index);
 
@@ -243,6 +248,16 @@ class Engine {
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                          const State& state);
 
+  // rounds.cpp
+  struct BackEdge {
+    BlockId from, to;
+  };
+  static bool is_repeated(const Activation& activation);
+  void note_round(const Activation& activation, RankSymbol symbol);
+  Value kept_in(State& state, HeapId object, const Value& value);
+  void become_several(State& state, const Value& objects, int depth = 0);
+  void end_round(const Activation& activation, BackEdge edge, State& state, const State& begun);
+
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
@@ -277,6 +292,7 @@ class Engine {
 
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
+  bool is_contradicted(const State& state) const;
   SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                        const State& state);
   void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
@@ -305,6 +321,11 @@ class Engine {
   std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
   std::map<std::string, int> questions_;  // numbers them
   std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
+  // By activation: the symbols of what is made anew in each round of its loops, with its block there.
+  std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
+  std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
+  std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
+  bool in_round_ = false;               // the running instruction may run again
   std::map<std::string, std::int64_t> fields_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;

@@ -100,8 +100,8 @@ Value Engine::module_results(const Activation& activation, const Instruction& in
   HeapObject tuple;
   tuple.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
-    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] =
-        module_results(activation, instruction, type, wanted.parts[i], given, packs, state);
+    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = kept_in(
+        state, id, module_results(activation, instruction, type, wanted.parts[i], given, packs, state));
   }
   state.put(id, std::move(tuple));
   return Value(Alternative::at(Kind::kObject, id));

@@ -53,7 +53,8 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
   HeapObject object;
   object.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = argument(state, instruction, i);
+    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] =
+        kept_in(state, id, argument(state, instruction, i));
   }
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
@@ -78,17 +79,20 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   if (depth > kMaxNesting) return original;
   HeapObject fresh = *object;
   if (!fresh.original) fresh.original = original.object;
+  const HeapId copy = heap_id(context, site, ++sub);
+  if (!fresh.rest.is_bottom()) fresh.rest = kept_in(state, copy, fresh.rest);
   for (auto& [key, cell] : fresh.cells) {
     Value inner;
-    const Value held = cell;
+    const Value held = kept_in(state, copy, cell);
+    cell = held;
     for (const Alternative& each : held) {
       inner = join(inner, Value(cloned(each, context, site, sub, state, depth + 1)), symbols_);
     }
     if (!inner.is_bottom() && !(inner == held)) cell = inner;
   }
   Alternative out = original;
-  out.object = heap_id(context, site, ++sub);
-  state.put(out.object, std::move(fresh));
+  out.object = copy;
+  state.put(copy, std::move(fresh));
   return out;
 }
 
@@ -104,6 +108,8 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   replaced.rest = from->rest;
   replaced.is_input = from->is_input;
   replaced.original = from->original ? from->original : source->object;
+  for (auto& [key, cell] : replaced.cells) cell = kept_in(state, target->object, cell);
+  if (!replaced.rest.is_bottom()) replaced.rest = kept_in(state, target->object, replaced.rest);
   state.put(target->object, std::move(replaced));
 }
 
@@ -113,7 +119,8 @@ Value Engine::closure(const Activation& activation, const Instruction& instructi
   const HeapId id = heap_id(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
-  for (const Argument& each : instruction.args) object.cells[field(each.name)] = value(state, each.value);
+  for (const Argument& each : instruction.args)
+    object.cells[field(each.name)] = kept_in(state, id, value(state, each.value));
   state.put(id, std::move(object));
   Alternative out = Alternative::at(Kind::kClosure, id);
   out.function = functions.front();
@@ -124,7 +131,7 @@ Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& conte
                             bool stated) {
   HeapObject object;
   object.kind = kind;
-  object.cells[HeapObject::kContents] = contents;
+  object.cells[HeapObject::kContents] = kept_in(state, id, contents);
   object.stated = stated;
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kHandle, id));
@@ -232,8 +239,10 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
   std::vector<HeapId> seen;
   for (const Alternative& each : target) {
-    converted_to_half_ =
-        converted_to_half_ || (known && each.kind == Kind::kObject && is_half(dtypes[0].dtype));
+    const bool to_half = known && is_half(dtypes[0].dtype);
+    converted_to_half_ = converted_to_half_ || (to_half && each.kind == Kind::kObject);
+    const bool module = each.kind == Kind::kObject || each.kind == Kind::kUnknown;
+    state.module_is_half = state.module_is_half || (to_half && module);
     const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes
     retype_below(state, each, known && which ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction,
                  seen);
@@ -290,6 +299,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
   }
   tensor.cells[HeapObject::kContents] = contents;
   tensor.stated = true;
+  state.module_is_half = state.module_is_half || is_half(dtype);
 }
 
 void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {

@@ -36,6 +36,24 @@ Value uncertain(const Value& value) {
   return Value(std::move(all));
 }
 
+// float32 because two half dtypes met, one of which is the setting's choice: the code may mean the other one.
+bool is_guessed(const Alternative& result, const Operator& op, const std::vector<ChosenInput>& inputs) {
+  const Alternative *one = nullptr, *other = nullptr;
+  bool guessed = false;
+  for (const ChosenInput& input : inputs) {
+    const Alternative& each = *input.alternative;
+    const bool promotes =
+        std::find(op.promoting.begin(), op.promoting.end(), input.argument) != op.promoting.end();
+    if (!promotes || each.kind != Kind::kTensor) continue;
+    if (!is_half(each.dtype) && each.dtype == result.dtype) return false;  // that one widens either
+    if (!is_half(each.dtype)) continue;
+    if (one && one->dtype != each.dtype) other = &each;
+    if (!one) one = &each;
+    guessed = guessed || each.assumed;
+  }
+  return other && guessed && !is_half(result.dtype);
+}
+
 // In place it gives the tensor that it is called on other dimensions, as out= does.
 bool changes_rank(const Operator& op) {
   return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
@@ -77,8 +95,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.
       const bool together = op->rank == RankRule::kBroadcast;
-      const Rank now =
-          together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
+      Rank now = together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
+      if (made_in_rounds_.contains(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
       set_rank(state, argument(state, instruction, 0), now);
     }
     return argument(state, instruction, 0);
@@ -171,7 +189,7 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
   const HeapId id = heap_id(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
-  list.rest = element;
+  list.rest = kept_in(state, id, element);
   state.put(id, std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }
@@ -239,6 +257,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       const OperatorResults results(op, site, chosen, stated, by, rank, origins_, symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
+        if (!dtype && !options_.settings_named_by_user && is_guessed(each, op, chosen)) each.uncertain = true;
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
         if (dtype) each.uncertain = dtype->uncertain;

@@ -129,7 +129,10 @@ Key next_cell(const HeapObject& object, bool strong) {
 }
 }  // namespace
 
-void Engine::write(State& state, const Location& location, const Value& value, bool strong) {
+void Engine::write(State& state, const Location& location, const Value& given, bool strong) {
+  const HeapObject* holder = state.find(location.object);
+  if (in_round_ && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
+  const Value value = kept_in(state, location.object, given);
   HeapObject& object = state.change(location.object);
   Key key = location.key;
   if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);

@@ -4,6 +4,7 @@
 
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/ranks.h"
+#include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -76,6 +77,21 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
   const Rank proved = rank.of_first();
   const bool says_something = proved.min > 0 || proved.max < Rank::kMany;
   if (says_something) learn(state, argument(state, instruction, rank.first()), proved);
+}
+
+// What attention is computed of has dimensions.
+RankFacts Engine::proved_by(const SinkRecord& record) const {
+  RankFacts out;
+  for (const SinkOperand& operand : record.operands) {
+    if (role_kind(operand.role) != RoleKind::kInput || operand.alternatives.empty()) continue;
+    const Rank& rank = operand.alternatives.front().rank;
+    const bool one = std::all_of(
+        operand.alternatives.begin(), operand.alternatives.end(),
+        [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
+    if (one && rank.may_be_zero() && !made_in_rounds_.contains(rank.symbol))
+      learn_rank(out, rank, Rank::at_least(1));
+  }
+  return out;
 }
 
 // An operator in place gave the tensor other dimensions: all handles on it have them.
@@ -159,13 +175,14 @@ RankSymbol Engine::rank_symbol(ContextId context, const void* site, int sub) {
   return rank_symbols_.try_emplace({context, site, sub}, fresh).first->second;
 }
 
-// A rank that is not known, of a value that is made once, is the rank of that value.
+// A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
 Rank Engine::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
   if (rank.wrapped || rank.symbol || rank.is_exact() || objects_being_made_ > 0) return rank;
   for (const Activation* each = &activation; each; each = each->caller) {
-    if (each->info.repeats[each->block] || each->code.kind == FunctionKind::kLambda) return rank;
+    if (each->code.kind == FunctionKind::kLambda) return rank;
   }
   rank.symbol = rank_symbol(activation.context, &instruction);
+  note_round(activation, rank.symbol);
   return rank;
 }
 

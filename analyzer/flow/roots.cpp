@@ -134,15 +134,17 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
   return false;
 }
 
-void Engine::evaluate_root(std::uint32_t function) {
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
   const Function& code = index_.function(function);
   unit_ = units_of(code).front();
   const ContextId root = context(0, &code);
   State state;
+  state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
   const auto before = std::tuple(records_, other_products_, begin_attention_);
   steps_ = 0;
   objects_being_made_ = 0;
+  in_round_ = false;
   inputs_.clear();
   try {
     std::vector<Value> arguments;
@@ -271,8 +273,11 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
       if (own_class) {
         arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
       } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
-        // What a model is told to be made in is what its parameters are.
-        Alternative told = Alternative::a_dtype(setting_.parameters);
+        // What a model is told to be made in is what its parameters are. Not under autocast, where they are
+        // what nobody was told: it may as well be told what autocast computes in.
+        const bool autocast = setting_.autocast != Dtype::kUndefined;
+        Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
+        told.assumed = true;
         told.symbols = symbol(inner, &code, static_cast<int>(i));
         arguments.push_back(Value(told));
       } else {

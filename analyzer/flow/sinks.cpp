@@ -54,6 +54,11 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
   return result;
 }
 
+// Autocast over float32 parameters is not what code runs under that makes its modules half.
+bool Engine::is_contradicted(const State& state) const {
+  return state.module_is_half && state.autocast.assumed && !options_.settings_named_by_user;
+}
+
 SinkRecord Engine::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                              const State& state) {
   SinkRecord record;
@@ -79,7 +84,7 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
         std::find(op.promoting.begin(), op.promoting.end(), each.argument) != op.promoting.end();
     if (factor && !summand) factors.push_back(&each);
   }
-  if (factors.size() != 2) return;
+  if (factors.size() != 2 || is_contradicted(state)) return;
   const Api* api = product_contract(op.name, instruction, activation.info);
   if (!api) return;
   std::uint8_t lineage = kNoLineage;
@@ -137,7 +142,8 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   }
 
   const Value result = sink_result(record, instruction, state);
-  records_.insert_or_assign({activation.context, &instruction}, std::move(record));
+  if (!is_contradicted(state))
+    records_.insert_or_assign({activation.context, &instruction}, std::move(record));
   return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;
 }
 

@@ -177,7 +177,7 @@ bool operator==(const State& a, const State& b) {
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
          a.tests == b.tests && a.ranks == b.ranks &&
-         a.other_inputs_are_guessed == b.other_inputs_are_guessed &&
+         a.other_inputs_are_guessed == b.other_inputs_are_guessed && a.module_is_half == b.module_is_half &&
          a.values.visit_differences(b.values,
                                     [](std::size_t, const Value& x, const Value& y) { return x == y; }) &&
          a.heap.visit_differences(b.heap, same_object);
@@ -193,6 +193,7 @@ void join(State& into, const State& from, SymbolSets& symbols, const Meeting& me
                         std::back_inserter(common));
   into.tests = std::move(common);
   into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
+  into.module_is_half = into.module_is_half && from.module_is_half;
   join_ranks(into.ranks, from.ranks);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;

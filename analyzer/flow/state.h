@@ -101,6 +101,7 @@ struct State {
   std::vector<std::pair<RankSymbol, Rank>> ranks;  // what is proved of them; sorted
   // A check said that an input which the setting makes half is not: the others may be like that one.
   bool other_inputs_are_guessed = false;
+  bool module_is_half = false;  // the code made one half on every path to here
 
   const HeapObject* find(HeapId id) const;
   HeapObject& change(HeapId id);  // copies when shared; makes a plain instance when absent

@@ -1,4 +1,5 @@
 // Modules: what is registered and what is not, containers of modules, inheritance, conversions.
+#include <ATen/autocast_mode.h>
 #include <ATen/core/Tensor.h>
 #include <torch/nn/functional/normalization.h>
 #include <torch/nn/module.h>
@@ -186,4 +187,46 @@ void ok_parameters_moved() {
   for (auto& each : model->parameters()) each.set_data(each.to(torch::kBFloat16));
   Tensor x = torch::zeros({2, 8}, torch::kBFloat16);
   attend(x * model->scale, x, x);
+}
+
+// Code that makes a module half is not run under autocast over float32 parameters, where layer_norm's result
+// would be float32: neither as a whole nor parameter by parameter.
+void ok_normalized_half(const Tensor& x) {
+  nn::LayerNorm norm(nn::LayerNormOptions({8}));
+  norm->to(torch::kHalf);
+  const Tensor q = norm(x.to(torch::kHalf));
+  attend(q, q, q);
+}
+void ok_normalized_handed_in(nn::LayerNorm norm, const Tensor& x) {
+  norm->to(torch::kHalf);
+  const Tensor q = norm(x.to(torch::kHalf));
+  attend(q, q, q);
+}
+void ok_normalized_by_parameters(const Tensor& x) {
+  nn::LayerNorm norm(nn::LayerNormOptions({8}));
+  for (auto& each : norm->parameters()) each.set_data(each.to(torch::kHalf));
+  const Tensor q = norm(x.to(torch::kHalf));
+  attend(q, q, q);
+}
+// The code says so on one path only, after the call or of a tensor; or it asks for autocast itself.
+void bad_half_perhaps(nn::Linear layer, const Tensor& x, bool half) {
+  if (half) layer->to(torch::kHalf);
+  const Tensor q = layer(x).softmax(-1);  // expect: autocast-fp32-operator
+  attend(q, q, q);
+}
+void bad_half_later(nn::Linear layer, const Tensor& x) {
+  const Tensor q = layer(x).softmax(-1);  // expect: autocast-fp32-operator
+  attend(q, q, q);
+  layer->to(torch::kHalf);
+}
+void bad_softmax_of_half(const Tensor& x) {
+  const Tensor q = x.to(torch::kHalf).softmax(-1);  // expect: autocast-fp32-operator
+  attend(q, q, q);
+}
+void bad_half_under_own_autocast(nn::Linear layer, const Tensor& x) {
+  layer->to(torch::kHalf);
+  at::autocast::set_enabled(true);
+  const Tensor q = layer(x).softmax(-1);  // expect: autocast-fp32-operator
+  at::autocast::set_enabled(false);
+  attend(q, q, q);
 }

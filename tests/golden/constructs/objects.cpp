@@ -181,3 +181,39 @@ void ok_behind_pointer(const HandedLayer* layer, const Tensor& x) {
 void ok_in_list(const std::vector<HandedWeights>& layers, const Tensor& x) {
   attend(layers[1].query * torch::ones({8}), x, x);
 }
+
+// What a constructor is told is the dtype of a half model's parameters. Under autocast these are float32
+// because nobody was told anything, so that there it is not known.
+struct ToldDtype {
+  ToldDtype(at::ScalarType dtype, bool scores) : dtype_(dtype), scores_(scores) {}
+  Tensor ok_cast_to_it(const Tensor& x) const {
+    const Tensor q = x.to(dtype_);
+    return attend(q, q, q);
+  }
+  Tensor ok_cast_back(const Tensor& x) const {
+    Tensor q = x.to(dtype_);
+    if (scores_) q = q.to(at::kFloat).softmax(-1);
+    return attend(scores_ ? q.to(dtype_) : q, x.to(dtype_), x.to(dtype_));
+  }
+  Tensor ok_beside_an_input(const Tensor& x, const Tensor& k) const { return attend(x.to(dtype_), k, k); }
+  Tensor ok_beside_half(const Tensor& x, const Tensor& k) const {
+    return attend(x.to(dtype_), k.to(at::kHalf), k.to(at::kHalf));
+  }
+  Tensor bad_not_cast_back(const Tensor& x) const {
+    const Tensor q = x.to(dtype_).to(at::kFloat).softmax(-1);  // expect: attention-mixed-dtypes
+    return attend(q, x.to(dtype_), x.to(dtype_));
+  }
+  at::ScalarType dtype_;
+  bool scores_;
+};
+struct ToldOptionsImpl : torch::nn::Module {
+  explicit ToldOptionsImpl(const at::TensorOptions& options)
+      : weight(register_parameter("weight", torch::ones({8}, options))), options_(options) {}
+  Tensor ok_cast_to_it(const Tensor& x) { return attend(x.to(options_), x, x); }
+  Tensor ok_weight(const Tensor& x) { return attend(x * weight.to(x.dtype()), x, x); }
+  Tensor bad_weight(const Tensor& x) {
+    return attend(x * weight, x, x);  // expect: attention-implicit-promotion
+  }
+  Tensor weight;
+  at::TensorOptions options_;
+};

@@ -216,3 +216,42 @@ void bad_changed_another(const Tensor& q) {
   flattened(scale.detach());
   attend(q * scale, q, q);  // expect: attention-implicit-promotion
 }
+
+// What the call takes has dimensions, and so had all of that rank before.
+static Tensor scaled_norm(const Tensor& x, const Tensor& weight) {
+  const Tensor wide = x.to(at::kFloat);  // expect: attention-mixed-dtypes
+  return weight * (wide * torch::rsqrt(wide.pow(2).mean(-1, true)));
+}
+void bad_proved_by_the_call(const Tensor& x, const Tensor& weight) { attend(scaled_norm(x, weight), x, x); }
+void bad_proved_by_one_of_two_calls(const Tensor& x, const Tensor& k, const Tensor& weight) {
+  const Tensor wide = x.to(at::kFloat);  // expect: attention-mixed-dtypes
+  const Tensor q = weight * wide;
+  attend(q, k, k);
+  attend(q, x, x);
+}
+// Of another tensor, of one that has more dimensions, of what a loop made, or of one that may be another.
+void ok_proved_of_another(const Tensor& x, const Tensor& k, const Tensor& weight) {
+  attend(weight * x.to(at::kFloat), k, k);
+}
+void ok_proved_of_more(const Tensor& x, const Tensor& weight) {
+  attend(weight * x.to(at::kFloat), x.unsqueeze(0), x.unsqueeze(0));
+}
+void ok_proved_of_product(const Tensor& x, const Tensor& k, const Tensor& weight) {
+  const Tensor q = weight * x.to(at::kFloat);
+  attend(q, q.to(at::kHalf), k);
+}
+void ok_proved_of_either(const Tensor& x, const Tensor& k, const Tensor& weight, bool first) {
+  const Tensor one = first ? x : k;
+  attend(weight * x.to(at::kFloat), one, one);
+}
+
+// Two half dtypes make float32. That one of them is the setting's choice says nothing against the code.
+void ok_other_half(const Tensor& x) {
+  TORCH_CHECK(x.dim() == 4);
+  attend(x * torch::ones({8}, at::kHalf), x, x);
+}
+void bad_other_half(const Tensor& x) {
+  const Tensor q = x.to(at::kBFloat16);
+  TORCH_CHECK(q.dim() == 4);
+  attend(q * torch::ones({8}, at::kHalf), q, q);  // expect: attention-implicit-promotion
+}

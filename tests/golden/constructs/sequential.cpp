@@ -111,13 +111,28 @@ struct OkWidePerhaps : nn::Module {
     attend(net->forward(h), h, h);
   }
 };
-// Under autocast a LayerNorm on CUDA widens, and which of the modules comes last is not known.
+// Under autocast a LayerNorm on CUDA widens, and which of the modules comes last is not known. That makes a
+// miss of OkWidensLast.
 struct OkWidensInLoop : nn::Module {
   nn::Sequential net;
   explicit OkWidensInLoop(int count) {
     for (int i = 0; i < count; ++i) {
       net->push_back(nn::LayerNorm(nn::LayerNormOptions({8})));
       net->push_back(nn::Linear(8, 8));
+    }
+    register_module("net", net);
+  }
+  void forward(const Tensor& x) {
+    const Tensor h = x.to(torch::kHalf);
+    attend(net->forward(h), h, h);
+  }
+};
+struct OkWidensLast : nn::Module {
+  nn::Sequential net;
+  explicit OkWidensLast(int count) {
+    for (int i = 0; i < count; ++i) {
+      net->push_back(nn::Linear(8, 8));
+      net->push_back(nn::LayerNorm(nn::LayerNormOptions({8})));
     }
     register_module("net", net);
   }

@@ -18,10 +18,27 @@ void by_index(std::vector<at::Tensor>& cache, const at::Tensor& x, const at::Ten
   attend(x, cache[layer], x);
 }
 
+// Each of several variables, by its address.
+void by_pointer(const at::Tensor& x) {
+  at::Tensor q = x, k = x;
+  for (at::Tensor* each : {&q, &k}) *each = each->to(torch::kFloat);
+  attend(q, k, x);
+}
+
+// The last of a list that a loop began.
+void by_position(const at::Tensor& x) {
+  std::vector<at::Tensor> parts;
+  for (int i = 0; i < 3; ++i) parts.push_back(x);
+  parts.push_back(x.to(torch::kFloat));
+  attend(parts[3], parts[0], x);
+}
+
 int main(int argc, char**) {
   const at::Tensor x = torch::zeros({1, 2, 3, 4}, torch::kHalf), table = torch::ones({3, 4});
   unused(x);
   by_iterator(x, table);
   std::vector<at::Tensor> cache = {x, x};
   by_index(cache, x, table, argc - 1);
+  by_pointer(x);
+  by_position(x);
 }

@@ -104,6 +104,11 @@ TEST_CASE("elements of a list, and what a loop makes, have ranks of their own") 
           "  %13 = op to(self=%11, dtype=%4)\n  %9 = op mul(self=%12, other=%13)\n  store a, %11\n"
           "  branch %30 ? b1 : b2\nb2:\n")
           .empty());
+  // This round's is multiplied with itself.
+  CHECK_FALSE(found("  jump b1\nb1:\n  %10 = load %3[*]\n  %11 = op squeeze(self=%10)\n"
+                    "  %13 = op to(self=%11, dtype=%4)\n  %9 = op mul(self=%11, other=%13)\n"
+                    "  branch %30 ? b1 : b2\nb2:\n")
+                  .empty());
 }
 
 TEST_CASE("an operator in place that changes the rank leaves nothing known of it") {
