@@ -158,6 +158,7 @@ class FunctionLowering {
   std::string virtual_key(const clang::FunctionDecl* callee) const;
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
+  const Api* contract_of_body(const clang::FunctionDecl* callee) const;
   ValueId described(const clang::Expr* data, const clang::Expr* dtype);
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
 
