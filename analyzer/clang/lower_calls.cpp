@@ -158,11 +158,17 @@ const Api* FunctionLowering::contract_of(const std::string& name) const {
 }
 
 namespace {
-// `q` is q, and so are `query` and `q_`.
-bool is_named_for(const clang::ParmVarDecl* parameter, const std::string& role) {
+// `q` is q, and so are `query` and `q_`; `kcache` is k_cache. What need not be given may be named shorter.
+bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
+  const auto without_bars = [](std::string text) {
+    std::erase(text, '_');
+    return text;
+  };
   std::string name = parameter->getNameAsString();
   while (name.ends_with('_')) name.pop_back();
-  return name == role || role_meant_by(name) == role;
+  const std::string role = without_bars(operand.role);
+  const bool shorter = operand.optional && !name.empty() && role.starts_with(without_bars(name));
+  return shorter || without_bars(name) == role || role_meant_by(name) == operand.role;
 }
 }  // namespace
 
@@ -184,7 +190,7 @@ const Api* FunctionLowering::contract_of_body(const clang::FunctionDecl* callee)
     const bool holds_data = kind == TypeKind::kTensor || kind == TypeKind::kList ||
                             kind == TypeKind::kBuffer || kind == TypeKind::kPointer ||
                             kind == TypeKind::kObject;
-    return holds_data && (own || operand.optional || is_named_for(parameter, operand.role));
+    return holds_data && (own || is_named_for(parameter, operand));
   });
   return fits ? api : nullptr;
 }

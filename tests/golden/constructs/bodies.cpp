@@ -106,6 +106,25 @@ Tensor mha_fwd(const Tensor& x, const Tensor& weight, const Tensor& bias, int64_
 Tensor ok_other_names(const Tensor& x) {
   return mha_fwd(x.to(at::kHalf), torch::ones({64}), torch::zeros({64}), 8);
 }
+// As of flash-attention 3: what is third after q is no output.
+Tensor mha_fwd(const Tensor& q, const Tensor& k, const Tensor& v, c10::optional<Tensor> k_new, bool causal) {
+  Tensor out = torch::empty_like(q);
+  launch(q.data_ptr(), k.data_ptr(), v.data_ptr(), out.data_ptr());
+  return out;
+}
+Tensor ok_other_optional(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  return mha_fwd(widened(x), h, h, c10::nullopt, true);
+}
+Tensor mha_fwd_kvcache(Tensor& q, const Tensor& kcache, const Tensor& vcache) {
+  Tensor out = torch::empty_like(q);
+  launch(q.data_ptr(), kcache.data_ptr(), vcache.data_ptr(), out.data_ptr());
+  return out;
+}
+Tensor bad_other_spelling(const Tensor& x, const Tensor& kcache, const Tensor& vcache) {
+  Tensor q = x.to(at::kHalf) * torch::ones({64});  // expect: kv-cache-dtype-mismatch
+  return mha_fwd_kvcache(q, kcache, vcache);
+}
 struct Keys {
   int length;
 };
