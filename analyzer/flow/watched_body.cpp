@@ -17,6 +17,7 @@ using Parts = unsigned;
 constexpr Parts kTensor = 1;   // it, a view of it or something that holds it
 constexpr Parts kDtype = 2;    // its dtype
 constexpr Parts kPointer = 4;  // the address of its data, of no type yet
+constexpr Parts kMade = 8;     // what a function that nobody sees made of it, perhaps a cast
 
 // A function with those of its parameters, `this` included, that have something of the operand, and in a
 // lambda the captures that do.
@@ -90,7 +91,7 @@ class Body {
       case Op::kOperator:
         return operation(each, given);
       case Op::kCast:
-        open_ = open_ && !(!each.args.empty() && (of(each.args[0]) & kTensor));
+        open_ = open_ && (is_number(each) || each.args.empty() || !(of(each.args[0]) & kTensor));
         return;
       case Op::kSink:
         open_ = open_ && !(given & (kTensor | kPointer));
@@ -104,8 +105,7 @@ class Body {
         captures(each);
         return give(each, given);
       case Op::kCall:
-        call(each, given);
-        return give(each, given);
+        return give(each, call(each, given));
       default:
         return give(each, given);
     }
@@ -153,7 +153,7 @@ class Body {
     const Operator* op = find_operator(each.name);
     const bool pointer = each.name == "pointer_cast" || (op && op->result == ResultRule::kDescriptor);
     if (pointer || each.name == "eq" || each.name == "ne") {
-      open_ = open_ && !names_another(each);
+      open_ = open_ && !names_another(each) && !(pointer && (given & kMade));
       handed_on_ = handed_on_ || (pointer && (given & kTensor));
       const bool typed = std::any_of(each.args.begin(), each.args.end(), [&](const Argument& argument) {
         return constant_dtype(argument.value) != nullptr;
@@ -163,7 +163,8 @@ class Body {
     if (!(given & kTensor)) return give(each, given);
     if (!op) {  // a question to the tensor, or a function of the library that nobody knows
       open_ = open_ && (each.name.starts_with("at::Tensor::") || each.name.find("::") == std::string::npos);
-      return give(each, kTensor);
+      const bool tensor = each.written == Written::kTensor || each.written == Written::kBound;
+      return give(each, tensor ? kTensor : 0);  // sizes are numbers, with which any body computes
     }
     switch (op->result) {
       case ResultRule::kLikeFirst: {
@@ -185,9 +186,12 @@ class Body {
       case ResultRule::kBoolOrByte:
         return;
       default:
-        open_ = false;
+        open_ = open_ && is_number(each);
     }
   }
+
+  // By the type of the expression as written. A body may compute with sizes and options as it likes.
+  static bool is_number(const Instruction& each) { return each.written == Written::kOther; }
 
   void captures(const Instruction& each) {
     Visit inner;
@@ -197,8 +201,9 @@ class Body {
     if (!inner.captures.empty()) enter(each, inner);
   }
 
-  void call(const Instruction& each, Parts given) {
-    if (!given) return;
+  // What its result has of the operand.
+  Parts call(const Instruction& each, Parts given) {
+    if (!given) return 0;
     Visit inner;
     for (std::size_t i = 0; i < each.args.size(); ++i) {
       if (const Parts parts = of(each.args[i])) inner.parameters[i] = parts;
@@ -207,7 +212,10 @@ class Body {
     const bool known = enter(each, inner);
     // A module of the library computes.
     if (!known && (given & kTensor) && each.name.starts_with("torch::")) open_ = false;
-    handed_on_ = handed_on_ || (!known && (given & kTensor));
+    if (known) return given;
+    handed_on_ = handed_on_ || (given & kTensor);
+    open_ = open_ && !(given & kMade);
+    return given & (kTensor | kMade) ? kMade : 0;
   }
 
   // An object that is given it as well may keep it: a view of it, parameters of a kernel.

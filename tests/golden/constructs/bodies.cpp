@@ -15,7 +15,17 @@ struct Parameters {
   void* k = nullptr;
   void* v = nullptr;
   bool is_bf16 = false;
+  float scale = 0;
+  int64_t rows = 0;
 };
+void set(Parameters& parameters, const Tensor& q, const Tensor& k, const Tensor& v, float scale) {
+  parameters = {};
+  parameters.q = q.data_ptr();
+  parameters.k = k.data_ptr();
+  parameters.v = v.data_ptr();
+  parameters.scale = 1.f - scale;
+  parameters.scale = static_cast<float>(parameters.scale * 255.0);
+}
 void run(Parameters& parameters);
 Tensor widened(const Tensor& x) { return x.to(at::kHalf) * torch::ones({64}); }
 
@@ -28,9 +38,8 @@ std::vector<Tensor> mha_varlen_fwd(Tensor& q, const Tensor& k, const Tensor& v, 
   Tensor q_rows = q.contiguous(), out = out_.has_value() ? out_.value() : torch::empty_like(q);
   auto lse = torch::empty({q.size(0), q.size(1)}, q.options().dtype(at::kFloat));
   Parameters parameters;
-  parameters.q = q_rows.data_ptr();
-  parameters.k = k.data_ptr();
-  parameters.v = v.data_ptr();
+  set(parameters, q_rows, k, v, 0.5f);
+  parameters.rows = (q.size(0) + 127) / 128 * 128;
   parameters.is_bf16 = q_dtype == at::kBFloat16;
   run(parameters);
   return {out, lse};
@@ -124,6 +133,25 @@ Tensor mha_fwd_kvcache(Tensor& q, const Tensor& kcache, const Tensor& vcache) {
 Tensor bad_other_spelling(const Tensor& x, const Tensor& kcache, const Tensor& vcache) {
   Tensor q = x.to(at::kHalf) * torch::ones({64});  // expect: kv-cache-dtype-mismatch
   return mha_fwd_kvcache(q, kcache, vcache);
+}
+// May cast, in another file; and may be all there is.
+Tensor prepared(const Tensor& x);
+std::vector<Tensor> launched(const Tensor& q, const Tensor& k, const Tensor& v);
+Tensor mha_bwd(const Tensor& dout, const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& out,
+               const Tensor& lse) {
+  const Tensor rows = prepared(q).contiguous();
+  launch(rows.data_ptr(), k.data_ptr(), v.data_ptr(), nullptr);
+  return rows;
+}
+Tensor ok_perhaps_cast(const Tensor& x, const Tensor& lse) {
+  const Tensor h = x.to(at::kHalf);
+  return mha_bwd(h, widened(x), h, h, h, lse);
+}
+std::vector<Tensor> mha_fwd(const Tensor& q, const Tensor& k, const Tensor& v) { return launched(q, k, v); }
+Tensor bad_handed_to_another_file(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = h * torch::ones({64});  // expect: attention-implicit-promotion
+  return mha_fwd(q, h, h)[0];
 }
 struct Keys {
   int length;
