@@ -272,8 +272,13 @@ std::size_t object_arguments(const Instruction& sink, const Instruction& call) {
 Use use_of_operand(const FunctionIndex& index, const Instruction& call, std::size_t position,
                    DtypeSet accepted) {
   Use out = Use::kNone;
-  for (const std::uint32_t body : index.may_run(call))
-    out = std::max(out, Body(index, accepted).run({body, {{position, kTensor}}, {}}));
+  // Each root asks again, and each trial of a fix.
+  for (const std::uint32_t body : index.may_run(call)) {
+    const auto [known, fresh] = index.known_uses().try_emplace({body, position, accepted.bits()});
+    if (fresh)
+      known->second = static_cast<std::uint8_t>(Body(index, accepted).run({body, {{position, kTensor}}, {}}));
+    out = std::max(out, static_cast<Use>(known->second));
+  }
   return out;
 }
 
