@@ -68,18 +68,22 @@ class FunctionLowering {
   void compound(const clang::CompoundStmt* stmt);
   void declaration(const clang::VarDecl* decl);
   void bind(const clang::VarDecl* decl, const Expr* initialiser);
-  void if_statement(const clang::IfStmt* stmt);
-  void loop(const clang::Stmt* init, const clang::VarDecl* variable, const Expr* condition, const Expr* step,
-            const clang::Stmt* body, bool test_first);
-  void range_for(const clang::CXXForRangeStmt* stmt);
-  void switch_statement(const clang::SwitchStmt* stmt);
   void return_statement(const clang::ReturnStmt* stmt);
-  void try_statement(const clang::CXXTryStmt* stmt);
-  void assume(const Expr* condition, bool holds);
-  flow::BlockId label_block(const clang::LabelDecl* label);
   void open_scope() { scopes_.emplace_back(); }
   void close_scope();
   void unwind(std::size_t to_depth);
+
+  // branches (lower_branches.cpp)
+  void if_statement(const clang::IfStmt* stmt);
+  void switch_statement(const clang::SwitchStmt* stmt);
+  void try_statement(const clang::CXXTryStmt* stmt);
+  void assume(const Expr* condition, bool holds);
+  flow::BlockId label_block(const clang::LabelDecl* label);
+
+  // loops (lower_loops.cpp)
+  void loop(const clang::Stmt* init, const clang::VarDecl* variable, const Expr* condition, const Expr* step,
+            const clang::Stmt* body, bool test_first);
+  void range_for(const clang::CXXForRangeStmt* stmt);
 
   // places (lower_places.cpp)
   Lvalue lvalue(const Expr* expr);
@@ -158,6 +162,7 @@ class FunctionLowering {
   std::string virtual_key(const clang::FunctionDecl* callee) const;
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
+  const Api* contract_of_body(const clang::FunctionDecl* callee) const;
   ValueId described(const clang::Expr* data, const clang::Expr* dtype);
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
 
@@ -306,6 +311,8 @@ class FunctionLowering {
 bool is_module_list(const clang::CXXRecordDecl* record);
 // CHECK of glog and c10: the message is an object that ends the program when it is written.
 bool is_fatal(const clang::Stmt* stmt);
+// "[a, b]" for a structured binding's variable, which has no name of its own.
+std::string variable_name(const clang::VarDecl* decl);
 // The statement that an OpenMP directive is written before, if any.
 const clang::Stmt* governed(const clang::Stmt* directive);
 // The call of a conversion function that a cast to a floating type stands for, where somebody wrote that

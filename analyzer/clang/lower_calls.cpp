@@ -7,6 +7,8 @@
 #include <unordered_set>
 
 #include "analyzer/clang/function_lowering.h"
+#include "rules/contracts/own_contracts.h"
+#include "rules/contracts/roles.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -112,14 +114,16 @@ flow::ValueId FunctionLowering::call(const clang::CallExpr* expr) {
 
 flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                                           llvm::ArrayRef<const Expr*> arguments, bool dispatched) {
+  const Api* api = dispatched ? nullptr : contract_of_body(callee);
   Arguments given;
-  if (object) given.push_back({"", *object});
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const auto index = static_cast<unsigned>(i);
     const bool named = index < callee->getNumParams();
     given.push_back(
         {"", named ? pass(arguments[i], callee->getParamDecl(index)->getType()) : value(arguments[i])});
   }
+  if (api) builder_.effect(Op::kSink, api->name, given);
+  if (object) given.insert(given.begin(), {"", *object});
   return builder_.value(Op::kCall, dispatched ? virtual_key(callee) : unit_.key(callee), std::move(given));
 }
 
@@ -151,6 +155,44 @@ const Api* FunctionLowering::contract_of(const std::string& name) const {
     if (c == '>' && depth > 0) --depth;
   }
   return unit_.contracts.find(plain);
+}
+
+namespace {
+// `q` is q, and so are `query` and `q_`; `kcache` is k_cache. What need not be given may be named shorter.
+bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
+  const auto without_bars = [](std::string text) {
+    std::erase(text, '_');
+    return text;
+  };
+  std::string name = parameter->getNameAsString();
+  while (name.ends_with('_')) name.pop_back();
+  const std::string role = without_bars(operand.role);
+  const bool shorter = operand.optional && !name.empty() && role.starts_with(without_bars(name));
+  return shorter || without_bars(name) == role || role_meant_by(name) == operand.role;
+}
+}  // namespace
+
+// A function whose body stands in the file, and that is the one a contract is of: what takes operands can be
+// what they are, and, as many have a function of a shipped contract's name, is named like them.
+const Api* FunctionLowering::contract_of_body(const clang::FunctionDecl* callee) const {
+  if (!callee->getIdentifier()) return nullptr;
+  const Api* api = contract_of(plain_name(*callee));
+  if (!api) return nullptr;
+  const bool own = !is_shipped(*api);
+  const bool fits = std::all_of(api->operands.begin(), api->operands.end(), [&](const Operand& operand) {
+    if (operand.argument < 0 || operand.dtype_argument >= 0) return false;
+    const auto position = static_cast<unsigned>(operand.argument);
+    if (position >= callee->getNumParams()) return operand.optional;
+    if (role_kind(operand.role) == RoleKind::kIndex) return true;
+    const clang::ParmVarDecl* parameter = callee->getParamDecl(position);
+    const TypeFacts type = facts(parameter->getType());
+    const TypeKind kind = type.kind == TypeKind::kOptional ? facts(type.inner).kind : type.kind;
+    const bool holds_data = kind == TypeKind::kTensor || kind == TypeKind::kList ||
+                            kind == TypeKind::kBuffer || kind == TypeKind::kPointer ||
+                            kind == TypeKind::kObject;
+    return holds_data && (own || is_named_for(parameter, operand));
+  });
+  return fits ? api : nullptr;
 }
 
 // A pointer beside what says of which dtype its data is: as a descriptor says it.

@@ -1,4 +1,4 @@
-// Statements: control flow, scopes and what leaving them runs.
+// Statements: which is which, declarations, scopes and what leaving them runs.
 #include <clang/AST/StmtOpenMP.h>
 
 #include "analyzer/clang/function_lowering.h"
@@ -7,9 +7,6 @@ namespace dtype_guard::clang_front_end {
 
 using namespace flow;
 
-namespace {
-
-// A structured binding's variable has no name of its own: "[a, b]".
 std::string variable_name(const clang::VarDecl* decl) {
   const auto* pattern = llvm::dyn_cast<clang::DecompositionDecl>(decl);
   if (!pattern) return decl->getNameAsString();
@@ -17,44 +14,6 @@ std::string variable_name(const clang::VarDecl* decl) {
   for (const clang::BindingDecl* each : pattern->bindings())
     names += (names.empty() ? "[" : ", ") + each->getNameAsString();
   return names + "]";
-}
-
-// Whether `variable = ...` stands anywhere below.
-bool assigns_to(const clang::Stmt* stmt, const clang::VarDecl* variable) {
-  if (!stmt) return false;
-  const clang::Expr* target = nullptr;
-  if (const auto* call = llvm::dyn_cast<clang::CXXOperatorCallExpr>(stmt)) {
-    if (call->getOperator() == clang::OO_Equal) target = call->getArg(0);
-  } else if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(stmt)) {
-    if (operation->isAssignmentOp()) target = operation->getLHS();
-  }
-  const auto* reference = target ? llvm::dyn_cast<clang::DeclRefExpr>(stripped(target)) : nullptr;
-  if (reference && reference->getDecl() == variable) return true;
-  for (const clang::Stmt* child : stmt->children()) {
-    if (assigns_to(child, variable)) return true;
-  }
-  return false;
-}
-
-bool ends_path(const clang::Stmt* stmt) {
-  if (!stmt) return false;
-  if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(stmt)) {
-    return !block->body_empty() && ends_path(block->body_back());
-  }
-  if (const auto* expr = llvm::dyn_cast<clang::Expr>(stmt)) {
-    expr = stripped(expr);
-    if (llvm::isa<clang::CXXThrowExpr>(expr)) return true;
-    const auto* call = llvm::dyn_cast<clang::CallExpr>(expr);
-    return call && call->getDirectCallee() && call->getDirectCallee()->isNoReturn();
-  }
-  return false;
-}
-
-}  // namespace
-
-flow::BlockId FunctionLowering::label_block(const clang::LabelDecl* label) {
-  const auto known = labels_.find(label);
-  return known != labels_.end() ? known->second : labels_[label] = builder_.block();
 }
 
 void FunctionLowering::close_scope() {
@@ -197,169 +156,6 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
   }
 }
 
-void FunctionLowering::assume(const clang::Expr* condition, bool holds) {
-  condition = stripped(condition);
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(condition)) return assume(cast->getSubExpr(), holds);
-  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(condition)) {
-    const clang::FunctionDecl* callee = call->getDirectCallee();
-    if (callee && callee->getBuiltinID() && call->getNumArgs() > 0 &&
-        callee->getName() == "__builtin_expect") {
-      return assume(call->getArg(0), holds);
-    }
-  }
-  if (const auto* negation = llvm::dyn_cast<clang::UnaryOperator>(condition);
-      negation && negation->getOpcode() == clang::UO_LNot) {
-    return assume(negation->getSubExpr(), !holds);
-  }
-  Builder::At here(builder_, position(condition));
-  ValueId fact = value(condition);
-  if (!holds) fact = builder_.op("logical_not", {{"self", fact}});
-  builder_.effect(Op::kAssume, "", {{"", fact}});
-}
-
-void FunctionLowering::if_statement(const clang::IfStmt* stmt) {
-  open_scope();
-  statement(stmt->getInit());
-  if (stmt->isConsteval()) {
-    statement(stmt->isNegatedConsteval() ? stmt->getThen() : stmt->getElse());
-    return close_scope();
-  }
-  if (stmt->getConditionVariable()) declaration(stmt->getConditionVariable());
-  if (!stmt->getElse() && ends_path(stmt->getThen())) {
-    assume(stmt->getCond(), false);
-    return close_scope();
-  }
-  const ValueId condition = value(stmt->getCond());
-  const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
-  builder_.branch(condition, yes, no);
-  builder_.enter(yes);
-  statement(stmt->getThen());
-  builder_.jump(after);
-  builder_.enter(no);
-  statement(stmt->getElse());
-  builder_.jump(after);
-  builder_.enter(after);
-  close_scope();
-}
-
-void FunctionLowering::loop(const clang::Stmt* init, const clang::VarDecl* variable,
-                            const clang::Expr* condition, const clang::Expr* step, const clang::Stmt* body,
-                            bool test_first) {
-  open_scope();
-  statement(init);
-  const BlockId test = builder_.block(), again = builder_.block(), next = builder_.block(),
-                after = builder_.block();
-  builder_.jump(test_first ? test : again);
-  builder_.enter(test);
-  if (variable) declaration(variable);
-  if (condition) {
-    builder_.branch(value(condition), again, after);
-  } else {
-    builder_.jump(again);
-  }
-  builder_.enter(again);
-  breaks_.push_back({after, scopes_.size()});
-  continues_.push_back({next, scopes_.size()});
-  statement(body);
-  breaks_.pop_back();
-  continues_.pop_back();
-  builder_.jump(next);
-  builder_.enter(next);
-  statement(step);
-  builder_.jump(test);
-  builder_.enter(after);
-  close_scope();
-}
-
-// Every element is visited. An empty container has no elements to be wrong about, so the body is taken to
-// run; when it rebinds the loop variable, the container afterwards holds what the variable held at the end of
-// an iteration.
-void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
-  open_scope();
-  statement(stmt->getInit());
-  const clang::Expr* range = stmt->getRangeInit();
-  const clang::VarDecl* variable = stmt->getLoopVariable();
-  const bool of_map = facts(range).kind == TypeKind::kMap;
-  const bool by_reference = !of_map && is_rebindable_reference(variable->getType());
-  const Lvalue container = of_map ? held(builder_.none()) : lvalue(range);
-  const bool rebinds = by_reference && !container.is_value && facts(range).kind != TypeKind::kBuffer &&
-                       assigns_to(stmt->getBody(), variable);
-  const BlockId again = builder_.block(), next = builder_.block(), done = builder_.block(),
-                after = builder_.block();
-  builder_.jump(again);
-  builder_.enter(again);
-  open_scope();
-  {
-    Builder::At here(builder_, position(stripped(range)));
-    const bool writes = variable->getType()->isReferenceType() &&
-                        !variable->getType().getNonReferenceType().isConstQualified() &&
-                        !range->getType().isConstQualified();
-    const Lvalue element =
-        of_map ? map_entry(range, writes) : cell(container, std::nullopt, range->getType());
-    if (by_reference && !rebinds && !element.is_value) {
-      addresses_[variable] = builder_.address(element.place);
-    } else if (!rebinds &&
-               (variable->getType()->isReferenceType() || variable->getType().isConstQualified())) {
-      fixed_[variable] = load(element);
-    } else {
-      variables_[variable] = builder_.variable(variable_name(variable));
-      builder_.store({variables_[variable], 0, {}}, load(element));
-    }
-  }
-  breaks_.push_back({after, scopes_.size() - 1});
-  continues_.push_back({next, scopes_.size() - 1});
-  statement(stmt->getBody());
-  breaks_.pop_back();
-  continues_.pop_back();
-  close_scope();
-  builder_.jump(next);
-  builder_.enter(next);
-  builder_.branch(builder_.unknown(), again, done);
-  builder_.enter(done);
-  if (rebinds) {
-    Builder::At here(builder_, position(stripped(range)));
-    const ValueId last = builder_.load({variables_[variable], 0, {}});
-    builder_.store(container.place, builder_.value(Op::kPack, "", {}));
-    builder_.store(cell(container, std::nullopt, range->getType()).place, last);
-  }
-  builder_.jump(after);
-  builder_.enter(after);
-  close_scope();
-}
-
-void FunctionLowering::switch_statement(const clang::SwitchStmt* stmt) {
-  open_scope();
-  statement(stmt->getInit());
-  if (stmt->getConditionVariable()) declaration(stmt->getConditionVariable());
-  const ValueId selector = value(stmt->getCond());
-  const BlockId after = builder_.block();
-  BlockId otherwise = after;
-  std::vector<const clang::CaseStmt*> labels;
-  for (const clang::SwitchCase* each = stmt->getSwitchCaseList(); each; each = each->getNextSwitchCase()) {
-    cases_[each] = builder_.block();
-    if (const auto* label = llvm::dyn_cast<clang::CaseStmt>(each)) {
-      labels.insert(labels.begin(), label);
-    } else {
-      otherwise = cases_[each];
-    }
-  }
-  for (const clang::CaseStmt* label : labels) {
-    Builder::At here(builder_, position(label->getLHS()));
-    const ValueId equal = builder_.op("eq", {{"self", selector}, {"other", value(label->getLHS())}});
-    const BlockId next = builder_.block();
-    builder_.branch(equal, cases_[label], next);
-    builder_.enter(next);
-  }
-  builder_.jump(otherwise);
-  builder_.enter(builder_.block());  // nothing before the first label runs
-  breaks_.push_back({after, scopes_.size()});
-  statement(stmt->getBody());
-  breaks_.pop_back();
-  builder_.jump(after);
-  builder_.enter(after);
-  close_scope();
-}
-
 void FunctionLowering::return_statement(const clang::ReturnStmt* stmt) {
   Builder::At here(builder_, unit_.position(stmt->getSourceRange()));
   const clang::Expr* result = stmt->getRetValue();
@@ -370,28 +166,6 @@ void FunctionLowering::return_statement(const clang::ReturnStmt* stmt) {
   }
   unwind(0);
   builder_.give_back(given);
-}
-
-// A handler may start from anywhere in the try block; it is taken to start from its beginning.
-void FunctionLowering::try_statement(const clang::CXXTryStmt* stmt) {
-  const BlockId after = builder_.block();
-  BlockId body = builder_.block();
-  for (unsigned i = 0; i < stmt->getNumHandlers(); ++i) {
-    const BlockId handler = builder_.block();
-    builder_.branch(builder_.unknown(), body, handler);
-    builder_.enter(handler);
-    open_scope();
-    const clang::CXXCatchStmt* catcher = stmt->getHandler(i);
-    if (const clang::VarDecl* caught = catcher->getExceptionDecl()) fixed_[caught] = builder_.unknown();
-    statement(catcher->getHandlerBlock());
-    close_scope();
-    builder_.jump(after);
-    builder_.enter(body);
-    if (i + 1 < stmt->getNumHandlers()) body = builder_.block();
-  }
-  compound(stmt->getTryBlock());
-  builder_.jump(after);
-  builder_.enter(after);
 }
 
 }  // namespace dtype_guard::clang_front_end

@@ -125,6 +125,21 @@ class Reader {
     }
   }
 
+  // Another meaning of a name that people know would go unnoticed.
+  std::string setting_name(const json& cell) const {
+    const std::string name = word(cell);
+    const auto is_called_so = [&](const flow::PrecisionSetting& each) { return each.name == name; };
+    const auto& built_in = flow::precision_settings();
+    const bool shipped = std::any_of(built_in.begin(), built_in.end(), is_called_so);
+    if (shipped || std::any_of(config_.settings.begin(), config_.settings.end(), is_called_so)) {
+      throw UsageError(
+          fmt::format("{}: a row of {} is called '{}', as {} is; give it a name of its own, such as 'my-{}'",
+                      file_.string(), member_, printable(name),
+                      shipped ? "a built-in setting" : "a row before it", printable(name)));
+    }
+    return name;
+  }
+
   void settings(const json& value) {
     if (!value.is_array()) wrong(member_, value, "a list of objects");
     for (const json& row : value) {
@@ -138,7 +153,7 @@ class Reader {
                                                     {"autocast", &setting.autocast}};
       for (const auto& [name, cell] : row.items()) {
         if (name == "name") {
-          setting.name = word(cell);
+          setting.name = setting_name(cell);
           continue;
         }
         const auto found = dtypes.find(name);
@@ -173,7 +188,13 @@ void inherit_from(Config& config, const Config& outer) {
   prepend(config.extra_args, outer.extra_args);
   prepend(config.exclude, outer.exclude);
   prepend(config.external, outer.external);
-  prepend(config.settings, outer.settings);
+  // A row takes the place of one of its name further up.
+  std::vector<flow::PrecisionSetting> settings = outer.settings;
+  std::erase_if(settings, [&](const flow::PrecisionSetting& theirs) {
+    return std::any_of(config.settings.begin(), config.settings.end(),
+                       [&](const flow::PrecisionSetting& own) { return own.name == theirs.name; });
+  });
+  prepend(config.settings, settings);
   fill(config.torch, outer.torch);
   fill(config.device, outer.device);
   fill(config.fail_on, outer.fail_on);

@@ -30,6 +30,8 @@ namespace {
 
 // The text of each file is read again for each of them when they do not go together.
 constexpr std::size_t kTriedOneByOne = 20;
+// Where a fix is refused the next one is looked for, and all are tried again.
+constexpr int kRounds = 3;
 
 using FileEdits = std::map<std::string, std::vector<ByteEdit>>;  // by report name
 
@@ -74,10 +76,19 @@ class Fixing {
         names_(root_, before_) {}
 
   FixedSources run() {
-    Report report =
-        report_on(before_, root_, options_, {sources_.headers, sources_.carriers, {}, sources_.missing});
-    choose(report);
-    accept(report);
+    Report report;
+    for (int round = 0; round < kRounds; ++round) {
+      report = report_on(
+          before_, root_, options_,
+          {sources_.headers, sources_.carriers, {}, sources_.missing, refused_, /*on_trial=*/round > 0});
+      chosen_.clear();
+      not_chosen_.clear();
+      choose(report);
+      const std::size_t refused = refused_.size();
+      accept(report);
+      if (refused_.size() == refused) break;
+    }
+    tell_what_is_left();
     const bool wanted = options_.fix && !accepted_.empty();
     if (!options_.export_fixes.empty()) export_to(report);
     const std::size_t written = wanted ? write() : 0;
@@ -91,8 +102,25 @@ class Fixing {
   static std::string place(const Finding& finding) {
     return fmt::format("{}:{}:{}", finding.location.file, finding.location.line, finding.location.column);
   }
-  void told(const Finding& finding, const std::string& why) {
-    std::cerr << fmt::format("dtype-lint: note: {}: {} not fixed: {}\n", place(finding), finding.rule, why);
+  static std::string not_fixed(const Finding& finding) {
+    return fmt::format("{}: {} not fixed", place(finding), finding.rule);
+  }
+  void tell_what_is_left() const {
+    for (const auto& [finding, why] : not_chosen_)
+      std::cerr << fmt::format("dtype-lint: note: {}: {}\n", finding, why);
+    const auto fixed = [&](const std::string& finding) {
+      return std::any_of(accepted_.begin(), accepted_.end(),
+                         [&](const auto& each) { return not_fixed(*each.first) == finding; });
+    };
+    for (const auto& [finding, why] : not_accepted_) {
+      if (!fixed(finding)) std::cerr << fmt::format("dtype-lint: note: {}: {}\n", finding, why);
+    }
+  }
+  // The first reason is that of the best edit.
+  void refuse(const Finding& finding, const std::string& why) {
+    const auto same = [&](const auto& each) { return each.first == not_fixed(finding); };
+    if (std::none_of(not_accepted_.begin(), not_accepted_.end(), same))
+      not_accepted_.emplace_back(not_fixed(finding), why);
   }
 
   // Below the root even when links are followed, and writable.
@@ -156,7 +184,7 @@ class Fixing {
       if (why.empty()) {
         chosen_.emplace_back(&each, std::move(edits));
       } else {
-        told(each, why);
+        not_chosen_.emplace_back(not_fixed(each), why);
       }
     }
   }
@@ -178,9 +206,11 @@ class Fixing {
       std::size_t tried = 0;
       for (const auto& each : chosen_) {
         accepted_.push_back(each);
-        if (chosen_.size() > 1) why = tried++ < kTriedOneByOne ? try_accepted(report) : "too many in one run";
+        const bool too_many = chosen_.size() > 1 && tried++ >= kTriedOneByOne;
+        if (chosen_.size() > 1) why = too_many ? "too many in one run" : try_accepted(report);
         if (why.empty()) continue;
-        told(*each.first, why);
+        refuse(*each.first, why);
+        if (!too_many) refused_.push_back(each.first->fixes.front().edits);
         accepted_.pop_back();
       }
       // after_ is of the last that was tried.
@@ -226,7 +256,7 @@ class Fixing {
     Options quiet = options_;
     quiet.write_baseline.clear();
     after_.report = report_on(after_.summaries, root_, quiet,
-                              {sources_.headers, sources_.carriers, texts_, sources_.missing, true});
+                              {sources_.headers, sources_.carriers, texts_, sources_.missing, {}, true});
     return compare(report);
   }
 
@@ -294,7 +324,9 @@ class Fixing {
   SourceFiles files_;
   FileNames names_;
   std::vector<std::pair<const Finding*, FileEdits>> chosen_, accepted_;
-  std::map<std::string, std::string> texts_;  // edited, by report name
+  std::vector<std::vector<Edit>> refused_;
+  std::vector<std::pair<std::string, std::string>> not_chosen_, not_accepted_;  // which finding, and why
+  std::map<std::string, std::string> texts_;                                    // edited, by report name
   FixedSources after_;
 };
 

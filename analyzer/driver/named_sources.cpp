@@ -136,6 +136,10 @@ class NamedSources {
   void add_users(const HeaderUsers& users) {
     for (const auto& [file, commands] : users) {
       list_.headers.push_back(list_.user_code.report_name(file));
+      CarriedHeader& carried = list_.carried.emplace_back();
+      carried.file = file;
+      carried.named = through_others_.count(file) != 0;
+      for (const CompileCommand* each : commands) carried.users.push_back(*each);
       if (std::any_of(commands.begin(), commands.end(),
                       [&](const CompileCommand* each) { return chosen_.count(each->file) != 0; })) {
         continue;

@@ -15,130 +15,18 @@
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/cache.h"
 #include "analyzer/driver/config.h"
+#include "analyzer/driver/declared_options.h"
+#include "analyzer/driver/explaining.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/version.h"
-#include "rules/catalog/catalog.h"
 #include "rules/contracts/own_contracts.h"
-#include "rules/operators/explain.h"
-#include "rules/operators/version.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
 
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
-  dtype-lint -p build                          every source of the project
-  dtype-lint -p build src/attention.cpp        one of them
-  dtype-lint attention.cpp -- -std=c++17 -I/opt/libtorch/include
-  dtype-lint -p build --precision bf16-fp32-buffers --format json=lint.json --format text
-  dtype-lint --explain attention-mixed-dtypes
-
-Exit status: 0 clean, 1 findings, 2 usage or configuration, 3 a file has errors, no command,
-or took Clang down or too long; functions over a budget are listed as not analysed and do not count.)";
-
 const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
-
-// What CLI11 fills; strings until they are checked.
-struct Written {
-  std::vector<std::string> precision, rules, formats, contracts, exclude;
-  std::string torch, explain, fail_on = "warning", color = "auto", cache, config, stdin_file;
-  bool list_rules = false, version = false, no_cache = false;
-  std::optional<int> jobs;
-};
-
-// "FILE ..." is for an option that takes every word behind it; one that may be repeated takes one each time.
-class HelpFormat : public CLI::Formatter {
- public:
-  std::string make_option_opts(const CLI::Option* option) const override {
-    std::string words = CLI::Formatter::make_option_opts(option);
-    const std::size_t dots = words.rfind(" ...");
-    const bool one = !option->get_positional() && !option->get_allow_extra_args();
-    return one && dots != std::string::npos ? words.erase(dots, 4) : words;
-  }
-};
-
-void declare(CLI::App& app, Options& options, Written& written) {
-  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::Throw);
-  const auto list = [](CLI::Option* option) {
-    return option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->delimiter(',')
-        ->allow_extra_args(false);
-  };
-  app.add_option(
-         "SOURCE", options.sources,
-         "Files to check; a folder: its sources, and its headers through files that include them; none: "
-         "every user source of the compile database")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
-  list(app.add_option("--precision", written.precision,
-                      "Precision settings to check under (see --help end); may be repeated"))
-      ->type_name("LIST");
-  app.add_option(
-         "--torch", written.torch,
-         "PyTorch version whose rules hold, or A..B: also report what differs between these; default: "
-         "that of the headers")
-      ->type_name("VERSION[..VERSION]");
-  app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
-  list(app.add_option("--contracts", written.contracts,
-                      "More contracts of attention calls, as JSON; may be repeated"))
-      ->type_name("FILE");
-  app.add_option("--config", written.config, "Configuration to use instead of the nearest .dtype-lint.json")
-      ->type_name("FILE");
-  list(app.add_option("--exclude", written.exclude, "Leave these files and folders out; may be repeated"))
-      ->type_name("GLOB");
-  app.add_option("--stdin-filename", written.stdin_file,
-                 "The source comes from standard input and is this file")
-      ->type_name("FILE");
-  app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
-  list(
-      app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out; may be repeated"))
-      ->type_name("SPEC");
-  app.add_flag("--strict", options.strict, "Report possible findings too");
-  app.add_option("--fail-on", written.fail_on,
-                 "Lowest level that makes the exit status 1: error, warning, never")
-      ->type_name("LEVEL");
-  list(app.add_option("--format", written.formats,
-                      format_names() + ", into FILE or to standard output; may be repeated"))
-      ->type_name("FORMAT[=FILE]");
-  app.add_flag("--fix", options.fix, "Apply the fixes that are offered, then report what is left");
-  app.add_option("--export-fixes", options.export_fixes,
-                 "Write findings and fixes to FILE, as clang-apply-replacements reads them")
-      ->type_name("FILE");
-  app.add_option("--baseline", options.baseline, "Known findings: only new ones count, fixed ones are named")
-      ->type_name("FILE");
-  app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
-      ->type_name("FILE");
-  app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
-      ->type_name("N");
-  app.add_option("--cache", written.cache,
-                 "Folder of the cache; default: dtype-lint in the user's cache folder")
-      ->type_name("DIR");
-  app.add_flag("--no-cache", written.no_cache, "Read every file anew and keep nothing");
-  app.add_option("--emit-summary", options.emit_summary,
-                 "Write what SOURCE says to FILE, for --link, instead of a report")
-      ->type_name("FILE");
-  app.add_option("--depfile", options.depfile,
-                 "With --emit-summary: also write what the summary rests on, as make and ninja read it")
-      ->type_name("FILE");
-  app.add_option("--link", options.link, "Report on these summaries as one program, instead of on sources")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->type_name("FILE");
-  app.add_option("--extra-arg", options.extra_arguments, "One more compiler flag; may be repeated")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false)
-      ->type_name("ARG");
-  app.add_option("--explain", written.explain,
-                 "Print what a rule says, or what an operator of PyTorch does to "
-                 "dtypes, with --torch A..B what changed between these releases")
-      ->type_name("RULE|OPERATOR");
-  app.add_flag("--list-rules", written.list_rules, "Print all rules");
-  app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
-  app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
-  app.add_flag("--quiet,-q", options.quiet,
-               "Only findings, and files that could not be read: no summary, no progress");
-  app.add_flag("--version", written.version, "Print versions");
-}
 
 // CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
 // option.
@@ -158,41 +46,6 @@ std::vector<std::string> without_flags(int argc, char** argv, Options& options) 
     }
   }
   return words;
-}
-
-std::string nearest_operator(const std::string& name) {
-  std::vector<std::string> known;
-  for (const Operator& each : all_operators()) known.push_back(each.name);
-  return nearest_name(name, known);
-}
-
-int explain(const std::string& id, const std::string& torch) {
-  const Rule* rule = find_rule(id);
-  const Operator* op = rule ? nullptr : find_operator(id);
-  if (op) {
-    const std::vector<std::string> releases =
-        torch.empty() ? std::vector<std::string>(kTorchReleases.begin(), kTorchReleases.end())
-                      : read_torch_versions(torch);
-    std::cout << explain_operator(*op, releases.front(), releases.back());
-    return 0;
-  }
-  if (!rule) {
-    std::string near = nearest_rule(id);
-    if (near.empty()) near = nearest_operator(id);
-    throw UsageError(fmt::format(
-        "--explain: no rule or operator '{}'{}; --list-rules prints them all, and an operator goes by "
-        "PyTorch's name, such as 'mul'",
-        id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
-  }
-  std::cout << rule->text << (rule->text.ends_with('\n') ? "" : "\n");
-  return 0;
-}
-
-int list_rules() {
-  std::size_t width = 0;
-  for (const Rule& rule : catalog()) width = std::max(width, rule.id.size());
-  for (const Rule& rule : catalog()) std::cout << fmt::format("{:<{}}  {}\n", rule.id, width, rule.summary);
-  return 0;
 }
 
 void check_cache(const Written& written, Options& options) {
@@ -337,14 +190,6 @@ void check(const CLI::App& app, Written& written, Options& options) {
   }
 }
 
-std::string settings_footer() {
-  std::string names;
-  for (const flow::PrecisionSetting& each : flow::precision_settings()) {
-    names += fmt::format("{}{}{}", names.empty() ? "" : ", ", each.name, each.by_default ? " *" : "");
-  }
-  return fmt::format("Precision settings (* by default): {}\n\n{}", names, kExamples);
-}
-
 }  // namespace
 
 CommandLine read_command_line(int argc, char** argv) {
@@ -354,8 +199,6 @@ CommandLine read_command_line(int argc, char** argv) {
   CLI::App app("Reports where a value is silently promoted on its way into an attention or rotary call.",
                "dtype-lint");
   declare(app, options, written);
-  app.formatter(std::make_shared<HelpFormat>());
-  app.footer(settings_footer());
   std::vector<std::string> words = without_flags(argc, argv, options);
   std::reverse(words.begin(), words.end());
   try {

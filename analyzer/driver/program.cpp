@@ -64,7 +64,7 @@ bool older(const std::string& a, const std::string& b) {
 }  // namespace
 
 ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
-                              const flow::SourceText& text) {
+                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
   ProgramResult result;
   flow::AnalysisOptions analysis;
   analysis.settings = options.settings;
@@ -84,7 +84,7 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   flow::Module module = flow::link(std::move(modules));
   flow::AnalysisResult analysed = flow::analyse(module, analysis);
   result.findings = std::move(analysed.findings);
-  if (text) result.without_fix = flow::offer_fixes(module, analysis, text, result.findings);
+  if (text) result.without_fix = flow::offer_fixes(module, analysis, text, result.findings, refused);
   for (const flow::NotLowered& each : analysed.not_analysed) {
     result.not_analysed.push_back(
         {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});

@@ -19,8 +19,9 @@ struct ProgramResult {
 };
 
 // What went wrong with single files stands first, in their order.
-// With the text of the sources, fixes are looked for as well.
+// With the text of the sources, fixes are looked for as well: others than those that were refused.
 ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
-                              const flow::SourceText& text = {});
+                              const flow::SourceText& text = {},
+                              const std::vector<std::vector<Edit>>& refused = {});
 
 }  // namespace dtype_guard::driver

@@ -35,7 +35,7 @@ FileSummary read_source(const CompileCommand& command, const Options& options, c
   lowering.files = sources.texts;
   // What stands in no file has no time to be recognised by.
   const bool cached = !options.cache.empty() && sources.texts.empty();
-  lowering.record_dependencies = cached || !options.depfile.empty();
+  lowering.record_dependencies = cached || !options.depfile.empty() || !sources.carried.empty();
   std::string key;
   if (cached) {
     key = key_of(command, lowering, cache);

@@ -104,7 +104,7 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
     const auto given = scope.texts.find(file);
     return given == scope.texts.end() ? disk.text(file) : &given->second;
   };
-  ProgramResult result = analyse_program(std::move(summaries), options, text);
+  ProgramResult result = analyse_program(std::move(summaries), options, text, scope.refused);
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());

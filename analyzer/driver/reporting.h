@@ -16,9 +16,10 @@ struct ReportScope {
   std::vector<std::string> headers;  // asked for, and read through other files
   std::set<std::string> carriers;    // files that were read for the sake of headers alone
   std::map<std::string, std::string>
-      texts;                         // of files that are not on disk as they were read, by report name
-  std::vector<NotAnalysed> missing;  // sources of which nothing could be read
-  bool on_trial = false;             // of an edited text that nobody sees: without notes
+      texts;                               // of files that are not on disk as they were read, by report name
+  std::vector<NotAnalysed> missing;        // sources of which nothing could be read
+  std::vector<std::vector<Edit>> refused;  // fixes that did not stand the test on the text
+  bool on_trial = false;                   // of an edited text that nobody sees: without notes
 };
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,

@@ -13,11 +13,11 @@
 #include <map>
 #include <sstream>
 
+#include "analyzer/driver/carried_headers.h"
 #include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/program.h"
-#include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
 #include "analyzer/flow/text.h"
 #include "rules/files/atomic_file.h"
@@ -130,9 +130,9 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
 
 }  // namespace
 
-int run(const Options& options, const SourceList& sources) {
+int run(const Options& options, SourceList sources) {
   Cache cache(options.cache, options.rules_hash);
-  std::vector<FileSummary> summaries = read_sources(options, sources, cache);
+  std::vector<FileSummary> summaries = read_with_headers(options, sources, cache);
   cache.prune();
   for (const std::string& each : cache.notes()) std::cerr << "dtype-lint: note: " << each << '\n';
   int status = 0;

@@ -7,7 +7,7 @@
 namespace dtype_guard::driver {
 
 // Writes what the options ask for; the exit status of dtype-lint.
-int run(const Options& options, const SourceList& sources);
+int run(const Options& options, SourceList sources);
 // The same for the summaries that --link names.
 int run_linked(const Options& options);
 

@@ -12,6 +12,13 @@
 
 namespace dtype_guard::driver {
 
+// A header that was asked for, and what may include it, the nearest first.
+struct CarriedHeader {
+  std::string file;    // absolute
+  bool named = false;  // by itself, not with all of a folder
+  std::vector<clang_front_end::CompileCommand> users;
+};
+
 struct SourceList {
   std::vector<clang_front_end::CompileCommand> commands;  // in order of file name
   clang_front_end::UserCode user_code;
@@ -19,6 +26,7 @@ struct SourceList {
   // their sake alone.
   std::vector<std::string> headers;
   std::set<std::string> carriers;
+  std::vector<CarriedHeader> carried;        // the same headers, until it is known who includes them
   std::vector<NotAnalysed> missing;          // named beside others, and without a command
   std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };

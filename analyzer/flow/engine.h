@@ -293,6 +293,8 @@ class Engine {
   // sinks.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
   bool is_contradicted(const State& state) const;
+  const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
+                                          const Instruction& instruction);
   SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                        const State& state);
   void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
@@ -331,6 +333,7 @@ class Engine {
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;
   static constexpr int kProductMark = 1;
   Records records_;
+  std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   Records other_products_;           // attention only if they are found to have begun it
   std::vector<Value> inputs_;        // of the root, as the setting made them, or as a check said since
   SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product

@@ -100,6 +100,17 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
   return out;
 }
 
+// On the trial of an edit nobody reads messages.
+bool FindingCollector::comes_back(const Defect& defect, const Finding& finding) {
+  if (!defect.origin || options_.refusals) return false;
+  const auto [known, fresh] = comes_back_.try_emplace(defect.origin->instruction);
+  if (fresh) {
+    const Function& function = module_.functions[defect.origin->function];
+    known->second = rounds_.comes_back(function, *defect.origin->instruction, finding);
+  }
+  return known->second;
+}
+
 std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, bool has_path) const {
   std::vector<FindingOperand> out;
   for (const SinkOperand& each : defect.record->operands) {
@@ -147,13 +158,13 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   // A call that is only slow still gives the right result.
   finding.level =
       defect.definite && finding.rule != "silent-attention-fallback" ? Level::kError : Level::kWarning;
-  finding.message = message(rule->rule, defect);
   finding.observed = {"static"};
   finding.runtime = "unknown";
   finding.location = location(decisive.range, place ? place->function : promoter);
   finding.api = defect.record->api->name;
   finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
   finding.path = path(defect, engine);
+  finding.message = message(rule->rule, defect, comes_back(defect, finding));
   finding.operands = operands(defect, finding.path.size() > 1);
   finding.precision = {setting};
   finding.torch = {torch_version};

@@ -2,9 +2,11 @@
 // contexts and precision settings say about the same instruction.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
+#include "analyzer/flow/fixes/round_flow.h"
 #include "analyzer/flow/queries/query.h"
 #include "rules/finding/finding.h"
 
@@ -13,7 +15,7 @@ namespace dtype_guard::flow {
 class FindingCollector {
  public:
   FindingCollector(const Module& module, const AnalysisOptions& options)
-      : module_(module), options_(options) {}
+      : module_(module), options_(options), rounds_(module) {}
   void add(const Defect& defect, const Engine& engine, const std::string& setting,
            const std::string& torch_version);
   Sink sink(const SinkRecord& record, const std::string& role) const;
@@ -27,6 +29,7 @@ class FindingCollector {
     SourceLocation promoting;  // which may be elsewhere than the place to edit
   };
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
+  bool comes_back(const Defect& defect, const Finding& finding);
   std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
   std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
   void merge(Entry entry);
@@ -36,6 +39,8 @@ class FindingCollector {
   const Module& module_;
   const AnalysisOptions& options_;
   std::vector<Entry> entries_;
+  RoundFlow rounds_;
+  std::map<const Instruction*, bool> comes_back_;
 };
 
 }  // namespace dtype_guard::flow

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -76,6 +77,9 @@ class FunctionIndex {
                                        std::size_t parameters, std::uint32_t unit) const;
   // Those that source file `unit` sees; else those of the one class of that name that other files have.
   std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
+  // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
+  using KnownUses = std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::uint8_t>;
+  KnownUses& known_uses() const { return known_uses_; }
 
  private:
   const Module* module_;
@@ -90,6 +94,7 @@ class FunctionIndex {
   // By field: the classes whose methods write it to their own object; "" where the object is another.
   mutable std::map<std::string, std::set<std::string>, std::less<>> writers_;
   mutable bool writers_are_noted_ = false;
+  mutable KnownUses known_uses_;
 };
 
 }  // namespace dtype_guard::flow

@@ -74,7 +74,12 @@ std::vector<std::string> like_others(const Defect& defect) {
   return roles;
 }
 
-std::string cure(const Defect& defect) {
+// A cast behind it would round in each round, and the call may be the only one to want it narrow.
+constexpr const char* kComesBack =
+    "; it comes back as such in the next round: cast only what the call gets, or keep one dtype across "
+    "rounds";
+
+std::string cure(const Defect& defect, bool comes_back) {
   const Origin* origin = defect.origin;
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
   // What the call never took would not do either.
@@ -85,6 +90,7 @@ std::string cure(const Defect& defect) {
   if (origin->instruction->op == Op::kCast &&
       (promoted || (origin->op == kConversion && origin->widens_half())))
     return fmt::format("; round back to '{}' where it is stored", name(origin->before));
+  if (promoted && comes_back) return kComesBack;
   if (promoted) {
     // A dtype by name would be right in one precision setting and wrong in the next.
     if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
@@ -100,7 +106,7 @@ std::string cure(const Defect& defect) {
     return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
   }
   if (origin->kind == Origin::Kind::kSource) return "; give it that dtype where it is made";
-  return "; cast it back before the call";
+  return comes_back ? kComesBack : "; cast it back before the call";
 }
 
 // What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.
@@ -144,7 +150,7 @@ std::vector<std::string> dtypes_of(const SinkOperand& operand) {
   return out;
 }
 
-std::string message(std::string_view rule, const Defect& defect) {
+std::string message(std::string_view rule, const Defect& defect, bool comes_back) {
   std::string special = by_rule(rule, defect);
   if (!special.empty()) return special;
   std::string test;
@@ -158,7 +164,8 @@ std::string message(std::string_view rule, const Defect& defect) {
   for (const Dtype each : defect.either) dtypes.emplace_back(name(each));
   if (dtypes.empty()) dtypes.emplace_back(name(defect.alternative.dtype));
   return fmt::format("'{}' of '{}' is {}{}{}{}{}", defect.arrived->role, defect.record->api->name,
-                     quoted_list(dtypes, "or"), came_about(defect), test, wanted(defect), cure(defect));
+                     quoted_list(dtypes, "or"), came_about(defect), test, wanted(defect),
+                     cure(defect, comes_back));
 }
 
 }  // namespace dtype_guard::flow

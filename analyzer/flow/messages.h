@@ -11,7 +11,8 @@
 
 namespace dtype_guard::flow {
 
-std::string message(std::string_view rule, const Defect& defect);
+// `comes_back`: what widened it is given what it gave, in the next round of a loop or by another call.
+std::string message(std::string_view rule, const Defect& defect, bool comes_back = false);
 
 // In the order of the dtype table.
 std::vector<std::string> names_of(DtypeSet set);

@@ -3,6 +3,9 @@
 
 #include "analyzer/flow/contractions.h"
 #include "analyzer/flow/engine.h"
+#include "analyzer/flow/watched_body.h"
+#include "rules/contracts/own_contracts.h"
+#include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -16,6 +19,16 @@ std::vector<Alternative> arriving(std::vector<Alternative> all, SymbolSetId cond
     return symbols.relation(each.symbols, conditions) != SymbolSets::Relation::kContradict;
   });
   return out.empty() ? all : out;
+}
+
+// By the role that the argument is given for, else by its position.
+const Operand* operand_of(const Api& api, const Instruction& sink, std::size_t position) {
+  const std::string& role = sink.args[position].name;
+  if (!role.empty()) return api.find(role);
+  const auto at = std::find_if(api.operands.begin(), api.operands.end(), [&](const Operand& each) {
+    return each.argument == static_cast<int>(position);
+  });
+  return at == api.operands.end() ? nullptr : &*at;
 }
 }  // namespace
 
@@ -118,19 +131,38 @@ Value Engine::marked_product(const Activation& activation, const Instruction& in
   return Value(std::move(marked));
 }
 
+// Those of which the contract has the word. Where the body is followed as well, in the call behind this
+// instruction, a shipped contract speaks of what that leaves open; a project's own holds as it is written.
+const std::set<std::string>& Engine::open_roles(const Api& api, const Activation& activation,
+                                                const Instruction& instruction) {
+  const auto [known, fresh] = open_roles_.try_emplace(&instruction);
+  if (!fresh) return known->second;
+  const Instruction* body = body_behind(activation.code.blocks[activation.block], instruction);
+  const bool holds = !body || !is_shipped(api);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Operand* operand = operand_of(api, instruction, i);
+    if (!operand) continue;
+    const Use use = holds ? Use::kHandedOn
+                          : use_of_operand(index_, *body, i + object_arguments(instruction, *body),
+                                           api.accepted(operand->role));
+    if (use == Use::kHandedOn) known->second.insert(operand->role);
+    if (use == Use::kOwn && !operand->optional && role_kind(operand->role) != RoleKind::kIndex) {
+      known->second.clear();
+      break;
+    }
+  }
+  return known->second;
+}
+
 Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
   const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
   if (!api) return unknown_call(activation, instruction, state);
+  const std::set<std::string>& open = open_roles(*api, activation, instruction);
+  if (open.empty() && !instruction.result) return {};
   SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    std::string role = instruction.args[i].name;
-    if (role.empty()) {
-      const auto at = std::find_if(api->operands.begin(), api->operands.end(),
-                                   [&](const Operand& each) { return each.argument == static_cast<int>(i); });
-      if (at == api->operands.end()) continue;
-      role = at->role;
-    }
-    if (!api->find(role)) continue;
+    const Operand* operand = operand_of(*api, instruction, i);
+    if (!operand || !open.contains(operand->role)) continue;
     Alternatives alternatives =
         arriving(tensors(state, argument(state, instruction, i)), record.conditions, symbols_);
     for (Alternative& each : alternatives) {
@@ -138,7 +170,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
       if (is_null) each = Alternative::of(Kind::kNone);
       if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
     }
-    record.operands.push_back({std::move(role), std::move(alternatives)});
+    record.operands.push_back({operand->role, std::move(alternatives)});
   }
 
   const Value result = sink_result(record, instruction, state);

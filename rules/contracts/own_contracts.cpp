@@ -85,13 +85,6 @@ class Newcomer {
     return std::any_of(set.apis.begin(), set.apis.end(), [&](const Api& each) { return each.name == name; });
   }
 
-  static bool is_shipped(const Api& api) {
-    const auto& shipped = builtin_contracts().apis;
-    return std::any_of(shipped.begin(), shipped.end(), [&](const Api& each) {
-      return each.name == api.name && each.library == api.library && each.source == api.source;
-    });
-  }
-
   const Api* api_of(const std::string& name) const {
     for (const Api& api : known_.apis) {
       if (api.is_spelt(name) && !is_replaced(api)) return &api;
@@ -109,6 +102,13 @@ class Newcomer {
 };
 
 }  // namespace
+
+bool is_shipped(const Api& api) {
+  const auto& shipped = builtin_contracts().apis;
+  return std::any_of(shipped.begin(), shipped.end(), [&](const Api& each) {
+    return each.name == api.name && each.library == api.library && each.source == api.source;
+  });
+}
 
 std::string add_contracts(ContractSet& into, const std::filesystem::path& file) {
   const std::string name = file.string();

@@ -14,4 +14,7 @@ namespace dtype_guard {
 // The text of the file, which a pipe gives only once.
 std::string add_contracts(ContractSet& into, const std::filesystem::path& file);
 
+// Whether it is one of those that this build ships, and no project's own.
+bool is_shipped(const Api& api);
+
 }  // namespace dtype_guard

@@ -39,6 +39,7 @@ constexpr std::pair<std::string_view, std::string_view> kMeant[] = {{"query", "q
                                                                     {"hidden_states", "x"},
                                                                     {"rotary_cos", "cos"},
                                                                     {"rotary_sin", "sin"},
+                                                                    {"cos_sin_cache", "cos_sin"},
                                                                     {"grad_query", "dq"},
                                                                     {"grad_key", "dk"},
                                                                     {"grad_value", "dv"}};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/flow/watched_body.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -134,8 +136,18 @@ bool cast_argument(Function& function, const Position& where, const CastEdit& ed
   if (call.written == Written::kMacro || edit.position >= call.args.size()) return false;
   const std::vector<Instruction> cast =
       cast_like(like, call.args[edit.position].value, last_value(function) + 1, call.range);
-  function.blocks[where.block].instructions[where.index].args[edit.position].value = cast.back().result;
-  insert(function, where, cast);
+  auto& instructions = function.blocks[where.block].instructions;
+  instructions[where.index].args[edit.position].value = cast.back().result;
+  // What watches the call gets what the call gets.
+  const bool watched =
+      where.index > 0 &&
+      body_behind(function.blocks[where.block], instructions[where.index - 1]) == &instructions[where.index];
+  if (watched) {
+    Instruction& sink = instructions[where.index - 1];
+    const std::size_t before = object_arguments(sink, call);
+    if (edit.position >= before) sink.args[edit.position - before].value = cast.back().result;
+  }
+  insert(function, {where.block, where.index - (watched ? 1 : 0)}, cast);
   return true;
 }
 

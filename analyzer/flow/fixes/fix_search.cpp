@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "analyzer/flow/fixes/candidates.h"
 #include "analyzer/flow/fixes/fix_trial.h"
@@ -82,6 +83,19 @@ class Writer {
   const SourceText& text_;
 };
 
+bool is_refused(const std::vector<Edit>& edits, const std::vector<std::vector<Edit>>& refused) {
+  const auto same = [](const Edit& a, const Edit& b) {
+    const auto key = [](const Edit& each) {
+      const SourceLocation& at = each.range;
+      return std::tie(at.file, at.line, at.column, at.end_line, at.end_column, each.replacement);
+    };
+    return key(a) == key(b);
+  };
+  return std::any_of(refused.begin(), refused.end(), [&](const std::vector<Edit>& each) {
+    return std::equal(each.begin(), each.end(), edits.begin(), edits.end(), same);
+  });
+}
+
 bool is_worth_a_try(const Finding& finding) {
   return finding.level != Level::kNote && !finding.location.file.empty() &&
          !finding.location.file.starts_with('/');
@@ -90,7 +104,8 @@ bool is_worth_a_try(const Finding& finding) {
 }  // namespace
 
 std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
-                                          const SourceText& text, std::vector<Finding>& findings) {
+                                          const SourceText& text, std::vector<Finding>& findings,
+                                          const std::vector<std::vector<Edit>>& refused) {
   std::vector<UnfinishedSearch> out;
   if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return out;
   FixTrial trial(module, options);
@@ -106,7 +121,7 @@ std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions&
         break;
       }
       std::vector<Edit> edits = Writer(module, text).edits(each.edits);
-      if (edits.empty()) continue;
+      if (edits.empty() || is_refused(edits, refused)) continue;
       if (trial.cures(each.edits)) {
         finding.fixes = {{std::move(each.title), true, std::move(edits)}};
         break;

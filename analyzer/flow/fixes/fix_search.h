@@ -17,9 +17,10 @@ struct UnfinishedSearch {
   std::string limit;  // "more than 16 edits would have to be tried"
 };
 
-// Fills Finding::fixes of those for which an edit was found that cures them. `module` is changed on the way
-// and changed back.
+// Fills Finding::fixes of those for which an edit was found that cures them: the first that is not `refused`,
+// by one who tried it on the text. `module` is changed on the way and changed back.
 std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
-                                          const SourceText& text, std::vector<Finding>& findings);
+                                          const SourceText& text, std::vector<Finding>& findings,
+                                          const std::vector<std::vector<Edit>>& refused = {});
 
 }  // namespace dtype_guard::flow

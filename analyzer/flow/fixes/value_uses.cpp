@@ -46,6 +46,8 @@ class Search {
     if (each.op == Op::kStore) {
       stored_.push_back(each.place);
       uses_.others += each.place.base == 0 ? 0 : 1;
+    } else if (each.op == Op::kSink && !each.result) {
+      return;  // watches the call that follows it, which is the use
     } else if ((each.op == Op::kCall && each.name == callee_) || each.op == Op::kSink) {
       ++uses_.calls;
     } else if (!tells_shape(each)) {

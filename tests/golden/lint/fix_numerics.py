@@ -16,6 +16,9 @@ MODULE = ("namespace F = torch::nn::functional;\nstruct Attention : torch::nn::M
 MINE = "namespace my { void attention(REF q, const at::Tensor& k, const at::Tensor& v); }\n"
 
 
+ROUNDS = "it comes back as such in the next round: cast only what the call gets, or keep one dtype across rounds"
+
+
 class FixNumerics(project.Case):
     def offered(self, text, *more):
         """The fixes of the one finding, each as (title, what its edits write by the text before them)."""
@@ -66,6 +69,24 @@ class FixNumerics(project.Case):
             with self.subTest(loop):
                 self.assertEqual(self.written(HEAD + f"  {loop}\n  return attend(q, k, k);\n}}\n" + USE),
                                  ["return attend(q.to(k.scalar_type()), k, k);"])
+                self.assertIn(ROUNDS, self.message)
+
+    def test_a_message_does_not_suggest_what_only_the_first_round_could_do_with(self):
+        own = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "my_attention", "kind": "attention", "spellings": ["my::attention"], "operands": [
+                {"role": "q", "argument": 0, "accepts": ["half"]}]}]}
+        self.write(own__json=json.dumps(own))
+        declared = "namespace my { void attention(const at::Tensor& q); }\n"
+        for body, cure in (("q = q.to(at::kFloat); my::attention(q);", ROUNDS), ("q = q * w; my::attention(q);", ROUNDS),
+                           ("at::Tensor s = q.to(at::kFloat); my::attention(s); q = s + w;", ROUNDS),
+                           ("at::Tensor s = q * w; my::attention(s);", "cast back after it, e.g. '.to(q.scalar_type())'"),
+                           ("at::Tensor s = q.to(at::kFloat); my::attention(s);", "cast it back before the call"),
+                           ("q = q.to(at::kHalf); q = q.to(at::kFloat); my::attention(q);", "cast it back before the call")):
+            with self.subTest(body):
+                text = declared + HEAD + f"  for (int i = 0; i < 3; ++i) {{ {body} }}\n  return q;\n}}\n" + USE
+                fixed = self.written(text, "--contracts", "own.json")
+                self.assertTrue(self.message.endswith(cure), self.message)
+                self.assertEqual(bool(fixed), cure.startswith("cast back"), "the message says what could be done")
 
     def test_likewise_where_a_function_is_called_again_with_what_it_gave(self):
         plus = "static at::Tensor plus(const at::Tensor& a, const at::Tensor& b) { return a + b; }\n"

@@ -70,6 +70,35 @@ class Fixes(project.Case):
         more = text.replace("return attend(wide, k, k);", "return attend(wide, k, k) + wide;")
         self.assertIn("  return attend(wide.to(k.scalar_type()), k, k) + wide;\n", self.fixed(more))
 
+    def test_the_next_edit_where_one_does_not_stand_the_test(self):
+        # What `h` was is known to the IR, and the name is gone where the cast would stand.
+        inner = "  at::Tensor q;\n  {\n    at::Tensor h = x.view({2, 2});\n    q = h * w;\n  }\n  q = q + w;\n"
+        text = "at::Tensor scores(const at::Tensor& x, const at::Tensor& k, const at::Tensor& w) {\n" + inner
+        wanted = text.replace("q + w;", "(q + w).to(x.scalar_type());")
+        end = "  return attend(q, k, k);\n}\n"
+        self.assertEqual(self.fixed(text + end), wanted + end)
+        other = ("at::Tensor more(at::Tensor q, const at::Tensor& k, const at::Tensor& w) {\n  q = q * w;\n  return attend(q, k, k);\n}\n")
+        use = USE.replace("}\n", "  more(torch::ones({2, 2}, at::kHalf), torch::ones({2, 2}, at::kHalf), torch::ones({2, 2}, at::kFloat));\n}\n")
+        both = self.fixed(text + end + other, use)
+        self.assertEqual(both, wanted + end + other.replace("q * w;", "(q * w).to(q.scalar_type());"))
+        self.write(a__cpp=text + end + USE)
+        run = self.lint("-p", "build", "--export-fixes", "fixes.yaml")
+        self.assertIn("x.scalar_type()", (self.folder / "fixes.yaml").read_text())
+        self.assertEqual(run.stderr, "", "what was fixed in another way is not worth a word")
+
+    def test_some_edits_are_tried_on_the_text_and_not_all(self):
+        names = "abcd"
+        inner = "".join(f"    at::Tensor {n} = x().view({{2, 2}});\n" for n in names)
+        text = ("at::Tensor x() { return torch::ones({2, 2}, at::kHalf); }\nint main() {\n  at::Tensor q;\n  const at::Tensor w = "
+                "torch::ones({2, 2}, at::kFloat);\n  {\n" + inner + "    q = torch::cat({" + ", ".join(names) +
+                ", w});\n  }\n  q = q + w;\n  attend(q, x(), x());\n}\n")
+        self.write(a__cpp=text)
+        self.compiled("a.cpp")
+        run = self.lint("-p", "build", "--fix")
+        self.assertEqual(run.returncode, 1, run.stdout)
+        self.assertIn("not fixed: the edited text does not compile: a.cpp:12: use of undeclared identifier 'a'", run.stderr)
+        self.assertEqual((self.folder / "a.cpp").read_text(), text)
+
     def test_crlf_utf8_and_the_missing_last_newline_stay(self):
         text = ("// Größe: ∑ über alle Köpfe\n" + WIDE + USE).replace("\n", "\r\n").removesuffix("\r\n")
         path = self.folder / "a.cpp"

@@ -60,6 +60,28 @@ class OwnContracts(unittest.TestCase):
         other = FIVE_LINES.replace("my::attention", "my::another")
         self.assertEqual(self.found(CALL.replace("DTYPE", "kFloat"), other), [])
 
+    def test_a_body_in_the_file_does_not_hide_what_the_project_states(self):
+        code = """void launch(void*, void*, void*);
+at::Tensor scaled(const at::Tensor& x) { return x * torch::ones({64}); }
+namespace my {
+at::Tensor attention(const at::Tensor& a, const at::Tensor& b, const at::Tensor& c) {
+  BODY
+}
+at::Tensor attention(const at::Tensor& x, int heads) { return x; }
+}
+at::Tensor bad(const at::Tensor& x) { at::Tensor h = x.to(at::kHalf); return my::attention(h * torch::ones({64}), h, h); }
+at::Tensor good(const at::Tensor& x) { return my::attention(x.to(at::kHalf) * torch::ones({64}), 8); }
+"""
+        for body in ("launch(a.data_ptr(), b.data_ptr(), c.data_ptr()); return a;",
+                     "at::Tensor h = a.to(b.scalar_type()); launch(h.data_ptr(), b.data_ptr(), c.data_ptr()); return h;"):
+            with self.subTest(body):
+                self.assertEqual(self.found(code.replace("BODY", body), FIVE_LINES), [(9, "attention-implicit-promotion")])
+        method = """struct At { at::Tensor forward(at::Tensor q, at::Tensor k, at::Tensor v) { return q; } };
+at::Tensor f(At& a, const at::Tensor& x) { at::Tensor h = x.to(at::kHalf); return a.forward(h, h * torch::ones({64}), h); }
+"""
+        self.assertEqual(self.found(method, FIVE_LINES.replace("my::attention", "At::forward")),
+                         [(2, "attention-implicit-promotion")])
+
     def test_the_librarys_own_words_end_the_path(self):
         run = self.run_lint(CALL.replace("DTYPE", "kFloat"), FIVE_LINES)
         self.assertIn(b"""reaches 'k' of 'my_attention', which stops with "k is not like q" (float32)""", run.stdout)

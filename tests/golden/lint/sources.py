@@ -10,6 +10,7 @@ import project
 
 RULE = "rotary-dtype-mismatch"
 BAD = "void {0}(at::Tensor x) {{ rotary(x.to(at::kFloat), x, x); }}\n"
+INLINE = "inline " + BAD
 
 
 class Sources(project.Case):
@@ -71,6 +72,29 @@ class Sources(project.Case):
         self.assertEqual(self.found("inc/deep.h", "--", "-std=c++17", "-include", project.TORCH, "-include", "attention.h",
                                     status=1), [(RULE, "inc/deep.h", 1)])
 
+    def test_a_file_that_leaves_the_include_out_is_no_user_of_the_header(self):
+        self.write(h__h=INLINE.format("h"), off__h="#ifdef ON\n#include \"h.h\"\n#endif\n",
+                   a__cpp='#if 0\n#include "h.h"\n#endif\n' + BAD.format("a"), b__cpp='#include "off.h"\n' + BAD.format("b"))
+        for file in ("a.cpp", "b.cpp"):
+            self.compiled(file)
+        for _ in range(2):  # the second time from the cache
+            run = self.lint("-p", "build", "h.h")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            for word in ("h.h' is a header", "includes it the way it is compiled", "a.cpp, b.cpp", "after --"):
+                self.assertIn(word, run.stderr)
+        report = self.report("-p", "build", "a.cpp", "h.h", status=3)
+        self.assertEqual([(n["file"], n["reason"]) for n in report["not_analysed"]], [("h.h", "no-command")])
+        self.assertEqual([f["location"]["file"] for f in report["findings"]], ["a.cpp"])
+        self.compiled("b.cpp", flags="-DON")
+        for extra in ((), (), ("--no-cache",)):
+            report = self.report("-p", "build", "h.h", *extra, status=1)
+            self.assertEqual([f["location"]["file"] for f in report["findings"]], ["h.h"])
+            self.assertEqual(report["summary"]["files"], 1, "those that do not include it are of no account")
+        self.assertEqual(self.found("-p", "build", "a.cpp", "h.h", status=1), [(RULE, "a.cpp", 4), (RULE, "h.h", 1)])
+        self.write(inc_in_h__h=INLINE.format("deep"), inc_in_use__h='#if 0\n#include "h.h"\n#endif\n', c__cpp='#include "inc/use.h"\n')
+        self.compiled("c.cpp")
+        self.assertEqual(self.lint("-p", "build", "inc/*").returncode, 0, "a folder's header that nothing includes is none")
+
     def test_standard_input(self):
         self.write(src_in_a__cpp="int saved;\n", src_in_own__h="#define WIDE at::kFloat\n")
         self.compiled("src/a.cpp")
@@ -114,6 +138,24 @@ class Sources(project.Case):
         self.assertEqual(self.lint("-p", "build", "--precision", "mine").returncode, 0)
         self.assertEqual(self.lint("-p", "build", "--precision", "mind").returncode, 2)
         self.assertIn("mine", self.lint("-p", "build", "--precision", "mind").stderr)
+
+    def test_a_setting_has_no_name_that_another_has(self):
+        self.write(src_in_a__cpp="void a(at::Tensor x, at::Tensor t) { rotary(x, t, t); }\n")
+        self.compiled("src/a.cpp")
+        outer, inner = self.folder / ".dtype-lint.json", self.folder / "src" / ".dtype-lint.json"
+        for rows, other in (([{"name": "bf16", "inputs": "float32"}], "a built-in setting"),
+                            ([{"name": "mine"}, {"name": "mine", "inputs": "bfloat16"}], "a row before it")):
+            outer.write_text(json.dumps({"precision-settings": rows}))
+            run = self.lint("-p", "build")
+            self.assertEqual((run.returncode, run.stdout), (2, ""))
+            for word in (str(outer), "'precision-settings'", f"'{rows[0]['name']}'", other, "a name of its own"):
+                self.assertIn(word, run.stderr)
+        outer.write_text(json.dumps({"precision-settings": [{"name": "mine", "inputs": "float32"},
+                                                            {"name": "other", "inputs": "bfloat16"}]}))
+        inner.write_text(json.dumps({"inherit": True, "precision-settings": [{"name": "mine", "inputs": "bfloat16"}]}))
+        for name in ("mine", "other"):
+            run = self.lint("-p", "build", "--precision", name, "src/a.cpp")
+            self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
 
     def test_configuration_is_inherited_where_it_says_so(self):
         self.write(src_in_a__cpp=BAD.format("a"), src_in_skip_in_b__cpp=BAD.format("b"))

@@ -1,0 +1,23 @@
+// The options that there are, and what is said of them in --help. What was written is checked in options.cpp.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzer/driver/options.h"
+
+namespace dtype_guard::driver {
+
+// What CLI11 fills; strings until they are checked.
+struct Written {
+  std::vector<std::string> precision, rules, formats, contracts, exclude;
+  std::string torch, explain, fail_on = "warning", color = "auto", cache, config, stdin_file;
+  bool list_rules = false, version = false, no_cache = false;
+  std::optional<int> jobs;
+};
+
+void declare(CLI::App& app, Options& options, Written& written);
+
+}  // namespace dtype_guard::driver
