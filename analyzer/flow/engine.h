@@ -244,6 +244,11 @@ class Engine {
 
   // questions.cpp
   SymbolSetId asked(const Activation& activation, const Instruction& instruction, const State& state);
+  struct Question {
+    std::string name;
+    std::vector<Value> of;
+  };
+  Question question(const Instruction& instruction, const State& state) const;
   SymbolSetId asked_of(const Instruction& instruction, const State& state);
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                          const State& state);

@@ -57,20 +57,37 @@ std::string identity(const Value& value) {
 }
 }  // namespace
 
-// By its name and what it is asked of; none where one of these is not told from others.
+// A question's name and what it is asked of: `pointer` and `pointer != nullptr` are one.
+Engine::Question Engine::question(const Instruction& instruction, const State& state) const {
+  Question out;
+  if (instruction.op == Op::kLoad || instruction.op == Op::kCopy || instruction.op == Op::kParam) {
+    return {"there", {value(state, instruction.result)}};
+  }
+  if (instruction.op != Op::kOperator && instruction.op != Op::kCall) return out;
+  out.name = subject(instruction.name);
+  const bool compares = out.name == "eq" || out.name == "ne";
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value& each = argument(state, instruction, i);
+    const bool is_nothing = compares && each.single() && each.single()->kind == Kind::kNone;
+    if (!is_nothing) out.of.push_back(each);
+  }
+  if (compares && out.of.size() == 1) out.name = "there";
+  return out;
+}
+
+// None where something that it is asked of is not told from others.
 SymbolSetId Engine::asked_of(const Instruction& instruction, const State& state) {
-  const bool asks = instruction.op == Op::kOperator || instruction.op == Op::kCall;
-  if (!asks || instruction.name.empty() || instruction.args.empty()) return 0;
-  std::string question(subject(instruction.name));
+  const Question asked = question(instruction, state);
+  std::string key = asked.name;
   bool is_told_apart = false;
-  for (const Argument& each : instruction.args) {
-    const std::string of = identity(value(state, each.value));
+  for (const Value& each : asked.of) {
+    const std::string of = identity(each);
     if (of.empty()) return 0;
     is_told_apart = is_told_apart || of != kUndecided;
-    question += '|' + of;
+    key += '|' + of;
   }
-  if (!is_told_apart) return 0;
-  return symbol(0, &questions_, questions_.try_emplace(question, questions_.size() + 1).first->second);
+  if (asked.name.empty() || !is_told_apart) return 0;
+  return symbol(0, &questions_, questions_.try_emplace(key, questions_.size() + 1).first->second);
 }
 
 SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {

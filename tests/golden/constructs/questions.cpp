@@ -197,6 +197,13 @@ void ok_bits(const Tensor& x, int flags) {
   if ((flags & 2) != 0) q = narrow(q);
   attend(q, h, h);
 }
+void ok_pointer(const Tensor& x, const Tensor* table) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (table) q = q.to(at::kFloat) * *table;
+  if (table != nullptr) q = narrow(q);
+  attend(q, h, h);
+}
 void ok_text(const Tensor& x, const char* mode) {
   const Tensor h = narrow(x);
   Tensor q = h;
