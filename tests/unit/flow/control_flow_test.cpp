@@ -54,6 +54,61 @@ TEST_CASE("promotion and call under opposite conditions never meet") {
   CHECK(findings(two_branches("%3", "%5"), kBf16).empty());
 }
 
+TEST_CASE("what a flag excludes is not even possible") {
+  LintOptions strict = kBf16;
+  strict.strict = true;
+  CHECK(findings(two_branches("%3", "%5"), strict).empty());
+  CHECK(findings(two_branches("%3", "%3"), strict).size() == 1);
+
+  // q = flag ? wide : q; q = flag ? half : q, and a product of what came under one flag.
+  const auto twice = [](const std::string& made, const std::string& second) {
+    return R"IR(
+function f
+  parameter q: tensor
+  parameter k: tensor
+  parameter flag: number "bool"
+  variables a, b
+b0:
+  %1 = param 0 ; "q"
+  %2 = param 1
+  %3 = param 2
+  %4 = const 8
+  %5 = pack(%4)
+  %6 = const bfloat16
+  store a, %1
+  store b, %2
+  branch %3 ? b1 : b2
+b1:
+  %10 = op ones(%5)
+  %11 = op mul(%1, %10) ; 10:3-10:9 "q * w"
+  store a, %11
+  store b, %11
+  jump b2
+b2:
+  %12 = load a
+  %13 = load b
+  )IR" + made +
+           R"IR(
+  branch %3 ? b3 : b4
+b3:
+  %20 = op to(self=%14, dtype=%6)
+  store a, %20
+  jump b4
+b4:
+  )IR" + second +
+           R"IR(
+  %21 = load a
+  %22 = sink flash(q=%21, k=%2, v=%2) ; 20:3-20:20
+  return
+)IR";
+  };
+  const std::string keep = "%14 = copy %12\n  store a, %14",
+                    product = "%14 = op mul(%12, %13)\n  store a, %14";
+  CHECK(findings(twice(keep, ""), strict).empty());
+  CHECK(findings(twice(product, ""), strict).empty());
+  CHECK(findings(twice(product, "store a, %14"), strict).size() == 1);
+}
+
 TEST_CASE("a dtype that a branch excludes does not reach the call") {
   const std::string guarded = R"IR(
 function f
