@@ -103,9 +103,12 @@ void ok_alternating(const Tensor& x, bool up, int layers) {
 // Whichever it is, it is half.
 void bad_half_either_way(const Tensor& x) {
   const Tensor h = narrow(x), t = at::rand({8});
-  Tensor q = h;
-  if (x.size(0) > 1) q = narrow(q * t);
-  if (x.size(0) > 2) q = narrow(q + t);
+  Tensor q = h.add(1);
+  if (x.size(0) > 1) q = (q * t).to(at::kHalf);
+  q = q.add(2);
+  if (x.size(0) > 2) q = (q * t).to(at::kHalf);
+  q = q.add(3);
+  if (x.size(0) > 3) q = (q * t).to(at::kHalf);
   q = q * t;  // expect: attention-implicit-promotion
   attend(q, h, h);
 }
@@ -327,6 +330,7 @@ void bad_asked_in_between(const Tensor& x, bool up, int mode) {
 // A copy answers as the original does, until somebody may have changed either.
 struct Flags {
   bool up;
+  int level;
   void load();
 };
 static Tensor finish(const Tensor& x, Flags flags) { return flags.up ? narrow(x) : x; }
@@ -359,5 +363,13 @@ void bad_copied_flags(const Tensor& x, const Flags& flags) {
   Tensor q = h;
   if (own.up) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
   if (!flags.up) q = narrow(q);
+  attend(q, h, h);
+}
+// A number is true without being 1.
+void ok_level(const Tensor& x, const Flags& flags) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (flags.level == 1) q = wide(q);
+  if (flags.level != 2) q = narrow(q);
   attend(q, h, h);
 }
