@@ -115,7 +115,8 @@ class FunctionLowering {
   std::optional<std::int64_t> integer(const Expr* expr) const;
 
   // numbers (lower_numbers.cpp)
-  ValueId number(Dtype dtype);  // a number of that dtype about which nothing else is known
+  // A number of that dtype about which nothing else is known, but for what it was computed from.
+  ValueId number(Dtype dtype, Arguments from = {});
   ValueId dtype_constant(Dtype dtype);
   ValueId number_function(llvm::ArrayRef<const Expr*> arguments, Dtype result);
   ValueId number_as(ValueId source, Dtype from, Dtype to, bool implicit);

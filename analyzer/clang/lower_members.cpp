@@ -100,8 +100,8 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
                                                              const clang::CXXMethodDecl* method,
                                                              llvm::ArrayRef<const Expr*> arguments) {
   if (name == "set_data" && arguments.size() == 1) {  // of the variable too, where nothing shares the tensor
-    const ValueId dtype = builder_.value(Op::kDtypeOf, value(arguments[0]));
-    builder_.effect(Op::kRetype, "", {{"", address_of(object)}, {"", dtype}});
+    const ValueId data = value(arguments[0]);
+    builder_.effect(Op::kRetype, "", {{"", address_of(object)}, {"", data}});
     return ValueId{0};
   }
   const ValueId self = value(object);

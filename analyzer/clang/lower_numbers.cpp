@@ -9,8 +9,12 @@ using namespace flow;
 flow::ValueId FunctionLowering::dtype_constant(Dtype dtype) { return builder_.constant(dtype); }
 
 // An element of a typed buffer: that is how the IR says "some number of this dtype".
-flow::ValueId FunctionLowering::number(Dtype dtype) {
-  const ValueId storage = allocate("number", dtype);
+flow::ValueId FunctionLowering::number(Dtype dtype, Arguments from) {
+  Arguments given = {{"dtype", dtype_constant(dtype)}};
+  for (const flow::Argument& each : from) {
+    if (each.value) given.push_back(each);
+  }
+  const ValueId storage = builder_.value(Op::kAlloc, "number", std::move(given));
   return builder_.load({0, storage, {{Place::Step::Kind::kAnyCell, "", 0}}});
 }
 
@@ -138,9 +142,9 @@ flow::ValueId FunctionLowering::binary(const clang::BinaryOperator* expr) {
   if (type.kind == TypeKind::kNumber && is_floating(type.element) && !name.empty()) {
     return number_operation(name, expr->getLHS(), expr->getRHS(), expr->getType());
   }
-  value(expr->getLHS());
-  value(expr->getRHS());
-  return type.kind == TypeKind::kNumber ? number(type.element) : builder_.unknown();
+  const ValueId a = value(expr->getLHS());
+  const ValueId b = value(expr->getRHS());
+  return type.kind == TypeKind::kNumber ? number(type.element, {{"", a}, {"", b}}) : builder_.unknown();
 }
 
 flow::ValueId FunctionLowering::compound_assignment(const clang::CompoundAssignOperator* expr) {

@@ -27,6 +27,8 @@
 
 namespace dtype_guard::flow {
 
+struct ChosenInput;  // operator_result.h
+
 // One operand of a sink as it arrived: alternatives of kind kTensor, kNone or kUnknown.
 struct SinkOperand {
   std::string role;
@@ -117,6 +119,7 @@ class Engine {
   struct Location {
     HeapId object;
     Key key;
+    SymbolSetId symbols = 0;  // conditions under which it is this object
   };
   struct Target {
     std::vector<Location> locations;
@@ -154,8 +157,8 @@ class Engine {
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
                       bool stated = false);
   void retype(const Activation& activation, const Instruction& instruction, State& state);
-  void retype_below(State& state, const Alternative& target, Dtype dtype, const Activation& activation,
-                    const Instruction& instruction, std::vector<HeapId>& seen);
+  void retype_below(State& state, const Alternative& target, const Alternative& like,
+                    const Activation& activation, const Instruction& instruction, std::vector<HeapId>& seen);
   void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
                   const Value& given, State& state);
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
@@ -193,6 +196,7 @@ class Engine {
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
   // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
   bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
+  bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<ChosenInput>& chosen) const;
   // Bottom when PyTorch throws for every combination.
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                  Operands given, const Rank& rank, const Value& too_many, const State& state);

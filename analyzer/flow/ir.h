@@ -92,7 +92,8 @@ enum class Op : std::uint8_t {
   kPack,    // %r = pack(args): vector, tuple, initializer list, array; cells by position
   kClosure,   // %r = closure FUNCTION(captures): a lambda; captures become the fields of its `this`
   kRegister,  // %r = register KIND %object NAME %value: KIND parameter | buffer | module; yields the handle
-  kRetype,  // retype %target, %d: Module::to(dtype) on all parameters and buffers below, set_data on a tensor
+  kRetype,    // retype %target, %d: Module::to(dtype) on all parameters and buffers below, set_data on a
+              // tensor, where %d is the tensor
   kCall,   // %r = call FUNCTION(args): FUNCTION is a Function::key, or %closure in args[0] with an empty name
   kLoad,   // %r = load PLACE
   kStore,  // store PLACE, %a: rebinds a variable, field or cell; never changes a tensor's own dtype

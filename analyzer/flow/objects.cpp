@@ -35,9 +35,15 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
     }
     if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
       Alternatives numbers(contents.begin(), contents.end());
+      // Of a whole number it decides; a floating one is there on any path.
+      const bool whole = std::all_of(numbers.begin(), numbers.end(),
+                                     [](const Alternative& each) { return !is_floating(each.dtype); });
+      SymbolSetId symbols = whole ? asked(activation, instruction, state) : 0;
+      for (std::size_t i = 1; whole && i < instruction.args.size(); ++i)  // what it was computed from
+        symbols = symbols_.unite(symbols, symbols_of(argument(state, instruction, i), symbols_));
       for (Alternative& each : numbers) {
         each.rank = Rank::number();
-        each.symbols = asked(activation, instruction, state);
+        each.symbols = symbols;
       }
       return Value(std::move(numbers));
     }
@@ -244,15 +250,19 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
     const bool module = each.kind == Kind::kObject || each.kind == Kind::kUnknown;
     state.module_is_half = state.module_is_half || (to_half && module);
     const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes
-    retype_below(state, each, known && which ? dtypes[0].dtype : Dtype::kUndefined, activation, instruction,
-                 seen);
+    const Alternative like = known && which ? dtypes[0] : Alternative::a_dtype(Dtype::kUndefined);
+    retype_below(state, each, like, activation, instruction, seen);
   }
 }
 
-void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, const Activation& activation,
-                          const Instruction& instruction, std::vector<HeapId>& seen) {
+// `like` is a dtype, or the tensor whose data is taken over.
+void Engine::retype_below(State& state, const Alternative& target, const Alternative& like,
+                          const Activation& activation, const Instruction& instruction,
+                          std::vector<HeapId>& seen) {
+  const Dtype dtype = like.dtype;
   const auto converted = [&](const Alternative& from) {
-    Alternative to = Alternative::tensor(dtype, from.kind == Kind::kTensor ? from.rank : Rank{});
+    const Alternative& shape = like.kind == Kind::kTensor ? like : from;
+    Alternative to = Alternative::tensor(dtype, shape.kind == Kind::kTensor ? shape.rank : Rank{});
     to.lineage = from.lineage;
     to.products = from.products;
     if (dtype == Dtype::kUndefined) return to;
@@ -272,7 +282,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
       if (each.kind == Kind::kTensor) {
         to = converted(each);
       } else {
-        retype_below(state, each, dtype, activation, instruction, seen);
+        retype_below(state, each, like, activation, instruction, seen);
       }
       plain = join(plain, Value(to), symbols_);
     }
@@ -286,8 +296,7 @@ void Engine::retype_below(State& state, const Alternative& target, Dtype dtype, 
   if (target.kind == Kind::kObject) {
     const std::vector<Registration> below = object->registered;
     for (const Registration& each : below) {
-      for (const Alternative& one : each.value)
-        retype_below(state, one, dtype, activation, instruction, seen);
+      for (const Alternative& one : each.value) retype_below(state, one, like, activation, instruction, seen);
     }
     return;
   }

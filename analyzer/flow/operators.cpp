@@ -69,6 +69,21 @@ bool never_together(const std::vector<ChosenInput>& chosen, const SymbolSets& sy
   });
 }
 
+// Two inputs that hang on the same things, or are one value, and may be of one dtype: that they differ is on
+// no path that is known.
+bool may_agree_instead(const std::vector<Alternative>& a, const Alternative& chosen_a,
+                       const std::vector<Alternative>& b, const Alternative& chosen_b,
+                       const SymbolSets& symbols) {
+  if (chosen_a.dtype == chosen_b.dtype || a.size() < 2 || b.size() < 2) return false;
+  const bool tied =
+      a == b || symbols.relation(chosen_a.symbols, chosen_b.symbols) == SymbolSets::Relation::kCorrelated;
+  return tied && std::any_of(a.begin(), a.end(), [&](const Alternative& one) {
+           return one.kind == Kind::kTensor && std::any_of(b.begin(), b.end(), [&](const Alternative& other) {
+                    return other.kind == Kind::kTensor && other.dtype == one.dtype;
+                  });
+         });
+}
+
 bool states_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype || each.kind == Kind::kOptions;
 }
@@ -218,6 +233,22 @@ Value Engine::apply_at(const Rank& rank, const Activation& activation, const Ins
   return out.is_bottom() ? Value(unknown) : out;
 }
 
+bool Engine::perhaps_never_together(const std::vector<Input>& inputs,
+                                    const std::vector<ChosenInput>& chosen) const {
+  std::vector<const Alternatives*> all;
+  for (const Input& input : inputs) {
+    if (!input.alternatives.empty()) all.push_back(&input.alternatives);
+  }
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      const Alternative &a = *chosen[i].alternative, &b = *chosen[j].alternative;
+      const bool tensors = a.kind == Kind::kTensor && b.kind == Kind::kTensor;
+      if (tensors && may_agree_instead(*all[i], a, *all[j], b, symbols_)) return true;
+    }
+  }
+  return false;
+}
+
 Value Engine::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                        Operands given, const Rank& rank, const Value& too_many, const State& state) {
   std::vector<Input>& inputs = given.inputs;
@@ -248,6 +279,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       left_out = true;
       continue;
     }
+    const bool in_doubt = perhaps_never_together(inputs, chosen);
     for (const auto& dtype : dtypes) {
       const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
       const bool by_code = dtype ? !dtype->assumed : op.fixed != Dtype::kUndefined;
@@ -258,6 +290,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
         if (!dtype && !options_.settings_named_by_user && is_guessed(each, op, chosen)) each.uncertain = true;
+        each.uncertain = each.uncertain || in_doubt;
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
         if (dtype) each.uncertain = dtype->uncertain;

@@ -10,6 +10,20 @@ constexpr int kMaxPointers = 8;          // followed in a row
 constexpr std::int64_t kMaxListed = 16;  // elements of a container that are told apart as they are added
 }  // namespace
 
+namespace {
+// What one of several objects holds is there under the conditions under which it is that object.
+Value under(const Value& value, SymbolSetId conditions, SymbolSets& symbols) {
+  if (!conditions) return value;
+  std::vector<Alternative> out = value.alternatives();
+  for (Alternative& each : out) {
+    const bool held = each.kind != Kind::kBool && each.kind != Kind::kNumber;
+    each.symbols = symbols.unite(each.symbols, held ? conditions : symbols.deciding(conditions));
+    each.truth = Truth::kOther;
+  }
+  return Value(std::move(out));
+}
+}  // namespace
+
 Engine::Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
   Target current;
   if (place.base) {
@@ -42,7 +56,7 @@ void Engine::follow(const State& state, const Alternative& from, const Place::St
                       : step.kind == Place::Step::Kind::kAnyCell  ? Key{Key::Kind::kAny, 0}
                       : step.kind == Place::Step::Kind::kNextCell ? Key{Key::Kind::kNext, 0}
                                                                   : Key{Key::Kind::kIndex, step.cell};
-      out.locations.push_back({from.object, key});
+      out.locations.push_back({from.object, key, from.symbols});
       return;
     }
     case Kind::kReference:
@@ -103,7 +117,10 @@ Value Engine::read(const State& state, const Location& location) {
 
 Value Engine::read(const State& state, const Target& target) {
   Value out = target.direct;
-  for (const Location& each : target.locations) out = join(out, read(state, each), symbols_);
+  for (const Location& each : target.locations) {
+    const Value here = read(state, each);
+    out = join(out, target.locations.size() > 1 ? under(here, each.symbols, symbols_) : here, symbols_);
+  }
   return out;
 }
 

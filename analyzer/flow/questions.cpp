@@ -14,14 +14,21 @@ using Kind = Alternative::Kind;
 
 // Other names of one question.
 std::string_view subject(std::string_view name) {
+  constexpr std::string_view kOfTensors = "at::Tensor::";
+  if (name.starts_with(kOfTensors)) name.remove_prefix(kOfTensors.size());
   struct Synonym {
     std::string_view name, subject;
   };
-  static constexpr std::array<Synonym, 5> kSynonyms = {{{"is_cuda", "device"},
-                                                        {"is_cpu", "device"},
-                                                        {"ndimension", "dim"},
-                                                        {"sym_sizes", "sizes"},
-                                                        {"length", "size"}}};
+  static constexpr std::array<Synonym, 10> kSynonyms = {{{"is_cuda", "device"},
+                                                         {"is_cpu", "device"},
+                                                         {"get_device", "device"},
+                                                         {"ndimension", "dim"},
+                                                         {"numel", "size"},
+                                                         {"sizes", "size"},
+                                                         {"stride", "size"},
+                                                         {"strides", "size"},
+                                                         {"sym_sizes", "size"},
+                                                         {"sym_size", "size"}}};
   const auto* const found = std::find_if(kSynonyms.begin(), kSynonyms.end(),
                                          [&](const Synonym& each) { return each.name == name; });
   return found == kSynonyms.end() ? name : found->subject;
@@ -66,7 +73,10 @@ Engine::Question Engine::question(const Instruction& instruction, const State& s
   if (instruction.op != Op::kOperator && instruction.op != Op::kCall) return out;
   out.name = subject(instruction.name);
   const bool compares = out.name == "eq" || out.name == "ne";
-  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+  // Which dimension: it may be counted from either end, and another is often asked of the same.
+  const std::size_t asked =
+      out.name == "size" ? std::min<std::size_t>(1, instruction.args.size()) : instruction.args.size();
+  for (std::size_t i = 0; i < asked; ++i) {
     const Value& each = argument(state, instruction, i);
     const bool is_nothing = compares && each.single() && each.single()->kind == Kind::kNone;
     if (!is_nothing) out.of.push_back(each);
@@ -92,9 +102,7 @@ SymbolSetId Engine::asked_of(const Instruction& instruction, const State& state)
 
 SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {
   const SymbolSetId what = asked_of(instruction, state);
-  if (instruction.text.empty()) {
-    return symbols_.unite(what, symbol(activation.context, &instruction));
-  }
+  if (instruction.text.empty()) return symbols_.unite(what, symbol(activation.context, &instruction));
   const std::string spelt = fmt::format("{} {}", activation.function, instruction.text);
   const int number = questions_.try_emplace(spelt, questions_.size() + 1).first->second;
   return symbols_.unite(what, symbol(0, &questions_, number));

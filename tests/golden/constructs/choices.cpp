@@ -191,3 +191,18 @@ void bad_checked(Tensor q, const Tensor& k) {
   CHECK(q.dim() == k.dim()) << "q is not like k";
   attend(q, k, k);
 }
+
+// One dtype for all, of two that are half each.
+void ok_half_or_brain(const Tensor& x, int version) {
+  const auto dtype = version >= 80 ? at::kBFloat16 : at::kHalf;
+  const Tensor h = x.to(dtype), w = at::ones({64}, dtype);
+  attend(h * w, h, h);
+  attend(h * h, h, h);
+  attend(at::cat({h, h * w}), h, h);
+}
+void bad_half_and_brain(const Tensor& x, int version) {
+  const auto dtype = version >= 80 ? at::kBFloat16 : at::kHalf;
+  const Tensor h = x.to(dtype);  // expect: attention-mixed-dtypes
+  const Tensor w = at::ones({64}, at::kHalf);
+  attend(h * w, h, h);  // expect: attention-implicit-promotion
+}

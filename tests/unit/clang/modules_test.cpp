@@ -100,8 +100,7 @@ TEST_CASE("set_data retypes the tensor itself") {
   CHECK(body("void f(const at::Tensor& a, const at::Tensor& b) { a.set_data(b); }", "f") ==
         "  %1 = param 0\n"
         "  %2 = param 1\n"
-        "  %3 = dtype_of %2\n"
-        "  retype %1, %3\n"
+        "  retype %1, %2\n"
         "  return\n");
 }
 
