@@ -112,7 +112,7 @@ void FunctionLowering::try_statement(const clang::CXXTryStmt* stmt) {
   BlockId body = builder_.block();
   for (unsigned i = 0; i < stmt->getNumHandlers(); ++i) {
     const BlockId handler = builder_.block();
-    builder_.branch(builder_.unknown(), body, handler);
+    builder_.branch(builder_.op(std::string(kMayThrow), {}), body, handler);
     builder_.enter(handler);
     open_scope();
     const clang::CXXCatchStmt* catcher = stmt->getHandler(i);

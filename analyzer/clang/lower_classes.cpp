@@ -93,7 +93,7 @@ void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool co
     const TypeFacts type = facts(member->getType());
     const TypeKind kind = type.kind == TypeKind::kOptional ? facts(type.inner).kind : type.kind;
     const bool plain = kind == TypeKind::kDtype || kind == TypeKind::kNumber || kind == TypeKind::kOptions ||
-                       kind == TypeKind::kScalar;
+                       kind == TypeKind::kScalar || is_text(member->getType());
     const bool absent = !constructed && (kind == TypeKind::kTensor || kind == TypeKind::kPointer);
     const bool constant = member->getType().isConstQualified() && !record->isAggregate();
     if ((!plain && !absent) || constant || member->getNameAsString().empty()) continue;

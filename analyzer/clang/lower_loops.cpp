@@ -98,7 +98,7 @@ void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
   close_scope();
   builder_.jump(next);
   builder_.enter(next);
-  builder_.branch(builder_.unknown(), again, done);
+  builder_.branch(builder_.op(std::string(kMoreElements), {}), again, done);
   builder_.enter(done);
   if (rebinds) {
     Builder::At here(builder_, position(stripped(range)));

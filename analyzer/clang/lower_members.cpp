@@ -307,9 +307,11 @@ flow::ValueId FunctionLowering::value_or(const Expr* object, const Expr* fallbac
   const ValueId other = value(fallback);
   builder_.jump(after);
   builder_.enter(yes);
+  const ValueId own =
+      builder_.value(Op::kCopy, "", {{"", present}});  // of which is known here that it is there
   builder_.jump(after);
   builder_.enter(after);
-  return builder_.value(Op::kPhi, "", {{"", present}, {"", other}});
+  return builder_.value(Op::kPhi, "", {{"", own}, {"", other}});
 }
 
 }  // namespace dtype_guard::clang_front_end

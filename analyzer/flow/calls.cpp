@@ -87,7 +87,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
       take_over_rank(branch, argument(branch, instruction, each), arguments[each]);
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
     if (joined) {
-      join(*joined, branch, symbols_, {activation.context});
+      joined = join({&*joined, &branch}, symbols_, {activation.context});
     } else {
       joined = std::move(branch);
     }

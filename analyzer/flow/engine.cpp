@@ -56,6 +56,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
                         caller ? caller->depth + 1 : 0,
                         caller,
                         {},
+                        {},
                         0};
   Values callers_values = std::exchange(state.values, {});
   HeapObject frame;
@@ -88,6 +89,7 @@ void Engine::run(Activation& activation, State entry) {
   const FunctionInfo& info = activation.info;
   const std::size_t count = activation.code.blocks.size();
   std::map<std::pair<BlockId, std::size_t>, State> edges;
+  std::map<BlockId, State> begun;  // by head of a loop: before its first round
   std::vector<std::optional<State>> before(count);
   std::vector<std::size_t> visits(count);
   std::set<std::pair<std::uint32_t, BlockId>> work = {{info.order[0], 0}};
@@ -96,26 +98,23 @@ void Engine::run(Activation& activation, State entry) {
   while (!work.empty()) {
     const BlockId block = work.begin()->second;
     work.erase(work.begin());
-    std::optional<State> state;
-    const bool loop_head = std::any_of(info.incoming[block].begin(), info.incoming[block].end(),
-                                       [](const FunctionInfo::Edge& edge) { return edge.back; });
-    const Meeting meeting{activation.context, &info, block, loop_head};
-    if (block == 0) state = entry;
+    std::vector<const State*> first, again;
+    if (block == 0) first.push_back(&entry);
     for (const FunctionInfo::Edge& edge : info.incoming[block]) {
       const auto found = edges.find({edge.from, edge.slot});
-      if (found == edges.end()) continue;
-      if (state) {
-        join(*state, found->second, symbols_, meeting);
-      } else {
-        state = found->second;
-      }
+      if (found != edges.end()) (edge.back ? again : first).push_back(&found->second);
     }
-    if (state && before[block] && visits[block] > kVisitsBeforeWidening) {
-      State widened = *before[block];
-      join(widened, *state, symbols_, {activation.context, &info, block, true});
-      state = std::move(widened);
-    }
-    if (!state || (before[block] && *before[block] == *state)) continue;
+    if (first.empty() && again.empty()) continue;
+    const bool is_head = std::any_of(info.incoming[block].begin(), info.incoming[block].end(),
+                                     [](const FunctionInfo::Edge& edge) { return edge.back; });
+    const Meeting meeting{activation.context, &info, block, is_head};
+    if (is_head && !first.empty()) begun.insert_or_assign(block, join(first, symbols_, meeting));
+    std::vector<const State*> ways = std::move(first);
+    ways.insert(ways.end(), again.begin(), again.end());
+    State state = join(ways, symbols_, meeting);
+    if (before[block] && visits[block] > kVisitsBeforeWidening)
+      state = join({&*before[block], &state}, symbols_, {activation.context, &info, block, true});
+    if (before[block] && *before[block] == state) continue;
     if (++visits[block] > kMaxVisits) {
       throw BudgetExceeded(
           fmt::format("'{}' did not settle after {} visits of one block", activation.code.name, kMaxVisits));
@@ -124,15 +123,19 @@ void Engine::run(Activation& activation, State entry) {
     const auto& targets = activation.code.blocks[block].instructions.empty()
                               ? std::vector<BlockId>{}
                               : activation.code.blocks[block].instructions.back().targets;
-    for (auto& [slot, after] : execute(activation, block, std::move(*state))) {
+    for (auto& [slot, after] : execute(activation, block, std::move(state))) {
       const BlockId target = targets.at(slot);
       if (target >= count) continue;
       if (info.order[target] <= info.order[block])
         end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
+      leave_loops(activation, block, target, begun, after);
       edges.insert_or_assign({block, slot}, std::move(after));
       work.emplace(info.order[target], target);
     }
   }
+  std::vector<const State*> returned;
+  for (const auto& [block, state] : activation.returns) returned.push_back(&state);
+  if (!returned.empty()) activation.finish = join(returned, symbols_, {activation.context});
 }
 
 Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
@@ -164,8 +167,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
           if (!feasible && !(is_check && state_by_check(activation, next, fact, taken))) continue;
           if (!known) {
-            const SymbolSetId symbols = decided_by(activation, instruction, taken, state);
-            add_guard(next.guards, {activation.context, block, taken, symbols});
+            add_guard(next.guards, guard(activation, instruction, taken, state));
           }
           note_tests(activation, next, fact, taken,
                      {activation.context,
@@ -188,14 +190,25 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
   return out;
 }
 
-// A result remembers the branches that led to its return, as all that is joined does.
 void Engine::finish(Activation& activation, const Value& result, State state) {
   state.values = {};
   state.values.change(kResult) = result;
-  if (activation.finish) {
-    join(*activation.finish, state, symbols_, {activation.context});
-  } else {
-    activation.finish = std::move(state);
+  activation.returns.insert_or_assign(activation.block, std::move(state));
+}
+
+// What a loop has made is there where it ran, and a question whether it did may be asked later: `if (n > 0)`.
+void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to,
+                         const std::map<BlockId, State>& begun, State& state) {
+  for (const FunctionInfo::Loop& loop : activation.info.loops) {
+    const auto before = begun.find(loop.head);
+    if (before == begun.end() || !loop.is_left_by(from, to)) continue;
+    Guards passed;
+    std::copy_if(
+        state.guards.begin(), state.guards.end(), std::back_inserter(passed),
+        [&](const Guard& each) { return each.context == activation.context && loop.blocks[each.block]; });
+    const SymbolSetId conditions = side_of(std::move(passed), state.guards, symbols_).symbols;
+    if (!conditions || symbols_.deciding(conditions) == undecided()) continue;
+    note_conditions(state.heap, before->second.heap, conditions, symbols_);
   }
 }
 
@@ -210,15 +223,27 @@ HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
   return id;
 }
 
+SymbolSets::Symbol Engine::symbol_number(ContextId context, const void* site, int sub) {
+  const auto fresh = static_cast<SymbolSets::Symbol>(symbol_ids_.size());
+  return symbol_ids_.try_emplace({context, site, sub}, fresh).first->second;
+}
+
 SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
-  const auto id =
-      symbol_ids_.try_emplace({context, site, sub}, static_cast<std::uint32_t>(symbol_ids_.size())).first;
-  return symbols_.of(id->second);
+  if (getenv("DBGQ"))
+    fprintf(stderr, "symbol %u ctx %u site %p sub %d\n", symbol_number(context, site, sub), context, site,
+            sub);
+  return symbols_.of(symbol_number(context, site, sub));
+}
+
+SymbolSetId Engine::choice(Nature nature, ContextId context, const void* site, int sub) {
+  const SymbolSets::Symbol number = symbol_number(context, site, sub);
+  symbols_.set_nature(number, nature);
+  return symbols_.of(number);
 }
 
 // Decides what has several constants as alternatives, `for (bool up : {false, true})`: one symbol for all
 // such conditions, since any two may ask the same.
-SymbolSetId Engine::undecided() { return symbol(0, nullptr); }
+SymbolSetId Engine::undecided() { return choice(Nature::kShape, 0, nullptr); }
 
 Key Engine::field(const std::string& name) {
   return {Key::Kind::kField,

@@ -41,7 +41,7 @@ struct SinkRecord {
   ContextId context = 0;
   std::vector<SinkOperand> operands;
   AutocastState autocast;
-  SymbolSetId conditions = 0;  // what decides whether the call is reached
+  Guards guards;  // passed on the way to the call
   bool others_are_guessed = false;
   std::vector<PassedTest> tests;
 };
@@ -84,8 +84,9 @@ class Engine {
     std::vector<Value> arguments;
     int depth;
     const Activation* caller;
-    std::optional<State> finish;  // join over the returns
-    BlockId block = 0;            // that is being executed
+    std::map<BlockId, State> returns;  // by the block that does
+    std::optional<State> finish;       // what they have in common
+    BlockId block = 0;                 // that is being executed
   };
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
   using Alternatives = std::vector<Alternative>;
@@ -95,10 +96,15 @@ class Engine {
              const Activation* caller, bool& alive);
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
-  void finish(Activation& activation, const Value& result, State state);
+  static void finish(Activation& activation, const Value& result, State state);
+  void leave_loops(const Activation& activation, BlockId from, BlockId to,
+                   const std::map<BlockId, State>& begun, State& state);
   ContextId context(ContextId parent, const void* site);
   HeapId heap_id(ContextId context, const void* site, int sub = 0);
+  SymbolSets::Symbol symbol_number(ContextId context, const void* site, int sub);
   SymbolSetId symbol(ContextId context, const void* site, int sub = 0);
+  SymbolSetId choice(Nature nature, ContextId context, const void* site, int sub = 0);
+  Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
   SymbolSetId undecided();
   Key field(const std::string& name);
   const Value& value(const State& state, ValueId id) const;
@@ -251,9 +257,11 @@ class Engine {
   struct Question {
     std::string name;
     std::vector<Value> of;
+    Nature nature = Nature::kAnswer;
   };
   Question question(const Instruction& instruction, const State& state) const;
-  SymbolSetId asked_of(const Instruction& instruction, const State& state);
+  SymbolSetId known_by(const std::string& text, Nature nature);
+  SymbolSetId asked_of(const Question& asked);
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                          const State& state);
 
@@ -313,9 +321,12 @@ class Engine {
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
 
   // roots.cpp
-  Value input(const Parameter& parameter, ContextId context, int position, State& state);
-  Value make_object(const std::string& class_name, ContextId context, int position, State& state);
-  void give_fields(const std::string& class_name, HeapId id, ContextId root, State& state);
+  Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
+  Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
+                    State& state);
+  void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
+  SymbolSetId symbols_of_field(HeapId object, Nature nature, const Parameter& one,
+                               const std::vector<Parameter>& settable);
   void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);

@@ -40,6 +40,25 @@ std::vector<BlockId> postorder(const Function& function) {
   return out;
 }
 
+FunctionInfo::Loop loop_at(BlockId head, const std::vector<std::vector<FunctionInfo::Edge>>& incoming) {
+  FunctionInfo::Loop out{head, {}};
+  std::vector<BlockId> ends;
+  for (const FunctionInfo::Edge& edge : incoming[head]) {
+    if (edge.back) ends.push_back(edge.from);
+  }
+  if (ends.empty()) return out;
+  out.blocks.resize(incoming.size());
+  out.blocks[head] = true;
+  while (!ends.empty()) {
+    const BlockId block = ends.back();
+    ends.pop_back();
+    if (out.blocks[block]) continue;
+    out.blocks[block] = true;
+    for (const FunctionInfo::Edge& edge : incoming[block]) ends.push_back(edge.from);
+  }
+  return out;
+}
+
 }  // namespace
 
 bool FunctionInfo::always_follows(BlockId block, BlockId later) const {
@@ -87,6 +106,9 @@ FunctionInfo::FunctionInfo(const Function& function)
       for (std::size_t at = order[to]; at <= order[edge.from]; ++at)
         repeats[blocks[blocks.size() - 1 - at]] = true;
     }
+  }
+  for (const BlockId head : blocks) {
+    if (Loop loop = loop_at(head, incoming); !loop.blocks.empty()) loops.push_back(std::move(loop));
   }
   for (auto& edges : incoming) {
     std::sort(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) {

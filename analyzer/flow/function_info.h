@@ -38,7 +38,14 @@ struct FunctionInfo {
     bool back = false;     // ends at a block that is visited no later than its start
   };
   std::vector<std::vector<Edge>> incoming;  // by BlockId
-  std::vector<bool> always_throws;          // by BlockId: whoever enters it does not return
+  // Blocks that can come back to `head` without leaving.
+  struct Loop {
+    BlockId head = 0;
+    std::vector<bool> blocks;
+    bool is_left_by(BlockId from, BlockId to) const { return blocks[from] && !blocks[to]; }
+  };
+  std::vector<Loop> loops;
+  std::vector<bool> always_throws;  // by BlockId: whoever enters it does not return
 
  private:
   const Function* code_;
@@ -72,6 +79,8 @@ class FunctionIndex {
   const ClassFacts* class_facts(std::string_view name) const;
   // Of a class and its bases: the fields that others than its constructors may have set (settable.cpp).
   std::vector<Parameter> settable(std::string_view class_name) const;
+  // Fields that some function, no constructor, writes as well as that one: it may set both by one condition.
+  const std::set<std::string>& written_with(const std::string& field) const { return written_with_[field]; }
   // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
   std::vector<std::uint32_t> inherited(std::string_view class_name, std::string_view method,
                                        std::size_t parameters, std::uint32_t unit) const;
@@ -93,6 +102,7 @@ class FunctionIndex {
   void note_writes(const Function& function) const;
   // By field: the classes whose methods write it to their own object; "" where the object is another.
   mutable std::map<std::string, std::set<std::string>, std::less<>> writers_;
+  mutable std::map<std::string, std::set<std::string>> written_with_;
   mutable bool writers_are_noted_ = false;
   mutable KnownUses known_uses_;
 };

@@ -11,10 +11,8 @@ bool has(const Guards& guards, const Guard& guard) {
   return std::binary_search(guards.begin(), guards.end(), guard);
 }
 
-bool has_opposite(const Guards& guards, const Guard& guard) {
-  return std::any_of(guards.begin(), guards.end(), [&](const Guard& each) {
-    return each.context == guard.context && each.block == guard.block && each.taken != guard.taken;
-  });
+bool is_common(const Guard& guard, const std::vector<const Guards*>& ways) {
+  return std::all_of(ways.begin(), ways.end(), [&](const Guards* way) { return has(*way, guard); });
 }
 
 }  // namespace
@@ -24,26 +22,58 @@ void add_guard(Guards& guards, const Guard& guard) {
   if (at == guards.end() || *at != guard) guards.insert(at, guard);
 }
 
-Sides join_guards(Guards& into, const Guards& from, const Meeting& meeting, SymbolSets& symbols) {
-  Sides out;
-  if (into == from) return out;
-  Guards left;
-  const auto add_side = [&](const Guards& side, const Guards& other, SymbolSetId& lost) {
-    for (const Guard& guard : side) {
-      const bool own = !meeting.starts_loop && guard.context == meeting.context;
-      if (!has(other, guard)) {
-        if (!meeting.starts_loop) lost = symbols.unite(lost, guard.symbols);
-        if (own && !meeting.ends(guard)) left.push_back(guard);
-      } else if (&side == &into) {
-        const bool both_ways = own && (has_opposite(into, guard) || has_opposite(from, guard));
-        if (!both_ways || !meeting.ends(guard)) left.push_back(guard);
-      }
+Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting) {
+  Guards out;
+  for (const Guards* way : ways) {
+    if (way == ways.front() || *way != *ways.front())
+      std::for_each(way->begin(), way->end(), [&](const Guard& each) { add_guard(out, each); });
+  }
+  std::erase_if(out, [&](const Guard& each) {
+    const bool own = !meeting.starts_loop && each.context == meeting.context;
+    const bool common = is_common(each, ways);
+    return own ? meeting.ends(each) && !(common && each.is_check) : !common;
+  });
+  return out;
+}
+
+std::vector<Side> sides_of(const std::vector<const Guards*>& ways, const Guards& in_force,
+                           const Meeting& meeting, SymbolSets& symbols) {
+  std::vector<Side> out;
+  for (const Guards* way : ways) {
+    Guards passed;
+    if (!meeting.starts_loop) {
+      std::copy_if(way->begin(), way->end(), std::back_inserter(passed),
+                   [&](const Guard& each) { return !is_common(each, ways); });
     }
-  };
-  add_side(into, from, out.into);
-  add_side(from, into, out.from);
-  std::sort(left.begin(), left.end());
-  into = std::move(left);
+    out.push_back(side_of(std::move(passed), in_force, symbols));
+  }
+  return out;
+}
+
+Side side_of(Guards passed, const Guards& in_force, SymbolSets& symbols) {
+  if (passed.empty()) return {};
+  Side out;
+  std::vector<SymbolSets::Passage> passages;
+  for (const Guards* guards : {&std::as_const(passed), &in_force}) {
+    for (const Guard& each : *guards) {
+      if (guards == &passed) out.symbols = symbols.unite(out.symbols, each.symbols);
+      if (each.passage) passages.push_back(each.passage);
+    }
+  }
+  out.symbols = symbols.behind(out.symbols, std::move(passages));
+  out.guards = std::move(passed);
+  return out;
+}
+
+SymbolSets::Relation relation(SymbolSetId conditions, const Guards& guards, const SymbolSets& symbols) {
+  using Relation = SymbolSets::Relation;
+  Relation out = Relation::kIndependent;
+  if (!conditions) return out;
+  for (const Guard& guard : guards) {
+    const Relation one = symbols.relation(conditions, guard.symbols);
+    const bool own = one == Relation::kCorrelated && symbols.is_behind(conditions, guard.passage);
+    out = std::max(out, own ? Relation::kAgree : one);
+  }
   return out;
 }
 

@@ -16,6 +16,8 @@ struct Guard {
   BlockId block = 0;  // of the branch or check
   bool taken = false;
   SymbolSetId symbols = 0;  // what decides it
+  SymbolSets::Passage passage = 0;
+  bool is_check = false;  // the other way throws
   friend auto operator<=>(const Guard&, const Guard&) = default;
 };
 using Guards = std::vector<Guard>;  // sorted
@@ -34,13 +36,22 @@ struct Meeting {
 
 void add_guard(Guards& guards, const Guard& guard);
 
-// What each side knows that the other does not.
-struct Sides {
-  SymbolSetId into = 0;
-  SymbolSetId from = 0;
+// What one of the ways that meet has passed and not all of them have, and all that decides that.
+struct Side {
+  Guards guards;
+  SymbolSetId symbols = 0;
 };
-// Joins `from` into `into`.
-Sides join_guards(Guards& into, const Guards& from, const Meeting& meeting, SymbolSets& symbols);
+Side side_of(Guards passed, const Guards& in_force, SymbolSets& symbols);
+
+// What is still in force where these ways meet.
+Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting);
+// What each of them has passed besides.
+std::vector<Side> sides_of(const std::vector<const Guards*>& ways, const Guards& in_force,
+                           const Meeting& meeting, SymbolSets& symbols);
+
+// What something that got here under conditions is told of them. That it was made behind a guard is no
+// question asked again.
+SymbolSets::Relation relation(SymbolSetId conditions, const Guards& guards, const SymbolSets& symbols);
 
 // The caller's guards, and one for the checks that the callee passed however it went.
 Guards after_call(Guards before, const Guards& after, ContextId callee, SymbolSets& symbols);

@@ -22,6 +22,10 @@ inline constexpr std::string_view kResultArgument = "result";
 // "virtual::NAME::KEY" names a call for which the object's class decides: its own NAME runs, or else the
 // function KEY.
 inline constexpr std::string_view kVirtualCall = "virtual::";
+// Operators that ask what nobody decides: whether a try block ends in its handler, and whether a range has
+// one more.
+inline constexpr std::string_view kMayThrow = "may_throw";
+inline constexpr std::string_view kMoreElements = "more_elements";
 
 // Index of the instruction result within its function; printed %1, %2, ...; 0 is "no value".
 using ValueId = std::uint32_t;

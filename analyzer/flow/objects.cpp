@@ -113,6 +113,7 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   replaced.cells = from->cells;
   replaced.rest = from->rest;
   replaced.is_input = from->is_input;
+  replaced.nature = from->nature;
   replaced.original = from->original ? from->original : source->object;
   for (auto& [key, cell] : replaced.cells) cell = kept_in(state, target->object, cell);
   if (!replaced.rest.is_bottom()) replaced.rest = kept_in(state, target->object, replaced.rest);

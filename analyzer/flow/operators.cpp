@@ -134,6 +134,19 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   return marked_product(activation, instruction, *op, element);
 }
 
+namespace {
+// Of numbers of one type it makes no difference to a dtype which they are.
+void forget_what_decides_numbers(std::vector<Alternative>& all) {
+  const auto is_like = [&](const Alternative& each) {
+    const bool is_number = each.kind == Kind::kNumber || each.kind == Kind::kBool ||
+                           (each.kind == Kind::kTensor && each.rank.wrapped);
+    return is_number && each.kind == all.front().kind && each.dtype == all.front().dtype;
+  };
+  if (!std::all_of(all.begin(), all.end(), is_like)) return;
+  for (Alternative& each : all) each.symbols = 0;
+}
+}  // namespace
+
 Engine::Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -143,6 +156,7 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
     for (const Value& element : shape ? std::vector<Value>{} : elements(state, given)) {
       // An element of a list has no value of its own here.
       Input input{name, tensors(state, element), is_list(state, given) ? 0 : instruction.args[i].value};
+      forget_what_decides_numbers(input.alternatives);
       const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
                         input.alternatives.front().kind == Kind::kTensor &&
@@ -293,7 +307,10 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
         each.uncertain = each.uncertain || in_doubt;
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
-        if (dtype) each.uncertain = dtype->uncertain;
+        // Which of several nobody sees may be only one.
+        const bool is_anything =
+            by == StatedBy::kChoice && symbols_.rests_on(dtype->symbols, Nature::kAnswer);
+        if (dtype) each.uncertain = dtype->uncertain || is_anything;
         if (dtype) each.symbols = symbols_.unite(each.symbols, dtype->symbols);
         if (op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined) each.uncertain = false;
         out = join(out, Value(each), symbols_);

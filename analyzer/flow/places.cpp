@@ -11,13 +11,14 @@ constexpr std::int64_t kMaxListed = 16;  // elements of a container that are tol
 }  // namespace
 
 namespace {
-// What one of several objects holds is there under the conditions under which it is that object.
-Value under(const Value& value, SymbolSetId conditions, SymbolSets& symbols) {
+// What one of several objects holds is there under the conditions under which it is that object. What came
+// into it under such a condition may have come into it where it is another.
+Value held_by_one(const Value& value, SymbolSetId conditions, SymbolSets& symbols) {
   if (!conditions) return value;
   std::vector<Alternative> out = value.alternatives();
   for (Alternative& each : out) {
-    const bool held = each.kind != Kind::kBool && each.kind != Kind::kNumber;
-    each.symbols = symbols.unite(each.symbols, held ? conditions : symbols.deciding(conditions));
+    each.uncertain = each.uncertain || (is_held(each) && symbols.conflict(each.symbols, conditions));
+    each.symbols = symbols.unite(each.symbols, is_held(each) ? conditions : symbols.deciding(conditions));
     each.truth = Truth::kOther;
   }
   return Value(std::move(out));
@@ -107,9 +108,10 @@ Value Engine::read(const State& state, const Location& location) {
     return object->rest;
   }
   const HeapId known_by = object->original ? object->original : location.object;
-  const SymbolSetId own = symbol(known_by, &heap_ids_, static_cast<int>(location.key.id));
-  if (location.key.kind != Key::Kind::kField || !object->is_input)
-    return Value::unknown(symbols_.unite(object->symbols, own));
+  const bool chosen = location.key.kind == Key::Kind::kField && object->is_input;
+  const int sub = static_cast<int>(location.key.id);
+  const SymbolSetId own = choice(object->nature, known_by, &heap_ids_, sub);
+  if (!chosen) return Value::unknown(symbols_.unite(object->symbols, own));
   Alternative unset = *Value::unknown(own).single();
   unset.truth = Truth::kSymbol;
   return Value(unset);
@@ -119,7 +121,7 @@ Value Engine::read(const State& state, const Target& target) {
   Value out = target.direct;
   for (const Location& each : target.locations) {
     const Value here = read(state, each);
-    out = join(out, target.locations.size() > 1 ? under(here, each.symbols, symbols_) : here, symbols_);
+    out = join(out, target.locations.size() > 1 ? held_by_one(here, each.symbols, symbols_) : here, symbols_);
   }
   return out;
 }

@@ -62,13 +62,23 @@ std::string identity(const Value& value) {
   // Which symbols these are is no part of it: in a loop each round would ask something new.
   return one->symbols ? kUndecided : "";
 }
+
+// Whether it is a tensor, or a list of such.
+bool has_shape(const Value& value, const State& state) {
+  return !value.is_bottom() && std::all_of(value.begin(), value.end(), [&](const Alternative& each) {
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    return each.kind == Kind::kTensor || each.kind == Kind::kHandle || each.kind == Kind::kNone ||
+           (object && object->kind == HeapObject::Kind::kContainer);
+  });
+}
 }  // namespace
 
 // A question's name and what it is asked of: `pointer` and `pointer != nullptr` are one.
 Engine::Question Engine::question(const Instruction& instruction, const State& state) const {
   Question out;
   if (instruction.op == Op::kLoad || instruction.op == Op::kCopy || instruction.op == Op::kParam) {
-    return {"there", {value(state, instruction.result)}};
+    const Value& it = value(state, instruction.result);
+    return {"there", {it}, has_shape(it, state) ? Nature::kShape : Nature::kAnswer};
   }
   if (instruction.op != Op::kOperator && instruction.op != Op::kCall) return out;
   out.name = subject(instruction.name);
@@ -82,12 +92,20 @@ Engine::Question Engine::question(const Instruction& instruction, const State& s
     if (!is_nothing) out.of.push_back(each);
   }
   if (compares && out.of.size() == 1) out.name = "there";
+  const bool of_tensor = !out.of.empty() && has_shape(out.of.front(), state);
+  if (instruction.op == Op::kOperator && (of_tensor || instruction.name == kMoreElements))
+    out.nature = Nature::kShape;
   return out;
 }
 
+// One symbol for each such text.
+SymbolSetId Engine::known_by(const std::string& text, Nature nature) {
+  const std::string key = fmt::format("{} {}", static_cast<int>(nature), text);
+  return choice(nature, 0, &questions_, questions_.try_emplace(key, questions_.size() + 1).first->second);
+}
+
 // None where something that it is asked of is not told from others.
-SymbolSetId Engine::asked_of(const Instruction& instruction, const State& state) {
-  const Question asked = question(instruction, state);
+SymbolSetId Engine::asked_of(const Question& asked) {
   std::string key = asked.name;
   bool is_told_apart = false;
   for (const Value& each : asked.of) {
@@ -97,15 +115,36 @@ SymbolSetId Engine::asked_of(const Instruction& instruction, const State& state)
     key += '|' + of;
   }
   if (asked.name.empty() || !is_told_apart) return 0;
-  return symbol(0, &questions_, questions_.try_emplace(key, questions_.size() + 1).first->second);
+  return known_by(key, asked.nature);
 }
 
 SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {
-  const SymbolSetId what = asked_of(instruction, state);
-  if (instruction.text.empty()) return symbols_.unite(what, symbol(activation.context, &instruction));
-  const std::string spelt = fmt::format("{} {}", activation.function, instruction.text);
-  const int number = questions_.try_emplace(spelt, questions_.size() + 1).first->second;
-  return symbols_.unite(what, symbol(0, &questions_, number));
+  const Question what = question(instruction, state);
+  const SymbolSetId content = asked_of(what);
+  const SymbolSetId spelt =
+      instruction.text.empty()
+          ? choice(what.nature, activation.context, &instruction)
+          : known_by(fmt::format("{} {}", activation.function, instruction.text), what.nature);
+  return symbols_.unite(content, spelt);
+}
+
+// A branch that was taken, or a check that was passed.
+Guard Engine::guard(const Activation& activation, const Instruction& instruction, bool taken,
+                    const State& state) {
+  constexpr int kPassage = -1;
+  const Instruction* condition = activation.info.definition(instruction.args[0].value);
+  const bool throws = condition && condition->op == Op::kOperator && condition->name == kMayThrow;
+  const bool is_check = throws || instruction.op == Op::kAssume ||
+                        activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
+  const SymbolSetId symbols = decided_by(activation, instruction, taken, state);
+  const SymbolSets::Passage passage =
+      1 + 2 * symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
+  return {activation.context,
+          activation.block,
+          taken,
+          is_check ? symbols_.checked(symbols) : symbols,
+          passage,
+          is_check};
 }
 
 // What is known where a branch was taken, or a check passed.

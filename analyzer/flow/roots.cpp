@@ -149,7 +149,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
   try {
     std::vector<Value> arguments;
     if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
-      arguments.push_back(make_object(code.class_name, root, -1, state));
+      arguments.push_back(make_object(code.class_name, root, -1, Nature::kSetting, state));
     } else if (takes_object(code)) {
       HeapObject fresh;
       fresh.type = code.class_name;
@@ -158,7 +158,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
       arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
     }
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-      arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), state));
+      arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
     }
     // Autocast over float32 parameters is not what a module is run under that makes itself half.
     std::vector<HeapId> seen;
@@ -183,8 +183,9 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
   }
 }
 
-Value Engine::input(const Parameter& parameter, ContextId context, int position, State& state) {
-  const SymbolSetId own = symbol(context, &index_, position);
+Value Engine::input(const Parameter& parameter, ContextId context, int position, Nature nature,
+                    State& state) {
+  const SymbolSetId own = choice(nature, context, &index_, position);
   const HeapId id = heap_id(context, &index_, position);
   const auto by_reference = [&](const Value& contents) {
     if (!parameter.by_reference) return contents;
@@ -237,7 +238,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       return by_reference(Value(number));
     }
     case ParameterKind::kObject:
-      return make_object(parameter.type, context, position, state);
+      return make_object(parameter.type, context, position, nature, state);
     case ParameterKind::kOther:
       break;
   }
@@ -245,7 +246,8 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
 }
 
 // An instance as its constructors leave it, with the setting applied to what is registered in it.
-Value Engine::make_object(const std::string& class_name, ContextId root, int position, State& state) {
+Value Engine::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
+                          State& state) {
   const HeapId id = heap_id(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
   const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
@@ -258,6 +260,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   fresh.type = class_name;
   fresh.symbols = symbol(root, &index_, position);
   fresh.is_input = true;
+  fresh.nature = nature;
   state.put(id, std::move(fresh));
   std::optional<State> made;
   ++objects_being_made_;
@@ -278,23 +281,23 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
         const bool autocast = setting_.autocast != Dtype::kUndefined;
         Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
         told.assumed = true;
-        told.symbols = symbol(inner, &code, static_cast<int>(i));
+        told.symbols = choice(Nature::kSetting, inner, &code, static_cast<int>(i));
         arguments.push_back(Value(told));
       } else {
-        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), one));
+        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), Nature::kSetting, one));
       }
     }
     bool alive = true;
     call(constructor, std::move(arguments), one, inner, nullptr, alive);
     if (!alive) continue;
     if (made) {
-      join(*made, one, symbols_, {root});
+      made = join({&*made, &one}, symbols_, {root});
     } else {
       made = std::move(one);
     }
   }
   if (made) state = std::move(*made);
-  if (position >= 0) give_fields(class_name, id, root, state);
+  if (position >= 0) give_fields(class_name, id, root, nature, state);
   --objects_being_made_;
   std::vector<HeapId> opened, seen;
   open_fields(state, object, opened);
@@ -303,12 +306,13 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
 }
 
 // An object that a caller hands in holds what the setting says that callers hand in.
-void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, State& state) {
+void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
+                         State& state) {
   const ClassFacts* facts = index_.class_facts(class_name);
   if (!facts) return;
   const ContextId inner = context(root, facts);
   for (std::size_t i = 0; i < facts->fields.size(); ++i) {
-    const Value given = input(facts->fields[i], inner, static_cast<int>(i), state);
+    const Value given = input(facts->fields[i], inner, static_cast<int>(i), nature, state);
     state.change(id).cells[field(facts->fields[i].name)] = given;
   }
 }

@@ -130,6 +130,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   const bool of_shape = is_one_of(kQuestions, name);
   bool has_tensor = false;
   bool has_unknown = false;
+  bool has_text = false;
   bool all_scalar = !instruction.args.empty();
   SymbolSetId symbols = 0;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -141,6 +142,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       const HeapObject* object = one.kind == Kind::kObject ? state.find(one.object) : nullptr;
       if (object) symbols = symbols_.unite(symbols, object->symbols);
       all_scalar = all_scalar && is_scalar(one);
+      has_text = has_text || one.kind == Kind::kString;
       has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
     }
     for (const Alternative& one : each.is_bottom() ? Alternatives{} : tensors(state, each)) {
@@ -157,7 +159,8 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return Value(std::move(alternatives));
   };
   const auto fact = [&](std::optional<bool> known) {
-    if (!known && !symbols) symbols = all_scalar ? undecided() : asked(activation, instruction, state);
+    if (!known && !symbols)
+      symbols = all_scalar && !has_text ? undecided() : asked(activation, instruction, state);
     return decided_here(Value(Alternative::boolean(known)));
   };
 

@@ -23,7 +23,8 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
   switch (from.kind) {
     case Kind::kNumber:
     case Kind::kBool:
-      if (!from.has_number) return from;
+    case Kind::kString:
+      if (!from.has_number || from.symbols) return from;
       out.has_number = false;
       out.number = 0;
       break;
@@ -46,6 +47,7 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
 void FunctionIndex::note_writes(const Function& function) const {
   const bool method = function.kind == FunctionKind::kMethod;
   std::set<ValueId> own;
+  std::set<std::string> written;
   for (const Block& block : function.blocks) {
     for (const Instruction& each : block.instructions) {
       const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
@@ -54,8 +56,10 @@ void FunctionIndex::note_writes(const Function& function) const {
       const std::string* field = last_field(each.place);
       const bool of_this = each.place.path.size() == 1 && own.contains(each.place.base);
       if (field) writers_[*field].insert(of_this ? function.class_name : std::string());
+      if (field) written.insert(*field);
     }
   }
+  for (const std::string& each : written) written_with_[each].insert(written.begin(), written.end());
 }
 
 bool FunctionIndex::derives(std::string_view class_name, std::string_view base, int depth) const {
@@ -99,16 +103,36 @@ std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) cons
   return out;
 }
 
+// What decides a field: also a flag, or a dtype, that is written along with it, for one may follow from the
+// other.
+SymbolSetId Engine::symbols_of_field(HeapId object, Nature nature, const Parameter& one,
+                                     const std::vector<Parameter>& settable) {
+  const auto own = [&](const std::string& name) {
+    return choice(nature, object, &heap_ids_, static_cast<int>(field(name).id));
+  };
+  const auto is_dtype = [](const Parameter& each) {
+    return each.kind == ParameterKind::kDtype || each.kind == ParameterKind::kOptions;
+  };
+  SymbolSetId out = own(one.name);
+  for (const Parameter& each : settable) {
+    const bool follows = is_dtype(one) || is_dtype(each);
+    if (follows && index_.written_with(one.name).contains(each.name))
+      out = symbols_.unite(out, own(each.name));
+  }
+  return out;
+}
+
 // Of the object and of all that it holds.
 void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& seen) {
   for (const Alternative& each : value) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
     seen.push_back(each.object);
-    for (const Parameter& one : index_.settable(object->type)) {
+    const std::vector<Parameter> settable = index_.settable(object->type);
+    for (const Parameter& one : settable) {
       const auto cell = state.find(each.object)->cells.find(field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;
-      const SymbolSetId own = symbol(each.object, &heap_ids_, static_cast<int>(field(one.name).id));
+      const SymbolSetId own = symbols_of_field(each.object, state.find(each.object)->nature, one, settable);
       Value open;
       const Value made = cell->second;
       for (const Alternative& old : made) open = join(open, Value(opened(old, one, own)), symbols_);

@@ -12,11 +12,11 @@ namespace {
 using Kind = Alternative::Kind;
 
 // What the conditions of the call exclude does not arrive.
-std::vector<Alternative> arriving(std::vector<Alternative> all, SymbolSetId conditions,
+std::vector<Alternative> arriving(std::vector<Alternative> all, const Guards& guards,
                                   const SymbolSets& symbols) {
   std::vector<Alternative> out;
   std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Alternative& each) {
-    return symbols.relation(each.symbols, conditions) != SymbolSets::Relation::kContradict;
+    return relation(each.symbols, guards, symbols) != SymbolSets::Relation::kContradict;
   });
   return out.empty() ? all : out;
 }
@@ -82,8 +82,7 @@ SinkRecord Engine::record_of(const Api& api, const Activation& activation, const
   record.autocast = state.autocast;
   record.others_are_guessed = state.other_inputs_are_guessed;
   record.tests = tests_before(activation, state);
-  for (const Guard& guard : state.guards)
-    record.conditions = symbols_.unite(record.conditions, guard.symbols);
+  record.guards = state.guards;
   return record;
 }
 
@@ -109,7 +108,7 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
   }
   SinkRecord record = record_of(*api, activation, instruction, state);
   for (std::size_t i = 0; i < factors.size(); ++i) {
-    Alternatives alternatives = arriving(factors[i]->alternatives, record.conditions, symbols_);
+    Alternatives alternatives = arriving(factors[i]->alternatives, record.guards, symbols_);
     for (Alternative& each : alternatives) {
       if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
     }
@@ -164,7 +163,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
     const Operand* operand = operand_of(*api, instruction, i);
     if (!operand || !open.contains(operand->role)) continue;
     Alternatives alternatives =
-        arriving(tensors(state, argument(state, instruction, i)), record.conditions, symbols_);
+        arriving(tensors(state, argument(state, instruction, i)), record.guards, symbols_);
     for (Alternative& each : alternatives) {
       const bool is_null = each.kind == Kind::kNumber && each.has_number && each.number == 0;
       if (is_null) each = Alternative::of(Kind::kNone);

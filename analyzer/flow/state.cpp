@@ -8,41 +8,43 @@
 namespace dtype_guard::flow {
 namespace {
 
-// Of a number or a bool the symbols are what it was computed from, not how it got here.
-bool is_held(const Alternative& each) {
-  return each.kind != Alternative::Kind::kBool && each.kind != Alternative::Kind::kNumber;
-}
+using Several = std::vector<const Value*>;  // of one place, by the way
 
 // Whichever of them it is, the dtype is the same.
-bool are_of_one_dtype(const Value& a, const Value& b) {
-  const Dtype dtype = a.is_bottom() ? Dtype::kUndefined : a.begin()->dtype;
-  const auto is_like = [&](const Alternative& each) {
-    return each.kind == Alternative::Kind::kTensor && each.dtype == dtype;
-  };
-  return dtype != Dtype::kUndefined && std::all_of(a.begin(), a.end(), is_like) &&
-         std::all_of(b.begin(), b.end(), is_like);
+bool are_of_one_dtype(const Several& values) {
+  const Value& first = *values.front();
+  const Dtype dtype = first.is_bottom() ? Dtype::kUndefined : first.begin()->dtype;
+  return dtype != Dtype::kUndefined && std::all_of(values.begin(), values.end(), [&](const Value* value) {
+           return std::all_of(value->begin(), value->end(), [&](const Alternative& each) {
+             return each.kind == Alternative::Kind::kTensor && each.dtype == dtype;
+           });
+         });
 }
 
-// Alternatives that the other side does not have got here under this side's conditions. One that was there
-// under such a condition before may be one that never takes this side: `if (f) q = wide; if (f) q = narrow;`.
+// Where the value is not sure of it, that it is certain is somebody else's alone.
+bool has(const Value& value, const Alternative& wanted) {
+  return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
+    return same_place_in_order(each, wanted) && (!each.uncertain || wanted.uncertain);
+  });
+}
+
+// Alternatives that not all ways have got here under the conditions of this one. One that was there
+// under such a condition before may be one that never takes this way: `if (f) q = wide; if (f) q = narrow;`.
 // Where that is certain, it is not there.
-Value tagged(const Value& value, const Value& other, SymbolSetId conditions, SymbolSets& symbols) {
-  if (!conditions || value.is_bottom()) return value;
+Value tagged(const Value& value, const Several& all, const Side& side, bool no_matter, SymbolSets& symbols) {
+  if (side.guards.empty() || value.is_bottom()) return value;
   std::vector<Alternative> out;
   bool changed = false;
-  const bool no_matter = are_of_one_dtype(value, other);
   for (Alternative each : value) {
-    // Where the other side is not sure of it, that it is certain is this side's alone.
-    const bool shared = std::any_of(other.begin(), other.end(), [&](const Alternative& o) {
-      return same_place_in_order(o, each) && (!o.uncertain || each.uncertain);
-    });
-    const auto relation = symbols.relation(each.symbols, conditions);
+    const auto relation = flow::relation(each.symbols, side.guards, symbols);
     if (is_held(each) && relation == SymbolSets::Relation::kContradict && value.size() > 1) {
       changed = true;
       continue;
     }
+    const bool shared = std::all_of(
+        all.begin(), all.end(), [&](const Value* other) { return other->same(value) || has(*other, each); });
     if (!shared && each.truth == Truth::kOther) {
-      const SymbolSetId here = is_held(each) ? conditions : symbols.deciding(conditions);
+      const SymbolSetId here = is_held(each) ? side.symbols : symbols.deciding(side.symbols);
       const SymbolSetId more = symbols.unite(each.symbols, here);
       const bool decided_twice = is_held(each) && !no_matter && relation >= SymbolSets::Relation::kCorrelated;
       changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
@@ -56,44 +58,89 @@ Value tagged(const Value& value, const Value& other, SymbolSetId conditions, Sym
 
 class Joiner {
  public:
-  Joiner(Sides sides, SymbolSets& symbols) : sides_(sides), symbols_(symbols) {}
+  Joiner(const std::vector<Side>& sides, SymbolSets& symbols) : sides_(sides), symbols_(symbols) {}
 
-  void values(Value& into, const Value& from) const {
-    if (into.same(from)) return;
-    into =
-        join(tagged(into, from, sides_.into, symbols_), tagged(from, into, sides_.from, symbols_), symbols_);
+  Value values(const Several& all) const {
+    const bool same =
+        std::all_of(all.begin(), all.end(), [&](const Value* each) { return each->same(*all.front()); });
+    if (same) return *all.front();
+    const bool no_matter = are_of_one_dtype(all);
+    Value out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      out = join(out, tagged(*all[i], all, sides_[i], no_matter, symbols_), symbols_);
+    return out;
   }
 
-  void objects(HeapPointer& into, const HeapPointer& from) const {
-    if (into == from || *into == *from) return;
-    auto out = std::make_shared<HeapObject>(*into);
-    for (const auto& [key, value] : from->cells) cell(*out, key, value);
-    values(out->rest, from->rest);
-    for (const Registration& theirs : from->registered) {
-      auto ours = std::find_if(out->registered.begin(), out->registered.end(),
-                               [&](const Registration& each) { return each.name == theirs.name; });
-      if (ours == out->registered.end()) {
-        out->registered.push_back(theirs);
-      } else {
-        values(ours->value, theirs.value);
-      }
+  // Those that are not null; one at least is not.
+  HeapPointer objects(const std::vector<HeapPointer>& all) const {
+    std::vector<std::size_t> ways;  // on which it is there
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]) ways.push_back(i);
     }
-    out->stated = out->stated || from->stated;
-    out->is_input = out->is_input && from->is_input;
-    into = std::move(out);
+    const HeapPointer& first = all[ways.front()];
+    const bool same = std::all_of(ways.begin(), ways.end(),
+                                  [&](std::size_t i) { return all[i] == first || *all[i] == *first; });
+    if (same) return first;
+    if (ways.size() < all.size()) {
+      std::vector<HeapPointer> there;
+      std::vector<Side> sides;
+      for (const std::size_t i : ways) {
+        there.push_back(all[i]);
+        sides.push_back(sides_[i]);
+      }
+      return Joiner(sides, symbols_).objects(there);
+    }
+    auto out = std::make_shared<HeapObject>(*first);
+    cells(all, *out);
+    Several rests;
+    for (const HeapPointer& each : all) rests.push_back(&each->rest);
+    out->rest = values(rests);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      registered(*out, *all[i]);
+      out->stated = out->stated || all[i]->stated;
+      out->is_input = out->is_input && all[i]->is_input;
+    }
+    return out;
   }
 
  private:
-  void cell(HeapObject& into, const Key& key, const Value& value) const {
-    const auto [ours, is_new] = into.cells.try_emplace(key, value);
-    if (!is_new) {
-      values(ours, value);
-    } else if (!into.rest.is_bottom() && key.kind == Key::Kind::kIndex) {
-      values(ours, into.rest);  // one side left this cell to the rest
+  void cells(const std::vector<HeapPointer>& all, HeapObject& out) const {
+    for (const HeapPointer& each : all) {
+      for (const auto& [key, value] : each->cells) out.cells.try_emplace(key, value);
+    }
+    for (auto& [key, cell] : out.cells) cell = values(cell_of_each(all, key));
+  }
+
+  // A way that has no such cell left it to the rest, or says nothing of it.
+  static Several cell_of_each(const std::vector<HeapPointer>& all, const Key& key) {
+    static const Value nothing;
+    Several out;
+    const Value* any = nullptr;
+    for (const HeapPointer& each : all) {
+      const auto found = each->cells.find(key);
+      const Value* own = found != each->cells.end()      ? &found->second
+                         : key.kind == Key::Kind::kIndex ? &each->rest
+                                                         : &nothing;
+      if (!own->is_bottom()) any = own;
+      out.push_back(own);
+    }
+    for (const Value*& each : out) each = each->is_bottom() ? any : each;
+    return out;
+  }
+
+  void registered(HeapObject& into, const HeapObject& from) const {
+    for (const Registration& theirs : from.registered) {
+      auto ours = std::find_if(into.registered.begin(), into.registered.end(),
+                               [&](const Registration& each) { return each.name == theirs.name; });
+      if (ours == into.registered.end()) {
+        into.registered.push_back(theirs);
+      } else {
+        ours->value = join(ours->value, theirs.value, symbols_);
+      }
     }
   }
 
-  Sides sides_;
+  const std::vector<Side>& sides_;
   SymbolSets& symbols_;
 };
 
@@ -109,27 +156,88 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
   into.may_be_off = into.may_be_off || from.may_be_off;
 }
 
-void join_heaps(Heap& into, const Heap& from, const Joiner& joiner) {
-  into.visit_differences(from, [&](std::size_t id, const HeapPointer& mine, const HeapPointer& theirs) {
-    if (!theirs || mine == theirs) return true;
-    HeapPointer joined = mine ? mine : theirs;
-    if (mine) joiner.objects(joined, theirs);
-    if (joined != mine) into.change(id) = std::move(joined);
-    return true;
+bool is_same(const Value& a, const Value& b) { return a.same(b); }
+bool is_same(const HeapPointer& a, const HeapPointer& b) { return a == b; }
+
+// Calls visit(index) for each entry in which the ways may differ.
+template <typename Array, typename Visit>
+void visit_where_they_differ(const std::vector<const State*>& ways, Array State::*array, const Visit& visit) {
+  std::vector<std::size_t> differing;
+  for (std::size_t i = 1; i < ways.size(); ++i) {
+    (ways.front()->*array)
+        .visit_differences(ways[i]->*array, [&](std::size_t id, const auto& a, const auto& b) {
+          if (!is_same(a, b)) differing.push_back(id);
+          return true;
+        });
+  }
+  std::sort(differing.begin(), differing.end());
+  differing.erase(std::unique(differing.begin(), differing.end()), differing.end());
+  std::for_each(differing.begin(), differing.end(), visit);
+}
+
+void join_heaps(Heap& out, const std::vector<const State*>& ways, const Joiner& joiner) {
+  visit_where_they_differ(ways, &State::heap, [&](std::size_t id) {
+    std::vector<HeapPointer> all;
+    for (const State* each : ways) all.push_back(each->heap[id]);
+    HeapPointer joined = joiner.objects(all);
+    if (joined != out[id]) out.change(id) = std::move(joined);
   });
 }
 
-void join_values(Values& into, const Values& from, const Joiner& joiner, const Meeting& meeting) {
-  into.visit_differences(from, [&](std::size_t id, const Value& mine, const Value& theirs) {
-    if (mine.same(theirs) || meeting.forgets(static_cast<ValueId>(id))) return true;
-    Value joined = mine;
-    joiner.values(joined, theirs);
-    if (!joined.same(mine)) into.change(id) = std::move(joined);
-    return true;
+void join_values(Values& out, const std::vector<const State*>& ways, const Joiner& joiner,
+                 const Meeting& meeting) {
+  visit_where_they_differ(ways, &State::values, [&](std::size_t id) {
+    if (meeting.forgets(static_cast<ValueId>(id))) return;
+    Several all;
+    for (const State* each : ways) all.push_back(&each->values[id]);
+    Value joined = joiner.values(all);
+    if (!joined.same(out[id])) out.change(id) = std::move(joined);
   });
+}
+
+void join_thread_state(State& into, const State& from) {
+  std::vector<PassedTest> common;
+  std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
+                        std::back_inserter(common));
+  into.tests = std::move(common);
+  into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
+  into.module_is_half = into.module_is_half && from.module_is_half;
+  join_ranks(into.ranks, from.ranks);
+  join_autocast(into.autocast, from.autocast);
+  if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
+}
+
+Value under(const Value& value, const Value& before, SymbolSetId conditions, SymbolSets& symbols) {
+  if (value.same(before) || value.is_bottom()) return value;
+  std::vector<Alternative> out = value.alternatives();
+  bool changed = false;
+  for (Alternative& each : out) {
+    const bool was_there = std::any_of(before.begin(), before.end(), [&](const Alternative& old) {
+      return same_place_in_order(old, each) && (!old.uncertain || each.uncertain);
+    });
+    if (was_there || each.truth != Truth::kOther) continue;
+    const SymbolSetId more = is_held(each) ? conditions : symbols.deciding(conditions);
+    changed = changed || symbols.unite(each.symbols, more) != each.symbols;
+    each.symbols = symbols.unite(each.symbols, more);
+  }
+  return changed ? Value(std::move(out)) : value;
 }
 
 }  // namespace
+
+void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSets& symbols) {
+  heap.visit_differences(before, [&](std::size_t id, const HeapPointer& mine, const HeapPointer& old) {
+    if (!mine || !old || mine == old) return true;
+    auto out = std::make_shared<HeapObject>(*mine);
+    for (auto& [key, value] : out->cells) {
+      const auto then = old->cells.find(key);
+      value = under(value, then == old->cells.end() ? Value() : then->second, conditions, symbols);
+    }
+    out->rest = under(out->rest, old->rest, conditions, symbols);
+    heap.change(id) = std::move(out);
+    return true;
+  });
+}
 
 std::pair<std::size_t, std::size_t> HeldValues::bits_of(const Value& value) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
@@ -183,20 +291,17 @@ bool operator==(const State& a, const State& b) {
          a.heap.visit_differences(b.heap, same_object);
 }
 
-void join(State& into, const State& from, SymbolSets& symbols, const Meeting& meeting) {
-  const Sides sides = join_guards(into.guards, from.guards, meeting, symbols);
+State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting) {
+  std::vector<const Guards*> guards;
+  for (const State* each : ways) guards.push_back(&each->guards);
+  State out = *ways.front();
+  out.guards = meet(guards, meeting);
+  const std::vector<Side> sides = sides_of(guards, out.guards, meeting, symbols);
   const Joiner joiner(sides, symbols);
-  join_values(into.values, from.values, joiner, meeting);
-  join_heaps(into.heap, from.heap, joiner);
-  std::vector<PassedTest> common;
-  std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
-                        std::back_inserter(common));
-  into.tests = std::move(common);
-  into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
-  into.module_is_half = into.module_is_half && from.module_is_half;
-  join_ranks(into.ranks, from.ranks);
-  join_autocast(into.autocast, from.autocast);
-  if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
+  join_values(out.values, ways, joiner, meeting);
+  join_heaps(out.heap, ways, joiner);
+  std::for_each(ways.begin() + 1, ways.end(), [&](const State* each) { join_thread_state(out, *each); });
+  return out;
 }
 
 Value weakened(const Value& value) {

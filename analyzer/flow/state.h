@@ -36,10 +36,11 @@ struct HeapObject {
   Cells cells;  // a tensor's or buffer's contents are its cell kContents
   Value rest;   // any cell that is not listed; bottom: none was stored
   std::vector<Registration> registered;
-  bool stated = false;      // a conversion of this tensor was seen in the code
-  SymbolSetId symbols = 0;  // what decides a field that nobody stored
-  bool is_input = false;    // of a root, and nobody may have changed such a field since
-  HeapId original = 0;      // the object that it was copied from, which knows of such a field
+  bool stated = false;              // a conversion of this tensor was seen in the code
+  SymbolSetId symbols = 0;          // what decides a field that nobody stored
+  bool is_input = false;            // of a root, and nobody may have changed such a field since
+  Nature nature = Nature::kAnswer;  // of these, where it is
+  HeapId original = 0;              // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};
@@ -110,9 +111,11 @@ struct State {
   friend bool operator==(const State& a, const State& b);
 };
 
-// Joins `from` into `into`. Alternatives that one side alone has remember the undecided branches that led
-// there.
-void join(State& into, const State& from, SymbolSets& symbols, const Meeting& meeting);
+// What is known where these meet. Alternatives that only some of them have remember the undecided branches
+// that led there.
+State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting);
+// Alternatives of what the heap holds that were not there before got here under these conditions.
+void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSets& symbols);
 
 // `value` with every alternative marked as resting on something not known.
 Value weakened(const Value& value);

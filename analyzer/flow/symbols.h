@@ -1,7 +1,8 @@
 // A symbol stands for something that the analysed code does not decide: a root's parameter, the result of an
-// unknown callee, a field that nobody stored. Two conditions that share a symbol may be correlated, so an
-// alternative that arrived under one of them is not known to pass the other. Where a condition is a symbol
-// and nothing else, a set can say more: that the symbol is true, or that it is false.
+// unknown callee, a field that nobody stored. An alternative remembers which of them decided that it got
+// here; one that arrived under some condition is not known to pass another that may be correlated with it.
+// Which may be, goes by the nature of what they ask: see `hang_together` in symbols.cpp. Where a condition is
+// a symbol and nothing else, a set can say more: that the symbol is true, or that it is false.
 #pragma once
 
 #include <cstdint>
@@ -10,41 +11,72 @@
 
 namespace dtype_guard::flow {
 
+// What decides a question.
+enum class Nature : std::uint8_t {
+  kAnswer,    // code that nobody sees, or a state that may be anything
+  kShape,     // dimensions, device and presence of tensors, and how many there are
+  kArgument,  // what a root is handed
+  kSetting,   // what an object was made with, long before
+};
+
 // Interned sorted sets of symbols, each with what is said of it; set 0 is empty.
 class SymbolSets {
  public:
   using Id = std::uint32_t;
-  enum class Said : std::uint8_t { kDecides, kTrue, kFalse };
+  using Symbol = std::uint32_t;
+  // A branch of one activation, and which way it went; 0: none.
+  using Passage = std::uint32_t;
+  // kChecked: where it were otherwise the code throws, so that it says nothing of other questions.
+  enum class Said : std::uint8_t { kChecked, kDecides, kTrue, kFalse };
   // What two sets of conditions say of each other.
   enum class Relation : std::uint8_t {
     kIndependent,
     kAgree,       // what they share they say alike
-    kCorrelated,  // they share something, and what each says of it is not known
+    kCorrelated,  // they share something, or may, and what each says of it is not known
     kContradict,  // they are never both true
   };
 
-  Id of(std::uint32_t symbol, Said said = Said::kDecides);
+  // Before the symbol is first used; kAnswer where nobody says so.
+  void set_nature(Symbol symbol, Nature nature);
+  Id of(Symbol symbol, Said said = Said::kDecides);
   Id unite(Id a, Id b);
   Id intersect(Id a, Id b);
-  bool has(Id set, std::uint32_t symbol) const;
+  bool has(Id set, Symbol symbol) const;
+  bool rests_on(Id set, Nature nature) const;
   // The set as what something depends on.
   Id deciding(Id set);
+  Id checked(Id set);
   // The condition that the set's one symbol is true, or false; of several, that they decide.
   Id condition(Id set, bool is_true);
+  // As conditions that were all met behind these branches.
+  Id behind(Id set, std::vector<Passage> passages);
+  bool is_behind(Id set, Passage passage) const;
   Relation relation(Id a, Id b) const;
   bool conflict(Id a, Id b) const { return relation(a, b) >= Relation::kCorrelated; }
 
  private:
   struct Entry {
-    std::uint32_t symbol = 0;
+    Symbol symbol = 0;
     Said said = Said::kDecides;
     friend auto operator<=>(const Entry&, const Entry&) = default;
   };
-  using Set = std::vector<Entry>;  // one entry for each symbol
+  struct Set {
+    std::vector<Entry> entries;     // one for each symbol
+    std::vector<Passage> passages;  // sorted
+    friend auto operator<=>(const Set&, const Set&) = default;
+  };
+  using Natures = std::uint8_t;  // a bit for each
+  struct Known {
+    const Set* set = nullptr;
+    Natures natures = 0;   // of what is not only checked
+    Natures partners = 0;  // what may hang together with one of these
+  };
+  const std::vector<Entry>& entries(Id set) const { return sets_[set].set->entries; }
   Id intern(Set set);
 
   std::map<Set, Id> ids_ = {{Set{}, 0}};
-  std::vector<const Set*> sets_ = {&ids_.begin()->first};
+  std::vector<Known> sets_ = {{&ids_.begin()->first, 0, 0}};
+  std::vector<Nature> natures_;  // by symbol
 };
 
 }  // namespace dtype_guard::flow

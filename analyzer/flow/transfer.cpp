@@ -99,10 +99,10 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const std::optional<bool> known = truth(argument(state, instruction, 0));
       if (instruction.args.empty()) return true;
       const ValueId fact = instruction.args[0].value;
-      const SymbolSetId symbols = known ? 0 : decided_by(activation, instruction, true, state);
+      const Guard passed = known ? Guard{} : guard(activation, instruction, true, state);
       const bool holds = known ? *known : refine(activation, state, fact, true);
       if (!holds && !state_by_check(activation, state, fact, true)) return false;
-      if (symbols) add_guard(state.guards, {activation.context, activation.block, true, symbols});
+      if (passed.symbols) add_guard(state.guards, passed);
       note_tests(activation, state, fact, true,
                  {activation.context, &instruction, &instruction, 0, activation.function, {}, 0, 0});
       return true;

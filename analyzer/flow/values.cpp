@@ -124,6 +124,10 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
 }
 }  // namespace
 
+bool is_held(const Alternative& each) {
+  return each.kind != Alternative::Kind::kBool && each.kind != Alternative::Kind::kNumber;
+}
+
 bool same_place_in_order(const Alternative& a, const Alternative& b) { return identity(a) == identity(b); }
 
 bool operator==(const Alternative& a, const Alternative& b) {

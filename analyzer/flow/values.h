@@ -108,6 +108,8 @@ struct Alternative {
   static Alternative at(Kind kind, HeapId object, Key key = {});
 };
 bool same_place_in_order(const Alternative& a, const Alternative& b);
+// Whether its symbols are how it got here; of a number or a bool they are what it was computed from.
+bool is_held(const Alternative& each);
 bool operator==(const Alternative& a, const Alternative& b);
 
 class SymbolSets;

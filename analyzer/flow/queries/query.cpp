@@ -218,7 +218,8 @@ class Search {
   }
 
   bool is_certain(const Alternative& each) {
-    return !only_possible_ && !each.uncertain && !symbols_.conflict(each.symbols, record_.conditions);
+    return !only_possible_ && !each.uncertain &&
+           relation(each.symbols, record_.guards, symbols_) < SymbolSets::Relation::kCorrelated;
   }
 
   bool has_evidence(const Defect& defect) const {

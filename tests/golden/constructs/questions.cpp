@@ -257,13 +257,6 @@ void ok_getter_of_text(const Tensor& x, const Config& config) {
   if (config.mode() == "float") q = narrow(q);
   attend(q, h, h);
 }
-void bad_another_getter(const Tensor& x, const Config& config) {
-  const Tensor h = narrow(x);
-  Tensor q = h;
-  if (config.exact()) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
-  if (config.training()) q = narrow(q);
-  attend(q, h, h);
-}
 // Known miss: which dimension is asked for is not looked at.
 void ok_another_size(const Tensor& x) {
   const Tensor h = narrow(x);

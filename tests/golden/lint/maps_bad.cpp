@@ -54,12 +54,18 @@ void looked_up(const std::unordered_map<std::string, at::Tensor>& parts, const a
   if (place != parts.end()) attend((*copy).second, x, x);
 }
 
+void copied_place(const at::Tensor& x, const at::Tensor& table) {
+  std::unordered_map<std::string, at::Tensor> parts;
+  parts["q"] = x * table;  // expect: attention-implicit-promotion
+  looked_up(parts, x);
+}
+
 void widened_where_it_is(const at::Tensor& x, const at::Tensor& table) {
   std::unordered_map<std::string, at::Tensor> parts = {{"q", x}};
   if (auto place = parts.find("q"); place != parts.end()) {
     place->second = place->second * table;  // expect: attention-implicit-promotion
   }
-  looked_up(parts, x);
+  attend(parts.at("q"), x, x);
 }
 
 int main() {
@@ -70,5 +76,6 @@ int main() {
   by_reference(x, table);
   in_loop(x, table);
   found(x, table);
+  copied_place(x, table);
   widened_where_it_is(x, table);
 }

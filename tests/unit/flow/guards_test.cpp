@@ -71,25 +71,41 @@ b4:
   const SymbolSetId a = symbols.of(1), b = symbols.of(2), both = symbols.unite(symbols.of(1), symbols.of(2));
   const Guard is_a{7, 0, true, a}, not_a{7, 0, false, a}, is_b{7, 1, true, b}, not_b{7, 1, false, b};
 
-  Guards inside = {is_a};
-  Sides sides = join_guards(inside, {not_a, is_b}, {7, &info, 2}, symbols);
-  CHECK(sides.into == a);
-  CHECK(sides.from == both);
+  const Guards by_a = {is_a}, by_b = {not_a, is_b}, by_neither = {not_a, not_b};
+  const Guards inside = meet({&by_a, &by_b}, {7, &info, 2});
   CHECK(inside == Guards{not_a, is_a, is_b});
+  std::vector<Side> sides = sides_of({&by_a, &by_b}, inside, {7, &info, 2}, symbols);
+  CHECK(sides[0].guards == by_a);
+  CHECK(sides[1].guards == by_b);
+  CHECK(symbols.deciding(sides[1].symbols) == both);
 
-  Guards after = inside;
-  sides = join_guards(after, {not_a, not_b}, {7, &info, 4}, symbols);
+  const Guards after = meet({&inside, &by_neither}, {7, &info, 4});
   CHECK(after.empty());
-  CHECK(sides.into == both);
-  CHECK(sides.from == b);
+  sides = sides_of({&inside, &by_neither}, after, {7, &info, 4}, symbols);
+  CHECK(symbols.deciding(sides[0].symbols) == both);
+  CHECK(symbols.deciding(sides[1].symbols) == b);
+}
+
+TEST_CASE("a guard is over where only one way leads, if all do") {
+  const Module module = graph(R"IR(b0:
+  %1 = const unknown
+  branch %1 ? b0 : b1
+b1:
+  return
+)IR");
+  const FunctionInfo info(module.functions.front());
+  SymbolSets symbols;
+  const Guard left{7, 0, false, symbols.of(1)}, check{7, 0, true, symbols.of(2), 0, true};
+  const Guards only = {left, check};
+  CHECK(meet({&only}, {7, &info, 1}) == Guards{check});
 }
 
 TEST_CASE("what a caller or a check decided stays") {
   SymbolSets symbols;
   const SymbolSetId a = symbols.of(1), b = symbols.of(2);
-  const Guard callers{1, 4, true, a}, opposite{1, 4, false, a}, check{7, 0, true, b};
-  Guards guards = {opposite, callers, check};
-  join_guards(guards, {opposite, callers, check, {7, 2, true, a}}, {7}, symbols);
+  const Guard callers{1, 4, true, a}, opposite{1, 4, false, a}, check{7, 0, true, b, 0, true};
+  const Guards first = {opposite, callers, check}, second = {opposite, callers, check, {7, 2, true, a}};
+  const Guards guards = meet({&first, &second}, {7});
   CHECK(guards == Guards{opposite, callers, check});
 
   const Guards back = after_call({opposite, callers}, guards, 7, symbols);
@@ -102,10 +118,51 @@ TEST_CASE("one more round of a loop is no condition") {
   const SymbolSetId a = symbols.of(1);
   const Module module = graph("b0:\n  return\n");
   const FunctionInfo info(module.functions.front());
-  Guards guards;
-  const Sides sides = join_guards(guards, {{7, 0, true, a}}, {7, &info, 0, true}, symbols);
-  CHECK(guards.empty());
-  CHECK(sides.from == 0);
+  const Guards first, again = {{7, 0, true, a}};
+  const Meeting head{7, &info, 0, true};
+  CHECK(meet({&first, &again}, head).empty());
+  CHECK(sides_of({&first, &again}, {}, head, symbols)[1].symbols == 0);
+}
+
+// What came under one question passes another that may have to do with it, unless it was made behind that.
+TEST_CASE("a question is asked again only of what was there before it") {
+  SymbolSets symbols;
+  symbols.set_nature(2, Nature::kSetting);
+  const SymbolSetId answer = symbols.of(1), setting = symbols.of(2);
+  const Guard outer{7, 0, true, answer, 5}, inner{7, 1, true, setting, 7};
+  const SymbolSetId made_inside = side_of({inner}, {outer}, symbols).symbols;
+  const SymbolSetId made_before = side_of({inner}, {}, symbols).symbols;
+  using Relation = SymbolSets::Relation;
+  CHECK(relation(made_inside, {outer}, symbols) == Relation::kAgree);
+  CHECK(relation(made_before, {outer}, symbols) == Relation::kCorrelated);
+  CHECK(relation(symbols.unite(made_inside, made_before), {outer}, symbols) == Relation::kCorrelated);
+  CHECK(relation(0, {outer}, symbols) == Relation::kIndependent);
+  CHECK(relation(made_before, {}, symbols) == Relation::kIndependent);
+}
+
+TEST_CASE("the blocks of a loop are those that come back without leaving") {
+  const Module module = graph(R"IR(b0:
+  %1 = const unknown
+  jump b1
+b1:
+  branch %1 ? b2 : b4
+b2:
+  branch %1 ? b3 : b5
+b3:
+  jump b1
+b4:
+  return
+b5:
+  return
+)IR");
+  const FunctionInfo info(module.functions.front());
+  REQUIRE(info.loops.size() == 1);
+  const FunctionInfo::Loop& loop = info.loops.front();
+  CHECK(loop.head == 1);
+  CHECK(loop.is_left_by(1, 4));
+  CHECK(loop.is_left_by(2, 5));
+  CHECK_FALSE(loop.is_left_by(2, 3));
+  CHECK_FALSE(loop.is_left_by(0, 1));
 }
 
 }  // namespace

@@ -120,6 +120,7 @@ TEST_CASE("of several ways from an origin the shortest is kept") {
 TEST_CASE("conditions agree, contradict each other or may be correlated") {
   using Relation = SymbolSets::Relation;
   SymbolSets symbols;
+  for (const SymbolSets::Symbol each : {1U, 2U}) symbols.set_nature(each, Nature::kSetting);
   const SymbolSetId decides = symbols.of(1), other = symbols.of(2);
   const SymbolSetId is_true = symbols.condition(decides, true), is_false = symbols.condition(decides, false);
   CHECK(symbols.relation(is_true, is_true) == Relation::kAgree);
@@ -138,6 +139,33 @@ TEST_CASE("conditions agree, contradict each other or may be correlated") {
   CHECK(symbols.deciding(symbols.unite(is_true, other)) == both);
   CHECK(symbols.has(is_true, 1));
   CHECK_FALSE(symbols.has(is_true, 2));
+}
+
+TEST_CASE("what may hang together goes by what is asked") {
+  using Relation = SymbolSets::Relation;
+  SymbolSets symbols;
+  const std::vector<Nature> natures = {Nature::kAnswer, Nature::kShape, Nature::kArgument, Nature::kSetting};
+  std::vector<SymbolSetId> one, another;
+  for (SymbolSets::Symbol i = 0; i < natures.size(); ++i) {
+    symbols.set_nature(2 * i, natures[i]);
+    symbols.set_nature(2 * i + 1, natures[i]);
+    one.push_back(symbols.of(2 * i));
+    another.push_back(symbols.of(2 * i + 1));
+  }
+  const bool together[4][4] = {{true, true, true, true},
+                               {true, true, true, false},
+                               {true, true, false, false},
+                               {true, false, false, false}};
+  for (std::size_t a = 0; a < one.size(); ++a) {
+    for (std::size_t b = 0; b < one.size(); ++b) {
+      INFO(a << " and " << b);
+      CHECK(symbols.conflict(one[a], another[b]) == together[a][b]);
+      CHECK_FALSE(symbols.conflict(one[a], symbols.checked(another[b])));
+      CHECK(symbols.conflict(symbols.unite(one[3], one[a]), another[b]) ==
+            (together[a][b] || together[3][b]));
+    }
+  }
+  CHECK(symbols.relation(one[0], symbols.checked(one[0])) == Relation::kCorrelated);
 }
 
 }  // namespace

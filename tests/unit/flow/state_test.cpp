@@ -130,13 +130,13 @@ TEST_CASE("a state is compared and joined by what differs") {
   two.put(2'000, holding(number(3)));
   two.values.change(71) = number(4);
   State joined = one;
-  join(joined, two, symbols, {});
+  joined = join({&joined, &two}, symbols, {});
   CHECK(joined.find(501)->cells.at(HeapObject::kContents).size() == 2);
   CHECK(joined.find(500)->cells.at(HeapObject::kContents) == number(1));
   CHECK(joined.find(2'000)->cells.at(HeapObject::kContents) == number(3));
   CHECK(joined.values[70] == number(1));
   CHECK(joined.values[71] == number(4));
-  join(two, one, symbols, {});
+  two = join({&two, &one}, symbols, {});
   CHECK(joined == two);
 }
 
