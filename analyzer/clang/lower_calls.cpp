@@ -228,7 +228,13 @@ flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* 
     const ValueId option = value(arguments[static_cast<std::size_t>(api.result_argument)]);
     given.push_back({std::string(kResultArgument), option});
   }
-  return builder_.value(Op::kSink, api.name, std::move(given));
+  const ValueId result = builder_.value(Op::kSink, api.name, std::move(given));
+  // Of a function that gives one tensor where the contract's gives several, or several for one, nothing is
+  // known but what it takes. Who wrote a contract of his own with one result may return a list of it.
+  const TypeKind returned = callee ? facts(callee->getReturnType()).kind : TypeKind::kOther;
+  const bool fits =
+      returned == TypeKind::kList ? !api.results.empty() || !is_shipped(api) : api.results.empty();
+  return fits ? result : builder_.unknown();
 }
 
 flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const clang::FunctionDecl* callee) {
