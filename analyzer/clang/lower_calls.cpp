@@ -158,6 +158,9 @@ const Api* FunctionLowering::contract_of(const std::string& name) const {
 }
 
 namespace {
+// So many, each of the type and name that a contract gives it, are no accident.
+constexpr std::size_t kTellingOperands = 5;
+
 // `q` is q, and so are `query` and `q_`; `kcache` is k_cache. What need not be given may be named shorter.
 bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
   const auto without_bars = [](std::string text) {
@@ -172,17 +175,22 @@ bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
 }
 }  // namespace
 
-// A function whose body stands in the file, and that is the one a contract is of: what takes operands can be
-// what they are, and, as many have a function of a shipped contract's name, is named like them.
+// A function whose body stands in the file, or may stand in another, and that is the one a contract is of:
+// what takes operands can be what they are, and, as many have a function of a shipped contract's name, is
+// named like them. In a namespace that the contract does not name it is that where all operands are there,
+// and many.
 const Api* FunctionLowering::contract_of_body(const clang::FunctionDecl* callee) const {
   if (!callee->getIdentifier()) return nullptr;
   const Api* api = contract_of(plain_name(*callee));
+  const bool elsewhere = !api && !llvm::isa<clang::CXXMethodDecl>(callee);
+  if (elsewhere) api = contract_of(callee->getName().str());
   if (!api) return nullptr;
   const bool own = !is_shipped(*api);
+  if (elsewhere && (own || api->operands.size() < kTellingOperands)) return nullptr;
   const bool fits = std::all_of(api->operands.begin(), api->operands.end(), [&](const Operand& operand) {
     if (operand.argument < 0 || operand.dtype_argument >= 0) return false;
     const auto position = static_cast<unsigned>(operand.argument);
-    if (position >= callee->getNumParams()) return operand.optional;
+    if (position >= callee->getNumParams()) return operand.optional && !elsewhere;
     if (role_kind(operand.role) == RoleKind::kIndex) return true;
     const clang::ParmVarDecl* parameter = callee->getParamDecl(position);
     const TypeFacts type = facts(parameter->getType());

@@ -173,3 +173,42 @@ Tensor ok_stand_in(const Tensor& x, const Tensor& starts) {
   return mha_varlen_fwd(widened(x), h, h, c10::nullopt, starts, starts);
 }
 }  // namespace pytorch_flash
+
+// Declared here, in a namespace that no contract names: it is flash-attention's where all operands are there.
+namespace mine {
+std::vector<Tensor> mha_fwd(Tensor& q, const Tensor& k, const Tensor& v, c10::optional<Tensor>& out_,
+                            c10::optional<Tensor>& alibi_slopes_, float p_dropout, float scale);
+std::vector<Tensor> mha_fwd(Tensor& q, const Tensor& k, const Tensor& v);
+Tensor flash_attn_func(const Tensor& q, const Tensor& k, const Tensor& v);
+
+Tensor wrapped(Tensor q, Tensor k, Tensor v) {
+  k = k.to(at::kHalf), v = v.to(at::kHalf);
+  c10::optional<Tensor> out, slopes;
+  return mha_fwd(q, k, v, out, slopes, 0.f, 1.f)[0];
+}
+Tensor bad_declared(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = h * torch::ones({64});  // expect: attention-implicit-promotion
+  return wrapped(q, h, h);
+}
+Tensor ok_declared(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  return wrapped((h * torch::ones({64})).to(h.dtype()), h, h * torch::ones({64}));
+}
+// Anyone may have a function of that name with so little in it.
+Tensor ok_declared_short(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  Tensor q = widened(x);
+  mha_fwd(q, h, h);
+  return flash_attn_func(widened(x), h, h);
+}
+struct Backend {
+  Tensor mha_fwd(const Tensor& q, const Tensor& k, const Tensor& v, c10::optional<Tensor>& out_,
+                 c10::optional<Tensor>& alibi_slopes_);
+};
+Tensor ok_declared_method(const Tensor& x, Backend& backend) {
+  const Tensor h = x.to(at::kHalf);
+  c10::optional<Tensor> out, slopes;
+  return backend.mha_fwd(widened(x), h, h, out, slopes);
+}
+}  // namespace mine
