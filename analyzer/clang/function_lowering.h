@@ -165,6 +165,7 @@ class FunctionLowering {
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
   const Api* contract_of_body(const clang::FunctionDecl* callee) const;
+  void checked_operands(const clang::FunctionDecl* callee, const Arguments& given);
   ValueId described(const clang::Expr* data, const clang::Expr* dtype);
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/contractions.h"
+#include "analyzer/flow/demanded_dtype.h"
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/watched_body.h"
 #include "rules/contracts/own_contracts.h"
@@ -167,6 +168,11 @@ const std::set<std::string>& Engine::open_roles(const Api& api, const Activation
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Operand* operand = operand_of(api, instruction, i);
     if (!operand) continue;
+    if (body && !instruction.args[i].name.empty()) {  // of the contract's only what the body demands itself
+      const auto position = static_cast<std::size_t>(operand->argument);
+      if (demands(index_, *body, position, api.accepted(operand->role))) known->second.insert(operand->role);
+      continue;
+    }
     const Use use = holds ? Use::kHandedOn
                           : use_of_operand(index_, *body, i + object_arguments(instruction, *body),
                                            api.accepted(operand->role));

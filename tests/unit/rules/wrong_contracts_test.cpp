@@ -126,7 +126,7 @@ const Case kCases[] = {
     {11, R"(    "results": ["float32"], "result_for": {"float16": "float32"})",
      R"(c.json:11: /apis/0/result_for: found an object, expected "result_like" beside it, to which it lists exceptions)"},
     {11, R"(    "results": [])",
-     R"(c.json:11: /apis/0/results: found an array, expected an array of roles and dtypes, one for each result)"},
+     R"(c.json:11: /apis/0/results: found an empty array, expected an array of roles and dtypes, one for each result)"},
     {11, R"(    "results": ["q", "half"])",
      R"(c.json:11: /apis/0/results/1: found "half", expected one dtype, not a group)"},
     {11, R"(    "results": ["v"])",
