@@ -245,7 +245,9 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       return pack(arguments);
     case Meaning::kPackOfReferences: {
       Arguments cells;
-      for (const Expr* each : arguments) cells.push_back({"", value(each)});
+      const bool kept = name == "std::tie";  // not assigned to at once: that is part of the assignment
+      for (const Expr* each : arguments)
+        cells.push_back({"", kept ? referred_to(each, each->getType()) : value(each)});
       return builder_.value(Op::kPack, "", std::move(cells));
     }
     case Meaning::kSwap: {

@@ -135,6 +135,13 @@ void ok_swapped(const Tensor& x) {
   std::tie(a, b) = std::make_tuple(b, a);
   attend(b.q, b.k, x);
 }
+// A tie that is kept can be written through.
+void ok_kept_tie(const Tensor& x) {
+  Tensor a = x * torch::ones({8}), b = x;
+  auto both = std::tie(a, b);
+  std::get<0>(both) = x;
+  attend(a, b, x);
+}
 // What is pointed to is no copy.
 void bad_pointed_to(const Tensor& x) {
   std::vector<P*> list;
