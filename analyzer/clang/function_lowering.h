@@ -136,6 +136,7 @@ class FunctionLowering {
   // The value of an expression that is copied from; whether a copy of such a thing has contents of its own.
   ValueId copied(const Expr* source);
   bool holds_values(const TypeFacts& type) const;
+  static bool has_one_constructor(const clang::CXXRecordDecl* record, std::size_t arguments);
   ValueId referred_to(const Expr* expr, clang::QualType type);
   std::optional<ValueId> descriptor_part(const clang::MemberExpr* part, const Expr* source);
   flow::ValueId number_of(const clang::Expr* source);  // a constant where it is one
@@ -164,6 +165,7 @@ class FunctionLowering {
   bool is_dispatched(const clang::FunctionDecl* callee) const;
   const Api* contract_of(const std::string& name) const;
   const Api* contract_of_body(const clang::FunctionDecl* callee) const;
+  void checked_operands(const clang::FunctionDecl* callee, const Arguments& given);
   ValueId described(const clang::Expr* data, const clang::Expr* dtype);
   ValueId sink(const Api& api, const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
 
@@ -257,6 +259,9 @@ class FunctionLowering {
   void store_lanes(const Expr* target, ValueId stored);
 
   // members of library classes (lower_members.cpp)
+  std::optional<ValueId> new_element(const TypeFacts& list, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> added_element(llvm::StringRef name, const Expr* list,
+                                       llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> member(const TypeFacts& object_type, const Expr* object,
                                 const clang::CXXMethodDecl* method, llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> tensor_member(const std::string& name, const Expr* object,

@@ -1,14 +1,10 @@
-// Calls: user functions, contract APIs, overloaded operators, and library functions whose meaning is known by
-// name.
-#include <clang/AST/DeclTemplate.h>
+// Calls: user functions, overloaded operators, and library functions whose meaning is known by name.
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
 #include <unordered_set>
 
 #include "analyzer/clang/function_lowering.h"
-#include "rules/contracts/own_contracts.h"
-#include "rules/contracts/roles.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -122,113 +118,13 @@ flow::ValueId FunctionLowering::user_call(const clang::FunctionDecl* callee, std
     given.push_back(
         {"", named ? pass(arguments[i], callee->getParamDecl(index)->getType()) : value(arguments[i])});
   }
-  if (api) builder_.effect(Op::kSink, api->name, given);
+  if (api) {
+    builder_.effect(Op::kSink, api->name, given);
+  } else if (!dispatched) {
+    checked_operands(callee, given);
+  }
   if (object) given.insert(given.begin(), {"", *object});
   return builder_.value(Op::kCall, dispatched ? virtual_key(callee) : unit_.key(callee), std::move(given));
-}
-
-namespace {
-// The type that a template argument of the function, or of the class it is a member of, names.
-clang::QualType template_argument(const clang::FunctionDecl* callee, int position) {
-  const clang::TemplateArgumentList* arguments = callee ? callee->getTemplateSpecializationArgs() : nullptr;
-  const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(callee);
-  if (!arguments && method) {
-    const auto* owner = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(method->getParent());
-    if (owner) arguments = &owner->getTemplateArgs();
-  }
-  const auto index = static_cast<unsigned>(position);
-  if (!arguments || index >= arguments->size()) return {};
-  const clang::TemplateArgument& argument = arguments->get(index);
-  return argument.getKind() == clang::TemplateArgument::Type ? argument.getAsType() : clang::QualType();
-}
-}  // namespace
-
-// A member of a class template goes by its name without the template's arguments too.
-const Api* FunctionLowering::contract_of(const std::string& name) const {
-  const Api* api = unit_.contracts.find(without_symint(name));
-  if (api || name.find('<') == std::string::npos) return api;
-  std::string plain;
-  int depth = 0;
-  for (const char c : name) {
-    if (c == '<') ++depth;
-    if (depth == 0) plain += c;
-    if (c == '>' && depth > 0) --depth;
-  }
-  return unit_.contracts.find(plain);
-}
-
-namespace {
-// `q` is q, and so are `query` and `q_`; `kcache` is k_cache. What need not be given may be named shorter.
-bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
-  const auto without_bars = [](std::string text) {
-    std::erase(text, '_');
-    return text;
-  };
-  std::string name = parameter->getNameAsString();
-  while (name.ends_with('_')) name.pop_back();
-  const std::string role = without_bars(operand.role);
-  const bool shorter = operand.optional && !name.empty() && role.starts_with(without_bars(name));
-  return shorter || without_bars(name) == role || role_meant_by(name) == operand.role;
-}
-}  // namespace
-
-// A function whose body stands in the file, and that is the one a contract is of: what takes operands can be
-// what they are, and, as many have a function of a shipped contract's name, is named like them.
-const Api* FunctionLowering::contract_of_body(const clang::FunctionDecl* callee) const {
-  if (!callee->getIdentifier()) return nullptr;
-  const Api* api = contract_of(plain_name(*callee));
-  if (!api) return nullptr;
-  const bool own = !is_shipped(*api);
-  const bool fits = std::all_of(api->operands.begin(), api->operands.end(), [&](const Operand& operand) {
-    if (operand.argument < 0 || operand.dtype_argument >= 0) return false;
-    const auto position = static_cast<unsigned>(operand.argument);
-    if (position >= callee->getNumParams()) return operand.optional;
-    if (role_kind(operand.role) == RoleKind::kIndex) return true;
-    const clang::ParmVarDecl* parameter = callee->getParamDecl(position);
-    const TypeFacts type = facts(parameter->getType());
-    const TypeKind kind = type.kind == TypeKind::kOptional ? facts(type.inner).kind : type.kind;
-    const bool holds_data = kind == TypeKind::kTensor || kind == TypeKind::kList ||
-                            kind == TypeKind::kBuffer || kind == TypeKind::kPointer ||
-                            kind == TypeKind::kObject;
-    return holds_data && (own || is_named_for(parameter, operand));
-  });
-  return fits ? api : nullptr;
-}
-
-// A pointer beside what says of which dtype its data is: as a descriptor says it.
-flow::ValueId FunctionLowering::described(const Expr* data, const Expr* dtype) {
-  const ValueId pointer = value(data);
-  if (data->isNullPointerConstant(unit_.context, Expr::NPC_ValueDependentIsNotNull)) return pointer;
-  const ValueId made = builder_.value(Op::kObject, "DLTensor", {});
-  builder_.store(field(held(made), "dtype").place, value(dtype));
-  builder_.store(field(held(made), "data").place, pointer);
-  return made;
-}
-
-flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* callee,
-                                     llvm::ArrayRef<const Expr*> arguments) {
-  Arguments given;
-  const auto is_given = [&](int position) {
-    const auto index = static_cast<std::size_t>(position);
-    return position >= 0 && index < arguments.size() &&
-           !llvm::isa<clang::CXXDefaultArgExpr>(arguments[index]);
-  };
-  for (const Operand& operand : api.operands) {
-    if (operand.template_argument >= 0) {
-      const TypeFacts type = facts(template_argument(callee, operand.template_argument));
-      if (type.kind == TypeKind::kNumber) given.push_back({operand.role, allocate("template", type.element)});
-    } else if (is_given(operand.argument) && is_given(operand.dtype_argument)) {
-      given.push_back({operand.role, described(arguments[static_cast<std::size_t>(operand.argument)],
-                                               arguments[static_cast<std::size_t>(operand.dtype_argument)])});
-    } else if (is_given(operand.argument)) {
-      given.push_back({operand.role, value(arguments[static_cast<std::size_t>(operand.argument)])});
-    }
-  }
-  if (is_given(api.result_argument)) {
-    const ValueId option = value(arguments[static_cast<std::size_t>(api.result_argument)]);
-    given.push_back({std::string(kResultArgument), option});
-  }
-  return builder_.value(Op::kSink, api.name, std::move(given));
 }
 
 flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const clang::FunctionDecl* callee) {

@@ -14,14 +14,18 @@ using clang::Expr;
 
 namespace {
 
+bool takes(const clang::CXXConstructorDecl* constructor, std::size_t arguments) {
+  if (constructor->isCopyOrMoveConstructor() || constructor->isDeleted()) return false;
+  return constructor->getMinRequiredArguments() <= arguments && arguments <= constructor->getNumParams();
+}
+
 // The constructor that perfect forwarding (ModuleHolder, make_shared) would pick: the first that takes this
 // many arguments; the library's own code, which would tell, is not parsed.
 const clang::CXXConstructorDecl* constructor_for(const clang::CXXRecordDecl* record, std::size_t arguments) {
   const clang::CXXRecordDecl* definition = record ? record->getDefinition() : nullptr;
   if (!definition) return nullptr;
   for (const clang::CXXConstructorDecl* each : definition->ctors()) {
-    if (each->isCopyOrMoveConstructor() || each->isDeleted()) continue;
-    if (each->getMinRequiredArguments() <= arguments && arguments <= each->getNumParams()) return each;
+    if (takes(each, arguments)) return each;
   }
   return nullptr;
 }
@@ -48,7 +52,7 @@ flow::ValueId FunctionLowering::allocate(const std::string& kind, Dtype element)
 
 flow::ValueId FunctionLowering::pack(llvm::ArrayRef<const Expr*> elements) {
   Arguments cells;
-  for (const Expr* each : elements) cells.push_back({"", value(each)});
+  for (const Expr* each : elements) cells.push_back({"", copied(each)});
   return builder_.value(Op::kPack, "", std::move(cells));
 }
 
@@ -118,7 +122,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       if (arguments.empty() || is_null(arguments[0])) return builder_.none();
       if (made.record && plain_name(*made.record) == "std::reference_wrapper" && !copies)
         return referred_to(arguments[0], made.inner);
-      return value(arguments[0]);
+      return made.kind == TypeKind::kOptional ? copied(arguments[0]) : value(arguments[0]);
     case TypeKind::kList:
       if (arguments.size() == 1) {
         const TypeKind from = facts(arguments[0]).kind;
@@ -202,8 +206,16 @@ ValueId FunctionLowering::referred_to(const Expr* expr, clang::QualType type) {
   return now;
 }
 
+// Of several that take as many arguments, the library's code would tell which is meant.
+bool FunctionLowering::has_one_constructor(const clang::CXXRecordDecl* record, std::size_t arguments) {
+  const clang::CXXRecordDecl* definition = record ? record->getDefinition() : nullptr;
+  return definition && std::count_if(definition->ctor_begin(), definition->ctor_end(),
+                                     [&](const auto* each) { return takes(each, arguments); }) == 1;
+}
+
 bool FunctionLowering::holds_values(const TypeFacts& type) const {
   if (!type.record) return false;
+  if (type.kind == TypeKind::kOptional && !type.inner.isNull()) return holds_values(facts(type.inner));
   if (type.kind == TypeKind::kMap) return true;
   if (type.kind == TypeKind::kList) {
     static constexpr std::array kContainers = {"std::vector", "std::array", "std::deque",      "std::list",

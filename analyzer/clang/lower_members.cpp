@@ -194,18 +194,36 @@ bool FunctionLowering::grows_in_loop(const Expr* container) const {
   return breaks_.size() > (made == loop_of_.end() ? 0 : made->second);
 }
 
+// What a list is given is copied into it, or what its element is made of.
+std::optional<flow::ValueId> FunctionLowering::new_element(const TypeFacts& list,
+                                                           llvm::ArrayRef<const Expr*> arguments) {
+  const TypeFacts element = list.inner.isNull() ? TypeFacts{} : facts(list.inner);
+  const bool several = element.kind == TypeKind::kList || element.kind == TypeKind::kObject;
+  const bool given = arguments.size() == 1 && (!several || facts(arguments[0]).kind == element.kind);
+  if (given) return copied(arguments[0]);
+  if (!several || arguments.empty()) return std::nullopt;
+  if (element.kind == TypeKind::kList || has_one_constructor(element.record, arguments.size()))
+    return construct_as(list.inner, arguments, nullptr);
+  for (const Expr* each : arguments) value(each);
+  return builder_.unknown();
+}
+
+std::optional<flow::ValueId> FunctionLowering::added_element(llvm::StringRef name, const Expr* list,
+                                                             llvm::ArrayRef<const Expr*> arguments) {
+  const std::optional<ValueId> added = new_element(facts(list), arguments);
+  if (!added) return std::nullopt;
+  Lvalue place = cell(lvalue(list), std::nullopt, list->getType());
+  if (name != "push_front" && !place.is_element && !grows_in_loop(list)) {
+    place.place.path.back().kind = Place::Step::Kind::kNextCell;
+  }
+  assign(place, *added);
+  return added;
+}
+
 std::optional<flow::ValueId> FunctionLowering::container_member(const std::string& name, const Expr* object,
                                                                 llvm::ArrayRef<const Expr*> arguments) {
-  if (name == "push_back" || name == "emplace_back" || name == "push_front") {
-    if (arguments.size() != 1) return std::nullopt;
-    const ValueId added = value(arguments[0]);
-    Lvalue place = cell(lvalue(object), std::nullopt, object->getType());
-    if (name != "push_front" && !place.is_element && !grows_in_loop(object)) {
-      place.place.path.back().kind = Place::Step::Kind::kNextCell;
-    }
-    assign(place, added);
-    return ValueId{0};
-  }
+  if (name == "push_back" || name == "emplace_back" || name == "push_front")
+    return added_element(name, object, arguments);
   if (name == "clear") {
     const Lvalue place = lvalue(object);
     if (facts(object).kind == TypeKind::kList && !place.is_value) {
@@ -229,7 +247,8 @@ std::optional<flow::ValueId> FunctionLowering::container_member(const std::strin
   if (name == "data" || name == "begin" || name == "cbegin" || name == "get" || name == "release") {
     return load(lvalue(object));  // the buffer of a smart pointer too
   }
-  if (name == "at" || name == "front" || name == "back") {
+  if (name == "front") return load(cell(lvalue(object), 0, object->getType()));
+  if (name == "at" || name == "back") {
     return load(cell_of(object, arguments.empty() ? nullptr : arguments[0]));
   }
   if (name == "vec") return load(lvalue(object));

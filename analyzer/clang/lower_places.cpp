@@ -261,7 +261,16 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
       const llvm::StringRef name = callee->getName();
       if (kind == TypeKind::kList || kind == TypeKind::kBuffer) {
         if (name == "at") return cell_of(object, method->getArg(0));
-        if (is_one_of(name, {"front", "back"})) return cell_of(object, nullptr);
+        if (name == "emplace_back" && kind == TypeKind::kList) {
+          // An object is known by identity; of what can be rebound it is one of the elements.
+          const auto given = llvm::ArrayRef<const clang::Expr*>(method->getArgs(), method->getNumArgs());
+          const auto element = added_element(name, object, given);
+          const TypeKind made = facts(expr).kind;
+          if (element && (made == TypeKind::kObject || made == TypeKind::kList)) return held(*element);
+          if (element) return cell_of(object, nullptr);
+        }
+        if (name == "front") return cell(lvalue(object), 0, object->getType());
+        if (name == "back") return cell_of(object, nullptr);
         if (const auto end = end_of_list(name, object)) return held(*end);
         if (is_one_of(name, {"data", "begin", "cbegin", "get"})) return lvalue(object);
       }

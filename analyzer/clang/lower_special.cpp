@@ -18,6 +18,7 @@ enum class Meaning : std::uint8_t {
   kGet,   // std::get
   kMake,  // constructs its first template argument from its arguments
   kPack,  // a tuple of its arguments
+  kPackOfReferences,
   kSwap,
   kDtypeOptions,  // options with the dtype given, or with the template argument
   kTypesDtype,    // the dtype of the template argument
@@ -54,8 +55,8 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"c10::make_intrusive", Meaning::kMake},
       {"std::make_tuple", Meaning::kPack},
       {"std::make_pair", Meaning::kPack},
-      {"std::tie", Meaning::kPack},
-      {"std::forward_as_tuple", Meaning::kPack},
+      {"std::tie", Meaning::kPackOfReferences},
+      {"std::forward_as_tuple", Meaning::kPackOfReferences},
       {"std::swap", Meaning::kSwap},
       {"c10::dtype", Meaning::kDtypeOptions},
       {"at::dtype", Meaning::kDtypeOptions},
@@ -242,6 +243,13 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
                                             : construct_as(template_type(callee), arguments, nullptr);
     case Meaning::kPack:
       return pack(arguments);
+    case Meaning::kPackOfReferences: {
+      Arguments cells;
+      const bool kept = name == "std::tie";  // not assigned to at once: that is part of the assignment
+      for (const Expr* each : arguments)
+        cells.push_back({"", kept ? referred_to(each, each->getType()) : value(each)});
+      return builder_.value(Op::kPack, "", std::move(cells));
+    }
     case Meaning::kSwap: {
       if (arguments.size() != 2) return std::nullopt;
       const Lvalue left = lvalue(arguments[0]), right = lvalue(arguments[1]);

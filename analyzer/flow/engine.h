@@ -319,6 +319,9 @@ class Engine {
   Value marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
                        const Value& result);
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
+  Value result_like(const std::string& role, const SinkRecord& record, const State& state);
+  Value several_results(const Activation& activation, const Instruction& instruction,
+                        const SinkRecord& record, State& state);
 
   // roots.cpp
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/contractions.h"
+#include "analyzer/flow/demanded_dtype.h"
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/watched_body.h"
 #include "rules/contracts/own_contracts.h"
@@ -46,15 +47,22 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
   }
   if (!result.is_bottom()) return result;
   if (api.result_dtype != Dtype::kUndefined) return Value(Alternative::tensor(api.result_dtype, {}));
+  return api.result_like.empty() ? result : result_like(api.result_like, record, state);
+}
+
+Value Engine::result_like(const std::string& role, const SinkRecord& record, const State& state) {
+  const Api& api = *record.api;
+  Value result;
   const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
   for (const SinkOperand& operand : record.operands) {
-    if (api.result_like.empty() || operand.role != api.result_like) continue;
+    if (operand.role != role) continue;
     for (Alternative each : operand.alternatives) {
       each.origin = 0;
       each.trail = 0;
       each.lineage = 0;
       each.products = 0;
-      if (each.kind == Kind::kTensor && state.autocast.may_be_on && recasts) {
+      const bool recast = recasts && each.dtype != Dtype::kFloat64;  // autocast leaves that as it is
+      if (each.kind == Kind::kTensor && state.autocast.may_be_on && recast) {
         each.dtype = state.autocast.dtype;
         each.assumed = each.assumed || state.autocast.assumed;
         each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
@@ -65,6 +73,24 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
     }
   }
   return result;
+}
+
+// A list of those of which the contract says something, and of more that are not known.
+Value Engine::several_results(const Activation& activation, const Instruction& instruction,
+                              const SinkRecord& record, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject list;
+  list.kind = HeapObject::Kind::kContainer;
+  const SymbolSetId symbols = asked(activation, instruction, state);
+  for (const ApiResult& each : record.api->results) {
+    const Value one = each.like.empty() ? Value(Alternative::tensor(each.dtype, {}))
+                                        : result_like(each.like, record, state);
+    const Key key{Key::Kind::kIndex, static_cast<std::int64_t>(list.cells.size())};
+    list.cells[key] = kept_in(state, id, one.is_bottom() ? Value::unknown(symbols) : one);
+  }
+  list.rest = Value::unknown(symbols);
+  state.put(id, std::move(list));
+  return Value(Alternative::at(Kind::kObject, id));
 }
 
 // Autocast over float32 parameters is not what code runs under that makes its modules half.
@@ -141,6 +167,11 @@ const std::set<std::string>& Engine::open_roles(const Api& api, const Activation
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Operand* operand = operand_of(api, instruction, i);
     if (!operand) continue;
+    if (body && !instruction.args[i].name.empty()) {  // of the contract's only what the body demands itself
+      const auto position = static_cast<std::size_t>(operand->argument);
+      if (demands(index_, *body, position, api.accepted(operand->role))) known->second.insert(operand->role);
+      continue;
+    }
     const Use use = holds ? Use::kHandedOn
                           : use_of_operand(index_, *body, i + object_arguments(instruction, *body),
                                            api.accepted(operand->role));
@@ -172,7 +203,9 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
     record.operands.push_back({operand->role, std::move(alternatives)});
   }
 
-  const Value result = sink_result(record, instruction, state);
+  const bool several = instruction.result && !api->results.empty();
+  const Value result = several ? several_results(activation, instruction, record, state)
+                               : sink_result(record, instruction, state);
   if (!is_contradicted(state))
     records_.insert_or_assign({activation.context, &instruction}, std::move(record));
   return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;

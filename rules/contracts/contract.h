@@ -41,6 +41,12 @@ struct Operand {
   bool takes(Dtype dtype, Dtype reference) const;
 };
 
+// Of several results one: like an operand, or of a fixed dtype.
+struct ApiResult {
+  std::string like;  // a role
+  Dtype dtype = Dtype::kUndefined;
+};
+
 struct Api {
   std::string name;     // canonical: "flash_ref_attention_fwd"
   std::string library;  // "flash_ref"
@@ -58,6 +64,8 @@ struct Api {
   Dtype result_dtype = Dtype::kUndefined;
   std::string result_like;  // a role; empty: no tensor result, or nothing is known of it
   std::map<Dtype, Dtype> result_for;
+  // Where several are returned: the first of them, in order. Nothing is known of those behind.
+  std::vector<ApiResult> results;
   std::string since, until;  // the library's versions for which this holds: from `since`, before `until`
   std::string source;        // where the rule is written
   // What autocast does on a device in a PyTorch release; kAsIs where the file says nothing.

@@ -76,10 +76,11 @@ class ContractReader : private ContractValues {
   }
 
   Api api(const JsonNode& node, const std::string& library) const {
-    check_members(node,
-                  {"name", "kind", "spellings", "operands", "options", "autocast", "autocast_since", "fast",
-                   "result_argument", "result_dtype", "result_like", "result_for", "versions", "source"},
-                  {"name", "kind", "spellings", "operands"});
+    check_members(
+        node,
+        {"name", "kind", "spellings", "operands", "options", "autocast", "autocast_since", "fast",
+         "result_argument", "result_dtype", "result_like", "results", "result_for", "versions", "source"},
+        {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
     api.name = name(*node.member("name"));
@@ -146,17 +147,40 @@ class ContractReader : private ContractValues {
         wrong(*fixed, "no \"result_like\" beside it: a result is fixed or like an operand");
     }
     if (like != nullptr) api.result_like = known_role(api, *like);
-    if (const JsonNode* exceptions = node.member("result_for")) {
-      if (api.result_like.empty())
-        wrong(*exceptions, "\"result_like\" beside it, to which it lists exceptions");
-      const DtypeSet accepted = api.accepted(api.result_like);
-      for (const auto& [key, value] : named_values(*exceptions, "dtypes and the result's dtype for them")) {
-        JsonNode given = value;
-        given.value = key;
-        const Dtype exception = one_dtype(given);
-        if (!accepted.contains(exception)) unknown(given, taken_by(api.result_like), names_of(accepted));
-        api.result_for[exception] = one_dtype(value);
+    if (const JsonNode* several = node.member("results")) add_results(api, node, *several);
+    if (const JsonNode* exceptions = node.member("result_for")) add_exceptions(api, *exceptions);
+  }
+
+  // A role or a dtype each; no dtype is called like a role.
+  void add_results(Api& api, const JsonNode& node, const JsonNode& several) const {
+    for (const char* single : {"result_argument", "result_dtype", "result_like"}) {
+      if (node.member(single) != nullptr)
+        wrong(several, fmt::format("no \"{}\" beside it: one result is returned or several", single));
+    }
+    for (const JsonNode& item : list(several, "roles and dtypes, one for each result")) {
+      if (api.find(text(item)) != nullptr) {
+        api.results.push_back({text(item), Dtype::kUndefined});
+      } else if (role_kind(text(item))) {
+        known_role(api, item);
+      } else {
+        api.results.push_back({"", one_dtype(item)});
       }
+    }
+  }
+
+  void add_exceptions(Api& api, const JsonNode& exceptions) const {
+    std::string role = api.result_like;
+    for (const ApiResult& each : api.results) {
+      if (role.empty()) role = each.like;
+    }
+    if (role.empty()) wrong(exceptions, "\"result_like\" beside it, to which it lists exceptions");
+    const DtypeSet accepted = api.accepted(role);
+    for (const auto& [key, value] : named_values(exceptions, "dtypes and the result's dtype for them")) {
+      JsonNode given = value;
+      given.value = key;
+      const Dtype exception = one_dtype(given);
+      if (!accepted.contains(exception)) unknown(given, taken_by(role), names_of(accepted));
+      api.result_for[exception] = one_dtype(value);
     }
   }
 

@@ -173,3 +173,86 @@ Tensor ok_stand_in(const Tensor& x, const Tensor& starts) {
   return mha_varlen_fwd(widened(x), h, h, c10::nullopt, starts, starts);
 }
 }  // namespace pytorch_flash
+
+// Declared here, in a namespace that no contract names: it is flash-attention's where all operands are there.
+namespace mine {
+std::vector<Tensor> mha_fwd(Tensor& q, const Tensor& k, const Tensor& v, c10::optional<Tensor>& out_,
+                            c10::optional<Tensor>& alibi_slopes_, float p_dropout, float scale);
+std::vector<Tensor> mha_fwd(Tensor& q, const Tensor& k, const Tensor& v);
+Tensor flash_attn_func(const Tensor& q, const Tensor& k, const Tensor& v);
+
+Tensor wrapped(Tensor q, Tensor k, Tensor v) {
+  k = k.to(at::kHalf), v = v.to(at::kHalf);
+  c10::optional<Tensor> out, slopes;
+  return mha_fwd(q, k, v, out, slopes, 0.f, 1.f)[0];
+}
+Tensor bad_declared(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = h * torch::ones({64});  // expect: attention-implicit-promotion
+  return wrapped(q, h, h);
+}
+Tensor ok_declared(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  return wrapped((h * torch::ones({64})).to(h.dtype()), h, h * torch::ones({64}));
+}
+// Anyone may have a function of that name with so little in it.
+Tensor ok_declared_short(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  Tensor q = widened(x);
+  mha_fwd(q, h, h);
+  return flash_attn_func(widened(x), h, h);
+}
+struct Backend {
+  Tensor mha_fwd(const Tensor& q, const Tensor& k, const Tensor& v, c10::optional<Tensor>& out_,
+                 c10::optional<Tensor>& alibi_slopes_);
+};
+Tensor ok_declared_method(const Tensor& x, Backend& backend) {
+  const Tensor h = x.to(at::kHalf);
+  c10::optional<Tensor> out, slopes;
+  return backend.mha_fwd(widened(x), h, h, out, slopes);
+}
+}  // namespace mine
+
+// A function that has no more than the name of a contract: what its body demands of its operands before
+// anything else holds all the same.
+Tensor flash_attn_with_kvcache(Tensor q, Tensor k, Tensor v) {
+  TORCH_CHECK(q.scalar_type() == at::kHalf || q.scalar_type() == at::kBFloat16);
+  TORCH_CHECK(k.scalar_type() == q.scalar_type());
+  Tensor out = torch::empty_like(q);
+  launch(q.data_ptr(), k.data_ptr(), v.data_ptr(), out.data_ptr());
+  return out;
+}
+Tensor bad_demanded(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = h * torch::ones({64});  // expect: kv-cache-dtype-mismatch
+  return flash_attn_with_kvcache(q, h, h);
+}
+Tensor ok_demanded(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf);
+  return flash_attn_with_kvcache((h * torch::ones({64})).to(h.dtype()), h, h);
+}
+// Not of all that come there, not of what the caller gave, and not half alone.
+Tensor flash_attn_varlen_func(Tensor q, Tensor keys, bool checks) {
+  if (checks) TORCH_CHECK(q.scalar_type() == at::kHalf);
+  Tensor out = torch::empty_like(q);
+  launch(q.data_ptr(), keys.data_ptr(), nullptr, out.data_ptr());
+  return out;
+}
+Tensor flash_attn_varlen_func(Tensor q, Tensor keys) {
+  q = q.to(keys.dtype());
+  TORCH_CHECK(q.scalar_type() == at::kHalf);
+  Tensor out = torch::empty_like(q);
+  launch(q.data_ptr(), keys.data_ptr(), nullptr, out.data_ptr());
+  return out;
+}
+Tensor flash_attn_varlen_func(Tensor q) {
+  const auto dtype = q.scalar_type();
+  TORCH_CHECK(dtype == at::kHalf || dtype == at::kFloat);
+  Tensor out = torch::empty_like(q);
+  launch(q.data_ptr(), nullptr, nullptr, out.data_ptr());
+  return out;
+}
+Tensor ok_not_demanded(const Tensor& x, bool checks) {
+  const Tensor h = x.to(at::kHalf), q = widened(x);
+  return flash_attn_varlen_func(q, h, checks) + flash_attn_varlen_func(q, h) + flash_attn_varlen_func(q);
+}

@@ -204,6 +204,25 @@ int main() { run(torch::zeros({1, 2}, at::kHalf)); }
         contracts["apis"][0].update(result_like="q", result_for={"float16": "float64"})
         self.assertEqual([line for line, _ in self.found(code, contracts)], [4, 5])
 
+    def test_of_several_results_the_first_are_known(self):
+        code = """std::vector<at::Tensor> attend(const at::Tensor& q);
+at::Tensor later(const at::Tensor& x, const at::Tensor& y);
+void run(const at::Tensor& q) {
+  later(attend(q)[0], q);
+  later(attend(q)[1], q);
+  later(attend(q)[2], q.to(at::kFloat));
+}
+int main() { run(torch::zeros({1, 2}, at::kHalf)); }
+"""
+        contracts = self.api(operand("q", argument=0, accepts=["half"]), results=["q", "float32"])
+        contracts["apis"].append({"name": "later", "kind": "attention", "spellings": ["later"], "operands": [
+            operand("q", argument=0, accepts=["half", "float32"]), operand("k", argument=1, same_as="q")]})
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [5])
+        contracts["apis"][0].update(result_for={"float16": "float64"})
+        self.assertEqual([line for line, _ in self.found(code, contracts)], [4, 5])
+        one = code.replace("std::vector<at::Tensor> attend", "at::Tensor attend")  # it has no second
+        self.assertEqual(self.found(one, contracts), [])
+
     def test_the_mask_rule_of_sdpa_is_that_of_the_release(self):
         code = """namespace at { Tensor scaled_dot_product_attention(const Tensor&, const Tensor&, const Tensor&,
     const std::optional<Tensor>& = {}); }

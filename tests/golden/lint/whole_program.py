@@ -47,6 +47,18 @@ class WholeProgram(project.Case):
             self.assertEqual(self.found(status=1), [(RULE, bad, 2)])
             self.entries.clear()
 
+    def test_a_function_named_like_a_contract_s_is_what_its_body_makes_of_it(self):
+        head = "namespace mine { at::Tensor mha_fwd(at::Tensor q, at::Tensor k, at::Tensor v, at::Tensor out, at::Tensor alibi_slopes)"
+        call = head + "; }\nvoid run(at::Tensor x, at::Tensor out, at::Tensor slopes) {\n  at::Tensor h = x.to(at::kHalf);\n" \
+            "  mine::mha_fwd(h.to(at::kFloat), h, h, out, slopes);\n}\n"
+        found = [("attention-mixed-dtypes", "model.cpp", 4)]
+        for body, expected in ((None, found), ("q.to(v.scalar_type()) * k", []), ("launch(q, k, v)", found)):
+            self.write(model__cpp=call, body__cpp="at::Tensor launch(at::Tensor q, at::Tensor k, at::Tensor v);\n"
+                       f"{head} {{ return {body}; }} }}\n")
+            self.compiled("model.cpp", *(["body.cpp"] if body else []))
+            self.assertEqual(self.found(status=1 if expected else 0), expected, body)
+            self.entries.clear()
+
     def test_overloads_are_told_apart(self):
         other = "at::Tensor widen(const at::Tensor& x, int) {\n  return x.to(at::kFloat);\n}\n"
         self.write(helper__cpp=KEEP + other, model__cpp=ROTATE)

@@ -141,6 +141,16 @@ TEST_CASE("a result is like an operand with exceptions, fixed, or named by an op
   CHECK(contracts.find("ggml_flash_attn_ext")->result_dtype == Dtype::kFloat32);
 }
 
+TEST_CASE("of several results the first ones are known") {
+  const ContractSet& contracts = builtin_contracts();
+  const auto& kvcache = contracts.find("mha_fwd_kvcache")->results;
+  REQUIRE(kvcache.size() == 2);
+  CHECK(kvcache[0].like == "q");
+  CHECK(kvcache[1].dtype == Dtype::kFloat32);
+  CHECK(contracts.find("mha_fwd")->results.size() == 1);
+  CHECK(contracts.find("flash_attn_func")->results.empty());
+}
+
 TEST_CASE("a file names a project's own types and helpers, with or without APIs") {
   const ContractSet set = parse_contracts(R"({"schema": "dtype-guard/contracts/1", "library": "mine",
     "types": {"my::half_t": "float16"}, "helpers": {"my::apply_scale": "mul"}})",
