@@ -67,7 +67,11 @@ class Joiner {
   void objects(HeapPointer& into, const HeapPointer& from) const {
     if (into == from || *into == *from) return;
     auto out = std::make_shared<HeapObject>(*into);
-    for (const auto& [key, value] : from->cells) cell(*out, key, value);
+    const bool some = out->one_by_one != from->one_by_one;
+    for (const auto& [key, value] : from->cells) {
+      cell(*out, key, value);
+      if (some) out->cells[key] = agree(out->cells[key]) ? out->cells[key] : weakened(out->cells[key]);
+    }
     values(out->rest, from->rest);
     for (const Registration& theirs : from->registered) {
       auto ours = std::find_if(out->registered.begin(), out->registered.end(),
@@ -79,6 +83,7 @@ class Joiner {
       }
     }
     out->stated = out->stated || from->stated;
+    out->one_by_one = out->one_by_one || from->one_by_one;
     out->is_input = out->is_input && from->is_input;
     into = std::move(out);
   }
