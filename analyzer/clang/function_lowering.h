@@ -205,8 +205,16 @@ class FunctionLowering {
   void replace(const Elements& elements, ValueId with);
   void put(const Expr* output, const Elements& from, ValueId written);
   ValueId applied(const Expr* function, ValueId object, const std::vector<Lvalue>& given);
+  // The body runs for some element, again and again.
   template <class Body>
-  void for_elements(const Body& body);
+  void for_elements(const Body& body) {
+    const flow::BlockId again = builder_.block(), done = builder_.block();
+    builder_.jump(again);
+    builder_.enter(again);
+    body();
+    builder_.branch(builder_.unknown(), again, done);
+    builder_.enter(done);
+  }
   std::optional<ValueId> algorithm(llvm::StringRef name, llvm::ArrayRef<const Expr*> arguments);
   ValueId for_each(const Elements& from, const Expr* function);
   std::optional<ValueId> accumulate(const Elements& from, llvm::ArrayRef<const Expr*> arguments);
@@ -227,6 +235,15 @@ class FunctionLowering {
   Lvalue listed_module(const Expr* list, const Expr* index);
   std::optional<ValueId> module_list_member(const clang::CXXMethodDecl* method, const Expr* object,
                                             llvm::ArrayRef<const Expr*> arguments);
+
+  // parts of modules (lower_module_parts.cpp)
+  std::optional<ValueId> module_parts(llvm::StringRef name, ValueId self,
+                                      llvm::ArrayRef<const Expr*> arguments);
+  void apply_to_modules(ValueId self, const Expr* function);
+  void forget_dtypes(ValueId module);
+  bool loads_module(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> dictionary_member(const clang::CXXMethodDecl* method, const Expr* object,
+                                           llvm::ArrayRef<const Expr*> arguments);
 
   // library functions (lower_operators.cpp)
   ValueId helper_call(const std::string& name, const clang::FunctionDecl* callee,
@@ -326,6 +343,8 @@ const clang::Stmt* governed(const clang::Stmt* directive);
 const clang::CXXMemberCallExpr* written_conversion(const clang::CastExpr* cast);
 // Parentheses, temporaries, default arguments and casts that change nothing.
 const clang::Expr* stripped(const clang::Expr* expr);
+// Of torch::OrderedDict.
+bool is_dictionary_item(const clang::CXXRecordDecl* record);
 // Of std::map or std::unordered_map.
 bool is_map_iterator(clang::QualType type);
 // Of a vector, an array, a deque or a list; of other things than numbers it is the address of an element.

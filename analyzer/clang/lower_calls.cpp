@@ -168,6 +168,8 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
   if (const auto known = iterator_operator(expr)) return *known;
   if (const auto known = list_iterator_operator(expr)) return *known;
   if (const auto known = called_object(expr)) return *known;
+  const bool held_by_item = kind == clang::OO_Star || kind == clang::OO_Arrow;
+  if (held_by_item && operands == 1 && is_dictionary_item(left.record)) return value(first);
   if (kind == clang::OO_Call) {
     if (left.kind == TypeKind::kHolder)
       return forward(facts(left.inner).record, value(first), arguments_of(expr, 1));

@@ -62,6 +62,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
       return std::nullopt;
     case TypeKind::kList:
     case TypeKind::kBuffer:
+      if (const auto listed = dictionary_member(method, object, arguments)) return *listed;
       return container_member(name, object, arguments);
     case TypeKind::kMap:
       return map_member(method, object, arguments);
@@ -85,6 +86,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
         if (nested) return builder_.op("flatten", {{"self", value(object)}});
       }
       if (const auto listed = module_list_member(method, object, arguments)) return *listed;
+      if (const auto item = dictionary_member(method, object, arguments)) return *item;
       if (method->getParent() && derives_from(*method->getParent(), "torch::nn::Module")) {
         const bool own = plain_name(*method->getParent()) == "torch::nn::Module";
         if (own) return module_member(name, object, arguments);
@@ -288,8 +290,13 @@ std::optional<flow::ValueId> FunctionLowering::module_member(const std::string& 
     }
     return ValueId{0};
   }
+  if (const auto parts = module_parts(name, self, arguments)) return *parts;
+  if (name == "apply" && !arguments.empty()) {
+    apply_to_modules(self, arguments[0]);
+    return ValueId{0};
+  }
   for (const Expr* each : arguments) value(each);
-  if (name == "parameters" || name == "buffers") return builder_.op(name, {{"self", self}});
+  if (name == "load" || name == "replace_module") forget_dtypes(self);
   return builder_.unknown();
 }
 

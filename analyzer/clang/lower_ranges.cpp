@@ -241,17 +241,6 @@ ValueId FunctionLowering::applied(const Expr* function, ValueId object, const st
   return builder_.value(Op::kCall, body ? unit_.key(body) : "", std::move(arguments));
 }
 
-// The body runs for some element, again and again.
-template <class Body>
-void FunctionLowering::for_elements(const Body& body) {
-  const BlockId again = builder_.block(), done = builder_.block();
-  builder_.jump(again);
-  builder_.enter(again);
-  body();
-  builder_.branch(builder_.unknown(), again, done);
-  builder_.enter(done);
-}
-
 std::optional<ValueId> FunctionLowering::algorithm(llvm::StringRef name,
                                                    llvm::ArrayRef<const Expr*> arguments) {
   static constexpr std::array kNames = {"for_each", "transform", "copy", "accumulate"};

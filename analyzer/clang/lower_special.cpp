@@ -219,6 +219,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
   if (const auto set = autocast_function(name, expr)) return set;
   const llvm::ArrayRef<const Expr*> arguments(expr->getArgs(), expr->getNumArgs());
   if (name.starts_with("at::check") && argument_check(name, arguments)) return ValueId{0};
+  if (loads_module(name, arguments)) return ValueId{0};
   if (name.starts_with("torch::nn::init::") && !arguments.empty()) return value(arguments[0]);
   if (callee->isInStdNamespace() && callee->getIdentifier()) {
     if (const auto done = algorithm(callee->getName(), arguments)) return done;

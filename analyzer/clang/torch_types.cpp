@@ -46,6 +46,7 @@ const std::unordered_map<std::string, TypeKind>& known_classes() {
       {"c10::List", TypeKind::kList},
       {"c10::SmallVector", TypeKind::kList},
       {"c10::IListRef", TypeKind::kList},
+      {"torch::OrderedDict", TypeKind::kList},  // of items
       {"torch::ExpandingArray", TypeKind::kList},
       {"std::shared_ptr", TypeKind::kPointer},
       {"std::unique_ptr", TypeKind::kPointer},
@@ -175,7 +176,7 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, con
         facts.element = owned.element;
       }
     }
-    if (name == "std::tuple" || name == "std::pair")
+    if (name == "std::tuple" || name == "std::pair" || name == "torch::OrderedDict")
       facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
     if (known->second == TypeKind::kMap) {
       const TypeKind mapped = classify(type_argument(record, 1), scope).kind;

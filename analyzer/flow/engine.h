@@ -159,16 +159,24 @@ class Engine {
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
-  Value registered_tensors(const Activation& activation, const Instruction& instruction, State& state);
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
                       bool stated = false);
-  void retype(const Activation& activation, const Instruction& instruction, State& state);
-  void retype_below(State& state, const Alternative& target, const Alternative& like,
-                    const Activation& activation, const Instruction& instruction, std::vector<HeapId>& seen);
   void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
                   const Value& given, State& state);
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
   void havoc(State& state, const Value& value);
+
+  // conversions.cpp
+  struct Conversion;
+  static bool lists_parts(std::string_view name);
+  std::optional<std::vector<HeapId>> modules_of(const State& state, const Value& value) const;
+  Value listed_parts(const Activation& activation, const Instruction& instruction, State& state);
+  void write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value);
+  void retype(const Activation& activation, const Instruction& instruction, State& state);
+  void retype_below(State& state, const Alternative& target, Conversion& how);
+  Value converted_contents(const Value& contents, const Conversion& how);
+  void doubt_modules(State& state);
+  void doubt_plain_members(State& state, HeapId module);
 
   // marks.cpp
   Value shared_contents(const State& state, const Value& given) const;
@@ -332,6 +340,21 @@ class Engine {
                                const std::vector<Parameter>& settable);
   void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
+  // made_half.cpp
+  bool is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const;
+  bool is_always(const std::set<std::string>& made_half, const std::string& class_name) const;
+  bool buffers_are_made_half(const std::string& class_name);
+  void note_halves(const State& state, const std::vector<Value>& arguments,
+                   const std::vector<HeapId>& handed);
+  const ClassesMadeHalf& classes_made_half();
+  bool contradicts_autocast(const State& state, const std::vector<Value>& arguments);
+  // other_methods.cpp
+  std::vector<HeapId> objects_below(const State& state, const std::vector<Value>& values) const;
+  std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
+  Alternatives held_tensors(const State& state, const Value& value);
+  void doubt(State& state, HeapId object, const Key& key);
+  void doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                        ContextId context);
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
   const FunctionIndex& index_;
@@ -362,6 +385,14 @@ class Engine {
   SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
   std::size_t steps_ = 0;
   bool converted_to_half_ = false;
+  std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
+  struct Halves {
+    std::set<std::string> half, other;
+    std::set<std::pair<std::string, std::string>> owned;  // by an object of the first, not half
+  };
+  std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
+  bool notes_halves_ = false;
+  bool half_buffers_ = false;   // of the object that is being made for the root
   std::uint32_t unit_ = 0;      // the source file of the root
   int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
 };

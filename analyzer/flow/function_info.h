@@ -63,6 +63,11 @@ struct VirtualCall {
 // What a call names, where the object's class decides.
 std::optional<VirtualCall> virtual_call(std::string_view name);
 
+// Classes of which every object that the program makes is given half parameters, and half buffers.
+struct ClassesMadeHalf {
+  std::set<std::string> parameters, buffers;
+};
+
 // The functions of a module by key and by class.
 class FunctionIndex {
  public:
@@ -81,6 +86,17 @@ class FunctionIndex {
   std::vector<Parameter> settable(std::string_view class_name) const;
   // Fields that some function, no constructor, writes as well as that one: it may set both by one condition.
   const std::set<std::string>& written_with(const std::string& field) const { return written_with_[field]; }
+  // A tensor's field that is given another value after the constructor, and by which method of the class;
+  // nothing where others do.
+  struct Reassigned {
+    std::string field;
+    std::optional<std::uint32_t> method;
+  };
+  const std::vector<Reassigned>& reassigned(const std::string& class_name) const;  // other_methods.cpp
+  // Known once that was looked for (made_half.cpp).
+  std::optional<ClassesMadeHalf>& made_half() const { return made_half_; }
+  // What a function leads to, itself included.
+  std::set<std::uint32_t> reached_from(std::uint32_t function) const;
   // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
   std::vector<std::uint32_t> inherited(std::string_view class_name, std::string_view method,
                                        std::size_t parameters, std::uint32_t unit) const;
@@ -105,6 +121,16 @@ class FunctionIndex {
   mutable std::map<std::string, std::set<std::string>> written_with_;
   mutable bool writers_are_noted_ = false;
   mutable KnownUses known_uses_;
+  mutable std::optional<ClassesMadeHalf> made_half_;
+  struct FieldStore {
+    std::uint32_t function = 0;
+    bool own = false;         // of the method's own object
+    bool handed_out = false;  // its address is: whoever gets it may store there
+  };
+  void note_stores(std::uint32_t id) const;
+  bool deals_with(const Function& function, std::string_view class_name) const;
+  mutable std::optional<std::map<std::string, std::vector<FieldStore>, std::less<>>> stores_;  // by field
+  mutable std::map<std::string, std::vector<Reassigned>> reassigned_;                          // by class
 };
 
 }  // namespace dtype_guard::flow

@@ -100,9 +100,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (instruction.name.ends_with("::forward")) {
     if (auto given = library_forward(activation, instruction, state)) return *given;
   }
-  if (instruction.name == "parameters" || instruction.name == "buffers") {
-    return registered_tensors(activation, instruction, state);
-  }
+  if (lists_parts(instruction.name)) return listed_parts(activation, instruction, state);
   const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
   prove_ranks(*op, instruction, state);

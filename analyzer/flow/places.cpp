@@ -93,6 +93,8 @@ void Engine::follow(const State& state, const Alternative& from, const Place::St
 Value Engine::read(const State& state, const Location& location) {
   const HeapObject* object = state.find(location.object);
   if (!object) return Value::unknown();
+  if (object->stands != HeapObject::Stands::kForItself && location.key.kind != Key::Kind::kAny)
+    return object->cells.at(HeapObject::kOne);
   if (location.key.kind == Key::Kind::kAny) {
     Value out = object->rest;
     bool several = false;
@@ -150,6 +152,8 @@ Key next_cell(const HeapObject& object, bool strong) {
 
 void Engine::write(State& state, const Location& location, const Value& given, bool strong) {
   const HeapObject* holder = state.find(location.object);
+  if (holder && holder->stands != HeapObject::Stands::kForItself && location.key.kind == Key::Kind::kField)
+    return write_to_one(state, *holder, location.key, given);
   if (in_round_ && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
   const Value value = kept_in(state, location.object, given);
   HeapObject& object = state.change(location.object);

@@ -146,6 +146,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
   objects_being_made_ = 0;
   in_round_ = false;
   inputs_.clear();
+  halves_ = {};
   try {
     std::vector<Value> arguments;
     if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
@@ -160,12 +161,8 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
     }
-    // Autocast over float32 parameters is not what a module is run under that makes itself half.
-    std::vector<HeapId> seen;
-    const bool contradicted = setting_.autocast != Dtype::kUndefined && !options_.settings_named_by_user &&
-                              std::any_of(arguments.begin(), arguments.end(),
-                                          [&](const Value& each) { return is_made_half(state, each, seen); });
-    if (contradicted) return;
+    doubt_reassigned(state, arguments, function, root);
+    if (contradicts_autocast(state, arguments)) return;
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
       state.autocast = {true, false, true, setting_.autocast, {}};
     if (code.is_main) {
@@ -174,8 +171,11 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
           state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
       }
     }
+    const std::vector<HeapId> handed =
+        notes_halves_ ? objects_below(state, arguments) : std::vector<HeapId>();
     bool alive = true;
-    call(function, std::move(arguments), state, root, nullptr, alive);
+    call(function, arguments, state, root, nullptr, alive);
+    if (alive && notes_halves_) note_halves(state, arguments, handed);
   } catch (const BudgetExceeded&) {
     std::tie(records_, other_products_, begin_attention_) =
         before;  // half a fixpoint is no evidence of anything
@@ -301,6 +301,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   --objects_being_made_;
   std::vector<HeapId> opened, seen;
   open_fields(state, object, opened);
+  half_buffers_ = objects_being_made_ == 0 && buffers_are_made_half(class_name);
   apply_setting(state, object, seen, false);
   return object;
 }
@@ -335,9 +336,9 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
       if (!handle || handle->kind != Kind::kHandle) continue;
       const HeapObject* tensor = state.find(handle->object);
       if (!tensor || tensor->stated) continue;
-      const Dtype dtype = one.kind == Registration::Kind::kBuffer ? setting_.buffers
-                          : is_norm                               ? setting_.norms
-                                                                  : setting_.parameters;
+      const bool buffer = one.kind == Registration::Kind::kBuffer && !half_buffers_;
+      const bool norm = is_norm && one.kind == Registration::Kind::kParameter;
+      const Dtype dtype = buffer ? setting_.buffers : norm ? setting_.norms : setting_.parameters;
       Value contents;
       for (Alternative old : tensor->cells.at(HeapObject::kContents)) {
         // Integer buffers stay what they are.

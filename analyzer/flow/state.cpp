@@ -92,6 +92,12 @@ class Joiner {
     }
     auto out = std::make_shared<HeapObject>(*first);
     cells(all, *out);
+    const bool some = std::any_of(all.begin(), all.end(), [&](const HeapPointer& each) {
+      return each->one_by_one != first->one_by_one;
+    });
+    if (some) {
+      for (auto& [key, cell] : out->cells) cell = agree(cell) ? cell : weakened(cell);
+    }
     Several rests;
     for (const HeapPointer& each : all) rests.push_back(&each->rest);
     out->rest = values(rests);
@@ -99,6 +105,7 @@ class Joiner {
       registered(*out, *all[i]);
       out->stated = out->stated || all[i]->stated;
       out->is_input = out->is_input && all[i]->is_input;
+      out->one_by_one = out->one_by_one || all[i]->one_by_one;
     }
     return out;
   }

@@ -40,10 +40,17 @@ struct HeapObject {
   SymbolSetId symbols = 0;          // what decides a field that nobody stored
   bool is_input = false;            // of a root, and nobody may have changed such a field since
   Nature nature = Nature::kAnswer;  // of these, where it is
-  HeapId original = 0;              // the object that it was copied from, which knows of such a field
+  // Of a list of a module's parts: what one names in turn is each of them, or else one of them.
+  enum class Stands : std::uint8_t { kForItself, kForEach, kForOne };
+  Stands stands = Stands::kForItself;
+  // Converted as one of several that were taken in turn. Where that was done on one path only, it may have
+  // been done to others than this one.
+  bool one_by_one = false;
+  HeapId original = 0;  // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};
+  static constexpr Key kOne{Key::Kind::kNext, 0};  // of a list of parts: what one of them is
 };
 using HeapPointer = std::shared_ptr<const HeapObject>;
 

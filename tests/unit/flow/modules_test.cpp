@@ -65,6 +65,78 @@ TEST_CASE("Module::to retypes what is registered below it, and nothing else") {
   CHECK(findings(run_module("plain", "  retype %9, %3\n")).size() == 1);
 }
 
+TEST_CASE("what a loop does to each part is done to all, what is done to one or some is not known of any") {
+  const auto in_loop = [](const std::string& list, const std::string& body) {
+    return "  %11 = op " + list + "\n  %13 = const unknown\n  jump b1\nb1:\n" + body +
+           "  branch %13 ? b1 : b2\nb2:\n";
+  };
+  const auto size = [](const std::string& conversion) {
+    return findings(run_module("scale", conversion)).size();
+  };
+  const std::string each = "  %12 = load %11[*]\n  retype %12, %3\n";
+  CHECK(size(in_loop("parameters(self=%9)", "")) == 1);
+  CHECK(size(in_loop("parameters(self=%9)", each)) == 0);
+  CHECK(size(in_loop("children(self=%9)", each)) == 0);
+  CHECK(size(in_loop("children(self=%1)", each)) == 1);  // itself is none of them
+  CHECK(size(in_loop("modules(self=%1)", each)) == 0);
+  CHECK(size("  %14 = const false\n" + in_loop("modules(self=%1, flag=%14)", each)) == 1);
+  CHECK(size("  %14 = const false\n" + in_loop("parameters(self=%9, flag=%14)", each)) == 1);
+  CHECK(size("  %14 = const unknown\n" + in_loop("parameters(self=%9, flag=%14)", each)) == 0);
+  CHECK(size("  %11 = op buffers(self=%9)\n  %12 = load %11[0]\n  retype %12, %3\n") == 1);
+  CHECK(size("  %11 = op parameters(self=%9)\n  %12 = load %11[0]\n  retype %12, %3\n") == 0);
+  CHECK(size("  %11 = op modules(self=%9)\n  %12 = load %11[0]\n  %13 = load %12.scale\n"
+             "  retype %13, %3\n") == 0);
+  CHECK(size(in_loop("modules(self=%9)", "  %12 = load %11[*]\n  store %12.scale, %6\n")) == 0);
+  const auto some = [](const std::string& list) {
+    return "  %11 = op " + list + "\n  %13 = const unknown\n  jump b1\nb1:\n  branch %13 ? b2 : b3\nb2:\n" +
+           "  %12 = load %11[*]\n  retype %12, %3\n  jump b3\nb3:\n  branch %13 ? b1 : b4\nb4:\n";
+  };
+  CHECK(size(some("parameters(self=%9)")) == 0);
+  CHECK(size(some("buffers(self=%9)")) == 1);
+}
+
+TEST_CASE("a parent's `to` runs a child's own, which may convert what is not registered") {
+  const std::string own =
+      "\nmethod Scaled::to key to of Scaled\n  parameter d: dtype\nb0:\n  %1 = param 0\n  return\n";
+  const std::string parent = "  retype %9, %3\n";
+  CHECK(findings(run_module("plain", parent)).size() == 1);
+  CHECK(findings(run_module("plain", parent) + own).empty());
+}
+
+TEST_CASE("what another method leaves in a plain member is not what the constructor made") {
+  const auto with = [](const std::string& stored) {
+    return findings("class Scaled\n" + scaled("parameter", "plain") +
+                    "\nmethod Scaled::prepare key prepare of Scaled\n  parameter given: tensor\nb0:\n"
+                    "  %1 = param 0\n  %2 = param 1\n  %3 = load %1.plain\n  %4 = const float16\n"
+                    "  %5 = const 8\n  %6 = pack(%5)\n  %7 = op ones(%6)\n  %8 = op to(%3, dtype=%4)\n" +
+                    stored + "  return\n")
+        .size();
+  };
+  CHECK(with("") == 1);
+  CHECK(with("  store %1.plain, %7\n") == 1);  // as it was
+  CHECK(with("  store %1.plain, %8\n") == 0);
+  CHECK(with("  store %1.plain, %2\n") == 0);
+  CHECK(with("  store %1.other, %8\n") == 1);
+  CHECK(with("  %9 = address %1.plain\n  retype %9, %8\n") == 0);
+}
+
+TEST_CASE("a class that the program always makes half is not run over float32 parameters") {
+  const auto with = [](const std::string& kind, const std::string& conversion) {
+    return findings("class Scaled\n" + scaled(kind, "scale") +
+                        "\nfunction make key make\nb0:\n  %1 = object Scaled()\n  %2 = call ctor(%1)\n"
+                        "  %3 = const float16\n  %4 = const unknown\n" +
+                        conversion + "  return %1\n",
+                    LintOptions{});
+  };
+  CHECK(with("parameter", "") ==
+        Found{"12 attention-implicit-promotion q in Scaled::forward [autocast-fp16 autocast-bf16]"});
+  CHECK(with("parameter", "  retype %1, %3\n").empty());
+  CHECK(with("parameter", "  branch %4 ? b1 : b2\nb1:\n  retype %1, %3\n  jump b2\nb2:\n").size() == 1);
+  CHECK(with("parameter", "  retype %1, %3\n  %5 = object Scaled()\n  %6 = call ctor(%5)\n").size() == 1);
+  CHECK(with("buffer", "").size() == 1);
+  CHECK(with("buffer", "  retype %1, %3\n").empty());
+}
+
 TEST_CASE("handles share what is done to a tensor, views taken before do not") {
   CHECK(findings(run_module("scale", "  %11 = load %1.scale\n  store %1.alias, %11\n  retype %11, %3\n"))
             .empty());
