@@ -105,8 +105,9 @@ void Engine::write_to_one(State& state, const HeapObject& several, const Key& ke
     const auto modules = modules_of(state, each.value);
     if (!modules) continue;
     for (const HeapId id : *modules) {
-      if (state.find(id)->cells.find(key) != state.find(id)->cells.end())
-        write(state, Location{id, key}, value, false);
+      if (state.find(id)->cells.find(key) == state.find(id)->cells.end()) continue;
+      write(state, Location{id, key}, value, false);
+      state.change(id).one_by_one = true;
     }
   }
 }

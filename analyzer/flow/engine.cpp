@@ -57,6 +57,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
                         caller,
                         {},
                         {},
+                        {},
                         0};
   Values callers_values = std::exchange(state.values, {});
   HeapObject frame;
@@ -89,7 +90,6 @@ void Engine::run(Activation& activation, State entry) {
   const FunctionInfo& info = activation.info;
   const std::size_t count = activation.code.blocks.size();
   std::map<std::pair<BlockId, std::size_t>, State> edges;
-  std::map<BlockId, State> begun;  // by head of a loop: before its first round
   std::vector<std::optional<State>> before(count);
   std::vector<std::size_t> visits(count);
   std::set<std::pair<std::uint32_t, BlockId>> work = {{info.order[0], 0}};
@@ -108,7 +108,7 @@ void Engine::run(Activation& activation, State entry) {
     const bool is_head = std::any_of(info.incoming[block].begin(), info.incoming[block].end(),
                                      [](const FunctionInfo::Edge& edge) { return edge.back; });
     const Meeting meeting{activation.context, &info, block, is_head};
-    if (is_head && !first.empty()) begun.insert_or_assign(block, join(first, symbols_, meeting));
+    if (is_head && !first.empty()) activation.begun.insert_or_assign(block, join(first, symbols_, meeting));
     std::vector<const State*> ways = std::move(first);
     ways.insert(ways.end(), again.begin(), again.end());
     State state = join(ways, symbols_, meeting);
@@ -128,7 +128,7 @@ void Engine::run(Activation& activation, State entry) {
       if (target >= count) continue;
       if (info.order[target] <= info.order[block])
         end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
-      leave_loops(activation, block, target, begun, after);
+      leave_loops(activation, block, target, after);
       edges.insert_or_assign({block, slot}, std::move(after));
       work.emplace(info.order[target], target);
     }
@@ -197,11 +197,10 @@ void Engine::finish(Activation& activation, const Value& result, State state) {
 }
 
 // What a loop has made is there where it ran, and a question whether it did may be asked later: `if (n > 0)`.
-void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to,
-                         const std::map<BlockId, State>& begun, State& state) {
+void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to, State& state) {
   for (const FunctionInfo::Loop& loop : activation.info.loops) {
-    const auto before = begun.find(loop.head);
-    if (before == begun.end() || !loop.is_left_by(from, to)) continue;
+    const auto before = activation.begun.find(loop.head);
+    if (before == activation.begun.end() || !loop.is_left_by(from, to)) continue;
     Guards passed;
     std::copy_if(
         state.guards.begin(), state.guards.end(), std::back_inserter(passed),

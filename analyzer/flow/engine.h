@@ -84,9 +84,9 @@ class Engine {
     std::vector<Value> arguments;
     int depth;
     const Activation* caller;
-    std::map<BlockId, State> returns;  // by the block that does
-    std::optional<State> finish;       // what they have in common
-    BlockId block = 0;                 // that is being executed
+    std::map<BlockId, State> returns, begun;  // by the block that does; by the head of a loop, before it ran
+    std::optional<State> finish;              // what they have in common
+    BlockId block = 0;                        // that is being executed
   };
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
   using Alternatives = std::vector<Alternative>;
@@ -97,14 +97,12 @@ class Engine {
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   static void finish(Activation& activation, const Value& result, State state);
-  void leave_loops(const Activation& activation, BlockId from, BlockId to,
-                   const std::map<BlockId, State>& begun, State& state);
+  void leave_loops(const Activation& activation, BlockId from, BlockId to, State& state);
   ContextId context(ContextId parent, const void* site);
   HeapId heap_id(ContextId context, const void* site, int sub = 0);
   SymbolSets::Symbol symbol_number(ContextId context, const void* site, int sub);
   SymbolSetId symbol(ContextId context, const void* site, int sub = 0);
   SymbolSetId choice(Nature nature, ContextId context, const void* site, int sub = 0);
-  Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
   SymbolSetId undecided();
   Key field(const std::string& name);
   const Value& value(const State& state, ValueId id) const;
@@ -268,6 +266,7 @@ class Engine {
     Nature nature = Nature::kAnswer;
   };
   Question question(const Instruction& instruction, const State& state) const;
+  Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
   SymbolSetId known_by(const std::string& text, Nature nature);
   SymbolSetId asked_of(const Question& asked);
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,

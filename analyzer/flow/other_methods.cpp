@@ -9,7 +9,10 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr std::size_t kMaxMethods = 16;  // tried for one root
 
-bool is_known_float(const Alternative& each) { return each.kind == Kind::kTensor && is_floating(each.dtype); }
+// By the code; what a setting hands in is its own affair.
+bool is_known_float(const Alternative& each) {
+  return each.kind == Kind::kTensor && is_floating(each.dtype) && !each.assumed;
+}
 
 // Whether every tensor is of a dtype that there was before.
 bool keeps_dtypes(const std::vector<Alternative>& before, const std::vector<Alternative>& after) {
@@ -189,12 +192,7 @@ void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments,
       const auto cell = begun.find(id)->cells.find(field(each.field));
       if (cell == begun.find(id)->cells.end()) continue;
       const Alternatives before = held_tensors(begun, cell->second);
-      // What a setting hands in is its own affair; what it makes of a registered tensor is not.
-      const bool registered = cell->second.single() && cell->second.single()->kind == Kind::kHandle;
-      const bool concerns = std::any_of(before.begin(), before.end(), [&](const Alternative& one) {
-        return is_known_float(one) && (registered || !one.assumed);
-      });
-      if (!concerns) continue;
+      if (std::none_of(before.begin(), before.end(), is_known_float)) continue;
       if (each.method) {
         if (!seen_by_root) seen_by_root = index_.reached_from(root);
         if (seen_by_root->contains(*each.method)) continue;  // it is seen what that does

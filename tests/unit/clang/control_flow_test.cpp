@@ -77,7 +77,7 @@ TEST_CASE("a loop that rebinds its variable rebinds every element") {
         "  store t, %5\n"
         "  jump b2\n"
         "b2:\n"
-        "  %6 = const unknown\n"
+        "  %6 = op more_elements()\n"
         "  branch %6 ? b1 : b3\n"
         "b3:\n"
         "  %7 = load t\n"
