@@ -13,6 +13,9 @@ constexpr int kMaxRounds = 3;  // of one function within its own evaluation
 // it had, so that it cannot go back and forth for ever.
 constexpr std::size_t kVisitsBeforeWidening = 12;
 constexpr std::size_t kMaxVisits = 64;
+// Symbols of a loop's head: which round it is, and what counts them.
+constexpr int kRound = -2;
+constexpr int kCounted = -3;
 constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
 }  // namespace
 
@@ -111,7 +114,9 @@ void Engine::run(Activation& activation, State entry) {
     if (is_head && !first.empty()) activation.begun.insert_or_assign(block, join(first, symbols_, meeting));
     std::vector<const State*> ways = std::move(first);
     ways.insert(ways.end(), again.begin(), again.end());
-    State state = join(ways, symbols_, meeting);
+    const std::vector<Side> rounds =
+        is_head ? sides_of_rounds(activation, block, ways, ways.size() - again.size()) : std::vector<Side>();
+    State state = join(ways, symbols_, meeting, rounds);
     if (before[block] && visits[block] > kVisitsBeforeWidening)
       state = join({&*before[block], &state}, symbols_, {activation.context, &info, block, true});
     if (before[block] && *before[block] == state) continue;
@@ -196,6 +201,36 @@ void Engine::finish(Activation& activation, const Value& result, State state) {
   activation.returns.insert_or_assign(activation.block, std::move(state));
 }
 
+// What a round made is there in the next if that comes, and it comes where the loop's own condition says so:
+// `if (i == last) q = wide;`. What came with the first is one thing with the numbers that tell the rounds
+// apart.
+std::vector<Side> Engine::sides_of_rounds(const Activation& activation, BlockId head,
+                                          const std::vector<const State*>& ways, std::size_t first) {
+  const void* site = &activation.code.blocks[head];
+  const SymbolSetId round = symbols_.checked(choice(Nature::kRound, activation.context, site, kRound));
+  const SymbolSetId counted = symbols_.checked(choice(Nature::kSetting, activation.context, site, kCounted));
+  std::vector<Side> out;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Side side{{}, round, symbols_.unite(round, counted), {}};
+    for (Guard each : i < first ? Guards() : ways[i]->guards) {
+      if (each.context != activation.context || !leaves_a_loop(activation, each.block)) continue;
+      each.passage = 0;
+      side.guards.push_back(each);
+    }
+    out.push_back(std::move(side));
+  }
+  return out;
+}
+
+bool Engine::leaves_a_loop(const Activation& activation, BlockId block) {
+  const std::vector<BlockId>& targets = activation.code.blocks[block].instructions.back().targets;
+  return std::any_of(activation.info.loops.begin(), activation.info.loops.end(),
+                     [&](const FunctionInfo::Loop& loop) {
+                       return std::any_of(targets.begin(), targets.end(),
+                                          [&](BlockId to) { return loop.is_left_by(block, to); });
+                     });
+}
+
 // What a loop has made is there where it ran, and a question whether it did may be asked later: `if (n > 0)`.
 void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to, State& state) {
   for (const FunctionInfo::Loop& loop : activation.info.loops) {
@@ -206,8 +241,9 @@ void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to,
         state.guards.begin(), state.guards.end(), std::back_inserter(passed),
         [&](const Guard& each) { return each.context == activation.context && loop.blocks[each.block]; });
     const SymbolSetId conditions = side_of(std::move(passed), state.guards, symbols_).symbols;
-    if (!conditions || symbols_.deciding(conditions) == undecided()) continue;
-    note_conditions(state.heap, before->second.heap, conditions, symbols_);
+    const bool constant = symbols_.deciding(conditions) == undecided();
+    note_conditions(state.heap, before->second.heap, constant ? 0 : conditions,
+                    symbols_.unite(conditions, undecided()), symbols_);
   }
 }
 
@@ -245,8 +281,9 @@ SymbolSetId Engine::choice(Nature nature, ContextId context, const void* site, i
 SymbolSetId Engine::undecided() { return choice(Nature::kShape, 0, nullptr); }
 
 Key Engine::field(const std::string& name) {
-  return {Key::Kind::kField,
-          fields_.try_emplace(name, static_cast<std::int64_t>(fields_.size())).first->second};
+  const auto [known, is_new] = fields_.try_emplace(name, static_cast<std::int64_t>(fields_.size()));
+  if (is_new) field_names_.push_back(name);
+  return {Key::Kind::kField, known->second};
 }
 
 const Value& Engine::value(const State& state, ValueId id) const {

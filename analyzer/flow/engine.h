@@ -21,6 +21,7 @@
 #include "analyzer/flow/operator_rank.h"
 #include "analyzer/flow/origins.h"
 #include "analyzer/flow/ranks.h"
+#include "analyzer/flow/sink_record.h"
 #include "analyzer/flow/state.h"
 #include "analyzer/flow/tables.h"
 #include "rules/operators/operators.h"
@@ -28,23 +29,6 @@
 namespace dtype_guard::flow {
 
 struct ChosenInput;  // operator_result.h
-
-// One operand of a sink as it arrived: alternatives of kind kTensor, kNone or kUnknown.
-struct SinkOperand {
-  std::string role;
-  std::vector<Alternative> alternatives;
-};
-struct SinkRecord {
-  const Api* api = nullptr;
-  std::uint32_t function = 0;
-  const Instruction* instruction = nullptr;
-  ContextId context = 0;
-  std::vector<SinkOperand> operands;
-  AutocastState autocast;
-  Guards guards;  // passed on the way to the call
-  bool others_are_guessed = false;
-  std::vector<PassedTest> tests;
-};
 
 // The root was given up; what() says why.
 class BudgetExceeded : public std::runtime_error {
@@ -97,6 +81,9 @@ class Engine {
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   static void finish(Activation& activation, const Value& result, State state);
+  std::vector<Side> sides_of_rounds(const Activation& activation, BlockId head,
+                                    const std::vector<const State*>& ways, std::size_t first);
+  static bool leaves_a_loop(const Activation& activation, BlockId block);
   void leave_loops(const Activation& activation, BlockId from, BlockId to, State& state);
   ContextId context(ContextId parent, const void* site);
   HeapId heap_id(ContextId context, const void* site, int sub = 0);
@@ -105,6 +92,7 @@ class Engine {
   SymbolSetId choice(Nature nature, ContextId context, const void* site, int sub = 0);
   SymbolSetId undecided();
   Key field(const std::string& name);
+  const std::string& field_name(std::int64_t id) const { return field_names_[static_cast<std::size_t>(id)]; }
   const Value& value(const State& state, ValueId id) const;
   const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;
   const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
@@ -267,6 +255,7 @@ class Engine {
   };
   Question question(const Instruction& instruction, const State& state) const;
   Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
+  Comparison comparison(const Instruction& condition, bool taken, const State& state);
   SymbolSetId known_by(const std::string& text, Nature nature);
   SymbolSetId asked_of(const Question& asked);
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
@@ -335,8 +324,7 @@ class Engine {
   Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
                     State& state);
   void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
-  SymbolSetId symbols_of_field(HeapId object, Nature nature, const Parameter& one,
-                               const std::vector<Parameter>& settable);
+  SymbolSetId symbols_of_field(HeapId object, Nature nature, std::int64_t id);
   void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   // made_half.cpp
@@ -374,6 +362,7 @@ class Engine {
   std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
   bool in_round_ = false;               // the running instruction may run again
   std::map<std::string, std::int64_t> fields_;
+  std::vector<std::string> field_names_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;
   static constexpr int kProductMark = 1;

@@ -84,8 +84,8 @@ class FunctionIndex {
   const ClassFacts* class_facts(std::string_view name) const;
   // Of a class and its bases: the fields that others than its constructors may have set (settable.cpp).
   std::vector<Parameter> settable(std::string_view class_name) const;
-  // Fields that some function, no constructor, writes as well as that one: it may set both by one condition.
-  const std::set<std::string>& written_with(const std::string& field) const { return written_with_[field]; }
+  // Fields that some method, no constructor, writes as well as that one: it may set both by one condition.
+  const std::set<std::string>& written_with(const std::string& field) const;
   // A tensor's field that is given another value after the constructor, and by which method of the class;
   // nothing where others do.
   struct Reassigned {
@@ -116,6 +116,7 @@ class FunctionIndex {
   std::map<std::string_view, const ClassFacts*> classes_;
   bool derives(std::string_view class_name, std::string_view base, int depth = 0) const;
   void note_writes(const Function& function) const;
+  void note_all_writes() const;
   // By field: the classes whose methods write it to their own object; "" where the object is another.
   mutable std::map<std::string, std::set<std::string>, std::less<>> writers_;
   mutable std::map<std::string, std::set<std::string>> written_with_;

@@ -15,6 +15,37 @@ bool is_common(const Guard& guard, const std::vector<const Guards*>& ways) {
   return std::all_of(ways.begin(), ways.end(), [&](const Guards* way) { return has(*way, guard); });
 }
 
+// Whether one may have decided against the other. Of two comparisons of one thing it is known; two that were
+// answered with no, as early returns are, leave something.
+bool may_exclude(const Guard& a, const Guard& b, const SymbolSets& symbols) {
+  if (a.leaves_a_loop || b.leaves_a_loop || !symbols.share(a.symbols, b.symbols)) return false;
+  if (a.test.of && a.test.of == b.test.of) {
+    const bool same = a.test.constant == b.test.constant;
+    return a.test.equal && b.test.equal ? !same : a.test.equal != b.test.equal && same;
+  }
+  return (a.taken || b.taken) && symbols.relation(a.symbols, b.symbols) != SymbolSets::Relation::kAgree;
+}
+
+bool of_one_branch(const Guard& a, const Guard& b) { return (a.passage + 1) / 2 == (b.passage + 1) / 2; }
+
+// Both ways of a branch lead to one case of a switch.
+bool has_both_ways(const Guards& guards, const Guard& guard) {
+  return std::any_of(guards.begin(), guards.end(), [&](const Guard& each) {
+    return of_one_branch(each, guard) && each.taken != guard.taken;
+  });
+}
+
+bool is_doubtful(const Guards& passed, const Guards& in_force, const SymbolSets& symbols) {
+  return std::any_of(passed.begin(), passed.end(), [&](const Guard& one) {
+    const auto excludes = [&](const Guard& other) {
+      return !of_one_branch(one, other) && may_exclude(one, other, symbols) && !has_both_ways(passed, one) &&
+             !has_both_ways(passed, other);
+    };
+    return std::any_of(in_force.begin(), in_force.end(), excludes) ||
+           std::any_of(passed.begin(), passed.end(), excludes);
+  });
+}
+
 }  // namespace
 
 void add_guard(Guards& guards, const Guard& guard) {
@@ -43,7 +74,7 @@ std::vector<Side> sides_of(const std::vector<const Guards*>& ways, const Guards&
     Guards passed;
     if (!meeting.starts_loop) {
       std::copy_if(way->begin(), way->end(), std::back_inserter(passed),
-                   [&](const Guard& each) { return !is_common(each, ways); });
+                   [&](const Guard& each) { return !is_common(each, ways) || has_both_ways(*way, each); });
     }
     out.push_back(side_of(std::move(passed), in_force, symbols));
   }
@@ -61,6 +92,8 @@ Side side_of(Guards passed, const Guards& in_force, SymbolSets& symbols) {
     }
   }
   out.symbols = symbols.behind(out.symbols, std::move(passages));
+  out.of_numbers = symbols.deciding(out.symbols);
+  out.is_doubtful = is_doubtful(passed, in_force, symbols);
   out.guards = std::move(passed);
   return out;
 }

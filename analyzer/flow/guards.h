@@ -11,13 +11,23 @@
 
 namespace dtype_guard::flow {
 
+// That what these symbols decide is that constant, or is not.
+struct Comparison {
+  SymbolSetId of = 0;  // 0: it is no such question
+  std::int64_t constant = 0;
+  bool equal = false;
+  friend auto operator<=>(const Comparison&, const Comparison&) = default;
+};
+
 struct Guard {
   ContextId context = 0;
   BlockId block = 0;  // of the branch or check
   bool taken = false;
   SymbolSetId symbols = 0;  // what decides it
   SymbolSets::Passage passage = 0;
-  bool is_check = false;  // the other way throws
+  bool is_check = false;       // the other way throws
+  bool leaves_a_loop = false;  // or would
+  Comparison test = {};
   friend auto operator<=>(const Guard&, const Guard&) = default;
 };
 using Guards = std::vector<Guard>;  // sorted
@@ -40,6 +50,10 @@ void add_guard(Guards& guards, const Guard& guard);
 struct Side {
   Guards guards;
   SymbolSetId symbols = 0;
+  SymbolSetId of_numbers = 0;  // what decides a number that was computed on this way
+  // Whether something in force asks of the same and may have decided against it: `if (mode == 2) return; if
+  // (mode == 2) q = wide;`.
+  bool is_doubtful = false;
 };
 Side side_of(Guards passed, const Guards& in_force, SymbolSets& symbols);
 

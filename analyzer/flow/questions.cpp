@@ -128,6 +128,19 @@ SymbolSetId Engine::asked(const Activation& activation, const Instruction& instr
   return symbols_.unite(content, spelt);
 }
 
+Comparison Engine::comparison(const Instruction& condition, bool taken, const State& state) {
+  const bool equal = condition.name == "eq";
+  if (condition.op != Op::kOperator || (!equal && condition.name != "ne") || condition.args.size() != 2)
+    return {};
+  for (const std::size_t side : {0U, 1U}) {
+    const Alternative* one = argument(state, condition, side).single();
+    const bool is_constant = one && one->has_number && !one->symbols;
+    const SymbolSetId of = symbols_of(argument(state, condition, 1 - side), symbols_);
+    if (is_constant && of) return {of, one->number, equal == taken};
+  }
+  return {};
+}
+
 // A branch that was taken, or a check that was passed.
 Guard Engine::guard(const Activation& activation, const Instruction& instruction, bool taken,
                     const State& state) {
@@ -136,15 +149,21 @@ Guard Engine::guard(const Activation& activation, const Instruction& instruction
   const bool throws = condition && condition->op == Op::kOperator && condition->name == kMayThrow;
   const bool is_check = throws || instruction.op == Op::kAssume ||
                         activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
-  const SymbolSetId symbols = decided_by(activation, instruction, taken, state);
+  SymbolSetId symbols = decided_by(activation, instruction, taken, state);
+  // That a round comes at all is no question about which it is.
+  const bool leaves = instruction.op == Op::kBranch && leaves_a_loop(activation, activation.block);
+  if (leaves) symbols = symbols_.without_rounds(symbols);
   const SymbolSets::Passage passage =
       1 + 2 * symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
+  const bool denied = instruction.op == Op::kAssume && condition && condition->name == "logical_not";
   return {activation.context,
           activation.block,
-          taken,
+          taken && !denied,
           is_check ? symbols_.checked(symbols) : symbols,
           passage,
-          is_check};
+          is_check,
+          leaves,
+          condition ? comparison(*condition, taken, state) : Comparison{}};
 }
 
 // What is known where a branch was taken, or a check passed.

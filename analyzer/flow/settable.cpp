@@ -59,7 +59,9 @@ void FunctionIndex::note_writes(const Function& function) const {
       if (field) written.insert(*field);
     }
   }
-  for (const std::string& each : written) written_with_[each].insert(written.begin(), written.end());
+  for (const std::string& each : written) {
+    if (!function.class_name.empty()) written_with_[each].insert(written.begin(), written.end());
+  }
 }
 
 bool FunctionIndex::derives(std::string_view class_name, std::string_view base, int depth) const {
@@ -71,13 +73,21 @@ bool FunctionIndex::derives(std::string_view class_name, std::string_view base, 
   });
 }
 
-std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) const {
-  if (!writers_are_noted_) {
-    for (const Function& each : module_->functions) {
-      if (each.kind != FunctionKind::kConstructor) note_writes(each);
-    }
-    writers_are_noted_ = true;
+void FunctionIndex::note_all_writes() const {
+  if (writers_are_noted_) return;
+  for (const Function& each : module_->functions) {
+    if (each.kind != FunctionKind::kConstructor) note_writes(each);
   }
+  writers_are_noted_ = true;
+}
+
+const std::set<std::string>& FunctionIndex::written_with(const std::string& field) const {
+  note_all_writes();
+  return written_with_[field];
+}
+
+std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) const {
+  note_all_writes();
   std::vector<Parameter> out;
   std::vector<std::string_view> level = {class_name};
   for (int depth = 0; depth < kMaxBases && !level.empty(); ++depth) {
@@ -103,22 +113,15 @@ std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) cons
   return out;
 }
 
-// What decides a field: also a flag, or a dtype, that is written along with it, for one may follow from the
-// other.
-SymbolSetId Engine::symbols_of_field(HeapId object, Nature nature, const Parameter& one,
-                                     const std::vector<Parameter>& settable) {
-  const auto own = [&](const std::string& name) {
-    return choice(nature, object, &heap_ids_, static_cast<int>(field(name).id));
+// What decides a field: also what a method of a class writes along with it, for both may follow from one
+// thing.
+SymbolSetId Engine::symbols_of_field(HeapId object, Nature nature, std::int64_t id) {
+  const auto own = [&](std::int64_t each) {
+    return choice(nature, object, &heap_ids_, static_cast<int>(each));
   };
-  const auto is_dtype = [](const Parameter& each) {
-    return each.kind == ParameterKind::kDtype || each.kind == ParameterKind::kOptions;
-  };
-  SymbolSetId out = own(one.name);
-  for (const Parameter& each : settable) {
-    const bool follows = is_dtype(one) || is_dtype(each);
-    if (follows && index_.written_with(one.name).contains(each.name))
-      out = symbols_.unite(out, own(each.name));
-  }
+  SymbolSetId out = own(id);
+  for (const std::string& each : index_.written_with(field_name(id)))
+    out = symbols_.unite(out, own(field(each).id));
   return out;
 }
 
@@ -132,7 +135,8 @@ void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& 
     for (const Parameter& one : settable) {
       const auto cell = state.find(each.object)->cells.find(field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;
-      const SymbolSetId own = symbols_of_field(each.object, state.find(each.object)->nature, one, settable);
+      const SymbolSetId own =
+          symbols_of_field(each.object, state.find(each.object)->nature, field(one.name).id);
       Value open;
       const Value made = cell->second;
       for (const Alternative& old : made) open = join(open, Value(opened(old, one, own)), symbols_);

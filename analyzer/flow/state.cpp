@@ -14,10 +14,11 @@ using Several = std::vector<const Value*>;  // of one place, by the way
 bool are_of_one_dtype(const Several& values) {
   const Value& first = *values.front();
   const Dtype dtype = first.is_bottom() ? Dtype::kUndefined : first.begin()->dtype;
+  const auto is_like = [&](const Alternative& each) {
+    return each.kind == Alternative::Kind::kTensor && each.dtype == dtype;
+  };
   return dtype != Dtype::kUndefined && std::all_of(values.begin(), values.end(), [&](const Value* value) {
-           return std::all_of(value->begin(), value->end(), [&](const Alternative& each) {
-             return each.kind == Alternative::Kind::kTensor && each.dtype == dtype;
-           });
+           return !value->is_bottom() && std::all_of(value->begin(), value->end(), is_like);
          });
 }
 
@@ -32,7 +33,7 @@ bool has(const Value& value, const Alternative& wanted) {
 // under such a condition before may be one that never takes this way: `if (f) q = wide; if (f) q = narrow;`.
 // Where that is certain, it is not there.
 Value tagged(const Value& value, const Several& all, const Side& side, bool no_matter, SymbolSets& symbols) {
-  if (side.guards.empty() || value.is_bottom()) return value;
+  if ((side.guards.empty() && !side.symbols) || value.is_bottom()) return value;
   std::vector<Alternative> out;
   bool changed = false;
   for (Alternative each : value) {
@@ -44,9 +45,10 @@ Value tagged(const Value& value, const Several& all, const Side& side, bool no_m
     const bool shared = std::all_of(
         all.begin(), all.end(), [&](const Value* other) { return other->same(value) || has(*other, each); });
     if (!shared && each.truth == Truth::kOther) {
-      const SymbolSetId here = is_held(each) ? side.symbols : symbols.deciding(side.symbols);
+      const SymbolSetId here = is_held(each) ? side.symbols : side.of_numbers;
       const SymbolSetId more = symbols.unite(each.symbols, here);
-      const bool decided_twice = is_held(each) && !no_matter && relation >= SymbolSets::Relation::kCorrelated;
+      const bool asked_twice = side.is_doubtful || relation >= SymbolSets::Relation::kCorrelated;
+      const bool decided_twice = is_held(each) && !no_matter && asked_twice;
       changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
       each.symbols = more;
       each.uncertain = each.uncertain || decided_twice;
@@ -214,7 +216,8 @@ void join_thread_state(State& into, const State& from) {
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
 }
 
-Value under(const Value& value, const Value& before, SymbolSetId conditions, SymbolSets& symbols) {
+Value under(const Value& value, const Value& before, SymbolSetId conditions, SymbolSetId questions,
+            SymbolSets& symbols) {
   if (value.same(before) || value.is_bottom()) return value;
   std::vector<Alternative> out = value.alternatives();
   bool changed = false;
@@ -224,7 +227,9 @@ Value under(const Value& value, const Value& before, SymbolSetId conditions, Sym
     });
     if (was_there || each.truth != Truth::kOther) continue;
     const SymbolSetId more = is_held(each) ? conditions : symbols.deciding(conditions);
-    changed = changed || symbols.unite(each.symbols, more) != each.symbols;
+    const bool asked_again = is_held(each) && !each.uncertain && symbols.share(each.symbols, questions);
+    changed = changed || asked_again || symbols.unite(each.symbols, more) != each.symbols;
+    each.uncertain = each.uncertain || asked_again;
     each.symbols = symbols.unite(each.symbols, more);
   }
   return changed ? Value(std::move(out)) : value;
@@ -232,15 +237,16 @@ Value under(const Value& value, const Value& before, SymbolSetId conditions, Sym
 
 }  // namespace
 
-void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSets& symbols) {
+void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSetId questions,
+                     SymbolSets& symbols) {
   heap.visit_differences(before, [&](std::size_t id, const HeapPointer& mine, const HeapPointer& old) {
     if (!mine || !old || mine == old) return true;
     auto out = std::make_shared<HeapObject>(*mine);
     for (auto& [key, value] : out->cells) {
       const auto then = old->cells.find(key);
-      value = under(value, then == old->cells.end() ? Value() : then->second, conditions, symbols);
+      value = under(value, then == old->cells.end() ? Value() : then->second, conditions, questions, symbols);
     }
-    out->rest = under(out->rest, old->rest, conditions, symbols);
+    out->rest = under(out->rest, old->rest, conditions, questions, symbols);
     heap.change(id) = std::move(out);
     return true;
   });
@@ -298,12 +304,13 @@ bool operator==(const State& a, const State& b) {
          a.heap.visit_differences(b.heap, same_object);
 }
 
-State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting) {
+State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting,
+           const std::vector<Side>& rounds) {
   std::vector<const Guards*> guards;
   for (const State* each : ways) guards.push_back(&each->guards);
   State out = *ways.front();
   out.guards = meet(guards, meeting);
-  const std::vector<Side> sides = sides_of(guards, out.guards, meeting, symbols);
+  const std::vector<Side> sides = rounds.empty() ? sides_of(guards, out.guards, meeting, symbols) : rounds;
   const Joiner joiner(sides, symbols);
   join_values(out.values, ways, joiner, meeting);
   join_heaps(out.heap, ways, joiner);

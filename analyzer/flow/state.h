@@ -120,9 +120,12 @@ struct State {
 
 // What is known where these meet. Alternatives that only some of them have remember the undecided branches
 // that led there.
-State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting);
-// Alternatives of what the heap holds that were not there before got here under these conditions.
-void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSets& symbols);
+State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting,
+           const std::vector<Side>& rounds = {});
+// Alternatives of what the heap holds that were not there before got here under these conditions, and those
+// of them that came under one of the questions are not known to.
+void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSetId questions,
+                     SymbolSets& symbols);
 
 // `value` with every alternative marked as resting on something not known.
 Value weakened(const Value& value);

@@ -31,16 +31,22 @@ Passages common(const Passages& a, const Passages& b) {
   return out;
 }
 
-constexpr std::array kNatures = {Nature::kAnswer, Nature::kShape, Nature::kArgument, Nature::kSetting};
+constexpr std::array kNatures = {Nature::kAnswer, Nature::kShape, Nature::kArgument, Nature::kSetting,
+                                 Nature::kRound};
 constexpr std::uint8_t bit(Nature nature) { return static_cast<std::uint8_t>(1 << static_cast<int>(nature)); }
 
 // What an unknown function answers may hang on anything. What a caller hands in goes with the shapes that it
 // hands in (`is_decoding`, and one token), and one shape with another. A setting was chosen before either,
 // and of several options nobody is taken to choose one by the other.
 constexpr bool hang_together(Nature a, Nature b) {
+  if (a == Nature::kRound || b == Nature::kRound) return false;
   if (a == Nature::kAnswer || b == Nature::kAnswer) return true;
   if (a == Nature::kShape) return b != Nature::kSetting;
   return b == Nature::kShape && a == Nature::kArgument;
+}
+
+std::uint64_t both(SymbolSets::Id a, SymbolSets::Id b) {
+  return std::uint64_t{std::min(a, b)} << 32U | std::max(a, b);
 }
 
 // Of two things that were said of one symbol.
@@ -77,6 +83,8 @@ SymbolSets::Id SymbolSets::of(Symbol symbol, Said said) { return intern({{{symbo
 SymbolSets::Id SymbolSets::unite(Id a, Id b) {
   if (a == b || b == 0) return a;
   if (a == 0) return b;
+  const auto [known, is_new] = united_.try_emplace(both(a, b));
+  if (!is_new) return known->second;
   Set out;
   walk(
       entries(a), entries(b),
@@ -85,11 +93,13 @@ SymbolSets::Id SymbolSets::unite(Id a, Id b) {
       },
       [&](const Entry& x) { out.entries.push_back(x); });
   out.passages = common(sets_[a].set->passages, sets_[b].set->passages);
-  return intern(std::move(out));
+  return known->second = intern(std::move(out));
 }
 
 SymbolSets::Id SymbolSets::intersect(Id a, Id b) {
   if (a == b) return a;
+  const auto [known, is_new] = common_.try_emplace(both(a, b));
+  if (!is_new) return known->second;
   Set out;
   walk(
       entries(a), entries(b),
@@ -98,7 +108,7 @@ SymbolSets::Id SymbolSets::intersect(Id a, Id b) {
       },
       [](const Entry&) {});
   out.passages = common(sets_[a].set->passages, sets_[b].set->passages);
-  return intern(std::move(out));
+  return known->second = intern(std::move(out));
 }
 
 bool SymbolSets::has(Id set, Symbol symbol) const {
@@ -120,8 +130,21 @@ SymbolSets::Id SymbolSets::checked(Id set) {
   return intern(std::move(out));
 }
 
+SymbolSets::Id SymbolSets::without_rounds(Id set) {
+  Set out = *sets_[set].set;
+  std::erase_if(out.entries, [&](const Entry& each) {
+    return each.symbol < natures_.size() && natures_[each.symbol] == Nature::kRound;
+  });
+  return intern(std::move(out));
+}
+
+bool SymbolSets::share(Id a, Id b) const {
+  return std::any_of(entries(a).begin(), entries(a).end(),
+                     [&](const Entry& each) { return has(b, each.symbol); });
+}
+
 SymbolSets::Id SymbolSets::condition(Id set, bool is_true) {
-  if (entries(set).size() != 1) return deciding(set);
+  if (entries(set).size() != 1 || entries(set).front().said == Said::kChecked) return deciding(set);
   return of(entries(set).front().symbol, is_true ? Said::kTrue : Said::kFalse);
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 namespace dtype_guard::flow {
@@ -17,6 +18,7 @@ enum class Nature : std::uint8_t {
   kShape,     // dimensions, device and presence of tensors, and how many there are
   kArgument,  // what a root is handed
   kSetting,   // what an object was made with, long before
+  kRound,     // which round of a loop it is
 };
 
 // Interned sorted sets of symbols, each with what is said of it; set 0 is empty.
@@ -48,6 +50,9 @@ class SymbolSets {
   Id checked(Id set);
   // The condition that the set's one symbol is true, or false; of several, that they decide.
   Id condition(Id set, bool is_true);
+  Id without_rounds(Id set);
+  // Whether they have a symbol in common.
+  bool share(Id a, Id b) const;
   // As conditions that were all met behind these branches.
   Id behind(Id set, std::vector<Passage> passages);
   bool is_behind(Id set, Passage passage) const;
@@ -74,6 +79,7 @@ class SymbolSets {
   const std::vector<Entry>& entries(Id set) const { return sets_[set].set->entries; }
   Id intern(Set set);
 
+  std::unordered_map<std::uint64_t, Id> united_, common_;  // by both; most are asked for again and again
   std::map<Set, Id> ids_ = {{Set{}, 0}};
   std::vector<Known> sets_ = {{&ids_.begin()->first, 0, 0}};
   std::vector<Nature> natures_;  // by symbol
