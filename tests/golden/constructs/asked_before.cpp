@@ -80,14 +80,6 @@ void ok_in_turn(const Tensor& x) {
   for (int i = 0; i < 4; ++i) q = i % 2 == 0 ? wide(q) : narrow(q);
   attend(q, h, h);
 }
-void bad_every_round(const Tensor& x, int count) {
-  const Tensor h = narrow(x);
-  Tensor q = h;
-  for (int i = 0; i < count; ++i) {
-    attend(q, h, h);
-    q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
-  }
-}
 
 // Decided against.
 void ok_returned(const Tensor& x, int mode) {
