@@ -264,9 +264,6 @@ SymbolSets::Symbol Engine::symbol_number(ContextId context, const void* site, in
 }
 
 SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
-  if (getenv("DBGQ"))
-    fprintf(stderr, "symbol %u ctx %u site %p sub %d\n", symbol_number(context, site, sub), context, site,
-            sub);
   return symbols_.of(symbol_number(context, site, sub));
 }
 

@@ -222,10 +222,7 @@ Value under(const Value& value, const Value& before, SymbolSetId conditions, Sym
   std::vector<Alternative> out = value.alternatives();
   bool changed = false;
   for (Alternative& each : out) {
-    const bool was_there = std::any_of(before.begin(), before.end(), [&](const Alternative& old) {
-      return same_place_in_order(old, each) && (!old.uncertain || each.uncertain);
-    });
-    if (was_there || each.truth != Truth::kOther) continue;
+    if (has(before, each) || each.truth != Truth::kOther) continue;
     const SymbolSetId more = is_held(each) ? conditions : symbols.deciding(conditions);
     const bool asked_again = is_held(each) && !each.uncertain && symbols.share(each.symbols, questions);
     changed = changed || asked_again || symbols.unite(each.symbols, more) != each.symbols;
