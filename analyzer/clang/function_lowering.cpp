@@ -126,6 +126,15 @@ void FunctionLowering::give_held(const clang::CXXConstructorDecl* constructor) {
   builder_.give_back(builder_.unknown());
 }
 
+namespace {
+// Who calls a private method stands in the class.
+bool is_for_its_class_only(const clang::FunctionDecl& function) {
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
+  return method && method->getAccess() == clang::AS_private && !method->isVirtual() &&
+         !method->getParent()->hasFriends();
+}
+}  // namespace
+
 flow::Function FunctionLowering::run() {
   result_.key = unit_.key(function_);
   result_.name = unit_.display_name(function_);
@@ -136,7 +145,8 @@ flow::Function FunctionLowering::run() {
   result_.range = unit_.range(function_->getNameInfo().getSourceRange());
   // An instantiation is made for a caller in this file.
   const bool instantiated = function_->getTemplateSpecializationKind() == clang::TSK_ImplicitInstantiation;
-  if (result_.kind == FunctionKind::kLambda || instantiated) result_.external = false;
+  if (result_.kind == FunctionKind::kLambda || instantiated || is_for_its_class_only(*function_))
+    result_.external = false;
   if (makes_held(function_)) {
     result_.kind = FunctionKind::kFunction;
     prologue();

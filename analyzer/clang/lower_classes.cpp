@@ -85,8 +85,35 @@ void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
   }
 }
 
+namespace {
+// Whether it is a parameter and nothing else, moved perhaps.
+bool hands_on(const clang::Expr* expr) {
+  const clang::Expr* inner = stripped(expr)->IgnoreParenImpCasts();
+  const auto* move = llvm::dyn_cast<clang::CallExpr>(inner);
+  if (move && move->isCallToStdMove()) return hands_on(move->getArg(0));
+  const auto* copy = llvm::dyn_cast<clang::CXXConstructExpr>(inner);
+  if (copy && copy->getNumArgs() == 1) return hands_on(copy->getArg(0));
+  const auto* read = llvm::dyn_cast<clang::DeclRefExpr>(inner);
+  return read && llvm::isa<clang::ParmVarDecl>(read->getDecl());
+}
+
+// Whether whoever makes the object says what it is: by an argument of a constructor, or in braces.
+bool is_told(const clang::FieldDecl& member, const clang::CXXRecordDecl& record) {
+  if (record.isAggregate()) return !member.hasInClassInitializer();
+  return std::any_of(record.ctor_begin(), record.ctor_end(), [&](const clang::CXXConstructorDecl* each) {
+    const clang::FunctionDecl* body = nullptr;
+    const auto* constructor = each->hasBody(body) ? llvm::cast<clang::CXXConstructorDecl>(body) : each;
+    return std::any_of(constructor->init_begin(), constructor->init_end(),
+                       [&](const clang::CXXCtorInitializer* one) {
+                         return one->getAnyMember() == &member && hands_on(one->getInit());
+                       });
+  });
+}
+}  // namespace
+
 // Plain values, and what may be absent at first where nobody wrote a constructor. A constant one can still be
-// given in braces where there is no constructor.
+// given in braces where there is no constructor. Where the maker of the object was asked for it, nobody sets
+// it later unless that is seen.
 void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool constructed,
                                      flow::ClassFacts& noted) const {
   for (const clang::FieldDecl* member : record->fields()) {
@@ -98,7 +125,7 @@ void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool co
     const bool constant = member->getType().isConstQualified() && !record->isAggregate();
     if ((!plain && !absent) || constant || member->getNameAsString().empty()) continue;
     flow::Parameter field = describe(member);
-    field.by_reference = member->getAccess() == clang::AS_public;
+    field.by_reference = member->getAccess() == clang::AS_public && !is_told(*member, *record);
     noted.settable.push_back(std::move(field));
   }
   if (noted.settable.empty()) return;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <memory>
 
 #include "analyzer/flow/engine.h"
 #include "analyzer/flow/findings.h"
@@ -25,21 +26,10 @@ class Pass {
   // False when the root was given up; `problem` says why.
   bool look_at(std::uint32_t root, FindingCollector& collector, AnalysisResult& out,
                std::string& problem) const {
-    const Function& function = index_.function(root);
-    Engine engine(index_, options_, setting_, torch_version_);
-    try {
-      engine.evaluate_root(root);
-    } catch (const BudgetExceeded& exceeded) {
-      problem = exceeded.what();
-    }
-    out.steps += engine.steps();
-    if (!problem.empty()) return false;
-    DefectOptions how;
-    how.named_by_user = options_.settings_named_by_user;
-    how.module_is_half = engine.converted_to_half() || (!function.is_main && is_half(setting_.parameters));
-    how.closed = function.is_main;
-    how.device = options_.device;
-    how.torch_version = torch_version_;
+    const std::unique_ptr<Engine> evaluated = evaluate(root, out, problem);
+    if (!evaluated) return problem.empty();
+    Engine& engine = *evaluated;
+    const DefectOptions how = how_to_judge(engine, root);
     const std::vector<SinkRecord> records = engine.records();
     std::vector<RankFacts> proofs;  // by record; empty where they decide nothing
     for (const SinkRecord& record : records) {
@@ -70,6 +60,43 @@ class Pass {
   }
 
  private:
+  // Null where it was given up, or where nothing is found even on trust.
+  std::unique_ptr<Engine> evaluate(std::uint32_t root, AnalysisResult& out, std::string& problem) const {
+    using OtherCode = Engine::OtherCode;
+    std::unique_ptr<Engine> engine;
+    for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
+      if (others == OtherCode::kTrusted && options_.refusals) continue;
+      if (engine && !has_defects(*engine, root)) return nullptr;
+      engine = std::make_unique<Engine>(index_, options_, setting_, torch_version_);
+      try {
+        engine->evaluate_root(root, {}, others);
+      } catch (const BudgetExceeded& exceeded) {
+        problem = exceeded.what();
+      }
+      out.steps += engine->steps();
+      if (!problem.empty()) return nullptr;
+    }
+    return engine;
+  }
+
+  DefectOptions how_to_judge(const Engine& engine, std::uint32_t root) const {
+    const bool is_main = index_.function(root).is_main;
+    DefectOptions how;
+    how.named_by_user = options_.settings_named_by_user;
+    how.module_is_half = engine.converted_to_half() || (!is_main && is_half(setting_.parameters));
+    how.closed = is_main;
+    how.device = options_.device;
+    how.torch_version = torch_version_;
+    return how;
+  }
+
+  bool has_defects(Engine& engine, std::uint32_t root) const {
+    const DefectOptions how = how_to_judge(engine, root);
+    const std::vector<SinkRecord> records = engine.records();
+    return std::any_of(records.begin(), records.end(),
+                       [&](const SinkRecord& record) { return !find_defects(record, engine, how).empty(); });
+  }
+
   // What a call proves of the ranks of its inputs it proves of all that was computed of them before: where it
   // does not throw, that was so from the start. Says of the calls that prove this what they are given then.
   void look_again(std::uint32_t root, const std::vector<SinkRecord>& records, std::vector<RankFacts>& proofs,

@@ -50,6 +50,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
     for (const Value& each : arguments) havoc(state, each);
     return Value::unknown(symbol(context, &code));
   }
+  if (notes_halves_) has_run_.insert(function);
   Activation activation{function,
                         code,
                         index_.info(function),

@@ -12,6 +12,7 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
@@ -42,9 +43,13 @@ class Engine {
          const std::string& torch_version);
 
   // roots.cpp
+  // What other code may have done to the root's objects before. To look at it costs more than the root
+  // itself, and takes findings away, never adds one.
+  enum class OtherCode : std::uint8_t { kLookedAt, kTrusted };
   // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
   // it. `proved` is taken for granted of ranks.
-  void evaluate_root(std::uint32_t function, const RankFacts& proved = {});
+  void evaluate_root(std::uint32_t function, const RankFacts& proved = {},
+                     OtherCode others = OtherCode::kLookedAt);
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const;
   // The functions whose inputs the setting decides.
@@ -361,7 +366,7 @@ class Engine {
   std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
   std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
   bool in_round_ = false;               // the running instruction may run again
-  std::map<std::string, std::int64_t> fields_;
+  std::unordered_map<std::string, std::int64_t> fields_;
   std::vector<std::string> field_names_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;
@@ -379,6 +384,7 @@ class Engine {
     std::set<std::pair<std::string, std::string>> owned;  // by an object of the first, not half
   };
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
+  std::set<std::uint32_t> has_run_;              // where it notes halves
   bool notes_halves_ = false;
   bool half_buffers_ = false;   // of the object that is being made for the root
   std::uint32_t unit_ = 0;      // the source file of the root

@@ -223,6 +223,20 @@ std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction
   return out;
 }
 
+const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function) const {
+  callees_.resize(module_->functions.size());
+  std::optional<std::vector<std::uint32_t>>& known = callees_[function];
+  if (known) return *known;
+  std::set<std::uint32_t> all;
+  for (const Block& block : this->function(function).blocks) {
+    for (const Instruction& each : block.instructions) {
+      const std::vector<std::uint32_t> found = may_run(each);
+      all.insert(found.begin(), found.end());
+    }
+  }
+  return known.emplace(all.begin(), all.end());
+}
+
 std::vector<std::uint32_t> FunctionIndex::constructors(std::string_view class_name,
                                                        std::uint32_t unit) const {
   const std::vector<std::uint32_t>& all = look_up(constructors_, class_name);

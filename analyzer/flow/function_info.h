@@ -81,9 +81,11 @@ class FunctionIndex {
   std::vector<std::uint32_t> methods(std::string_view name, std::size_t parameters, std::uint32_t unit) const;
   // What a call or the making of a lambda may run; of a virtual call, every method of that name.
   std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
+  // The same of all that a function holds; sorted, each once.
+  const std::vector<std::uint32_t>& callees(std::uint32_t function) const;
   const ClassFacts* class_facts(std::string_view name) const;
   // Of a class and its bases: the fields that others than its constructors may have set (settable.cpp).
-  std::vector<Parameter> settable(std::string_view class_name) const;
+  const std::vector<Parameter>& settable(const std::string& class_name) const;
   // Fields that some method, no constructor, writes as well as that one: it may set both by one condition.
   const std::set<std::string>& written_with(const std::string& field) const;
   // A tensor's field that is given another value after the constructor, and by which method of the class;
@@ -109,6 +111,7 @@ class FunctionIndex {
  private:
   const Module* module_;
   mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
+  mutable std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_key_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_;  // by qualified name
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_of_any_class_;
@@ -121,6 +124,8 @@ class FunctionIndex {
   mutable std::map<std::string, std::set<std::string>, std::less<>> writers_;
   mutable std::map<std::string, std::set<std::string>> written_with_;
   mutable bool writers_are_noted_ = false;
+  std::vector<Parameter> find_settable(std::string_view class_name) const;
+  mutable std::map<std::string, std::vector<Parameter>> settable_;  // by class
   mutable KnownUses known_uses_;
   mutable std::optional<ClassesMadeHalf> made_half_;
   struct FieldStore {
@@ -129,7 +134,7 @@ class FunctionIndex {
     bool handed_out = false;  // its address is: whoever gets it may store there
   };
   void note_stores(std::uint32_t id) const;
-  bool deals_with(const Function& function, std::string_view class_name) const;
+  bool deals_with(std::uint32_t function, std::string_view class_name) const;
   mutable std::optional<std::map<std::string, std::vector<FieldStore>, std::less<>>> stores_;  // by field
   mutable std::map<std::string, std::vector<Reassigned>> reassigned_;                          // by class
 };

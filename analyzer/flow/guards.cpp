@@ -11,8 +11,31 @@ bool has(const Guards& guards, const Guard& guard) {
   return std::binary_search(guards.begin(), guards.end(), guard);
 }
 
-bool is_common(const Guard& guard, const std::vector<const Guards*>& ways) {
-  return std::all_of(ways.begin(), ways.end(), [&](const Guards* way) { return has(*way, guard); });
+// What all of them have passed.
+Guards common(const std::vector<const Guards*>& ways) {
+  Guards out = *ways.front();
+  Guards fewer;
+  std::for_each(ways.begin() + 1, ways.end(), [&](const Guards* way) {
+    fewer.clear();
+    std::set_intersection(out.begin(), out.end(), way->begin(), way->end(), std::back_inserter(fewer));
+    std::swap(out, fewer);
+  });
+  return out;
+}
+
+Guards united(const std::vector<const Guards*>& ways) {
+  Guards out = *ways.front();
+  Guards more;
+  std::for_each(ways.begin() + 1, ways.end(), [&](const Guards* way) {
+    more.clear();
+    std::set_union(out.begin(), out.end(), way->begin(), way->end(), std::back_inserter(more));
+    std::swap(out, more);
+  });
+  return out;
+}
+
+bool are_equal(const std::vector<const Guards*>& ways) {
+  return std::all_of(ways.begin(), ways.end(), [&](const Guards* way) { return *way == *ways.front(); });
 }
 
 // Whether one may have decided against the other. Of two comparisons of one thing it is known; two that were
@@ -30,7 +53,11 @@ bool of_one_branch(const Guard& a, const Guard& b) { return (a.passage + 1) / 2 
 
 // Both ways of a branch lead to one case of a switch.
 bool has_both_ways(const Guards& guards, const Guard& guard) {
-  return std::any_of(guards.begin(), guards.end(), [&](const Guard& each) {
+  const auto [first, last] =
+      std::equal_range(guards.begin(), guards.end(), guard, [](const Guard& a, const Guard& b) {
+        return std::pair(a.context, a.block) < std::pair(b.context, b.block);
+      });
+  return std::any_of(first, last, [&](const Guard& each) {
     return of_one_branch(each, guard) && each.taken != guard.taken;
   });
 }
@@ -54,29 +81,28 @@ void add_guard(Guards& guards, const Guard& guard) {
 }
 
 Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting) {
-  Guards out;
-  for (const Guards* way : ways) {
-    if (way == ways.front() || *way != *ways.front())
-      std::for_each(way->begin(), way->end(), [&](const Guard& each) { add_guard(out, each); });
-  }
+  const bool same = are_equal(ways);
+  Guards out = same ? *ways.front() : united(ways);
+  const Guards of_all = same ? Guards() : common(ways);
   std::erase_if(out, [&](const Guard& each) {
     const bool own = !meeting.starts_loop && each.context == meeting.context;
-    const bool common = is_common(each, ways);
-    return own ? meeting.ends(each) && !(common && each.is_check) : !common;
+    const bool stays = own ? !meeting.ends(each) : false;
+    return !stays && !((!own || each.is_check) && (same || has(of_all, each)));
   });
   return out;
 }
 
 std::vector<Side> sides_of(const std::vector<const Guards*>& ways, const Guards& in_force,
                            const Meeting& meeting, SymbolSets& symbols) {
-  std::vector<Side> out;
-  for (const Guards* way : ways) {
+  std::vector<Side> out(ways.size());
+  if (meeting.starts_loop || ways.size() == 1) return out;
+  const Guards of_all = common(ways);
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const Guards& way = *ways[i];
     Guards passed;
-    if (!meeting.starts_loop) {
-      std::copy_if(way->begin(), way->end(), std::back_inserter(passed),
-                   [&](const Guard& each) { return !is_common(each, ways) || has_both_ways(*way, each); });
-    }
-    out.push_back(side_of(std::move(passed), in_force, symbols));
+    std::copy_if(way.begin(), way.end(), std::back_inserter(passed),
+                 [&](const Guard& each) { return !has(of_all, each) || has_both_ways(way, each); });
+    out[i] = side_of(std::move(passed), in_force, symbols);
   }
   return out;
 }

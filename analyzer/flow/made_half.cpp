@@ -57,8 +57,8 @@ bool Engine::is_wholly_half(const State& state, HeapId module, Registration::Kin
   return some;
 }
 
-// What the root left half and what it did not. It did not make the object that it was handed, and of what
-// that holds the class of the object decides.
+// What the root left half and what it did not. It did not make the object that it was handed, or that it is
+// to construct, and of what that holds the class of the object decides.
 void Engine::note_halves(const State& state, const std::vector<Value>& arguments,
                          const std::vector<HeapId>& handed) {
   std::string owner;
@@ -85,17 +85,42 @@ void Engine::note_halves(const State& state, const std::vector<Value>& arguments
   }
 }
 
+// Who may make something half. What an object's own constructors do is seen there: its other methods need not
+// be run for it.
+static Functions makers(const FunctionIndex& index) {
+  Functions out = Engine::roots(index);
+  const Functions constructors = functions_with(index, [](const Function& each) {
+    return each.kind == FunctionKind::kConstructor && !each.blocks.empty() && !each.foreign;
+  });
+  out.insert(out.end(), constructors.begin(), constructors.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// What others run is seen there.
+static Functions callers_first(const FunctionIndex& index, const Functions& roots) {
+  std::map<std::uint32_t, std::size_t> callers;
+  for (const std::uint32_t root : roots) {
+    for (const std::uint32_t each : index.reached_from(root)) ++callers[each];
+  }
+  Functions out = roots;
+  std::stable_sort(out.begin(), out.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return callers[a] < callers[b]; });
+  return out;
+}
+
 const ClassesMadeHalf& Engine::classes_made_half() {
   std::optional<ClassesMadeHalf>& known = index_.made_half();
   if (known) return *known;
   known.emplace();
-  const Functions all = roots(index_);
+  const Functions all = makers(index_);
   std::map<Registration::Kind, Halves> found;
-  std::set<std::uint32_t> seen;
+  std::set<std::uint32_t> seen;  // run as a root, or within one
   const auto look_at = [&](const Functions& functions) {
     if (functions.empty()) return;
-    for (const std::uint32_t root : roots_that_run(index_, all, functions)) {
-      if (!seen.insert(root).second) continue;
+    for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
+      if (seen.contains(root)) continue;
       Engine engine(index_, options_, setting_, torch_version_);
       engine.notes_halves_ = true;
       try {
@@ -103,6 +128,7 @@ const ClassesMadeHalf& Engine::classes_made_half() {
       } catch (const BudgetExceeded&) {
         continue;
       }
+      seen.merge(engine.has_run_);
       for (auto& [kind, halves] : engine.halves_) {
         found[kind].half.merge(halves.half);
         found[kind].other.merge(halves.other);

@@ -28,32 +28,23 @@ std::set<std::uint32_t> FunctionIndex::reached_from(std::uint32_t function) cons
   std::set<std::uint32_t> seen = {function};
   std::vector<std::uint32_t> work = {function};
   while (!work.empty()) {
-    const Function& code = this->function(work.back());
+    const std::uint32_t next = work.back();
     work.pop_back();
-    for (const Block& block : code.blocks) {
-      for (const Instruction& each : block.instructions) {
-        for (const std::uint32_t callee : may_run(each)) {
-          if (seen.insert(callee).second) work.push_back(callee);
-        }
-      }
+    for (const std::uint32_t callee : callees(next)) {
+      if (seen.insert(callee).second) work.push_back(callee);
     }
   }
   return seen;
 }
 
 // Whether a function that is none of its methods is handed such an object or makes one.
-bool FunctionIndex::deals_with(const Function& code, std::string_view class_name) const {
-  const bool handed = std::any_of(code.parameters.begin(), code.parameters.end(),
-                                  [&](const Parameter& each) { return each.type == class_name; });
-  return handed || std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
-           return std::any_of(block.instructions.begin(), block.instructions.end(),
-                              [&](const Instruction& each) {
-                                const std::vector<std::uint32_t> callees = may_run(each);
-                                return std::any_of(callees.begin(), callees.end(), [&](std::uint32_t callee) {
-                                  return function(callee).class_name == class_name;
-                                });
-                              });
-         });
+bool FunctionIndex::deals_with(std::uint32_t function, std::string_view class_name) const {
+  const std::vector<Parameter>& parameters = this->function(function).parameters;
+  const std::vector<std::uint32_t>& called = callees(function);
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const Parameter& each) { return each.type == class_name; }) ||
+         std::any_of(called.begin(), called.end(),
+                     [&](std::uint32_t each) { return this->function(each).class_name == class_name; });
 }
 
 namespace {
@@ -109,7 +100,7 @@ const std::vector<FunctionIndex::Reassigned>& FunctionIndex::reassigned(const st
     for (const FieldStore& each : all) {
       const std::string& by = function(each.function).class_name;
       const bool related = each.own && (derives(class_name, by) || derives(by, class_name));
-      if (each.own ? !related : !deals_with(function(each.function), class_name)) continue;
+      if (each.own ? !related : !deals_with(each.function, class_name)) continue;
       if (!seen.insert(each.function).second) continue;
       const bool followed = each.own && !each.handed_out;
       found->second.push_back({name, followed ? std::optional(each.function) : std::nullopt});

@@ -9,11 +9,14 @@
 namespace dtype_guard::flow {
 namespace {
 
+enum class Along : std::uint8_t { kCallsAndGivenObjects, kCalls };
+
 class Reach {
  public:
   // Of the functions that hold a sink, or of `goals` when they are given.
-  explicit Reach(const FunctionIndex& index, const std::vector<std::uint32_t>* goals = nullptr)
-      : index_(index), callers_(index.module().functions.size()), reaches_(callers_.size()) {
+  explicit Reach(const FunctionIndex& index, const std::vector<std::uint32_t>* goals = nullptr,
+                 Along along = Along::kCallsAndGivenObjects)
+      : index_(index), along_(along), callers_(index.module().functions.size()), reaches_(callers_.size()) {
     for (std::uint32_t i = 0; i < callers_.size(); ++i) {
       if (note(i) && !goals) mark(i);
     }
@@ -41,9 +44,10 @@ class Reach {
       for (const Instruction& each : block.instructions) {
         const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
         sink = sink || each.op == Op::kSink || (op && is_contraction(op->name));
-        for (const std::uint32_t callee : index_.may_run(each)) callers_[callee].push_back(id);
       }
     }
+    for (const std::uint32_t callee : index_.callees(id)) callers_[callee].push_back(id);
+    if (along_ == Along::kCalls) return sink;
     // A root gets its object, and the objects that it is given, from their constructors.
     const auto made = [&](const std::string& class_name) {
       for (const std::uint32_t unit : units_of(function)) {
@@ -58,6 +62,7 @@ class Reach {
   }
 
   const FunctionIndex& index_;
+  Along along_;
   std::vector<std::vector<std::uint32_t>> callers_;
   std::vector<bool> reaches_;
   std::vector<std::uint32_t> work_;
@@ -76,6 +81,14 @@ std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std:
                                           const std::vector<std::uint32_t>& functions) {
   std::vector<std::uint32_t> out;
   std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index, &functions));
+  return out;
+}
+
+std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
+                                           const std::vector<std::uint32_t>& roots,
+                                           const std::vector<std::uint32_t>& functions) {
+  std::vector<std::uint32_t> out;
+  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index, &functions, Along::kCalls));
   return out;
 }
 

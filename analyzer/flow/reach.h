@@ -18,5 +18,9 @@ std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
 // Of `roots`, those that may run one of `functions`, along the same ways.
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions);
+// The same, by what their own code calls: not where the objects that they are given come from.
+std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
+                                           const std::vector<std::uint32_t>& roots,
+                                           const std::vector<std::uint32_t>& functions);
 
 }  // namespace dtype_guard::flow

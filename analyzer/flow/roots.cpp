@@ -134,7 +134,7 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
   return false;
 }
 
-void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
   const Function& code = index_.function(function);
   unit_ = units_of(code).front();
   const ContextId root = context(0, &code);
@@ -161,8 +161,10 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
     }
-    doubt_reassigned(state, arguments, function, root);
-    if (contradicts_autocast(state, arguments)) return;
+    if (others == OtherCode::kLookedAt) {
+      doubt_reassigned(state, arguments, function, root);
+      if (contradicts_autocast(state, arguments)) return;
+    }
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
       state.autocast = {true, false, true, setting_.autocast, {}};
     if (code.is_main) {
@@ -171,10 +173,12 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
           state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
       }
     }
-    const std::vector<HeapId> handed =
-        notes_halves_ ? objects_below(state, arguments) : std::vector<HeapId>();
+    const bool makes = code.kind == FunctionKind::kConstructor;
+    std::vector<HeapId> handed =
+        notes_halves_ && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
     bool alive = true;
     call(function, arguments, state, root, nullptr, alive);
+    if (notes_halves_ && makes) handed = objects_below(state, arguments);
     if (alive && notes_halves_) note_halves(state, arguments, handed);
   } catch (const BudgetExceeded&) {
     std::tie(records_, other_products_, begin_attention_) =

@@ -86,7 +86,13 @@ const std::set<std::string>& FunctionIndex::written_with(const std::string& fiel
   return written_with_[field];
 }
 
-std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) const {
+const std::vector<Parameter>& FunctionIndex::settable(const std::string& class_name) const {
+  const auto [known, is_new] = settable_.try_emplace(class_name);
+  if (is_new) known->second = find_settable(class_name);
+  return known->second;
+}
+
+std::vector<Parameter> FunctionIndex::find_settable(std::string_view class_name) const {
   note_all_writes();
   std::vector<Parameter> out;
   std::vector<std::string_view> level = {class_name};
@@ -131,7 +137,7 @@ void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& 
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
     seen.push_back(each.object);
-    const std::vector<Parameter> settable = index_.settable(object->type);
+    const std::vector<Parameter>& settable = index_.settable(object->type);
     for (const Parameter& one : settable) {
       const auto cell = state.find(each.object)->cells.find(field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;

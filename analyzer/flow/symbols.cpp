@@ -56,6 +56,15 @@ SymbolSets::Said both_said(SymbolSets::Said a, SymbolSets::Said b) {
 
 }  // namespace
 
+std::size_t SymbolSets::Hash::operator()(const Set& set) const {
+  constexpr std::size_t kMix = 0x9E3779B97F4A7C15;
+  std::size_t out = set.entries.size();
+  for (const Entry& each : set.entries)
+    out = (out ^ (std::size_t{each.symbol} << 8U | static_cast<std::size_t>(each.said))) * kMix;
+  for (const Passage each : set.passages) out = (out ^ each) * kMix;
+  return out ^ (out >> 32U);
+}
+
 SymbolSets::Id SymbolSets::intern(Set set) {
   if (set.entries.empty()) set.passages.clear();
   const auto [found, is_new] = ids_.try_emplace(std::move(set), static_cast<Id>(sets_.size()));
@@ -119,9 +128,11 @@ bool SymbolSets::has(Id set, Symbol symbol) const {
 bool SymbolSets::rests_on(Id set, Nature nature) const { return (sets_[set].natures & bit(nature)) != 0; }
 
 SymbolSets::Id SymbolSets::deciding(Id set) {
+  const auto [known, is_new] = deciding_.try_emplace(set);
+  if (!is_new) return known->second;
   Set out{entries(set), {}};
   for (Entry& each : out.entries) each.said = std::min(each.said, Said::kDecides);
-  return intern(std::move(out));
+  return known->second = intern(std::move(out));
 }
 
 SymbolSets::Id SymbolSets::checked(Id set) {

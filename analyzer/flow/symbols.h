@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -68,7 +67,10 @@ class SymbolSets {
   struct Set {
     std::vector<Entry> entries;     // one for each symbol
     std::vector<Passage> passages;  // sorted
-    friend auto operator<=>(const Set&, const Set&) = default;
+    friend bool operator==(const Set&, const Set&) = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Set& set) const;
   };
   using Natures = std::uint8_t;  // a bit for each
   struct Known {
@@ -80,7 +82,8 @@ class SymbolSets {
   Id intern(Set set);
 
   std::unordered_map<std::uint64_t, Id> united_, common_;  // by both; most are asked for again and again
-  std::map<Set, Id> ids_ = {{Set{}, 0}};
+  std::unordered_map<Id, Id> deciding_;
+  std::unordered_map<Set, Id, Hash> ids_ = {{Set{}, 0}};
   std::vector<Known> sets_ = {{&ids_.begin()->first, 0, 0}};
   std::vector<Nature> natures_;  // by symbol
 };

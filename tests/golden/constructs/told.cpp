@@ -1,0 +1,156 @@
+// What the code itself tells an object or a private method: somebody else may tell it otherwise only where he
+// can.
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <memory>
+
+#include "attention.h"
+
+using at::Tensor;
+
+// A part that is made with a flag.
+struct Part : torch::nn::Module {
+  bool up;
+  explicit Part(bool u) : up(u) {}
+  Tensor forward(const Tensor& x) { return up ? x.to(at::kFloat) * 2 : x * 2; }
+};
+struct ok_part : torch::nn::Module {
+  std::shared_ptr<Part> part = std::make_shared<Part>(false);
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
+};
+struct ok_registered : torch::nn::Module {
+  std::shared_ptr<Part> part;
+  ok_registered() { part = register_module("part", std::make_shared<Part>(false)); }
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
+};
+struct ok_unique {
+  std::unique_ptr<Part> part = std::make_unique<Part>(false);
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
+};
+struct UpPart : torch::nn::Module {
+  bool up;
+  explicit UpPart(bool u) : up(u) {}
+  Tensor forward(const Tensor& x) {
+    return up ? x.to(at::kFloat) * 2 : x * 2;
+  }  // expect: attention-mixed-dtypes
+};
+struct bad_part : torch::nn::Module {
+  std::shared_ptr<UpPart> part = std::make_shared<UpPart>(true);
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
+};
+struct OpenPart : torch::nn::Module {
+  bool up;
+  explicit OpenPart(bool u) : up(u) {}
+  Tensor forward(const Tensor& x) {
+    return up ? x.to(at::kFloat) * 2 : x * 2;
+  }  // expect: attention-mixed-dtypes
+};
+struct bad_handed_on : torch::nn::Module {
+  std::shared_ptr<OpenPart> part;
+  explicit bad_handed_on(bool u) : part(std::make_shared<OpenPart>(u)) {}
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
+};
+// One that others are seen to write.
+struct WrittenPart {
+  bool raised;
+  explicit WrittenPart(bool u) : raised(u) {}
+  Tensor forward(const Tensor& x) {
+    return raised ? x.to(at::kFloat) * 2 : x * 2;
+  }  // expect: attention-mixed-dtypes
+};
+struct bad_written {
+  WrittenPart part{false};
+  void raise() { part.raised = true; }
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part.forward(q), k, k); }
+};
+struct HolderPartImpl : torch::nn::Module {
+  bool up;
+  explicit HolderPartImpl(bool u = false) : up(u) {}
+  Tensor forward(const Tensor& x) { return up ? x.to(at::kFloat) * 2 : x * 2; }
+};
+TORCH_MODULE(HolderPart);
+struct ok_holder : torch::nn::Module {
+  HolderPart part{nullptr};
+  ok_holder() { part = register_module("part", HolderPart(false)); }
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
+};
+// In braces, where there is no constructor.
+struct Braced {
+  bool up;
+  Tensor forward(const Tensor& x) { return up ? x.to(at::kFloat) * 2 : x * 2; }
+};
+struct ok_braced {
+  Braced part{false};
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part.forward(q), k, k); }
+};
+// A default that anybody may change.
+struct Option {
+  bool up = false;
+  Tensor forward(const Tensor& x) {
+    return up ? x.to(at::kFloat) * 2 : x * 2;
+  }  // expect: attention-mixed-dtypes
+};
+struct bad_option {
+  Option part;
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part.forward(q), k, k); }
+};
+
+// A private method, whose callers are all seen.
+class ok_guarded {
+ public:
+  explicit ok_guarded(bool u) : up_(u) {}
+  Tensor forward(const Tensor& q, const Tensor& k) {
+    if (up_) return q;
+    return go(q, k);
+  }
+
+ private:
+  Tensor go(Tensor q, const Tensor& k) {
+    if (up_) q = q.to(at::kFloat) * 2;
+    return attend(q, k, k);
+  }
+  bool up_;
+};
+class ok_private_argument {
+ public:
+  Tensor forward(const Tensor& q, const Tensor& k) { return go(q, k, false); }
+
+ private:
+  Tensor go(const Tensor& q, const Tensor& k, bool up) {
+    const Tensor x = up ? q.to(at::kFloat) * 2 : q;
+    return attend(x, k, k);
+  }
+};
+class bad_private_argument {
+ public:
+  Tensor forward(const Tensor& q, const Tensor& k) { return go(q, k, true); }
+
+ private:
+  Tensor go(const Tensor& q, const Tensor& k, bool up) {
+    const Tensor x = up ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+    return attend(x, k, k);
+  }
+};
+class bad_with_a_friend {
+ public:
+  Tensor forward(const Tensor& q, const Tensor& k) { return go(q, k, false); }
+
+ private:
+  friend Tensor test_of_go(bad_with_a_friend& which, const Tensor& q);
+  Tensor go(const Tensor& q, const Tensor& k, bool up) {
+    const Tensor x = up ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+    return attend(x, k, k);
+  }
+};
+class bad_nobody_calls {
+ public:
+  Tensor forward(const Tensor& q, const Tensor& k);
+
+ private:
+  Tensor go(const Tensor& q, const Tensor& k, bool up) {
+    const Tensor x = up ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+    return attend(x, k, k);
+  }
+};
