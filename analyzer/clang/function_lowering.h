@@ -81,8 +81,11 @@ class FunctionLowering {
   flow::BlockId label_block(const clang::LabelDecl* label);
 
   // loops (lower_loops.cpp)
+  enum class LoopBegins : std::uint8_t { kByItsTest, kByItsBody, kByItsBodyIfAtAll };
   void loop(const clang::Stmt* init, const clang::VarDecl* variable, const Expr* condition, const Expr* step,
-            const clang::Stmt* body, bool test_first);
+            const clang::Stmt* body, LoopBegins begins);
+  void enter_loop(const Expr* condition, flow::BlockId body, flow::BlockId after);
+  void enter_range(const Expr* range, flow::BlockId body, flow::BlockId after);
   void range_for(const clang::CXXForRangeStmt* stmt);
 
   // places (lower_places.cpp)

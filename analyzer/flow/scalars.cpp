@@ -120,6 +120,8 @@ std::optional<Value> Engine::autocast_question(const Instruction& instruction, c
 std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
                                               State& state) {
   if (instruction.name == "descriptor_dtype") return descriptor_dtype(instruction, state);
+  if (instruction.name == kLoopEntered)
+    return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
   if (instruction.args.empty()) {
     if (instruction.name == "default_dtype") return Value(Alternative::a_dtype(state.default_dtype));
     if (auto answer = autocast_question(instruction, state)) return answer;

@@ -190,6 +190,23 @@ TEST_CASE("a constant condition takes one way") {
   CHECK(findings(attention_main("  store a, %1\n" + never, "%13", "%2", "%3")).empty());
 }
 
+// The tensor is widened where a value of this operator is true.
+std::string widened_if(const std::string& condition) {
+  return attention_main("  store a, %1\n" + condition +
+                            "  branch %12 ? b1 : b2\nb1:\n  %15 = op ones(%101)\n  %16 = op mul(%1, %15)\n"
+                            "  store a, %16\n  jump b2\nb2:\n  %17 = load a\n",
+                        "%17", "%2", "%3");
+}
+
+TEST_CASE("a loop that is taken to run does not where its condition is known to be false") {
+  const auto entered = [](const std::string& condition) {
+    return findings(widened_if("  %10 = const " + condition + "\n  %12 = op loop_entered(%10)\n"));
+  };
+  CHECK(entered("false").empty());
+  CHECK(entered("true").size() == 1);
+  CHECK(entered("unknown").size() == 1);
+}
+
 TEST_CASE("what a loop widens reaches the call after it, and the loop settles") {
   const std::string loop = R"IR(  store a, %1
   jump b1
