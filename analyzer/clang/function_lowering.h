@@ -264,6 +264,11 @@ class FunctionLowering {
   std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;
+  ValueId taken_out(const Expr* expr);
+  void put_into(const Expr* target, ValueId put);
+  void swap(const Expr* left, const Expr* right);
+  std::optional<ValueId> exchanging_member(const Expr* object, const clang::CXXMethodDecl* method,
+                                           llvm::ArrayRef<const Expr*> arguments);
 
   // functions on buffers (lower_memory.cpp)
   std::optional<ValueId> memory_function(const std::string& name, llvm::ArrayRef<const Expr*> arguments);

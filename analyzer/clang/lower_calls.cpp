@@ -231,6 +231,7 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
     for (const Expr* each : arguments) value(each);
     return builder_.unknown();
   }
+  if (const auto known = exchanging_member(object, method, arguments)) return *known;
   TypeFacts type = facts(object);
   if (type.kind == TypeKind::kPointer && !type.record) type = facts(type.inner);
   if (llvm::isa<clang::CXXConversionDecl>(method)) {

@@ -20,6 +20,7 @@ enum class Meaning : std::uint8_t {
   kPack,  // a tuple of its arguments
   kPackOfReferences,
   kSwap,
+  kExchange,      // puts its second argument into the first and gives what was there
   kDtypeOptions,  // options with the dtype given, or with the template argument
   kTypesDtype,    // the dtype of the template argument
   kOtherOptions,  // options without a dtype
@@ -58,6 +59,7 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"std::tie", Meaning::kPackOfReferences},
       {"std::forward_as_tuple", Meaning::kPackOfReferences},
       {"std::swap", Meaning::kSwap},
+      {"std::exchange", Meaning::kExchange},
       {"c10::dtype", Meaning::kDtypeOptions},
       {"at::dtype", Meaning::kDtypeOptions},
       {"torch::dtype", Meaning::kDtypeOptions},
@@ -213,6 +215,40 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
   return builder_.op(typed && with_options ? "zeros" : "full", std::move(given));
 }
 
+// What is there now, whatever is put there next.
+flow::ValueId FunctionLowering::taken_out(const Expr* expr) {
+  const Lvalue place = lvalue(expr);
+  const ValueId now = load(place);
+  const bool is_overwritten =
+      place.is_value && facts(expr).kind == TypeKind::kObject && holds_values(facts(expr));
+  return is_overwritten ? builder_.op("copy_of", {{"self", now}}) : now;
+}
+
+// An object that is known by identity takes over what the other holds.
+void FunctionLowering::put_into(const Expr* target, ValueId put) {
+  const Lvalue place = lvalue(target);
+  if (place.is_value && facts(target).kind == TypeKind::kObject && holds_values(facts(target)))
+    builder_.op("assign_object", {{"self", place.place.base}, {"other", put}});
+  assign(place, put);
+}
+
+void FunctionLowering::swap(const Expr* left, const Expr* right) {
+  const ValueId a = taken_out(left), b = taken_out(right);
+  put_into(left, b);
+  put_into(right, a);
+}
+
+// left.swap(right)
+std::optional<flow::ValueId> FunctionLowering::exchanging_member(const Expr* object,
+                                                                 const clang::CXXMethodDecl* method,
+                                                                 llvm::ArrayRef<const Expr*> arguments) {
+  if (!method->getIdentifier() || method->getName() != "swap" || arguments.size() != 1) return std::nullopt;
+  const bool of_one_type = facts(object).record && facts(object).record == facts(arguments[0]).record;
+  if (!method->getParent()->isInStdNamespace() || !of_one_type) return std::nullopt;
+  swap(object, arguments[0]);
+  return ValueId{0};
+}
+
 std::optional<flow::ValueId> FunctionLowering::special_function(const std::string& name,
                                                                 const clang::CallExpr* expr,
                                                                 const clang::FunctionDecl* callee) {
@@ -253,11 +289,14 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     }
     case Meaning::kSwap: {
       if (arguments.size() != 2) return std::nullopt;
-      const Lvalue left = lvalue(arguments[0]), right = lvalue(arguments[1]);
-      const ValueId a = load(left), b = load(right);
-      assign(left, b);
-      assign(right, a);
+      swap(arguments[0], arguments[1]);
       return ValueId{0};
+    }
+    case Meaning::kExchange: {
+      if (arguments.size() != 2) return std::nullopt;
+      const ValueId before = taken_out(arguments[0]);
+      assignment(arguments[0], arguments[1]);
+      return before;
     }
     case Meaning::kDtypeOptions: {
       if (arguments.empty()) {
