@@ -125,6 +125,7 @@ class FunctionLowering {
   ValueId number_as(ValueId source, Dtype from, Dtype to, bool implicit);
   ValueId number_cast(const clang::CastExpr* cast, bool implicit);
   ValueId binary(const clang::BinaryOperator* expr);
+  std::optional<bool> against_zero(const clang::BinaryOperator* expr) const;
   ValueId compound_assignment(const clang::CompoundAssignOperator* expr);
   ValueId unary(const clang::UnaryOperator* expr);
   ValueId number_operation(const std::string& name, const Expr* left, const Expr* right,
@@ -264,6 +265,7 @@ class FunctionLowering {
   std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;
+  std::optional<ValueId> bounded(bool smaller, llvm::ArrayRef<const Expr*> arguments);
   ValueId taken_out(const Expr* expr);
   void put_into(const Expr* target, ValueId put);
   void swap(const Expr* left, const Expr* right);

@@ -16,6 +16,8 @@ std::optional<flow::Constant> FunctionLowering::evaluated(const clang::Expr* exp
   clang::Expr::EvalResult result;
   if (!expr->EvaluateAsRValue(result, unit_.context) || result.HasSideEffects) return {};
   if (result.Val.isInt()) {
+    const llvm::APSInt& exact = result.Val.getInt();
+    if (exact.isUnsigned() && exact.getActiveBits() >= 64) return {};  // npos: no number of ours
     const std::int64_t number = result.Val.getInt().getExtValue();
     if (type.kind == TypeKind::kDtype) {
       const auto dtype = enumerated_dtype(expr->getType(), number, unit_.types());

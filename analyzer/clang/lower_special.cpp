@@ -20,6 +20,9 @@ enum class Meaning : std::uint8_t {
   kPack,  // a tuple of its arguments
   kPackOfReferences,
   kSwap,
+  kSmaller,
+  kLarger,
+  kClamp,
   kExchange,      // puts its second argument into the first and gives what was there
   kDtypeOptions,  // options with the dtype given, or with the template argument
   kTypesDtype,    // the dtype of the template argument
@@ -60,6 +63,9 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"std::forward_as_tuple", Meaning::kPackOfReferences},
       {"std::swap", Meaning::kSwap},
       {"std::exchange", Meaning::kExchange},
+      {"std::min", Meaning::kSmaller},
+      {"std::max", Meaning::kLarger},
+      {"std::clamp", Meaning::kClamp},
       {"c10::dtype", Meaning::kDtypeOptions},
       {"at::dtype", Meaning::kDtypeOptions},
       {"torch::dtype", Meaning::kDtypeOptions},
@@ -215,6 +221,21 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
   return builder_.op(typed && with_options ? "zeros" : "full", std::move(given));
 }
 
+// min, max or clamp; of whole numbers, for what they are made of says where they can be.
+std::optional<flow::ValueId> FunctionLowering::bounded(bool smaller, llvm::ArrayRef<const Expr*> arguments) {
+  const bool whole = std::all_of(arguments.begin(), arguments.end(), [&](const Expr* each) {
+    const TypeFacts type = facts(each);
+    return type.kind == TypeKind::kNumber && !type.record && !is_floating(type.element);
+  });
+  if (!whole || arguments.size() < 2 || arguments.size() > 3) return std::nullopt;
+  const auto of = [&](std::string_view name, ValueId a, const Expr* b) {
+    return builder_.op(std::string(name), {{"self", a}, {"other", value(b)}});
+  };
+  const ValueId first = value(arguments[0]);
+  if (arguments.size() == 2) return of(smaller ? kSmallerOf : kLargerOf, first, arguments[1]);
+  return of(kSmallerOf, of(kLargerOf, first, arguments[1]), arguments[2]);
+}
+
 // What is there now, whatever is put there next.
 flow::ValueId FunctionLowering::taken_out(const Expr* expr) {
   const Lvalue place = lvalue(expr);
@@ -292,6 +313,10 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       swap(arguments[0], arguments[1]);
       return ValueId{0};
     }
+    case Meaning::kSmaller:
+    case Meaning::kLarger:
+    case Meaning::kClamp:
+      return bounded(found->second == Meaning::kSmaller, arguments);
     case Meaning::kExchange: {
       if (arguments.size() != 2) return std::nullopt;
       const ValueId before = taken_out(arguments[0]);

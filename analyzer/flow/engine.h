@@ -278,6 +278,14 @@ class Engine {
   Value descriptor_dtype(const Instruction& instruction, const State& state) const;
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
+  // bounds.cpp
+  struct Bounds {
+    std::optional<std::int64_t> least, most;
+  };
+  Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth = 0) const;
+  std::optional<bool> bounded_comparison(const Activation& activation, const State& state,
+                                         const Instruction& comparison) const;
+
   // calls.cpp
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
                                       const State& state) const;

@@ -200,7 +200,16 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     }
     return fact(mixed ? std::nullopt : known);
   }
+  if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
+    const Alternative* a = argument(state, instruction, 0).single();
+    const Alternative* b = argument(state, instruction, 1).single();
+    const bool known = a && b && a->has_number && b->has_number;
+    if (!known) return decided_here(Value(Alternative::integer(std::nullopt)));
+    const auto [low, high] = std::minmax(a->number, b->number);
+    return decided_here(Value(Alternative::integer(name == kSmallerOf ? low : high)));
+  }
   if (is_one_of(kComparisons, name) && instruction.args.size() == 2 && !has_tensor) {
+    if (const auto known = bounded_comparison(activation, state, instruction)) return fact(known);
     if (name == "eq" || name == "ne") {
       const Value& a = argument(state, instruction, 0);
       const Value& b = argument(state, instruction, 1);

@@ -207,6 +207,27 @@ TEST_CASE("a loop that is taken to run does not where its condition is known to 
   CHECK(entered("unknown").size() == 1);
 }
 
+TEST_CASE("a number stays between the constants that it was kept between") {
+  const auto clamped = [](const std::string& name, const std::string& number) {
+    return findings(
+        widened_if("  %4 = const unknown\n  %5 = const 1\n  %6 = const 3\n"
+                   "  %7 = op larger_of(self=%4, other=%5)\n"
+                   "  %8 = op smaller_of(self=%7, other=%6)\n  store x, %8\n  %9 = load x\n"
+                   "  %10 = const " +
+                   number + "\n  %12 = op " + name + "(self=%9, other=%10)\n"));
+  };
+  for (const auto& [name, number] : std::vector<std::pair<std::string, std::string>>{
+           {"gt", "3"}, {"ge", "4"}, {"lt", "1"}, {"le", "0"}, {"eq", "0"}, {"eq", "4"}}) {
+    INFO(name << ' ' << number);
+    CHECK(clamped(name, number).empty());
+  }
+  for (const auto& [name, number] : std::vector<std::pair<std::string, std::string>>{
+           {"gt", "2"}, {"ge", "3"}, {"lt", "2"}, {"le", "1"}, {"eq", "2"}, {"ne", "4"}}) {
+    INFO(name << ' ' << number);
+    CHECK(clamped(name, number).size() == 1);
+  }
+}
+
 TEST_CASE("what a loop widens reaches the call after it, and the loop settles") {
   const std::string loop = R"IR(  store a, %1
   jump b1
