@@ -285,6 +285,16 @@ class FunctionLowering {
                                          llvm::ArrayRef<const Expr*> arguments);
   void store_lanes(const Expr* target, ValueId stored);
 
+  // strings, and what is written through references (lower_text.cpp)
+  std::optional<ValueId> made_text(llvm::ArrayRef<const Expr*> arguments);
+  ValueId assigned_text(const Expr* source);
+  ValueId compared_texts(ValueId left, ValueId right);
+  std::optional<ValueId> text_function(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> text_member(const Expr* object, const clang::CXXMethodDecl* method,
+                                     llvm::ArrayRef<const Expr*> arguments);
+  void lose_written(const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+  void lose_operand(const clang::CXXOperatorCallExpr* expr);
+
   // members of library classes (lower_members.cpp)
   std::optional<ValueId> new_element(const TypeFacts& list, llvm::ArrayRef<const Expr*> arguments);
   std::optional<ValueId> added_element(llvm::StringRef name, const Expr* list,

@@ -47,12 +47,7 @@ flow::ValueId FunctionLowering::value(const clang::Expr* expr) {
   if (expr->getType().isNull()) return builder_.unknown();  // what an error left of an initialiser
   Builder::At here(builder_, position(expr));
   if (auto constant = evaluated(expr)) return builder_.constant(std::move(*constant));
-  if (expr->isGLValue()) {
-    const ValueId held = load(lvalue(expr));
-    // Strings change through methods of their own: what a variable that may change holds is not known.
-    const bool may_change = is_text(expr->getType()) && !expr->getType().isConstQualified();
-    return may_change ? builder_.op("compare", {{"", held}}) : held;
-  }
+  if (expr->isGLValue()) return load(lvalue(expr));
   // Calls that lead to a place without being glvalues: `holder->`, `vector.data()`, get() of a smart pointer.
   if (llvm::isa<clang::CXXOperatorCallExpr, clang::CXXMemberCallExpr>(expr) &&
       (expr->getType()->isPointerType() || facts(expr).kind == TypeKind::kPointer)) {
@@ -239,7 +234,7 @@ flow::ValueId FunctionLowering::assignment(const clang::Expr* target, const clan
   if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(target)) {
     if (const auto described = descriptor_part(part, source)) return *described;
   }
-  const ValueId assigned = copied(source);
+  const ValueId assigned = is_text(target->getType()) ? assigned_text(source) : copied(source);
   const auto* call = llvm::dyn_cast<clang::CallExpr>(target);
   const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
   if (callee && plain_name(*callee) == "std::tie") {

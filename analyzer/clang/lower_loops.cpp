@@ -120,6 +120,8 @@ void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
                        assigns_to(stmt->getBody(), variable);
   const BlockId again = builder_.block(), next = builder_.block(), done = builder_.block(),
                 after = builder_.block();
+  // What is written through a reference to a character is not followed.
+  if (by_reference && is_changing_text(range->getType())) assign(container, builder_.unknown());
   enter_range(range, again, after);
   builder_.enter(again);
   open_scope();

@@ -282,6 +282,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     if (const auto done = algorithm(callee->getName(), arguments)) return done;
   }
   if (const auto done = memory_function(name, arguments)) return done;
+  if (const auto done = text_function(name, arguments)) return done;
   const auto found = meanings().find(name);
   if (found == meanings().end()) return std::nullopt;
   switch (found->second) {

@@ -145,7 +145,7 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
   const ValueId initial = initialiser ? pass(initialiser, type) : zero(type);
   if (is_rebindable_reference(type)) {
     addresses_[decl] = initial;
-  } else if (type->isReferenceType() || type.isConstQualified()) {
+  } else if ((type->isReferenceType() && !is_changing_text(type)) || type.isConstQualified()) {
     fixed_[decl] = initial;
     if (initial && facts(type.getNonReferenceType()).kind == TypeKind::kTensor) {
       result_.constants.push_back({decl->getNameAsString(), initial});

@@ -275,6 +275,7 @@ class Engine {
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
   Value compare(const Instruction& instruction, const State& state, bool equal) const;
+  Value text_order(const Instruction& instruction, const State& state) const;
   Value descriptor_dtype(const Instruction& instruction, const State& state) const;
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 

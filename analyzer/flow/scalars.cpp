@@ -91,6 +91,13 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
   return Value(Alternative::boolean(known));
 }
 
+// As strcmp has it: which of two that differ is first is not known.
+Value Engine::text_order(const Instruction& instruction, const State& state) const {
+  const std::optional<bool> same = truth(compare(instruction, state, true));
+  if (!same) return Value(Alternative::integer(std::nullopt));
+  return *same ? Value(Alternative::integer(0)) : Value({Alternative::integer(-1), Alternative::integer(1)});
+}
+
 // What the code and bits of a DLDataType of one lane say together.
 Value Engine::descriptor_dtype(const Instruction& instruction, const State& state) const {
   const auto number = [&](std::size_t at) -> std::optional<std::uint8_t> {
@@ -199,6 +206,12 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       if (has_dtype) known = is_floating(each.dtype);
     }
     return fact(mixed ? std::nullopt : known);
+  }
+  if (name == kTextOrder && instruction.args.size() == 2) {
+    const Value order = text_order(instruction, state);
+    if (order.size() == 1 && !order.single()->has_number && !symbols)
+      symbols = asked(activation, instruction, state);
+    return decided_here(order);
   }
   if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
     const Alternative* a = argument(state, instruction, 0).single();

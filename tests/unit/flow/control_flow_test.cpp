@@ -207,6 +207,20 @@ TEST_CASE("a loop that is taken to run does not where its condition is known to 
   CHECK(entered("unknown").size() == 1);
 }
 
+TEST_CASE("texts are compared as strcmp does") {
+  const auto compared = [](const std::string& text, const std::string& name, const std::string& number) {
+    return findings(widened_if("  %7 = const " + text + "\n  %8 = const \"wide\"\n" +
+                               "  %9 = op text_order(self=%7, other=%8)\n  %10 = const " + number +
+                               "\n  %12 = op " + name + "(self=%9, other=%10)\n"));
+  };
+  CHECK(compared("\"narrow\"", "eq", "0").empty());
+  CHECK(compared("\"wide\"", "ne", "0").empty());
+  CHECK(compared("\"wide\"", "eq", "0").size() == 1);
+  CHECK(compared("\"narrow\"", "ne", "0").size() == 1);
+  CHECK(compared("\"narrow\"", "lt", "0").size() == 1);  // which of the two is first is not known
+  CHECK(compared("unknown", "eq", "0").size() == 1);
+}
+
 TEST_CASE("a number stays between the constants that it was kept between") {
   const auto clamped = [](const std::string& name, const std::string& number) {
     return findings(
