@@ -200,9 +200,11 @@ flow::ValueId FunctionLowering::unary(const clang::UnaryOperator* expr) {
     case clang::UO_PostDec: {
       const TypeFacts type = facts(expr);
       if (type.kind != TypeKind::kNumber) return value(expr->getSubExpr());
+      const Lvalue place = lvalue(expr->getSubExpr());
+      const ValueId before = expr->isPostfix() ? load(place) : ValueId{0};  // what `n--` gives
       const ValueId changed = number(type.element);
-      assign(lvalue(expr->getSubExpr()), changed);
-      return changed;
+      assign(place, changed);
+      return before ? before : changed;
     }
     default:
       return value(expr->getSubExpr());

@@ -86,6 +86,23 @@ void bad_field(const Tensor& x) {
   for (int i = 0; i < steps.count; ++i) q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
   attend(q, x, x);
 }
+Tensor counted_down(Tensor x, int times) {
+  while (times--) x = x.to(at::kFloat);
+  return x;
+}
+Tensor counted_down_to_zero(Tensor x, int times) {
+  for (int i = times; i-- > 0;) x = x.to(at::kFloat);
+  return x;
+}
+void ok_counted_down(const Tensor& x) {
+  attend(counted_down(x, 0), x, x);
+  attend(counted_down_to_zero(x, 0), x, x);
+}
+Tensor as_often_down(Tensor x, int times) {
+  while (times--) x = x.to(at::kFloat);  // expect: attention-mixed-dtypes
+  return x;
+}
+void bad_counted_down(const Tensor& x) { attend(as_often_down(x, 2), x, x); }
 // The body of `do` runs whatever is asked behind it.
 void bad_do(const Tensor& x) {
   Tensor q = x;
