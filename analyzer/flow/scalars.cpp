@@ -10,9 +10,9 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::array<std::string_view, 13> kQuestions = {
+constexpr std::array<std::string_view, 14> kQuestions = {
     "dim",    "size",    "sizes",   "sym_sizes", "numel",         "ndimension", "length",
-    "stride", "strides", "is_cuda", "is_cpu",    "is_contiguous", "item"};
+    "stride", "strides", "is_cuda", "is_cpu",    "is_contiguous", "item",       "get_device"};
 constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
 
 bool is_scalar(const Alternative& each) {

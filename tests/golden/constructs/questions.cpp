@@ -49,36 +49,6 @@ void bad_checked_for_another_reason(const Tensor& x, bool up, int heads) {
 }
 
 // One property of a tensor, asked in different ways.
-void ok_devices(const Tensor& x) {
-  const Tensor h = narrow(x);
-  Tensor q = h;
-  if (!x.is_cuda()) q = wide(q);
-  if (!x.device().is_cuda()) q = narrow(q);
-  attend(q, h, h);
-}
-void ok_device_checked(const Tensor& x) {
-  const Tensor h = narrow(x);
-  TORCH_CHECK(x.device().is_cuda());
-  Tensor q = h;
-  if (x.device().type() == at::kCPU) q = wide(q);
-  if (x.is_cpu()) q = wide(q);
-  attend(q, h, h);
-}
-void ok_device_type_checked(const Tensor& x) {
-  const Tensor h = narrow(x);
-  const auto device = x.device();
-  TORCH_CHECK(device.type() == at::kCUDA);
-  Tensor q = h;
-  if (!device.is_cuda()) q = wide(q);
-  if (!x.is_cuda()) q = wide(q);
-  attend(q, h, h);
-}
-void bad_on_one_device(const Tensor& x) {
-  const Tensor h = narrow(x);
-  Tensor q = h;
-  if (x.device().type() == at::kCPU) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
-  attend(q, h, h);
-}
 void ok_sizes(const Tensor& x) {
   const Tensor h = narrow(x);
   Tensor q = h;
