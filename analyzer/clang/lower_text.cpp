@@ -44,6 +44,8 @@ std::optional<ValueId> FunctionLowering::made_text(llvm::ArrayRef<const Expr*> a
 
 // What is assigned to a string may be a character, or a list of them.
 ValueId FunctionLowering::assigned_text(const Expr* source) {
+  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(stripped(source));
+  if (made && made->getNumArgs() == 0) return builder_.constant(std::string());  // {}, an empty list
   const ValueId given = value(source);
   return is_any_text(source) ? given : builder_.unknown();
 }

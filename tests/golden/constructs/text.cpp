@@ -67,6 +67,13 @@ void ok_variables(const Tensor& x, bool first) {
   if (view == "wide" || text == "wide" || other == "wide") q = q.to(at::kFloat);
   attend(q, x, x);
 }
+void ok_emptied(const Tensor& x) {
+  std::string mode = "wide";
+  mode = {};
+  Tensor q = x;
+  if (mode == "wide") q = q.to(at::kFloat);
+  attend(q, x, x);
+}
 void bad_assigned(const Tensor& x) {
   std::string mode = "narrow";
   mode = "wide";
