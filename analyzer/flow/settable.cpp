@@ -46,21 +46,31 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
 
 void FunctionIndex::note_writes(const Function& function) const {
   const bool method = function.kind == FunctionKind::kMethod;
-  std::set<ValueId> own;
-  std::set<std::string> written;
+  std::set<ValueId> own, constants;
+  // By what they are fields of; of a method all together.
+  std::map<std::pair<VariableId, ValueId>, std::set<std::string>> written;
   for (const Block& block : function.blocks) {
     for (const Instruction& each : block.instructions) {
       const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
       if (method && index && *index == 0) own.insert(each.result);
+      if (each.op == Op::kConst) constants.insert(each.result);
       if (each.op != Op::kStore && each.op != Op::kAddress) continue;
       const std::string* field = last_field(each.place);
       const bool of_this = each.place.path.size() == 1 && own.contains(each.place.base);
       if (field) writers_[*field].insert(of_this ? function.class_name : std::string());
-      if (field) written.insert(*field);
+      if (!field) continue;
+      // A constant that is stored whatever comes hangs on nothing; a method may be one of several.
+      const bool is_first = &block == &function.blocks.front();
+      const bool is_constant = is_first && !each.args.empty() && constants.contains(each.args[0].value);
+      if (method) {
+        written[{}].insert(*field);
+      } else if (!is_constant) {
+        written[{each.place.variable, each.place.base}].insert(*field);
+      }
     }
   }
-  for (const std::string& each : written) {
-    if (!function.class_name.empty()) written_with_[each].insert(written.begin(), written.end());
+  for (const auto& [of, fields] : written) {
+    for (const std::string& each : fields) written_with_[each].insert(fields.begin(), fields.end());
   }
 }
 
@@ -113,8 +123,8 @@ std::vector<Parameter> FunctionIndex::settable(std::string_view class_name) cons
   return out;
 }
 
-// What decides a field: also what a method of a class writes along with it, for both may follow from one
-// thing.
+// What decides a field: also what a method of a class writes along with it, or a function that fills an
+// object, for both may follow from one thing.
 SymbolSetId Engine::symbols_of_field(HeapId object, Nature nature, std::int64_t id) {
   const auto own = [&](std::int64_t each) {
     return choice(nature, object, &heap_ids_, static_cast<int>(each));
