@@ -1,6 +1,8 @@
 // Expressions: the dispatch over expression kinds, conversions, conditions, lambdas and assignment.
 #include <clang/AST/ASTContext.h>
 
+#include <limits>
+
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -17,8 +19,10 @@ std::optional<flow::Constant> FunctionLowering::evaluated(const clang::Expr* exp
   if (!expr->EvaluateAsRValue(result, unit_.context) || result.HasSideEffects) return {};
   if (result.Val.isInt()) {
     const llvm::APSInt& exact = result.Val.getInt();
-    if (exact.isUnsigned() && exact.getActiveBits() >= 64) return {};  // npos: no number of ours
-    const std::int64_t number = result.Val.getInt().getExtValue();
+    const bool is_beyond = exact.isUnsigned() && exact.getActiveBits() >= 64;
+    if (is_beyond && !exact.isMaxValue()) return {};
+    // npos and its kin are above all that is counted.
+    const std::int64_t number = is_beyond ? std::numeric_limits<std::int64_t>::max() : exact.getExtValue();
     if (type.kind == TypeKind::kDtype) {
       const auto dtype = enumerated_dtype(expr->getType(), number, unit_.types());
       if (dtype) return *dtype;
