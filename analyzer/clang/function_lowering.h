@@ -81,8 +81,11 @@ class FunctionLowering {
   flow::BlockId label_block(const clang::LabelDecl* label);
 
   // loops (lower_loops.cpp)
+  enum class LoopBegins : std::uint8_t { kByItsTest, kByItsBody, kByItsBodyIfAtAll };
   void loop(const clang::Stmt* init, const clang::VarDecl* variable, const Expr* condition, const Expr* step,
-            const clang::Stmt* body, bool test_first);
+            const clang::Stmt* body, LoopBegins begins);
+  void enter_loop(const Expr* condition, flow::BlockId body, flow::BlockId after);
+  void enter_range(const Expr* range, flow::BlockId body, flow::BlockId after);
   void range_for(const clang::CXXForRangeStmt* stmt);
 
   // places (lower_places.cpp)
@@ -122,6 +125,7 @@ class FunctionLowering {
   ValueId number_as(ValueId source, Dtype from, Dtype to, bool implicit);
   ValueId number_cast(const clang::CastExpr* cast, bool implicit);
   ValueId binary(const clang::BinaryOperator* expr);
+  std::optional<bool> against_zero(const clang::BinaryOperator* expr) const;
   ValueId compound_assignment(const clang::CompoundAssignOperator* expr);
   ValueId unary(const clang::UnaryOperator* expr);
   ValueId number_operation(const std::string& name, const Expr* left, const Expr* right,
@@ -261,6 +265,12 @@ class FunctionLowering {
   std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;
+  std::optional<ValueId> bounded(bool smaller, llvm::ArrayRef<const Expr*> arguments);
+  ValueId taken_out(const Expr* expr);
+  void put_into(const Expr* target, ValueId put);
+  void swap(const Expr* left, const Expr* right);
+  std::optional<ValueId> exchanging_member(const Expr* object, const clang::CXXMethodDecl* method,
+                                           llvm::ArrayRef<const Expr*> arguments);
 
   // functions on buffers (lower_memory.cpp)
   std::optional<ValueId> memory_function(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
@@ -274,6 +284,16 @@ class FunctionLowering {
   std::optional<ValueId> vector_function(const clang::FunctionDecl* callee,
                                          llvm::ArrayRef<const Expr*> arguments);
   void store_lanes(const Expr* target, ValueId stored);
+
+  // strings, and what is written through references (lower_text.cpp)
+  std::optional<ValueId> made_text(llvm::ArrayRef<const Expr*> arguments);
+  ValueId assigned_text(const Expr* source);
+  ValueId compared_texts(ValueId left, ValueId right);
+  std::optional<ValueId> text_function(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
+  std::optional<ValueId> text_member(const Expr* object, const clang::CXXMethodDecl* method,
+                                     llvm::ArrayRef<const Expr*> arguments);
+  void lose_written(const clang::FunctionDecl* callee, llvm::ArrayRef<const Expr*> arguments);
+  void lose_operand(const clang::CXXOperatorCallExpr* expr);
 
   // members of library classes (lower_members.cpp)
   std::optional<ValueId> new_element(const TypeFacts& list, llvm::ArrayRef<const Expr*> arguments);

@@ -94,6 +94,8 @@ flow::ValueId FunctionLowering::call(const clang::CallExpr* expr) {
   if (const auto* operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expr))
     return operator_call(operation);
   if (const auto* method = llvm::dyn_cast<clang::CXXMemberCallExpr>(expr)) return member_call(method);
+  if (llvm::isa<clang::UserDefinedLiteral>(expr) && is_text(expr->getType()))
+    return value(expr->getArg(0));  // "wide"s
   if (const clang::FunctionDecl* callee = expr->getDirectCallee()) return free_call(expr, callee);
   if (llvm::isa<clang::CXXPseudoDestructorExpr>(stripped(expr->getCallee()))) return builder_.none();
   Arguments given = {{"", value(expr->getCallee())}};  // through a function pointer
@@ -145,7 +147,9 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
   const bool is_operator = name.starts_with("at::") && find_operator(name);
   note_unread(unit_, result_.name, callee, arguments);
   if (unit_.is_user_function(callee) && !is_operator) return user_call(callee, std::nullopt, arguments);
-  return external_call(callee, std::nullopt, arguments);
+  const ValueId result = external_call(callee, std::nullopt, arguments);
+  lose_written(callee, arguments);
+  return result;
 }
 
 flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* expr) {
@@ -219,6 +223,7 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
       given.push_back({"", value(each)});
   }
+  lose_operand(expr);
   // What is compared with something unknown is still what was asked.
   return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();
 }
@@ -231,6 +236,8 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
     for (const Expr* each : arguments) value(each);
     return builder_.unknown();
   }
+  if (const auto known = exchanging_member(object, method, arguments)) return *known;
+  if (const auto known = text_member(object, method, arguments)) return *known;
   TypeFacts type = facts(object);
   if (type.kind == TypeKind::kPointer && !type.record) type = facts(type.inner);
   if (llvm::isa<clang::CXXConversionDecl>(method)) {
@@ -261,7 +268,9 @@ flow::ValueId FunctionLowering::member_call(const clang::CXXMemberCallExpr* expr
   }
   if (unit_.is_user_function(method) && (dispatched || !method->isVirtual()))
     return user_call(method, value(object), arguments, dispatched);
-  return external_call(method, value(object), arguments);
+  const ValueId result = external_call(method, value(object), arguments);
+  lose_written(method, arguments);
+  return result;
 }
 
 }  // namespace dtype_guard::clang_front_end

@@ -69,6 +69,7 @@ flow::ValueId FunctionLowering::zero(clang::QualType type) {
     case TypeKind::kMap:
       return builder_.value(Op::kPack, "", {});
     case TypeKind::kObject:
+      if (is_text(type)) return builder_.constant(std::string());
       return builder_.value(Op::kObject, plain_name(*made.record), {});
     case TypeKind::kTensor:
     case TypeKind::kOptional:
@@ -186,8 +187,8 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       if (copies && (!constructor || constructor->isImplicit() || constructor->isDefaulted())) {
         return copied(arguments[0]);
       }
-      if (is_text(type) && !arguments.empty() && llvm::isa<clang::StringLiteral>(stripped(arguments[0]))) {
-        return value(arguments[0]);
+      if (is_text(type)) {
+        if (const auto text = made_text(arguments)) return *text;
       }
       return object(made.record, arguments, constructor);
     default:

@@ -1,6 +1,8 @@
 // Expressions: the dispatch over expression kinds, conversions, conditions, lambdas and assignment.
 #include <clang/AST/ASTContext.h>
 
+#include <limits>
+
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -16,7 +18,11 @@ std::optional<flow::Constant> FunctionLowering::evaluated(const clang::Expr* exp
   clang::Expr::EvalResult result;
   if (!expr->EvaluateAsRValue(result, unit_.context) || result.HasSideEffects) return {};
   if (result.Val.isInt()) {
-    const std::int64_t number = result.Val.getInt().getExtValue();
+    const llvm::APSInt& exact = result.Val.getInt();
+    const bool is_beyond = exact.isUnsigned() && exact.getActiveBits() >= 64;
+    if (is_beyond && !exact.isMaxValue()) return {};
+    // npos and its kin are above all that is counted.
+    const std::int64_t number = is_beyond ? std::numeric_limits<std::int64_t>::max() : exact.getExtValue();
     if (type.kind == TypeKind::kDtype) {
       const auto dtype = enumerated_dtype(expr->getType(), number, unit_.types());
       if (dtype) return *dtype;
@@ -45,12 +51,7 @@ flow::ValueId FunctionLowering::value(const clang::Expr* expr) {
   if (expr->getType().isNull()) return builder_.unknown();  // what an error left of an initialiser
   Builder::At here(builder_, position(expr));
   if (auto constant = evaluated(expr)) return builder_.constant(std::move(*constant));
-  if (expr->isGLValue()) {
-    const ValueId held = load(lvalue(expr));
-    // Strings change through methods of their own: what a variable that may change holds is not known.
-    const bool may_change = is_text(expr->getType()) && !expr->getType().isConstQualified();
-    return may_change ? builder_.op("compare", {{"", held}}) : held;
-  }
+  if (expr->isGLValue()) return load(lvalue(expr));
   // Calls that lead to a place without being glvalues: `holder->`, `vector.data()`, get() of a smart pointer.
   if (llvm::isa<clang::CXXOperatorCallExpr, clang::CXXMemberCallExpr>(expr) &&
       (expr->getType()->isPointerType() || facts(expr).kind == TypeKind::kPointer)) {
@@ -237,7 +238,7 @@ flow::ValueId FunctionLowering::assignment(const clang::Expr* target, const clan
   if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(target)) {
     if (const auto described = descriptor_part(part, source)) return *described;
   }
-  const ValueId assigned = copied(source);
+  const ValueId assigned = is_text(target->getType()) ? assigned_text(source) : copied(source);
   const auto* call = llvm::dyn_cast<clang::CallExpr>(target);
   const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
   if (callee && plain_name(*callee) == "std::tie") {

@@ -1,4 +1,6 @@
 // Loops: what repeats, over conditions and over elements.
+#include <algorithm>
+
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -24,16 +26,64 @@ bool assigns_to(const clang::Stmt* stmt, const clang::VarDecl* variable) {
   return false;
 }
 
+// Whether it can be asked once more than the code does: comparisons of variables and constants alone.
+bool asks_of_variables(const clang::Expr* expr) {
+  expr = expr->IgnoreParenImpCasts();
+  if (const auto* operation = llvm::dyn_cast<clang::BinaryOperator>(expr)) {
+    return (operation->isComparisonOp() || operation->isLogicalOp()) &&
+           asks_of_variables(operation->getLHS()) && asks_of_variables(operation->getRHS());
+  }
+  if (const auto* negation = llvm::dyn_cast<clang::UnaryOperator>(expr))
+    return (negation->getOpcode() == clang::UO_LNot || negation->getOpcode() == clang::UO_Minus) &&
+           asks_of_variables(negation->getSubExpr());
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expr))
+    return llvm::isa<clang::CXXThisExpr>(member->getBase()->IgnoreParenImpCasts()) ||
+           asks_of_variables(member->getBase());
+  return llvm::isa<clang::DeclRefExpr, clang::IntegerLiteral, clang::CXXBoolLiteralExpr,
+                   clang::SubstNonTypeTemplateParmExpr>(expr);
+}
+
+// c10::irange(n), c10::irange(first, last)
+const clang::CallExpr* counted_range(const clang::Expr* range) {
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(stripped(range));
+  const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
+  const bool counts = callee && plain_name(*callee) == "c10::irange" &&
+                      (call->getNumArgs() == 1 || call->getNumArgs() == 2) &&
+                      std::all_of(call->arg_begin(), call->arg_end(), asks_of_variables);
+  return counts ? call : nullptr;
+}
+
 }  // namespace
+
+// Loops are taken to run, but for those that a constant keeps from it.
+void FunctionLowering::enter_loop(const clang::Expr* condition, flow::BlockId body, flow::BlockId after) {
+  if (!condition || !asks_of_variables(condition)) return builder_.jump(body);
+  const ValueId holds = value(condition);
+  builder_.branch(builder_.op(std::string(kLoopEntered), {{"", holds}}), body, after);
+}
+
+void FunctionLowering::enter_range(const clang::Expr* range, flow::BlockId body, flow::BlockId after) {
+  const clang::CallExpr* counted = counted_range(range);
+  if (!counted) return builder_.jump(body);
+  const bool from_zero = counted->getNumArgs() == 1;
+  const ValueId first = from_zero ? builder_.constant(std::int64_t{0}) : value(counted->getArg(0));
+  const ValueId last = value(counted->getArg(from_zero ? 0 : 1));
+  const ValueId holds = builder_.op("lt", {{"self", first}, {"other", last}});
+  builder_.branch(builder_.op(std::string(kLoopEntered), {{"", holds}}), body, after);
+}
 
 void FunctionLowering::loop(const clang::Stmt* init, const clang::VarDecl* variable,
                             const clang::Expr* condition, const clang::Expr* step, const clang::Stmt* body,
-                            bool test_first) {
+                            LoopBegins begins) {
   open_scope();
   statement(init);
   const BlockId test = builder_.block(), again = builder_.block(), next = builder_.block(),
                 after = builder_.block();
-  builder_.jump(test_first ? test : again);
+  if (begins == LoopBegins::kByItsBodyIfAtAll) {
+    enter_loop(condition, again, after);
+  } else {
+    builder_.jump(begins == LoopBegins::kByItsBody ? again : test);
+  }
   builder_.enter(test);
   if (variable) declaration(variable);
   if (condition) {
@@ -70,7 +120,9 @@ void FunctionLowering::range_for(const clang::CXXForRangeStmt* stmt) {
                        assigns_to(stmt->getBody(), variable);
   const BlockId again = builder_.block(), next = builder_.block(), done = builder_.block(),
                 after = builder_.block();
-  builder_.jump(again);
+  // What is written through a reference to a character is not followed.
+  if (by_reference && is_changing_text(range->getType())) assign(container, builder_.unknown());
+  enter_range(range, again, after);
   builder_.enter(again);
   open_scope();
   {

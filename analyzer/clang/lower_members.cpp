@@ -146,7 +146,7 @@ std::optional<flow::ValueId> FunctionLowering::tensor_member(const std::string& 
   const TypeFacts result = facts(method->getReturnType());
   for (const Expr* each : arguments) value(each);
   if (result.kind == TypeKind::kNumber && !result.record && result.element == Dtype::kInt64 &&
-      name != "dim" && name != "ndimension" && name != "element_size") {
+      name != "dim" && name != "ndimension" && name != "element_size" && name != "get_device") {
     return number(result.element);
   }
   if (result.kind == TypeKind::kNumber) return builder_.op(name, {{"self", self}});
@@ -168,6 +168,12 @@ bool FunctionLowering::casts_tensor(const Expr* expr) const {
 std::optional<flow::ValueId> FunctionLowering::options_member(const std::string& name, const Expr* object,
                                                               const clang::CXXMethodDecl* method,
                                                               llvm::ArrayRef<const Expr*> arguments) {
+  if (name == "device") {  // of the tensor whose options they are
+    const auto* asked = llvm::dyn_cast<clang::CXXMemberCallExpr>(stripped(object));
+    const Expr* tensor = asked ? asked->getImplicitObjectArgument() : nullptr;
+    if (tensor && facts(tensor).kind == TypeKind::kTensor)
+      return builder_.op("at::Tensor::device", {{"self", value(tensor)}});
+  }
   const ValueId self = value(object);
   if (name == "dtype" || name == "dtype_opt") {
     if (!arguments.empty()) return builder_.value(Op::kOptions, "", {{"dtype", value(arguments[0])}});

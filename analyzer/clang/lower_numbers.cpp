@@ -119,6 +119,16 @@ flow::ValueId FunctionLowering::number_operation(const std::string& name, const 
   return is_half(dtype) ? builder_.cast(outcome, dtype_constant(dtype), true) : outcome;
 }
 
+// An unsigned number is never below 0.
+std::optional<bool> FunctionLowering::against_zero(const clang::BinaryOperator* expr) const {
+  const clang::Expr *left = expr->getLHS(), *right = expr->getRHS();
+  if (!left->getType()->isUnsignedIntegerType() || left->getType()->isBooleanType()) return std::nullopt;
+  const clang::BinaryOperatorKind kind = expr->getOpcode();
+  if (integer(right) == 0 && (kind == clang::BO_LT || kind == clang::BO_GE)) return kind == clang::BO_GE;
+  if (integer(left) == 0 && (kind == clang::BO_GT || kind == clang::BO_LE)) return kind == clang::BO_LE;
+  return std::nullopt;
+}
+
 flow::ValueId FunctionLowering::binary(const clang::BinaryOperator* expr) {
   if (expr->isAssignmentOp()) return assignment(expr->getLHS(), expr->getRHS());
   if (expr->isLogicalOp()) return logical(expr);
@@ -137,6 +147,7 @@ flow::ValueId FunctionLowering::binary(const clang::BinaryOperator* expr) {
   if (expr->isComparisonOp() && !name.empty()) {
     const ValueId a = value(expr->getLHS());
     const ValueId b = value(expr->getRHS());
+    if (const auto known = against_zero(expr)) return builder_.constant(*known);
     return builder_.op(name, {{"self", a}, {"other", b}});
   }
   if (type.kind == TypeKind::kNumber && is_floating(type.element) && !name.empty()) {
@@ -189,9 +200,11 @@ flow::ValueId FunctionLowering::unary(const clang::UnaryOperator* expr) {
     case clang::UO_PostDec: {
       const TypeFacts type = facts(expr);
       if (type.kind != TypeKind::kNumber) return value(expr->getSubExpr());
+      const Lvalue place = lvalue(expr->getSubExpr());
+      const ValueId before = expr->isPostfix() ? load(place) : ValueId{0};  // what `n--` gives
       const ValueId changed = number(type.element);
-      assign(lvalue(expr->getSubExpr()), changed);
-      return changed;
+      assign(place, changed);
+      return before ? before : changed;
     }
     default:
       return value(expr->getSubExpr());

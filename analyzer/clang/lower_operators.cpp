@@ -106,7 +106,8 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   const std::string last = without_symint(callee->getIdentifier() ? callee->getName().str() : "");
   const Operator* entry = find_operator(name);
   const bool of_torch = name.starts_with("at::") || name.starts_with("torch::") || name.starts_with("c10::");
-  if (!entry && of_torch && !last.empty()) entry = find_operator(last);
+  // c10::Device::type is not Tensor::type.
+  if (!entry && of_torch && !object && !last.empty()) entry = find_operator(last);
   if (entry && !of_torch) {
     // std::exp and its kin work on numbers of their own type.
     const TypeFacts result = facts(callee->getReturnType());

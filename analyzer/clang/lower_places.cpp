@@ -74,8 +74,8 @@ bool FunctionLowering::is_rebindable_reference(clang::QualType type) const {
     case TypeKind::kList:
     case TypeKind::kMap:
       return true;
-    default:
-      return false;  // objects, modules, buffers and pointers are known by identity
+    default:  // objects, modules, buffers and pointers are known by identity
+      return is_text(type);
   }
 }
 
@@ -104,6 +104,8 @@ ValueId FunctionLowering::address_of(const clang::Expr* expr) {
   const Lvalue target = lvalue(expr);
   switch (facts(expr).kind) {
     case TypeKind::kObject:
+      if (is_text(expr->getType())) break;  // a value, which can be another
+      return load(target);
     case TypeKind::kHolder:
     case TypeKind::kLibraryModule:
     case TypeKind::kPointer:

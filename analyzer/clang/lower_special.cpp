@@ -20,6 +20,10 @@ enum class Meaning : std::uint8_t {
   kPack,  // a tuple of its arguments
   kPackOfReferences,
   kSwap,
+  kSmaller,
+  kLarger,
+  kClamp,
+  kExchange,      // puts its second argument into the first and gives what was there
   kDtypeOptions,  // options with the dtype given, or with the template argument
   kTypesDtype,    // the dtype of the template argument
   kOtherOptions,  // options without a dtype
@@ -58,6 +62,10 @@ const std::unordered_map<std::string, Meaning>& meanings() {
       {"std::tie", Meaning::kPackOfReferences},
       {"std::forward_as_tuple", Meaning::kPackOfReferences},
       {"std::swap", Meaning::kSwap},
+      {"std::exchange", Meaning::kExchange},
+      {"std::min", Meaning::kSmaller},
+      {"std::max", Meaning::kLarger},
+      {"std::clamp", Meaning::kClamp},
       {"c10::dtype", Meaning::kDtypeOptions},
       {"at::dtype", Meaning::kDtypeOptions},
       {"torch::dtype", Meaning::kDtypeOptions},
@@ -213,6 +221,55 @@ std::optional<flow::ValueId> FunctionLowering::tensor_of(const clang::CallExpr* 
   return builder_.op(typed && with_options ? "zeros" : "full", std::move(given));
 }
 
+// min, max or clamp; of whole numbers, for what they are made of says where they can be.
+std::optional<flow::ValueId> FunctionLowering::bounded(bool smaller, llvm::ArrayRef<const Expr*> arguments) {
+  const bool whole = std::all_of(arguments.begin(), arguments.end(), [&](const Expr* each) {
+    const TypeFacts type = facts(each);
+    return type.kind == TypeKind::kNumber && !type.record && !is_floating(type.element);
+  });
+  if (!whole || arguments.size() < 2 || arguments.size() > 3) return std::nullopt;
+  const auto of = [&](std::string_view name, ValueId a, const Expr* b) {
+    return builder_.op(std::string(name), {{"self", a}, {"other", value(b)}});
+  };
+  const ValueId first = value(arguments[0]);
+  if (arguments.size() == 2) return of(smaller ? kSmallerOf : kLargerOf, first, arguments[1]);
+  return of(kSmallerOf, of(kLargerOf, first, arguments[1]), arguments[2]);
+}
+
+// What is there now, whatever is put there next.
+flow::ValueId FunctionLowering::taken_out(const Expr* expr) {
+  const Lvalue place = lvalue(expr);
+  const ValueId now = load(place);
+  const bool is_overwritten =
+      place.is_value && facts(expr).kind == TypeKind::kObject && holds_values(facts(expr));
+  return is_overwritten ? builder_.op("copy_of", {{"self", now}}) : now;
+}
+
+// An object that is known by identity takes over what the other holds.
+void FunctionLowering::put_into(const Expr* target, ValueId put) {
+  const Lvalue place = lvalue(target);
+  if (place.is_value && facts(target).kind == TypeKind::kObject && holds_values(facts(target)))
+    builder_.op("assign_object", {{"self", place.place.base}, {"other", put}});
+  assign(place, put);
+}
+
+void FunctionLowering::swap(const Expr* left, const Expr* right) {
+  const ValueId a = taken_out(left), b = taken_out(right);
+  put_into(left, b);
+  put_into(right, a);
+}
+
+// left.swap(right)
+std::optional<flow::ValueId> FunctionLowering::exchanging_member(const Expr* object,
+                                                                 const clang::CXXMethodDecl* method,
+                                                                 llvm::ArrayRef<const Expr*> arguments) {
+  if (!method->getIdentifier() || method->getName() != "swap" || arguments.size() != 1) return std::nullopt;
+  const bool of_one_type = facts(object).record && facts(object).record == facts(arguments[0]).record;
+  if (!method->getParent()->isInStdNamespace() || !of_one_type) return std::nullopt;
+  swap(object, arguments[0]);
+  return ValueId{0};
+}
+
 std::optional<flow::ValueId> FunctionLowering::special_function(const std::string& name,
                                                                 const clang::CallExpr* expr,
                                                                 const clang::FunctionDecl* callee) {
@@ -225,6 +282,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     if (const auto done = algorithm(callee->getName(), arguments)) return done;
   }
   if (const auto done = memory_function(name, arguments)) return done;
+  if (const auto done = text_function(name, arguments)) return done;
   const auto found = meanings().find(name);
   if (found == meanings().end()) return std::nullopt;
   switch (found->second) {
@@ -253,11 +311,18 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
     }
     case Meaning::kSwap: {
       if (arguments.size() != 2) return std::nullopt;
-      const Lvalue left = lvalue(arguments[0]), right = lvalue(arguments[1]);
-      const ValueId a = load(left), b = load(right);
-      assign(left, b);
-      assign(right, a);
+      swap(arguments[0], arguments[1]);
       return ValueId{0};
+    }
+    case Meaning::kSmaller:
+    case Meaning::kLarger:
+    case Meaning::kClamp:
+      return bounded(found->second == Meaning::kSmaller, arguments);
+    case Meaning::kExchange: {
+      if (arguments.size() != 2) return std::nullopt;
+      const ValueId before = taken_out(arguments[0]);
+      assignment(arguments[0], arguments[1]);
+      return before;
     }
     case Meaning::kDtypeOptions: {
       if (arguments.empty()) {

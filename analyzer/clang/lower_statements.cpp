@@ -71,13 +71,15 @@ void FunctionLowering::statement(const clang::Stmt* stmt) {
     if_statement(branch);
   } else if (const auto* each = llvm::dyn_cast<clang::ForStmt>(stmt)) {
     // A loop over elements is taken to run: that it might not is no reason to doubt a cast in it.
+    const bool of_elements = !each->getConditionVariable() && each->getInc();
     loop(each->getInit(), each->getConditionVariable(), each->getCond(), each->getInc(), each->getBody(),
-         each->getConditionVariable() || !each->getInc());
+         of_elements ? LoopBegins::kByItsBodyIfAtAll : LoopBegins::kByItsTest);
   } else if (const auto* repeat = llvm::dyn_cast<clang::WhileStmt>(stmt)) {
     if (!checked_comparison(repeat))
-      loop(nullptr, repeat->getConditionVariable(), repeat->getCond(), nullptr, repeat->getBody(), true);
+      loop(nullptr, repeat->getConditionVariable(), repeat->getCond(), nullptr, repeat->getBody(),
+           LoopBegins::kByItsTest);
   } else if (const auto* repeat_until = llvm::dyn_cast<clang::DoStmt>(stmt)) {
-    loop(nullptr, nullptr, repeat_until->getCond(), nullptr, repeat_until->getBody(), false);
+    loop(nullptr, nullptr, repeat_until->getCond(), nullptr, repeat_until->getBody(), LoopBegins::kByItsBody);
   } else if (const auto* range = llvm::dyn_cast<clang::CXXForRangeStmt>(stmt)) {
     range_for(range);
   } else if (const auto* choice = llvm::dyn_cast<clang::SwitchStmt>(stmt)) {
@@ -143,7 +145,7 @@ void FunctionLowering::bind(const clang::VarDecl* decl, const clang::Expr* initi
   const ValueId initial = initialiser ? pass(initialiser, type) : zero(type);
   if (is_rebindable_reference(type)) {
     addresses_[decl] = initial;
-  } else if (type->isReferenceType() || type.isConstQualified()) {
+  } else if ((type->isReferenceType() && !is_changing_text(type)) || type.isConstQualified()) {
     fixed_[decl] = initial;
     if (initial && facts(type.getNonReferenceType()).kind == TypeKind::kTensor) {
       result_.constants.push_back({decl->getNameAsString(), initial});

@@ -240,6 +240,10 @@ bool is_text(clang::QualType type) {
   return name == "basic_string" || name == "basic_string_view";
 }
 
+bool is_changing_text(clang::QualType type) {
+  return is_text(type) && !type.getNonReferenceType().isConstQualified();
+}
+
 std::optional<Dtype> enumerated_dtype(QualType type, std::int64_t number, const TypeScope& scope) {
   const auto* enumeration = type->getAs<clang::EnumType>();
   const clang::EnumDecl* definition = enumeration ? enumeration->getDecl()->getDefinition() : nullptr;

@@ -59,6 +59,7 @@ std::optional<Dtype> enumerated_dtype(clang::QualType type, std::int64_t number,
 
 // std::string and the views of one.
 bool is_text(clang::QualType type);
+bool is_changing_text(clang::QualType type);  // and not const
 
 // "at::Tensor" for a class or specialisation, without template arguments and inline namespaces.
 std::string plain_name(const clang::NamedDecl& decl);

@@ -280,8 +280,17 @@ class Engine {
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
   Value compare(const Instruction& instruction, const State& state, bool equal) const;
+  Value text_order(const Instruction& instruction, const State& state) const;
   Value descriptor_dtype(const Instruction& instruction, const State& state) const;
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
+
+  // bounds.cpp
+  struct Bounds {
+    std::optional<std::int64_t> least, most;
+  };
+  Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth = 0) const;
+  std::optional<bool> bounded_comparison(const Activation& activation, const State& state,
+                                         const Instruction& comparison) const;
 
   // calls.cpp
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
@@ -329,7 +338,7 @@ class Engine {
   Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
                     State& state);
   void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
-  SymbolSetId symbols_of_field(HeapId object, Nature nature, std::int64_t id);
+  SymbolSetId symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id);
   void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   // made_half.cpp

@@ -86,8 +86,9 @@ class FunctionIndex {
   const ClassFacts* class_facts(std::string_view name) const;
   // Of a class and its bases: the fields that others than its constructors may have set (settable.cpp).
   const std::vector<Parameter>& settable(const std::string& class_name) const;
-  // Fields that some method, no constructor, writes as well as that one: it may set both by one condition.
-  const std::set<std::string>& written_with(const std::string& field) const;
+  // Those who write the field and others of the same object with it, by one condition perhaps: a number for
+  // each such function that is no constructor. Of a method's own object those that such an object has.
+  const std::vector<std::uint32_t>& written_by(const std::string& class_name, const std::string& field) const;
   // A tensor's field that is given another value after the constructor, and by which method of the class;
   // nothing where others do.
   struct Reassigned {
@@ -122,7 +123,13 @@ class FunctionIndex {
   void note_all_writes() const;
   // By field: the classes whose methods write it to their own object; "" where the object is another.
   mutable std::map<std::string, std::set<std::string>, std::less<>> writers_;
-  mutable std::map<std::string, std::set<std::string>> written_with_;
+  struct WritesSeveral {
+    std::uint32_t number = 0;
+    std::string class_name;  // whose method it is; "" where the object is another
+  };
+  mutable std::map<std::string, std::vector<WritesSeveral>> write_several_;  // by field
+  mutable std::uint32_t count_of_writes_ = 0;
+  mutable std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> written_by_;
   mutable bool writers_are_noted_ = false;
   std::vector<Parameter> find_settable(std::string_view class_name) const;
   mutable std::map<std::string, std::vector<Parameter>> settable_;  // by class

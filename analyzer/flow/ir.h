@@ -26,6 +26,13 @@ inline constexpr std::string_view kVirtualCall = "virtual::";
 // one more.
 inline constexpr std::string_view kMayThrow = "may_throw";
 inline constexpr std::string_view kMoreElements = "more_elements";
+// Whether a loop that is taken to run does so: not where its condition is known to be false at once.
+inline constexpr std::string_view kLoopEntered = "loop_entered";
+// strcmp: 0 where two texts are one, and else not.
+inline constexpr std::string_view kTextOrder = "text_order";
+// std::min and std::max of two whole numbers.
+inline constexpr std::string_view kSmallerOf = "smaller_of";
+inline constexpr std::string_view kLargerOf = "larger_of";
 
 // Index of the instruction result within its function; printed %1, %2, ...; 0 is "no value".
 using ValueId = std::uint32_t;

@@ -114,7 +114,7 @@ Value Engine::read(const State& state, const Location& location) {
   const int sub = static_cast<int>(location.key.id);
   const SymbolSetId own = choice(object->nature, known_by, &heap_ids_, sub);
   if (!chosen) return Value::unknown(symbols_.unite(object->symbols, own));
-  const SymbolSetId all = symbols_of_field(known_by, object->nature, location.key.id);
+  const SymbolSetId all = symbols_of_field(known_by, *object, location.key.id);
   Alternative unset = *Value::unknown(all).single();
   if (all == own) unset.truth = Truth::kSymbol;
   return Value(unset);

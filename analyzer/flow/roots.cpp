@@ -242,7 +242,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       return by_reference(Value(number));
     }
     case ParameterKind::kObject:
-      return make_object(parameter.type, context, position, nature, state);
+      return by_reference(make_object(parameter.type, context, position, nature, state));
     case ParameterKind::kOther:
       break;
   }

@@ -10,9 +10,9 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::array<std::string_view, 13> kQuestions = {
+constexpr std::array<std::string_view, 14> kQuestions = {
     "dim",    "size",    "sizes",   "sym_sizes", "numel",         "ndimension", "length",
-    "stride", "strides", "is_cuda", "is_cpu",    "is_contiguous", "item"};
+    "stride", "strides", "is_cuda", "is_cpu",    "is_contiguous", "item",       "get_device"};
 constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
 
 bool is_scalar(const Alternative& each) {
@@ -91,6 +91,13 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
   return Value(Alternative::boolean(known));
 }
 
+// As strcmp has it: which of two that differ is first is not known.
+Value Engine::text_order(const Instruction& instruction, const State& state) const {
+  const std::optional<bool> same = truth(compare(instruction, state, true));
+  if (!same) return Value(Alternative::integer(std::nullopt));
+  return *same ? Value(Alternative::integer(0)) : Value({Alternative::integer(-1), Alternative::integer(1)});
+}
+
 // What the code and bits of a DLDataType of one lane say together.
 Value Engine::descriptor_dtype(const Instruction& instruction, const State& state) const {
   const auto number = [&](std::size_t at) -> std::optional<std::uint8_t> {
@@ -120,6 +127,8 @@ std::optional<Value> Engine::autocast_question(const Instruction& instruction, c
 std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
                                               State& state) {
   if (instruction.name == "descriptor_dtype") return descriptor_dtype(instruction, state);
+  if (instruction.name == kLoopEntered)
+    return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
   if (instruction.args.empty()) {
     if (instruction.name == "default_dtype") return Value(Alternative::a_dtype(state.default_dtype));
     if (auto answer = autocast_question(instruction, state)) return answer;
@@ -198,7 +207,22 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     }
     return fact(mixed ? std::nullopt : known);
   }
+  if (name == kTextOrder && instruction.args.size() == 2) {
+    const Value order = text_order(instruction, state);
+    if (order.size() == 1 && !order.single()->has_number && !symbols)
+      symbols = asked(activation, instruction, state);
+    return decided_here(order);
+  }
+  if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
+    const Alternative* a = argument(state, instruction, 0).single();
+    const Alternative* b = argument(state, instruction, 1).single();
+    const bool known = a && b && a->has_number && b->has_number;
+    if (!known) return decided_here(Value(Alternative::integer(std::nullopt)));
+    const auto [low, high] = std::minmax(a->number, b->number);
+    return decided_here(Value(Alternative::integer(name == kSmallerOf ? low : high)));
+  }
   if (is_one_of(kComparisons, name) && instruction.args.size() == 2 && !has_tensor) {
+    if (const auto known = bounded_comparison(activation, state, instruction)) return fact(known);
     if (name == "eq" || name == "ne") {
       const Value& a = argument(state, instruction, 0);
       const Value& b = argument(state, instruction, 1);

@@ -46,21 +46,34 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
 
 void FunctionIndex::note_writes(const Function& function) const {
   const bool method = function.kind == FunctionKind::kMethod;
-  std::set<ValueId> own;
-  std::set<std::string> written;
+  std::set<ValueId> own, constants;
+  // By what they are fields of; of a method all together.
+  std::map<std::pair<VariableId, ValueId>, std::set<std::string>> written;
   for (const Block& block : function.blocks) {
     for (const Instruction& each : block.instructions) {
       const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
       if (method && index && *index == 0) own.insert(each.result);
+      if (each.op == Op::kConst) constants.insert(each.result);
       if (each.op != Op::kStore && each.op != Op::kAddress) continue;
       const std::string* field = last_field(each.place);
       const bool of_this = each.place.path.size() == 1 && own.contains(each.place.base);
       if (field) writers_[*field].insert(of_this ? function.class_name : std::string());
-      if (field) written.insert(*field);
+      if (!field) continue;
+      // A constant that is stored whatever comes hangs on nothing; a method may be one of several.
+      const bool is_first = &block == &function.blocks.front();
+      const bool is_constant = is_first && !each.args.empty() && constants.contains(each.args[0].value);
+      if (method) {
+        written[{}].insert(*field);
+      } else if (!is_constant) {
+        written[{each.place.variable, each.place.base}].insert(*field);
+      }
     }
   }
-  for (const std::string& each : written) {
-    if (!function.class_name.empty()) written_with_[each].insert(written.begin(), written.end());
+  for (const auto& [of, fields] : written) {
+    if (fields.size() < 2) continue;
+    const std::string& owner = method ? function.class_name : std::string();
+    for (const std::string& each : fields) write_several_[each].push_back({count_of_writes_, owner});
+    ++count_of_writes_;
   }
 }
 
@@ -81,9 +94,17 @@ void FunctionIndex::note_all_writes() const {
   writers_are_noted_ = true;
 }
 
-const std::set<std::string>& FunctionIndex::written_with(const std::string& field) const {
+const std::vector<std::uint32_t>& FunctionIndex::written_by(const std::string& class_name,
+                                                            const std::string& field) const {
   note_all_writes();
-  return written_with_[field];
+  const auto [known, is_new] = written_by_.try_emplace({class_name, field});
+  if (!is_new) return known->second;
+  for (const WritesSeveral& each : write_several_[field]) {
+    const bool related = class_name.empty() || each.class_name.empty() ||
+                         derives(class_name, each.class_name) || derives(each.class_name, class_name);
+    if (related) known->second.push_back(each.number);
+  }
+  return known->second;
 }
 
 const std::vector<Parameter>& FunctionIndex::settable(const std::string& class_name) const {
@@ -119,15 +140,11 @@ std::vector<Parameter> FunctionIndex::find_settable(std::string_view class_name)
   return out;
 }
 
-// What decides a field: also what a method of a class writes along with it, for both may follow from one
-// thing.
-SymbolSetId Engine::symbols_of_field(HeapId object, Nature nature, std::int64_t id) {
-  const auto own = [&](std::int64_t each) {
-    return choice(nature, object, &heap_ids_, static_cast<int>(each));
-  };
-  SymbolSetId out = own(id);
-  for (const std::string& each : index_.written_with(field_name(id)))
-    out = symbols_.unite(out, own(field(each).id));
+// What decides a field: also what others of the object are written by, for both may follow from one thing.
+SymbolSetId Engine::symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id) {
+  SymbolSetId out = choice(is.nature, object, &heap_ids_, static_cast<int>(id));
+  for (const std::uint32_t each : index_.written_by(is.type, field_name(id)))
+    out = symbols_.unite(out, choice(is.nature, object, &fields_, static_cast<int>(each)));
   return out;
 }
 
@@ -141,8 +158,7 @@ void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& 
     for (const Parameter& one : settable) {
       const auto cell = state.find(each.object)->cells.find(field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;
-      const SymbolSetId own =
-          symbols_of_field(each.object, state.find(each.object)->nature, field(one.name).id);
+      const SymbolSetId own = symbols_of_field(each.object, *state.find(each.object), field(one.name).id);
       Value open;
       const Value made = cell->second;
       for (const Alternative& old : made) open = join(open, Value(opened(old, one, own)), symbols_);

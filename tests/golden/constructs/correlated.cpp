@@ -248,6 +248,53 @@ struct SetLater {
     attend(q, h, h);
   }
 };
+struct Made {
+  bool is_wide;
+  at::ScalarType dtype;
+  static Made made(bool up) {
+    Made out;
+    out.is_wide = up;
+    out.dtype = up ? at::kHalf : at::ScalarType::Undefined;
+    return out;
+  }
+  void forward(const Tensor& x) const {
+    const Tensor h = narrow(x);
+    Tensor q = is_wide ? wide(h) : h;
+    if (dtype != at::ScalarType::Undefined) q = q.to(at::kHalf);
+    attend(q, h, h);
+  }
+};
+struct Filled {
+  bool is_wide = false;
+  bool is_narrowed = false;
+};
+void fill(Filled& out, int mode) {
+  out.is_wide = mode == 2;
+  out.is_narrowed = mode > 1;
+}
+void ok_filled(const Tensor& x, const Filled& config) {
+  const Tensor h = narrow(x);
+  Tensor q = config.is_wide ? wide(h) : h;
+  if (config.is_narrowed) q = narrow(q);
+  attend(q, h, h);
+}
+struct Usual {
+  bool is_raised = false;
+  bool is_lowered = false;
+};
+Usual usual() {
+  Usual out;
+  out.is_raised = false;
+  out.is_lowered = true;
+  return out;
+}
+void bad_of_constants(const Tensor& x, const Usual& config) {
+  const Tensor h = narrow(x);
+  Tensor q = h;
+  if (config.is_raised) q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
+  if (config.is_lowered) q = narrow(q);
+  attend(q, h, h);
+}
 struct Named {
   std::string precision = "half";
   bool flash = true;

@@ -49,13 +49,6 @@ void bad_checked_for_another_reason(const Tensor& x, bool up, int heads) {
 }
 
 // One property of a tensor, asked in different ways.
-void ok_devices(const Tensor& x) {
-  const Tensor h = narrow(x);
-  Tensor q = h;
-  if (!x.is_cuda()) q = wide(q);
-  if (!x.device().is_cuda()) q = narrow(q);
-  attend(q, h, h);
-}
 void ok_sizes(const Tensor& x) {
   const Tensor h = narrow(x);
   Tensor q = h;

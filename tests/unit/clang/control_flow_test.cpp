@@ -89,6 +89,26 @@ TEST_CASE("a loop that rebinds its variable rebinds every element") {
         "  return\n");
 }
 
+TEST_CASE("a for loop asks of variables and constants before its first round") {
+  const std::string lowered =
+      body("void f(at::Tensor x, const int n) { for (int i = 0; i < n; ++i) x = x * x; }", "f");
+  CHECK(
+      lowered.starts_with("  %1 = param 0\n"
+                          "  store x, %1\n"
+                          "  %2 = param 1\n"
+                          "  %3 = const 0\n"
+                          "  store i, %3\n"
+                          "  %4 = load i\n"
+                          "  %5 = op lt(self=%4, other=%2)\n"
+                          "  %6 = op loop_entered(%5)\n"
+                          "  branch %6 ? b1 : b4\n"
+                          "b1:\n"
+                          "  %9 = load x\n"));
+  const std::string calls =
+      body("int count(); void f(at::Tensor x) { for (int i = 0; i < count(); i++) x = x * x; }", "f");
+  CHECK(calls.find("loop_entered") == std::string::npos);
+}
+
 TEST_CASE("switch compares case by case and falls through") {
   CHECK(body("int f(const at::ScalarType t) {\n"
              "  switch (t) { case at::kHalf: return 1; case at::kFloat: break; default: return 3; }\n"

@@ -190,6 +190,58 @@ TEST_CASE("a constant condition takes one way") {
   CHECK(findings(attention_main("  store a, %1\n" + never, "%13", "%2", "%3")).empty());
 }
 
+// The tensor is widened where a value of this operator is true.
+std::string widened_if(const std::string& condition) {
+  return attention_main("  store a, %1\n" + condition +
+                            "  branch %12 ? b1 : b2\nb1:\n  %15 = op ones(%101)\n  %16 = op mul(%1, %15)\n"
+                            "  store a, %16\n  jump b2\nb2:\n  %17 = load a\n",
+                        "%17", "%2", "%3");
+}
+
+TEST_CASE("a loop that is taken to run does not where its condition is known to be false") {
+  const auto entered = [](const std::string& condition) {
+    return findings(widened_if("  %10 = const " + condition + "\n  %12 = op loop_entered(%10)\n"));
+  };
+  CHECK(entered("false").empty());
+  CHECK(entered("true").size() == 1);
+  CHECK(entered("unknown").size() == 1);
+}
+
+TEST_CASE("texts are compared as strcmp does") {
+  const auto compared = [](const std::string& text, const std::string& name, const std::string& number) {
+    return findings(widened_if("  %7 = const " + text + "\n  %8 = const \"wide\"\n" +
+                               "  %9 = op text_order(self=%7, other=%8)\n  %10 = const " + number +
+                               "\n  %12 = op " + name + "(self=%9, other=%10)\n"));
+  };
+  CHECK(compared("\"narrow\"", "eq", "0").empty());
+  CHECK(compared("\"wide\"", "ne", "0").empty());
+  CHECK(compared("\"wide\"", "eq", "0").size() == 1);
+  CHECK(compared("\"narrow\"", "ne", "0").size() == 1);
+  CHECK(compared("\"narrow\"", "lt", "0").size() == 1);  // which of the two is first is not known
+  CHECK(compared("unknown", "eq", "0").size() == 1);
+}
+
+TEST_CASE("a number stays between the constants that it was kept between") {
+  const auto clamped = [](const std::string& name, const std::string& number) {
+    return findings(
+        widened_if("  %4 = const unknown\n  %5 = const 1\n  %6 = const 3\n"
+                   "  %7 = op larger_of(self=%4, other=%5)\n"
+                   "  %8 = op smaller_of(self=%7, other=%6)\n  store x, %8\n  %9 = load x\n"
+                   "  %10 = const " +
+                   number + "\n  %12 = op " + name + "(self=%9, other=%10)\n"));
+  };
+  for (const auto& [name, number] : std::vector<std::pair<std::string, std::string>>{
+           {"gt", "3"}, {"ge", "4"}, {"lt", "1"}, {"le", "0"}, {"eq", "0"}, {"eq", "4"}}) {
+    INFO(name << ' ' << number);
+    CHECK(clamped(name, number).empty());
+  }
+  for (const auto& [name, number] : std::vector<std::pair<std::string, std::string>>{
+           {"gt", "2"}, {"ge", "3"}, {"lt", "2"}, {"le", "1"}, {"eq", "2"}, {"ne", "4"}}) {
+    INFO(name << ' ' << number);
+    CHECK(clamped(name, number).size() == 1);
+  }
+}
+
 TEST_CASE("what a loop widens reaches the call after it, and the loop settles") {
   const std::string loop = R"IR(  store a, %1
   jump b1
