@@ -283,6 +283,9 @@ class Engine {
                                       const State& state) const;
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
+  // overrides.cpp
+  Value given_by_all_overrides(const Activation& activation, const Instruction& instruction,
+                               const VirtualCall& call, const State& state);
 
   // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
   Value as_input(Value value);
@@ -342,6 +345,11 @@ class Engine {
   void doubt(State& state, HeapId object, const Key& key);
   void doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
                         ContextId context);
+  // setters.cpp
+  Value set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key, const State& begun,
+               ContextId root);
+  void give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                            ContextId context);
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
   const FunctionIndex& index_;

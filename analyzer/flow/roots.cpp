@@ -162,6 +162,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
     }
     doubt_reassigned(state, arguments, function, root);
+    give_what_setters_do(state, arguments, function, root);
     if (contradicts_autocast(state, arguments)) return;
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
       state.autocast = {true, false, true, setting_.autocast, {}};
