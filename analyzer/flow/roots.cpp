@@ -211,9 +211,9 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor: {
+      const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
       Alternative none = Alternative::of(Kind::kNone);
-      none.symbols = own;
-      tensor.symbols = own;
+      none.symbols = tensor.symbols = choice(presence, context, &index_, position);
       return by_reference(Value({none, tensor}));
     }
     case ParameterKind::kTensorList: {
