@@ -10,6 +10,7 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxBases = 16;           // one above the other
 constexpr std::size_t kMaxSetters = 4;  // of one tensor
+constexpr std::size_t kMaxTried = 16;   // for one root
 
 const std::string* last_field(const Place& place) {
   const auto last = std::find_if(place.path.rbegin(), place.path.rend(), [](const Place::Step& each) {
@@ -55,7 +56,7 @@ void FunctionIndex::note_uses(std::uint32_t id) const {
         add(use.readers, id);
       } else if (!of_this || each.op == Op::kAddress) {
         use.elsewhere = true;
-      } else if (code.kind == FunctionKind::kMethod) {
+      } else {
         add(use.setters, id);
       }
     }
@@ -63,10 +64,6 @@ void FunctionIndex::note_uses(std::uint32_t id) const {
 }
 
 const std::vector<FunctionIndex::SetLater>& FunctionIndex::set_later(const std::string& class_name) const {
-  if (!uses_) {
-    uses_.emplace();
-    for (std::uint32_t i = 0; i < module_->functions.size(); ++i) note_uses(i);
-  }
   const auto [found, is_new] = set_later_.try_emplace(class_name);
   if (!is_new) return found->second;
   std::vector<std::string_view> level = {class_name};
@@ -76,18 +73,26 @@ const std::vector<FunctionIndex::SetLater>& FunctionIndex::set_later(const std::
       const ClassFacts* facts = class_facts(each);
       if (!facts) continue;
       above.insert(above.end(), facts->bases.begin(), facts->bases.end());
+      if (facts->owned.empty()) continue;
+      if (!uses_) {
+        uses_.emplace();
+        for (std::uint32_t i = 0; i < module_->functions.size(); ++i) note_uses(i);
+      }
       const bool unseen = std::any_of(facts->setters.begin(), facts->setters.end(),
                                       [&](const std::string& setter) { return find(setter).empty(); });
       for (const std::string& field : facts->owned) {
         const auto use = uses_->find(field);
         if (unseen || use == uses_->end() || use->second.elsewhere) continue;
         SetLater out{field, {}, use->second.readers};
-        std::copy_if(use->second.setters.begin(), use->second.setters.end(), std::back_inserter(out.setters),
-                     [&](std::uint32_t setter) {
-                       const std::string& by = function(setter).class_name;
-                       return derives(by, each) || derives(each, by);
-                     });
-        if (!out.setters.empty() && out.setters.size() <= kMaxSetters)
+        bool constructed = false;  // by a class that derives from this one, so that it need not be set
+        for (const std::uint32_t setter : use->second.setters) {
+          const std::string& by = function(setter).class_name;
+          const bool constructor = function(setter).kind == FunctionKind::kConstructor;
+          if (!derives(by, each) && !derives(each, by)) continue;
+          constructed = constructed || (constructor && by != each);
+          if (!constructor) out.setters.push_back(setter);
+        }
+        if (!constructed && !out.setters.empty() && out.setters.size() <= kMaxSetters)
           found->second.push_back(std::move(out));
       }
     }
@@ -120,6 +125,7 @@ Value Engine::set_by(const std::vector<std::uint32_t>& setters, HeapId object, c
 void Engine::give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
                                   ContextId context) {
   std::optional<std::set<std::uint32_t>> seen_by_root;
+  std::size_t tried = 0;
   const State begun = state;
   for (const HeapId id : objects_below(begun, arguments)) {
     const HeapObject& object = *begun.find(id);
@@ -132,6 +138,8 @@ void Engine::give_what_setters_do(State& state, const std::vector<Value>& argume
       const auto seen = [&](std::uint32_t function) { return seen_by_root->contains(function); };
       if (std::any_of(each.setters.begin(), each.setters.end(), seen)) continue;
       if (std::none_of(each.readers.begin(), each.readers.end(), seen)) continue;
+      tried += each.setters.size();
+      if (tried > kMaxTried) return;
       const Value set = set_by(each.setters, id, cell->first, begun, context);
       if (set.is_bottom()) continue;
       std::vector<Alternative> open = set.alternatives();

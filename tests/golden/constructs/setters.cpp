@@ -134,6 +134,14 @@ struct OkOfBase {
 struct OkDerived : OkOfBase {
   void set_half(const Tensor& s) { o = s.to(at::kHalf).view({1, 1, 1, 64}); }
 };
+struct OkConstructedBase {
+  Tensor v;
+  void set(const Tensor& s) { v = wide(s); }
+  void forward(const Tensor& q, const Tensor& k) { attend(q * v, k, k); }
+};
+struct OkConstructed : OkConstructedBase {
+  explicit OkConstructed(const Tensor& s) { v = s.to(at::kHalf).view({1, 1, 1, 64}); }
+};
 struct OkByConstructor {
   Tensor p;
   OkByConstructor() = default;
