@@ -32,7 +32,8 @@ bool is_open(const Value& value, SymbolSetId own) {
 }
 }  // namespace
 
-// A tensor whose dtype is changed where it is, and one whose address somebody has, may be of any.
+// A tensor whose dtype is changed where it is, as that of a registered one may be, and one whose address
+// somebody has, may be of any.
 void FunctionIndex::note_uses(std::uint32_t id) const {
   const Function& code = function(id);
   const bool of_object = code.kind == FunctionKind::kMethod || code.kind == FunctionKind::kConstructor;
@@ -42,9 +43,11 @@ void FunctionIndex::note_uses(std::uint32_t id) const {
     for (const Instruction& each : block.instructions) {
       const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
       if (of_object && index && *index == 0) own.insert(each.result);
-      if (each.op == Op::kRetype && !each.args.empty()) {
-        const auto from = loaded.find(each.args[0].value);
-        if (from != loaded.end()) (*uses_)[*from->second].elsewhere = true;
+      if (each.op == Op::kRetype || each.op == Op::kRegister) {
+        for (const Argument& one : each.args) {
+          const auto from = loaded.find(one.value);
+          if (from != loaded.end()) (*uses_)[*from->second].elsewhere = true;
+        }
       }
       if (each.op != Op::kStore && each.op != Op::kAddress && each.op != Op::kLoad) continue;
       const std::string* name = last_field(each.place);

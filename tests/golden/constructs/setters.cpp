@@ -155,6 +155,12 @@ struct OkRegistered : torch::nn::Module {
   void set(const Tensor& s) { r = register_buffer("r", wide(s)); }
   void forward(const Tensor& q, const Tensor& k) { attend(q * r, k, k); }
 };
+struct OkRegisteredLater : torch::nn::Module {
+  Tensor w;
+  void set(const Tensor& s) { w = wide(s); }
+  void finish() { register_buffer("w", w); }
+  void forward(const Tensor& q, const Tensor& k) { attend(q * w, k, k); }
+};
 // What the setter sets along with it says whether it did.
 struct OkFlag {
   Tensor t;
