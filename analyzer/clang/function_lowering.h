@@ -60,6 +60,8 @@ class FunctionLowering {
   // classes (lower_classes.cpp)
   void note_class(const clang::CXXRecordDecl* record) const;
   void note_settable(const clang::CXXRecordDecl* record, bool constructed, flow::ClassFacts& facts) const;
+  void note_owned(const clang::CXXRecordDecl* record, flow::ClassFacts& facts) const;
+  void note_setters(const clang::CXXRecordDecl* record, flow::ClassFacts& facts) const;
   void default_initialisers(const clang::CXXRecordDecl* record);
 
   // statements (lower_statements.cpp)

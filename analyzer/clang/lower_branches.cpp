@@ -1,4 +1,8 @@
 // Branches: conditions, switches, handlers, labels; and conditions that hold because the path goes on.
+#include <algorithm>
+#include <functional>
+#include <vector>
+
 #include "analyzer/clang/function_lowering.h"
 
 namespace dtype_guard::clang_front_end {
@@ -19,6 +23,47 @@ bool ends_path(const clang::Stmt* stmt) {
     return call && call->getDirectCallee() && call->getDirectCallee()->isNoReturn();
   }
   return false;
+}
+
+// The variable that a statement gives another value, where that is all it does.
+const clang::VarDecl* assigned(const clang::Stmt* stmt) {
+  const auto* expr = llvm::dyn_cast_or_null<clang::Expr>(stmt);
+  const auto* call = expr ? llvm::dyn_cast<clang::CXXOperatorCallExpr>(stripped(expr)) : nullptr;
+  if (!call || call->getOperator() != clang::OO_Equal) return nullptr;
+  const auto* target = llvm::dyn_cast<clang::DeclRefExpr>(stripped(call->getArg(0)));
+  return target ? llvm::dyn_cast<clang::VarDecl>(target->getDecl()) : nullptr;
+}
+
+using IsTensor = std::function<bool(const clang::Expr*)>;
+
+// One that gives a tensor; methods and operators seldom throw.
+bool calls_function(const clang::Stmt* stmt, const IsTensor& is_tensor) {
+  if (!stmt) return false;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(stmt);
+  const bool free = call && !llvm::isa<clang::CXXMemberCallExpr, clang::CXXOperatorCallExpr>(call);
+  if (free && is_tensor(call)) return true;
+  return std::any_of(stmt->child_begin(), stmt->child_end(),
+                     [&](const clang::Stmt* each) { return calls_function(each, is_tensor); });
+}
+
+// The statement of a try block that calls a function between two values of a variable, of which only the last
+// is meant to be seen: null where there is none, or where others would have to be destroyed.
+const clang::Stmt* leaves_half_done(const clang::CompoundStmt* block, const IsTensor& is_tensor) {
+  const std::vector<const clang::Stmt*> all(block->body_begin(), block->body_end());
+  for (std::size_t first = 0; first < all.size(); ++first) {
+    if (llvm::isa<clang::DeclStmt>(all[first])) return nullptr;
+    const clang::VarDecl* variable = assigned(all[first]);
+    if (!variable) continue;
+    for (std::size_t last = first + 1; last < all.size(); ++last) {
+      if (assigned(all[last]) != variable) continue;
+      const auto from = all.begin() + static_cast<std::ptrdiff_t>(first) + 1;
+      const auto to = all.begin() + static_cast<std::ptrdiff_t>(last) + 1;
+      const auto called =
+          std::find_if(from, to, [&](const clang::Stmt* each) { return calls_function(each, is_tensor); });
+      if (called != to) return *called;
+    }
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -110,8 +155,10 @@ void FunctionLowering::switch_statement(const clang::SwitchStmt* stmt) {
 void FunctionLowering::try_statement(const clang::CXXTryStmt* stmt) {
   const BlockId after = builder_.block();
   BlockId body = builder_.block();
+  std::vector<BlockId> handlers;
   for (unsigned i = 0; i < stmt->getNumHandlers(); ++i) {
     const BlockId handler = builder_.block();
+    handlers.push_back(handler);
     builder_.branch(builder_.op(std::string(kMayThrow), {}), body, handler);
     builder_.enter(handler);
     open_scope();
@@ -123,7 +170,18 @@ void FunctionLowering::try_statement(const clang::CXXTryStmt* stmt) {
     builder_.enter(body);
     if (i + 1 < stmt->getNumHandlers()) body = builder_.block();
   }
-  compound(stmt->getTryBlock());
+  const clang::Stmt* half_done = leaves_half_done(
+      stmt->getTryBlock(), [&](const Expr* call) { return facts(call).kind == TypeKind::kTensor; });
+  open_scope();
+  for (const clang::Stmt* each : stmt->getTryBlock()->body()) {
+    for (std::size_t i = 0; each == half_done && i < handlers.size(); ++i) {
+      const BlockId next = builder_.block();
+      builder_.branch(builder_.op(std::string(kMayThrow), {}), next, handlers[i]);
+      builder_.enter(next);
+    }
+    statement(each);
+  }
+  close_scope();
   builder_.jump(after);
   builder_.enter(after);
 }

@@ -73,7 +73,16 @@ void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
     note_class(parent);
   }
   const bool constructed = is_user_constructed(*definition);
+  facts->local = unit_.is_local(definition->getLocation());
   note_settable(definition, constructed, *facts);
+  note_owned(definition, *facts);
+  note_setters(definition, *facts);
+  if (facts->local) {
+    for (const clang::CXXMethodDecl* each : definition->methods()) {
+      const bool runs = each->isVirtual() && each->getIdentifier() && !each->isPureVirtual();
+      if (runs && !each->isDeleted()) facts->virtuals.push_back(unit_.key(each));
+    }
+  }
   if (constructed || derives_from(*definition, "torch::nn::Module")) return;
   for (const clang::FieldDecl* member : definition->fields()) {
     const bool own = member->getAccess() != clang::AS_public && member->hasInClassInitializer();
@@ -128,9 +137,26 @@ void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool co
     field.by_reference = member->getAccess() == clang::AS_public && !is_told(*member, *record);
     noted.settable.push_back(std::move(field));
   }
-  if (noted.settable.empty()) return;
+}
+
+// Tensors that are set by nobody outside the class, or outside the file, as nobody there can name them.
+void FunctionLowering::note_owned(const clang::CXXRecordDecl* record, flow::ClassFacts& noted) const {
+  const bool nests = std::any_of(record->decls_begin(), record->decls_end(), [](const clang::Decl* each) {
+    return llvm::isa<clang::CXXRecordDecl>(each) && !each->isImplicit();
+  });
+  const bool closed =
+      !nests && !record->hasFriends() && !llvm::isa<clang::ClassTemplateSpecializationDecl>(record);
+  for (const clang::FieldDecl* member : record->fields()) {
+    const bool own = closed && member->getAccess() == clang::AS_private && !member->isMutable();
+    if (facts(member->getType()).kind == TypeKind::kTensor && (noted.local || own))
+      noted.owned.push_back(member->getNameAsString());
+  }
+}
+
+void FunctionLowering::note_setters(const clang::CXXRecordDecl* record, flow::ClassFacts& noted) const {
+  if (noted.settable.empty() && noted.owned.empty()) return;
   for (const clang::CXXMethodDecl* each : record->methods()) {
-    const bool writes = each->isInstance() && !each->isConst() && !each->isImplicit() &&
+    const bool writes = !each->isConst() && !each->isImplicit() &&
                         !llvm::isa<clang::CXXConstructorDecl, clang::CXXDestructorDecl>(each);
     if (writes && !each->isDefaulted() && !each->isDeleted() && !each->hasInlineBody())
       noted.setters.push_back(unit_.key(each));

@@ -120,6 +120,12 @@ bool TranslationUnit::is_analysed(clang::SourceLocation location) const {
   return is_neighbour_[file] = neighbour;
 }
 
+bool TranslationUnit::is_local(clang::SourceLocation location) const {
+  const clang::SourceManager& sources = context.getSourceManager();
+  const clang::FileID file = sources.getFileID(sources.getExpansionLoc(location));
+  return file == sources.getMainFileID() && !is_header(absolute_path(file));
+}
+
 bool TranslationUnit::is_user_code(clang::SourceLocation location) const {
   if (location.isInvalid()) return false;
   const clang::SourceManager& sources = context.getSourceManager();

@@ -37,6 +37,8 @@ class TranslationUnit {
   flow::SourceRange range(clang::SourceRange range) const;
 
   bool is_user_code(clang::SourceLocation location) const;
+  // In the source file itself, which no other file includes.
+  bool is_local(clang::SourceLocation location) const;
   // User code, or a header beside it whose functions are evaluated where user code calls them.
   bool is_analysed(clang::SourceLocation location) const;
   // The definition that a call runs, when its body is user code; else nullptr.

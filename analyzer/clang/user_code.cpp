@@ -1,6 +1,7 @@
 #include "analyzer/clang/user_code.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace dtype_guard::clang_front_end {
@@ -99,6 +100,13 @@ std::string UserCode::report_name(std::string_view path) const {
   const std::string file = normal(path);
   if (root_.empty() || !is_below(file, root_) || file == root_) return file;
   return root_ == "/" ? file.substr(1) : file.substr(root_.size() + 1);
+}
+
+bool is_header(const std::string& file) {
+  static constexpr std::array<std::string_view, 9> kEndings = {".h",   ".hh",  ".hpp", ".hxx", ".h++",
+                                                               ".cuh", ".inl", ".inc", ".ipp"};
+  const std::string ending = fs::path(file).extension().string();
+  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
 }
 
 std::string project_root(const std::string& source) {

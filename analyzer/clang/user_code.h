@@ -35,6 +35,9 @@ class UserCode {
   std::vector<std::string> external_;
 };
 
+// By its name: .h, .hpp, .cuh and their kin.
+bool is_header(const std::string& file);
+
 // The nearest folder above `source` with .git or .dtype-lint.json; without one, the folder of `source`.
 std::string project_root(const std::string& source);
 // `*` stands for any characters.

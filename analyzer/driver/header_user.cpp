@@ -155,13 +155,6 @@ class IncludeGraph {
 
 }  // namespace
 
-bool is_header(const std::string& file) {
-  static constexpr std::array<std::string_view, 9> kEndings = {".h",   ".hh",  ".hpp", ".hxx", ".h++",
-                                                               ".cuh", ".inl", ".inc", ".ipp"};
-  const std::string ending = fs::path(file).extension().string();
-  return std::find(kEndings.begin(), kEndings.end(), ending) != kEndings.end();
-}
-
 bool includes_source(const CompileCommand& command, const clang_front_end::UserCode& user_code) {
   const std::vector<fs::path> folders = search_folders(command);
   const std::vector<std::string> names = included_names(command.file);

@@ -11,8 +11,7 @@
 
 namespace dtype_guard::driver {
 
-// By its name: .h, .hpp, .cuh and their kin.
-bool is_header(const std::string& file);
+using clang_front_end::is_header;
 using WantedFile = std::function<bool(const std::string& file)>;  // absolute
 // By file that is wanted and included: the commands whose sources include it, through as few files between as
 // possible first, by name among equals.

@@ -52,7 +52,11 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     if (instruction.result) state.values.change(instruction.result) = std::move(result);
   };
   if (callees.empty()) {
-    set(unknown_call(activation, instruction, state));
+    const Value agreed = virtually && !instruction.args.empty()
+                             ? given_by_all_overrides(activation, instruction, *virtually, state)
+                             : Value();
+    const Value unknown = unknown_call(activation, instruction, state);
+    set(agreed.is_bottom() ? unknown : agreed);
     return true;
   }
 

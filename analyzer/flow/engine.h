@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/flow/activation.h"
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/function_info.h"
 #include "analyzer/flow/operator_rank.h"
@@ -64,19 +65,6 @@ class Engine {
   const FunctionIndex& index() const { return index_; }
 
  private:
-  struct Activation {
-    std::uint32_t function;
-    const Function& code;
-    const FunctionInfo& info;
-    ContextId context;
-    HeapId frame;
-    std::vector<Value> arguments;
-    int depth;
-    const Activation* caller;
-    std::map<BlockId, State> returns, begun;  // by the block that does; by the head of a loop, before it ran
-    std::optional<State> finish;              // what they have in common
-    BlockId block = 0;                        // that is being executed
-  };
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
   using Alternatives = std::vector<Alternative>;
 
@@ -113,16 +101,6 @@ class Engine {
   void restore_state(const Instruction& instruction, State& state) const;
 
   // places.cpp
-  struct Location {
-    HeapId object;
-    Key key;
-    SymbolSetId symbols = 0;  // conditions under which it is this object
-  };
-  struct Target {
-    std::vector<Location> locations;
-    Value direct;          // what the path reached without a cell of its own: a field of a tensor, an unknown
-    bool element = false;  // the direct part is an element of a buffer
-  };
   Target resolve(const Activation& activation, const State& state, const Place& place);
   void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);
   Value read(const State& state, const Location& location);
@@ -297,6 +275,9 @@ class Engine {
                                       const State& state) const;
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
+  // overrides.cpp
+  Value given_by_all_overrides(const Activation& activation, const Instruction& instruction,
+                               const VirtualCall& call, const State& state);
 
   // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
   Value as_input(Value value);
@@ -356,6 +337,11 @@ class Engine {
   void doubt(State& state, HeapId object, const Key& key);
   void doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
                         ContextId context);
+  // setters.cpp
+  Value set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key, const State& begun,
+               ContextId root);
+  void give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                            ContextId context);
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
   const FunctionIndex& index_;

@@ -101,9 +101,10 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
 }
 
 // On the trial of an edit nobody reads messages.
-bool FindingCollector::comes_back(const Defect& defect, const Finding& finding) {
-  if (!defect.origin || options_.refusals) return false;
-  const auto [known, fresh] = comes_back_.try_emplace(defect.origin->instruction);
+ComesBack FindingCollector::comes_back(const Defect& defect, const Finding& finding) {
+  if (!defect.origin || options_.refusals) return ComesBack::kNever;
+  const auto [known, fresh] =
+      comes_back_.try_emplace({defect.origin->instruction, defect.record->instruction});
   if (fresh) {
     const Function& function = module_.functions[defect.origin->function];
     known->second = rounds_.comes_back(function, *defect.origin->instruction, finding);

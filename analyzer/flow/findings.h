@@ -29,7 +29,7 @@ class FindingCollector {
     SourceLocation promoting;  // which may be elsewhere than the place to edit
   };
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
-  bool comes_back(const Defect& defect, const Finding& finding);
+  ComesBack comes_back(const Defect& defect, const Finding& finding);
   std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
   std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
   void merge(Entry entry);
@@ -40,7 +40,7 @@ class FindingCollector {
   const AnalysisOptions& options_;
   std::vector<Entry> entries_;
   RoundFlow rounds_;
-  std::map<const Instruction*, bool> comes_back_;
+  std::map<std::pair<const Instruction*, const Instruction*>, ComesBack> comes_back_;  // by origin and sink
 };
 
 }  // namespace dtype_guard::flow

@@ -96,6 +96,13 @@ class FunctionIndex {
     std::optional<std::uint32_t> method;
   };
   const std::vector<Reassigned>& reassigned(const std::string& class_name) const;  // other_methods.cpp
+  // Tensors of a class and its bases that hold what methods of theirs put there, and nobody else
+  // (setters.cpp).
+  struct SetLater {
+    std::string field;
+    std::vector<std::uint32_t> setters, readers;
+  };
+  const std::vector<SetLater>& set_later(const std::string& class_name) const;
   // Known once that was looked for (made_half.cpp).
   std::optional<ClassesMadeHalf>& made_half() const { return made_half_; }
   // What a function leads to, itself included.
@@ -103,6 +110,10 @@ class FunctionIndex {
   // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
   std::vector<std::uint32_t> inherited(std::string_view class_name, std::string_view method,
                                        std::size_t parameters, std::uint32_t unit) const;
+  // What NAME runs in a class that has none of its own, where every class that derives from it is known
+  // (overrides.cpp).
+  const std::vector<std::uint32_t>& overrides(const std::string& class_name, std::string_view method,
+                                              std::size_t parameters) const;
   // Those that source file `unit` sees; else those of the one class of that name that other files have.
   std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
   // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
@@ -134,6 +145,7 @@ class FunctionIndex {
   std::vector<Parameter> find_settable(std::string_view class_name) const;
   mutable std::map<std::string, std::vector<Parameter>> settable_;  // by class
   mutable KnownUses known_uses_;
+  mutable std::map<std::tuple<std::string, std::string, std::size_t>, std::vector<std::uint32_t>> overrides_;
   mutable std::optional<ClassesMadeHalf> made_half_;
   struct FieldStore {
     std::uint32_t function = 0;
@@ -141,6 +153,13 @@ class FunctionIndex {
     bool handed_out = false;  // its address is: whoever gets it may store there
   };
   void note_stores(std::uint32_t id) const;
+  struct FieldUse {
+    std::vector<std::uint32_t> setters, readers;  // of its own object
+    bool elsewhere = false;                       // it may be set otherwise
+  };
+  void note_uses(std::uint32_t id) const;
+  mutable std::optional<std::map<std::string, FieldUse, std::less<>>> uses_;     // by field
+  mutable std::map<std::string, std::vector<SetLater>, std::less<>> set_later_;  // by class
   bool deals_with(std::uint32_t function, std::string_view class_name) const;
   mutable std::optional<std::map<std::string, std::vector<FieldStore>, std::less<>>> stores_;  // by field
   mutable std::map<std::string, std::vector<Reassigned>> reassigned_;                          // by class

@@ -200,6 +200,10 @@ struct ClassFacts {
   // Plain values that a constructor gives a first value; by_reference: anyone may set them later.
   std::vector<Parameter> settable;
   std::vector<std::string> setters;  // keys of methods that may set them and have no body in the class
+  // Of a source file and no header: no other file knows it, derives from it or sets what it holds.
+  bool local = false;
+  std::vector<std::string> virtuals;  // of a local class: keys of what its objects run in virtual calls
+  std::vector<std::string> owned;     // tensors that methods of the class set and nobody else
   friend bool operator==(const ClassFacts&, const ClassFacts&) = default;
 };
 

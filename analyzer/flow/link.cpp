@@ -96,11 +96,15 @@ class Linker {
       for (const ClassFacts* each : std::initializer_list<const ClassFacts*>{&*at, &facts}) {
         for (const Parameter& field : each->settable) settable[field.name] = field;
       }
-      *at = {at->name, {std::string(kUnknownClass)}, {}, {}, {}};
+      *at = {at->name, {std::string(kUnknownClass)}, {}, {}, {}, false, {}, {}};
       for (auto& [name, field] : settable) {
         field.by_reference = true;
         at->settable.push_back(std::move(field));
       }
+    } else if (facts.local) {  // two of one name: what either has is not all
+      at->local = false;
+      at->virtuals.clear();
+      at->owned.clear();
     }
   }
 

@@ -79,7 +79,7 @@ constexpr const char* kComesBack =
     "; it comes back as such in the next round: cast only what the call gets, or keep one dtype across "
     "rounds";
 
-std::string cure(const Defect& defect, bool comes_back) {
+std::string cure(const Defect& defect, ComesBack comes_back) {
   const Origin* origin = defect.origin;
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
   // What the call never took would not do either.
@@ -90,7 +90,8 @@ std::string cure(const Defect& defect, bool comes_back) {
   if (origin->instruction->op == Op::kCast &&
       (promoted || (origin->op == kConversion && origin->widens_half())))
     return fmt::format("; round back to '{}' where it is stored", name(origin->before));
-  if (promoted && comes_back) return kComesBack;
+  if (promoted && comes_back == ComesBack::kInRounds) return kComesBack;
+  if (promoted && comes_back == ComesBack::kBeforeCall) return "; cast it back before the call";
   if (promoted) {
     // A dtype by name would be right in one precision setting and wrong in the next.
     if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
@@ -106,7 +107,7 @@ std::string cure(const Defect& defect, bool comes_back) {
     return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
   }
   if (origin->kind == Origin::Kind::kSource) return "; give it that dtype where it is made";
-  return comes_back ? kComesBack : "; cast it back before the call";
+  return comes_back == ComesBack::kInRounds ? kComesBack : "; cast it back before the call";
 }
 
 // What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.
@@ -150,7 +151,7 @@ std::vector<std::string> dtypes_of(const SinkOperand& operand) {
   return out;
 }
 
-std::string message(std::string_view rule, const Defect& defect, bool comes_back) {
+std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back) {
   std::string special = by_rule(rule, defect);
   if (!special.empty()) return special;
   std::string test;

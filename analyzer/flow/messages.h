@@ -7,12 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/flow/fixes/round_flow.h"
 #include "analyzer/flow/queries/query.h"
 
 namespace dtype_guard::flow {
 
 // `comes_back`: what widened it is given what it gave, in the next round of a loop or by another call.
-std::string message(std::string_view rule, const Defect& defect, bool comes_back = false);
+std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back = ComesBack::kNever);
 
 // In the order of the dtype table.
 std::vector<std::string> names_of(DtypeSet set);

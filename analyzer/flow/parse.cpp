@@ -51,6 +51,10 @@ class Parser {
       module_.classes.back().settable.push_back(parameter(line));
     } else if (!function_ && !module_.classes.empty() && line.take("setter")) {
       module_.classes.back().setters.push_back(line.word("a function key"));
+    } else if (!function_ && !module_.classes.empty() && line.take("virtual")) {
+      module_.classes.back().virtuals.push_back(line.word("a function key"));
+    } else if (!function_ && !module_.classes.empty() && line.take("owned")) {
+      module_.classes.back().owned.push_back(line.word("a field"));
     } else if (function_ && function_->blocks.empty() && line.take("parameter")) {
       function_->parameters.push_back(parameter(line));
     } else if (function_ && function_->blocks.empty() && line.take("variables")) {
@@ -96,10 +100,12 @@ class Parser {
   void class_header(TextCursor& line) {
     ClassFacts& facts = module_.classes.emplace_back();
     facts.name = line.word("a class name");
-    if (!line.take(":")) return;
-    do {
-      facts.bases.push_back(line.word("a class name"));
-    } while (line.take(","));
+    if (line.take(":")) {
+      do {
+        facts.bases.push_back(line.word("a class name"));
+      } while (line.take(","));
+    }
+    facts.local = line.take("local");
   }
 
   static Parameter parameter(TextCursor& line) {

@@ -25,7 +25,7 @@ Value held_by_one(const Value& value, SymbolSetId conditions, SymbolSets& symbol
 }
 }  // namespace
 
-Engine::Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
+Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
   Target current;
   if (place.base) {
     for (const Alternative& each : value(state, place.base)) {

@@ -81,10 +81,12 @@ class Printer {
   static std::string class_facts(const ClassFacts& facts) {
     std::string out = "class " + word(facts.name);
     for (std::size_t i = 0; i < facts.bases.size(); ++i) out += (i ? ", " : " : ") + word(facts.bases[i]);
-    out += "\n";
+    out += facts.local ? " local\n" : "\n";
     for (const Parameter& each : facts.fields) out += parameter_line(each, "field");
     for (const Parameter& each : facts.settable) out += parameter_line(each, "settable");
     for (const std::string& each : facts.setters) out += "  setter " + word(each) + "\n";
+    for (const std::string& each : facts.virtuals) out += "  virtual " + word(each) + "\n";
+    for (const std::string& each : facts.owned) out += "  owned " + word(each) + "\n";
     return out;
   }
 

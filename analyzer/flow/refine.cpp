@@ -13,6 +13,16 @@ constexpr int kMaxWalk = 32;
 bool is_known_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype && each.dtype != Dtype::kUndefined;
 }
+
+// Where whether there is a tensor was all that was open, and is asked now, the answer's guard says it: what
+// is left depends on nothing more.
+std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> kept) {
+  const bool was_open = std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {
+    return each.symbols == asked.begin()->symbols && (each.kind == Kind::kNone || each.kind == Kind::kTensor);
+  });
+  for (Alternative& each : kept) each.symbols = was_open ? 0 : each.symbols;
+  return kept;
+}
 }  // namespace
 
 bool Engine::replace_everywhere(State& state, const Value& before, const Value& after) {
@@ -95,7 +105,8 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
         const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
         if (!decides || holds == wanted) kept.push_back(each);
       }
-      if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
+      if (kept.size() != asked.size() && !narrow(state, asked, Value(answered(asked, std::move(kept)))))
+        return false;
     }
   }
   doubt(activation, state, condition, 0);
@@ -152,7 +163,8 @@ bool Engine::refine_comparison(const Activation& activation, State& state, const
         const bool decides = each.kind == Kind::kNone || each.kind == Kind::kTensor;
         if (!decides || (each.kind == Kind::kNone) == equal) kept.push_back(each);
       }
-      if (kept.size() != mine.size() && !narrow(state, mine, Value(std::move(kept)))) return false;
+      if (kept.size() != mine.size() && !narrow(state, mine, Value(answered(mine, std::move(kept)))))
+        return false;
       continue;
     }
     std::vector<Dtype> dtypes;

@@ -161,10 +161,10 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
     }
-    if (others == OtherCode::kLookedAt) {
-      doubt_reassigned(state, arguments, function, root);
-      if (contradicts_autocast(state, arguments)) return;
-    }
+    const bool looks = others == OtherCode::kLookedAt;
+    if (looks) doubt_reassigned(state, arguments, function, root);
+    give_what_setters_do(state, arguments, function, root);
+    if (looks && contradicts_autocast(state, arguments)) return;
     if (!code.is_main && setting_.autocast != Dtype::kUndefined)
       state.autocast = {true, false, true, setting_.autocast, {}};
     if (code.is_main) {
@@ -214,9 +214,9 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor: {
+      const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
       Alternative none = Alternative::of(Kind::kNone);
-      none.symbols = own;
-      tensor.symbols = own;
+      none.symbols = tensor.symbols = choice(presence, context, &index_, position);
       return by_reference(Value({none, tensor}));
     }
     case ParameterKind::kTensorList: {

@@ -43,6 +43,27 @@ bool on_path(const Module& module, const Instruction& call, const Finding& findi
   });
 }
 
+// Whether one of these and what leads to the call stand in one loop. Where nothing here leads to it, it is
+// made by one of these.
+bool call_is_in_loop(const Module& module, const Function& function,
+                     const std::vector<const Instruction*>& rounds, const Finding& finding) {
+  const FunctionInfo info(function);
+  std::vector<BlockId> repeated, leading;
+  for (BlockId block = 0; block < function.blocks.size(); ++block) {
+    for (const Instruction& each : function.blocks[block].instructions) {
+      if (std::find(rounds.begin(), rounds.end(), &each) != rounds.end()) repeated.push_back(block);
+      if ((each.op == Op::kSink || each.op == Op::kCall) && on_path(module, each, finding))
+        leading.push_back(block);
+    }
+  }
+  if (leading.empty()) leading = repeated;
+  return std::any_of(info.loops.begin(), info.loops.end(), [&](const FunctionInfo::Loop& loop) {
+    const auto is_inside = [&](BlockId block) { return loop.blocks[block]; };
+    return std::any_of(repeated.begin(), repeated.end(), is_inside) &&
+           std::any_of(leading.begin(), leading.end(), is_inside);
+  });
+}
+
 // Where a value of one function gets to within it: through operators, calls and what it is stored in, in the
 // order of the control flow.
 class Spread {
@@ -193,12 +214,16 @@ std::vector<const Instruction*> RoundFlow::calls(const Function& caller,
   return out;
 }
 
-bool RoundFlow::comes_back(const Function& function, const Instruction& expression, const Finding& finding) {
+ComesBack RoundFlow::comes_back(const Function& function, const Instruction& expression,
+                                const Finding& finding) {
+  const auto round = [&](const Function& where, const std::vector<const Instruction*>& again) {
+    return call_is_in_loop(module_, where, again, finding) ? ComesBack::kInRounds : ComesBack::kBeforeCall;
+  };
   Spread here(module_, function, finding);
   here.add(expression.result);
   here.run();
-  if (here.takes(expression)) return true;
-  if (!here.leaves()) return false;
+  if (here.takes(expression)) return round(function, {&expression});
+  if (!here.leaves()) return ComesBack::kNever;
   find_callers();
   struct Given {
     std::uint32_t by = 0;
@@ -222,13 +247,13 @@ bool RoundFlow::comes_back(const Function& function, const Instruction& expressi
       const auto again = calls(caller, around);
       if (std::any_of(again.begin(), again.end(),
                       [&](const Instruction* call) { return spread.takes(*call); }))
-        return true;
+        return round(caller, again);
       if (!spread.leaves() || !around.insert(each).second) continue;
-      if (around.size() > kMaxCallers) return true;  // not known
+      if (around.size() > kMaxCallers) return ComesBack::kBeforeCall;  // not known
       work.push_back({each, spread.is_returned(), spread.is_written_for_caller()});
     }
   }
-  return false;
+  return ComesBack::kNever;
 }
 
 }  // namespace dtype_guard::flow

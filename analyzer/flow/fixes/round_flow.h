@@ -14,11 +14,17 @@
 
 namespace dtype_guard::flow {
 
+enum class ComesBack : std::uint8_t {
+  kNever,
+  kBeforeCall,  // the call that has a contract stands behind all rounds
+  kInRounds,    // it is made in each of them
+};
+
 class RoundFlow {
  public:
   explicit RoundFlow(const Module& module);
   // What the calls on the finding's path give is theirs; what is cast to half on the way was half before.
-  bool comes_back(const Function& function, const Instruction& expression, const Finding& finding);
+  ComesBack comes_back(const Function& function, const Instruction& expression, const Finding& finding);
 
  private:
   void find_callers();

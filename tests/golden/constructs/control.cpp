@@ -138,6 +138,60 @@ void bad_guard_on_another(const Tensor& q, const Tensor& k) {
   TORCH_CHECK(q.scalar_type() == k.scalar_type());
   attend(wide, k, k);
 }
+// What stands between the two assignments may end the block, and nobody notices.
+void bad_half_done(Tensor q, const Tensor& k) {
+  try {
+    q = q.to(at::kFloat);  // expect: attention-mixed-dtypes
+    q = torch::randn_like(q);
+    q = q.to(k.scalar_type());
+  } catch (const std::exception&) {
+  }
+  attend(q, k, k);
+}
+void ok_half_done_noticed(Tensor q, const Tensor& k) {
+  bool done = false;
+  const Tensor before = q;
+  try {
+    q = q.to(at::kFloat);
+    q = torch::randn_like(q);
+    q = q.to(k.scalar_type());
+    done = true;
+  } catch (const std::exception&) {
+  }
+  attend(done ? q : before, k, k);
+}
+void ok_half_done_returned(Tensor q, const Tensor& k) {
+  try {
+    q = q.to(at::kFloat);
+    q = torch::randn_like(q);
+    q = q.to(k.scalar_type());
+  } catch (const std::exception&) {
+    return;
+  }
+  attend(q, k, k);
+}
+void ok_half_done_restored(Tensor q, const Tensor& k) {
+  const Tensor before = q;
+  try {
+    q = q.to(at::kFloat);
+    q = torch::randn_like(q).to(k.scalar_type());
+  } catch (const std::exception&) {
+    q = before;
+  }
+  attend(q, k, k);
+}
+// Arithmetic is not what the block is there for.
+void note(const char* text);
+void ok_half_done_by_arithmetic(Tensor q, const Tensor& k) {
+  try {
+    q = q.to(at::kFloat);
+    q = q * 2;
+    note("scaled");
+    q = q.to(k.scalar_type());
+  } catch (const std::exception&) {
+  }
+  attend(q, k, k);
+}
 void ok_try(const Tensor& x) {
   Tensor q;
   try {

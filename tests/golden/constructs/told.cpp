@@ -11,41 +11,41 @@
 using at::Tensor;
 
 // A part that is made with a flag.
-struct Part : torch::nn::Module {
-  bool up;
-  explicit Part(bool u) : up(u) {}
-  Tensor forward(const Tensor& x) { return up ? x.to(at::kFloat) * 2 : x * 2; }
+struct FlagPart : torch::nn::Module {
+  bool widens;
+  explicit FlagPart(bool u) : widens(u) {}
+  Tensor forward(const Tensor& x) { return widens ? x.to(at::kFloat) * 2 : x * 2; }
 };
 struct ok_part : torch::nn::Module {
-  std::shared_ptr<Part> part = std::make_shared<Part>(false);
+  std::shared_ptr<FlagPart> part = std::make_shared<FlagPart>(false);
   Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
 };
 struct ok_registered : torch::nn::Module {
-  std::shared_ptr<Part> part;
-  ok_registered() { part = register_module("part", std::make_shared<Part>(false)); }
+  std::shared_ptr<FlagPart> part;
+  ok_registered() { part = register_module("part", std::make_shared<FlagPart>(false)); }
   Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
 };
 struct ok_unique {
-  std::unique_ptr<Part> part = std::make_unique<Part>(false);
+  std::unique_ptr<FlagPart> part = std::make_unique<FlagPart>(false);
   Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
 };
 struct UpPart : torch::nn::Module {
-  bool up;
-  explicit UpPart(bool u) : up(u) {}
+  bool widens;
+  explicit UpPart(bool u) : widens(u) {}
   Tensor forward(const Tensor& x) {
-    return up ? x.to(at::kFloat) * 2 : x * 2;
-  }  // expect: attention-mixed-dtypes
+    return widens ? x.to(at::kFloat) * 2 : x * 2;  // expect: attention-mixed-dtypes
+  }
 };
 struct bad_part : torch::nn::Module {
   std::shared_ptr<UpPart> part = std::make_shared<UpPart>(true);
   Tensor forward(const Tensor& q, const Tensor& k) { return attend(part->forward(q), k, k); }
 };
 struct OpenPart : torch::nn::Module {
-  bool up;
-  explicit OpenPart(bool u) : up(u) {}
+  bool widens;
+  explicit OpenPart(bool u) : widens(u) {}
   Tensor forward(const Tensor& x) {
-    return up ? x.to(at::kFloat) * 2 : x * 2;
-  }  // expect: attention-mixed-dtypes
+    return widens ? x.to(at::kFloat) * 2 : x * 2;  // expect: attention-mixed-dtypes
+  }
 };
 struct bad_handed_on : torch::nn::Module {
   std::shared_ptr<OpenPart> part;
@@ -57,8 +57,8 @@ struct WrittenPart {
   bool raised;
   explicit WrittenPart(bool u) : raised(u) {}
   Tensor forward(const Tensor& x) {
-    return raised ? x.to(at::kFloat) * 2 : x * 2;
-  }  // expect: attention-mixed-dtypes
+    return raised ? x.to(at::kFloat) * 2 : x * 2;  // expect: attention-mixed-dtypes
+  }
 };
 struct bad_written {
   WrittenPart part{false};
@@ -66,9 +66,9 @@ struct bad_written {
   Tensor forward(const Tensor& q, const Tensor& k) { return attend(part.forward(q), k, k); }
 };
 struct HolderPartImpl : torch::nn::Module {
-  bool up;
-  explicit HolderPartImpl(bool u = false) : up(u) {}
-  Tensor forward(const Tensor& x) { return up ? x.to(at::kFloat) * 2 : x * 2; }
+  bool widens;
+  explicit HolderPartImpl(bool u = false) : widens(u) {}
+  Tensor forward(const Tensor& x) { return widens ? x.to(at::kFloat) * 2 : x * 2; }
 };
 TORCH_MODULE(HolderPart);
 struct ok_holder : torch::nn::Module {
@@ -78,8 +78,8 @@ struct ok_holder : torch::nn::Module {
 };
 // In braces, where there is no constructor.
 struct Braced {
-  bool up;
-  Tensor forward(const Tensor& x) { return up ? x.to(at::kFloat) * 2 : x * 2; }
+  bool widens;
+  Tensor forward(const Tensor& x) { return widens ? x.to(at::kFloat) * 2 : x * 2; }
 };
 struct ok_braced {
   Braced part{false};
@@ -87,10 +87,10 @@ struct ok_braced {
 };
 // A default that anybody may change.
 struct Option {
-  bool up = false;
+  bool widens = false;
   Tensor forward(const Tensor& x) {
-    return up ? x.to(at::kFloat) * 2 : x * 2;
-  }  // expect: attention-mixed-dtypes
+    return widens ? x.to(at::kFloat) * 2 : x * 2;  // expect: attention-mixed-dtypes
+  }
 };
 struct bad_option {
   Option part;
@@ -118,8 +118,8 @@ class ok_private_argument {
   Tensor forward(const Tensor& q, const Tensor& k) { return go(q, k, false); }
 
  private:
-  Tensor go(const Tensor& q, const Tensor& k, bool up) {
-    const Tensor x = up ? q.to(at::kFloat) * 2 : q;
+  Tensor go(const Tensor& q, const Tensor& k, bool widens) {
+    const Tensor x = widens ? q.to(at::kFloat) * 2 : q;
     return attend(x, k, k);
   }
 };
@@ -128,8 +128,8 @@ class bad_private_argument {
   Tensor forward(const Tensor& q, const Tensor& k) { return go(q, k, true); }
 
  private:
-  Tensor go(const Tensor& q, const Tensor& k, bool up) {
-    const Tensor x = up ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+  Tensor go(const Tensor& q, const Tensor& k, bool widens) {
+    const Tensor x = widens ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
     return attend(x, k, k);
   }
 };
@@ -139,8 +139,8 @@ class bad_with_a_friend {
 
  private:
   friend Tensor test_of_go(bad_with_a_friend& which, const Tensor& q);
-  Tensor go(const Tensor& q, const Tensor& k, bool up) {
-    const Tensor x = up ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+  Tensor go(const Tensor& q, const Tensor& k, bool widens) {
+    const Tensor x = widens ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
     return attend(x, k, k);
   }
 };
@@ -149,8 +149,8 @@ class bad_nobody_calls {
   Tensor forward(const Tensor& q, const Tensor& k);
 
  private:
-  Tensor go(const Tensor& q, const Tensor& k, bool up) {
-    const Tensor x = up ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+  Tensor go(const Tensor& q, const Tensor& k, bool widens) {
+    const Tensor x = widens ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
     return attend(x, k, k);
   }
 };

@@ -69,7 +69,17 @@ class FixNumerics(project.Case):
             with self.subTest(loop):
                 self.assertEqual(self.written(HEAD + f"  {loop}\n  return attend(q, k, k);\n}}\n" + USE),
                                  ["return attend(q.to(k.scalar_type()), k, k);"])
-                self.assertIn(ROUNDS, self.message)
+                self.assertTrue(self.message.endswith("cast it back before the call"), self.message)
+
+    def test_an_algorithm_is_no_loop_around_the_call(self):
+        for body in ("std::transform(all.begin(), all.end(), all.begin(), [](const at::Tensor& t) { "
+                     "return t.to(at::kFloat); });\n  return attend(all[0], k, k);",
+                     "for (auto& t : all) t = t.to(at::kFloat);\n  return attend(all[0], k, k);"):
+            with self.subTest(body):
+                text = ("#include <algorithm>\n#include <vector>\n" + HEAD + "  std::vector<at::Tensor> all = {q, k};\n  " +
+                        body + "\n}\n" + USE)
+                self.written(text)
+                self.assertTrue(self.message.endswith("cast it back before the call"), self.message)
 
     def test_a_message_does_not_suggest_what_only_the_first_round_could_do_with(self):
         own = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [

@@ -95,6 +95,19 @@ TEST_CASE("a class says what others than its constructors may set") {
   CHECK(!contains(text, "setter _ZNK6Holder4readEv"));
 }
 
+TEST_CASE("a class says what only its methods set, and what it runs in virtual calls") {
+  const std::string rest =
+      "class Base { at::Tensor scale; mutable at::Tensor cache;\n"
+      " public: at::Tensor open; virtual void run() = 0; virtual void there() {} static Base* make(); };\n"
+      "class Shared { friend class Base; at::Tensor scale_of_shared; };\n";
+  const std::string user = "struct Own : Base { void run() override {} };\nvoid f() { Own own; }";
+  const std::string local = flow::print(lower_snippet(rest + user).module);
+  CHECK(contains(local, "class Base local\n"));
+  CHECK(contains(local, "class Own : Base local\n  virtual _ZN3Own3runEv\n"));
+  CHECK(contains(local, "  setter _ZN4Base4makeEv\n  virtual _ZN4Base5thereEv\n  owned scale\n"));
+  CHECK(contains(local, "  owned open\n"));
+}
+
 TEST_CASE("constants outside the function are what they are initialised with") {
   CHECK(body("const auto kWide = torch::kFloat;\n"
              "const auto kOptions = torch::dtype(kWide);\n"

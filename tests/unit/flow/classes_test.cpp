@@ -42,6 +42,94 @@ TEST_CASE("a virtual call runs what the class of the object inherits from the ne
   CHECK(findings(classes + calls_on("Base")).size() == 1);
 }
 
+// Of an object that is handed in only Start is known, which has no run of its own.
+std::vector<std::string> called_through(const std::string& classes) {
+  const std::string keeps = R"IR(
+method Keeps::run key keeps_run of Keeps
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  return %2
+)IR";
+  return findings(classes + kMethods + keeps + R"IR(
+function attend
+  parameter start: object "Start"
+  parameter q: tensor
+  parameter k: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = call virtual::run::start_run(%1, %2)
+  %5 = sink flash(q=%4, k=%3, v=%3)
+  return
+)IR");
+}
+
+TEST_CASE("a virtual call through a base that no other file knows gives what all that derive from it give") {
+  const std::string start = "class Start local\n", base = "class Base : Start local\n  virtual base_run\n";
+  CHECK(called_through(base + start).size() == 1);
+  CHECK(called_through("class Base : Start local\n  virtual base_run\nclass Start\n").empty());
+  CHECK(called_through(base + "class Keeps : Start local\n  virtual keeps_run\n" + start).empty());
+  CHECK(called_through(base + "class Keeps : Start\n" + start).empty());
+  CHECK(called_through(base + "class Gone : Start local\n  virtual gone_run\n" + start).empty());
+  CHECK(called_through(base + "class Other : Start local\n" + start).size() == 1);
+}
+
+// Own::set widens what it is given, Own::attend multiplies by that.
+std::vector<std::string> set_later(const std::string& facts, const std::string& more = "") {
+  return findings("class Own\n" + facts + R"IR(
+constructor Own::Own key own_own of Own
+b0:
+  %1 = param 0
+  %2 = const none
+  store %1.scale, %2
+  return
+method Own::set key own_set of Own
+  parameter s: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const float32
+  %4 = op to(self=%2, dtype=%3) ; 7:3-7:9 "s.to(at::kFloat)"
+  %5 = const 8
+  %6 = pack(%5)
+  %7 = op view(self=%4, size=%6)
+  store %1.scale, %7
+  return
+method Own::attend key own_attend of Own
+  parameter q: tensor
+  parameter k: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = load %1.scale
+  %5 = op mul(%2, %4)
+  %6 = sink flash(q=%5, k=%3, v=%3)
+  return
+)IR" + more);
+}
+
+TEST_CASE("a tensor that only a method sets is what that leaves") {
+  CHECK(set_later("  owned scale\n").size() == 1);
+  CHECK(set_later("").empty());
+  CHECK(set_later("  setter own_gone\n  owned scale\n").empty());
+  CHECK(set_later("  setter own_set\n  owned scale\n").size() == 1);
+  const auto other = [](const std::string& body) {
+    return set_later("  owned scale\n",
+                     "method Own::other key own_other of Own\nb0:\n  %1 = param 0\n" + body + "  return\n");
+  };
+  CHECK(other("  %2 = const none\n  store %1.scale, %2\n").size() == 1);
+  CHECK(other("  %2 = load %1.scale\n  %3 = const float16\n  %4 = op to(self=%2, dtype=%3)\n"
+              "  store %1.scale, %4\n")
+            .empty());
+  CHECK(other("  %2 = address %1.scale\n").empty());
+  CHECK(other("  %2 = load %1.scale\n  %3 = const float16\n  retype %2, %3\n").empty());
+  CHECK(other("  %2 = load %1.next\n  store %2.scale, %1\n").empty());
+}
+
 TEST_CASE("a class that has two meanings runs nothing that is known") {
   std::vector<Module> modules;
   for (const char* each : {"class Bottom : Middle\n", "class Bottom : Base\n", "class Bottom : Middle\n"}) {

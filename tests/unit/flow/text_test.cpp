@@ -17,6 +17,10 @@ class Base
 class Inputs : Base, "odd class"
   field mask: optional_tensor
   field inner: object "Base"
+class Own : Base local
+  setter own_set
+  virtual own_run
+  owned scale
 
 method Attention::forward key _ZN9Attention7forwardEv of Attention internal ; var.cpp:12:14-12:21
   parameter x: tensor

@@ -1,0 +1,39 @@
+// What the engine keeps while it evaluates: one run of a function, and what a place in its code stands for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "analyzer/flow/function_info.h"
+#include "analyzer/flow/state.h"
+
+namespace dtype_guard::flow {
+
+struct Activation {
+  std::uint32_t function;
+  const Function& code;
+  const FunctionInfo& info;
+  ContextId context;
+  HeapId frame;
+  std::vector<Value> arguments;
+  int depth;
+  const Activation* caller;
+  std::map<BlockId, State> returns, begun;  // by the block that does; by the head of a loop, before it ran
+  std::optional<State> finish;              // what they have in common
+  BlockId block = 0;                        // that is being executed
+};
+
+struct Location {
+  HeapId object;
+  Key key;
+  SymbolSetId symbols = 0;  // conditions under which it is this object
+};
+struct Target {
+  std::vector<Location> locations;
+  Value direct;          // what the path reached without a cell of its own: a field of a tensor, an unknown
+  bool element = false;  // the direct part is an element of a buffer
+};
+
+}  // namespace dtype_guard::flow
