@@ -106,17 +106,25 @@ bool hands_on(const clang::Expr* expr) {
   return read && llvm::isa<clang::ParmVarDecl>(read->getDecl());
 }
 
-// Whether whoever makes the object says what it is: by an argument of a constructor, or in braces.
-bool is_told(const clang::FieldDecl& member, const clang::CXXRecordDecl& record) {
-  if (record.isAggregate()) return !member.hasInClassInitializer();
-  return std::any_of(record.ctor_begin(), record.ctor_end(), [&](const clang::CXXConstructorDecl* each) {
-    const clang::FunctionDecl* body = nullptr;
-    const auto* constructor = each->hasBody(body) ? llvm::cast<clang::CXXConstructorDecl>(body) : each;
-    return std::any_of(constructor->init_begin(), constructor->init_end(),
-                       [&](const clang::CXXCtorInitializer* one) {
-                         return one->getAnyMember() == &member && hands_on(one->getInit());
-                       });
+bool sets(const clang::CXXConstructorDecl* declared, const clang::FieldDecl& member) {
+  const clang::FunctionDecl* body = nullptr;
+  const auto* made = declared->hasBody(body) ? llvm::cast<clang::CXXConstructorDecl>(body) : declared;
+  return std::any_of(made->init_begin(), made->init_end(), [&](const clang::CXXCtorInitializer* each) {
+    return each->getAnyMember() == &member && hands_on(each->getInit());
   });
+}
+
+// Whether whoever makes the object has to say what it is: by an argument of each constructor, or in braces. A
+// text that nobody names is empty, which is a default like others.
+bool is_told(const clang::FieldDecl& member, const clang::CXXRecordDecl& record) {
+  if (record.isAggregate()) return !member.hasInClassInitializer() && member.getType()->isScalarType();
+  bool told = false;
+  for (const clang::CXXConstructorDecl* each : record.ctors()) {
+    if (each->isCopyOrMoveConstructor() || each->isDeleted()) continue;
+    if (!sets(each, member)) return false;
+    told = true;
+  }
+  return told;
 }
 }  // namespace
 

@@ -71,6 +71,9 @@ std::optional<ValueId> FunctionLowering::text_member(const Expr* object, const c
   const llvm::StringRef name = method->getIdentifier() ? method->getName() : llvm::StringRef();
   if (name == "empty")
     return builder_.op("eq", {{"self", load(place)}, {"other", builder_.constant(std::string())}});
+  // Beside empty() it asks of the same.
+  if (name == "size" || name == "length")
+    return builder_.op(std::string(kTextLength), {{"self", load(place)}});
   if (name == "compare" && arguments.size() == 1 && is_any_text(arguments[0])) {
     const ValueId self = load(place);
     return compared_texts(self, value(arguments[0]));

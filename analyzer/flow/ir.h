@@ -30,6 +30,7 @@ inline constexpr std::string_view kMoreElements = "more_elements";
 inline constexpr std::string_view kLoopEntered = "loop_entered";
 // strcmp: 0 where two texts are one, and else not.
 inline constexpr std::string_view kTextOrder = "text_order";
+inline constexpr std::string_view kTextLength = "text_length";
 // std::min and std::max of two whole numbers.
 inline constexpr std::string_view kSmallerOf = "smaller_of";
 inline constexpr std::string_view kLargerOf = "larger_of";

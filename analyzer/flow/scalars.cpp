@@ -213,6 +213,10 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       symbols = asked(activation, instruction, state);
     return decided_here(order);
   }
+  if (name == kTextLength) {
+    if (!symbols) symbols = asked(activation, instruction, state);
+    return decided_here(Value(Alternative::integer(std::nullopt)));
+  }
   if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
     const Alternative* a = argument(state, instruction, 0).single();
     const Alternative* b = argument(state, instruction, 1).single();

@@ -5,6 +5,7 @@
 #include <torch/nn/pimpl.h>
 
 #include <memory>
+#include <string>
 
 #include "attention.h"
 
@@ -153,4 +154,32 @@ class bad_nobody_calls {
     const Tensor x = widens ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
     return attend(x, k, k);
   }
+};
+
+// A text that nobody names is empty, which is a default like others.
+struct Texts {
+  std::string mode;
+};
+Tensor bad_text(const Tensor& q, const Tensor& k, const Texts& texts) {
+  const Tensor x = texts.mode == "wide" ? q.to(at::kFloat) * 2 : q;  // expect: attention-mixed-dtypes
+  return attend(x, k, k);
+}
+Tensor ok_text_and_its_length(Tensor q, const Tensor& k, const Texts& texts) {
+  const Tensor h = k.to(at::kHalf);
+  if (texts.mode.size() > 0) q = q.to(at::kFloat) * 2;
+  if (!texts.mode.empty()) q = q.to(at::kHalf);
+  return attend(q, h, h);
+}
+// So is what one of two constructors leaves.
+struct TwoWays {
+  bool raises = false;
+  TwoWays() = default;
+  explicit TwoWays(bool r) : raises(r) {}
+  Tensor forward(const Tensor& x) const {
+    return raises ? x.to(at::kFloat) * 2 : x * 2;  // expect: attention-mixed-dtypes
+  }
+};
+struct bad_two_ways {
+  TwoWays part;
+  Tensor forward(const Tensor& q, const Tensor& k) { return attend(part.forward(q), k, k); }
 };
