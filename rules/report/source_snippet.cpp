@@ -66,7 +66,7 @@ std::string SourceSnippets::of(const SourceLocation& location) {
   std::size_t first = 0;
   if (rendered.cells.size() > kLongestLine && caret > kLeadWhenCut) first = caret - kLeadWhenCut;
   const std::size_t last = std::min(rendered.cells.size(), first + kLongestLine);
-  end = std::min(end, last);
+  end = std::max(std::min(end, last), caret);  // where no end is known there is but the caret
 
   std::string text;
   for (std::size_t i = first; i < last; ++i) text += rendered.cells[i];

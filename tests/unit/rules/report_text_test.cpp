@@ -133,6 +133,11 @@ TEST_CASE("a source line cannot disturb the terminal") {
   CHECK(cut.find("| " + std::string(43, ' ') + "^\n") != std::string::npos);
 }
 
+TEST_CASE("far to the right the caret stands alone where no end is known") {
+  const std::string cut = snippet(std::string(150, 'x'), 111, 0);
+  CHECK(cut.find("| " + std::string(43, ' ') + "^\n") != std::string::npos);
+}
+
 TEST_CASE("an unreadable source leaves the snippet out") {
   CHECK(SourceSnippets("/nonexistent").of({"a.cpp", 3, 1, 3, 2, ""}).empty());
   CHECK(SourceSnippets("/").of({"dev/zero", 3, 1, 3, 2, ""}).empty());
