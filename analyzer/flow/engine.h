@@ -103,6 +103,7 @@ class Engine {
   // places.cpp
   Target resolve(const Activation& activation, const State& state, const Place& place);
   void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);
+  Value one_of_several(const HeapObject& list, const Value& all);
   Value read(const State& state, const Location& location);
   Value read(const State& state, const Target& target);
   void write(State& state, const Target& target, const Value& value);
@@ -150,6 +151,8 @@ class Engine {
   // marks.cpp
   Value shared_contents(const State& state, const Value& given) const;
   void weaken(State& state, const Value& given) const;
+  static void doubt_elements(State& state, const std::vector<Value>& elements);
+  void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
   void discard(const Activation& activation, const Instruction& instruction, State& state);
   Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
   Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
@@ -361,6 +364,8 @@ class Engine {
   std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
   std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
   bool in_round_ = false;               // the running instruction may run again
+  // Values that are one of a list's, with what stands in it; by address.
+  std::unordered_map<const void*, std::pair<Value, std::vector<Value>>> elements_;
   std::unordered_map<std::string, std::int64_t> fields_;
   std::vector<std::string> field_names_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;

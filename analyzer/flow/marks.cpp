@@ -55,6 +55,67 @@ Value Engine::shared_contents(const State& state, const Value& given) const {
   return cell == object->cells.end() ? given : cell->second;
 }
 
+namespace {
+// With what came from where one of these did, whatever it has met since, no longer certain.
+std::optional<Value> doubted(const Value& value, const std::vector<Value>& elements) {
+  const auto is_one = [&](const Alternative& each) {
+    const auto has = [&](const Value& element) {
+      return std::any_of(element.begin(), element.end(),
+                         [&](const Alternative& other) { return same_place_in_order(each, other); });
+    };
+    return is_known_tensor(each) && !each.uncertain && std::any_of(elements.begin(), elements.end(), has);
+  };
+  if (std::none_of(value.begin(), value.end(), is_one)) return std::nullopt;
+  return weakened(value);
+}
+}  // namespace
+
+// `for (t : {q, k, v}) if (!is_half(t)) return false;`: which of them was asked is not known, and what comes
+// behind is not known to come with one that is not.
+void Engine::doubt_elements(State& state, const std::vector<Value>& elements) {
+  std::vector<std::pair<std::size_t, Value>> values;
+  state.values.visit_where([](const NoSummary&) { return true; },
+                           [&](std::size_t id, const Value& each) {
+                             if (auto out = doubted(each, elements)) values.emplace_back(id, *out);
+                             return true;
+                           });
+  for (const auto& [id, value] : values) state.values.change(id) = value;
+  std::vector<std::tuple<HeapId, Key, Value>> cells;
+  state.heap.visit_where([](const HeldValues&) { return true; },
+                         [&](std::size_t id, const HeapPointer& object) {
+                           if (!object) return true;
+                           for (const auto& [key, cell] : object->cells) {
+                             if (auto out = doubted(cell, elements))
+                               cells.emplace_back(static_cast<HeapId>(id), key, *out);
+                           }
+                           return true;
+                         });
+  for (const auto& [id, key, value] : cells) state.change(id).cells[key] = value;
+}
+
+// Of what an undecided condition was computed from: one of a list, or a list that was handed to who asks.
+void Engine::doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const {
+  constexpr int kMaxParts = 6;
+  const Instruction* definition = activation.info.definition(condition);
+  const bool computes = definition && (definition->op == Op::kOperator || definition->op == Op::kCall ||
+                                       definition->op == Op::kDtypeOf);
+  if (!computes || depth > kMaxParts) return;
+  for (const Argument& each : definition->args) {
+    const Value asked = value(state, each.value);
+    const Alternative* one = asked.single();
+    const bool list = definition->op == Op::kCall && one && one->kind == Kind::kObject;
+    const HeapObject* object = list ? state.find(one->object) : nullptr;
+    if (object && object->kind == HeapObject::Kind::kContainer) {
+      std::vector<Value> all;
+      for (const auto& [key, cell] : object->cells) all.push_back(cell);
+      doubt_elements(state, all);
+    }
+    const auto elements = elements_.find(asked.address());
+    if (elements != elements_.end()) doubt_elements(state, elements->second.second);
+    doubt_lists(activation, state, each.value, depth + 1);
+  }
+}
+
 void Engine::weaken(State& state, const Value& given) const {
   const Value contents = shared_contents(state, given);
   const bool tensor = std::any_of(contents.begin(), contents.end(), is_known_tensor);

@@ -90,6 +90,15 @@ void Engine::follow(const State& state, const Alternative& from, const Place::St
   out.direct = join(out.direct, Value::unknown(from.symbols), symbols_);
 }
 
+// Whoever asks for its dtype asks for theirs in turn: see doubt_elements.
+Value Engine::one_of_several(const HeapObject& list, const Value& all) {
+  Value out = weakened(all);
+  std::vector<Value> each_of_them;
+  for (const auto& [key, value] : list.cells) each_of_them.push_back(value);
+  elements_.insert_or_assign(out.address(), std::pair(out, std::move(each_of_them)));
+  return out;
+}
+
 Value Engine::read(const State& state, const Location& location) {
   const HeapObject* object = state.find(location.object);
   if (!object) return Value::unknown();
@@ -103,7 +112,8 @@ Value Engine::read(const State& state, const Location& location) {
       several = several || (!out.is_bottom() && !(out == value));
       out = join(out, value, symbols_);
     }
-    if (!out.is_bottom()) return several && !agree(out) ? weakened(out) : out;
+    if (several && !agree(out)) return one_of_several(*object, out);
+    if (!out.is_bottom()) return out;
   } else if (const auto found = object->cells.find(location.key); found != object->cells.end()) {
     return found->second;
   } else if (location.key.kind == Key::Kind::kIndex && !object->rest.is_bottom()) {

@@ -110,6 +110,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
     }
   }
   doubt(activation, state, condition, 0);
+  doubt_lists(activation, state, condition, 0);
   // The same unknown bool has this truth wherever it is kept.
   Alternatives settled;
   for (Alternative each : value(state, condition)) {
