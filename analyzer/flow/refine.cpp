@@ -63,6 +63,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
   if (const auto now = truth(known)) return *now == wanted;
   const Instruction* definition = activation.info.definition(condition);
   if (depth > kMaxWalk || !definition) return true;
+  if (depth == 0) doubt_lists(activation, state, condition, 0);
 
   // A bool local or a bool that a callee returned: go on where it was computed, when that was here.
   if (definition->op == Op::kLoad || definition->op == Op::kCopy || definition->op == Op::kPhi) {
@@ -110,7 +111,6 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
     }
   }
   doubt(activation, state, condition, 0);
-  doubt_lists(activation, state, condition, 0);
   // The same unknown bool has this truth wherever it is kept.
   Alternatives settled;
   for (Alternative each : value(state, condition)) {

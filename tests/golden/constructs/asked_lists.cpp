@@ -77,6 +77,22 @@ Tensor ok_by_reference(const Tensor& x, const Tensor& k) {
   }
   return attend(all[0], all[1], all[1]);
 }
+Tensor ok_compared(const Tensor& x, const Tensor& k) {
+  std::vector<Tensor> all{x.to(at::kFloat) * 2, k.to(at::kHalf)};
+  for (int i = 0; i < 2; ++i) {
+    if (all[i].scalar_type() == at::kFloat) all[i] = all[i].to(at::kHalf);
+  }
+  return attend(all[0], all[1], all[1]);
+}
+Tensor ok_flag(const Tensor& x, const Tensor& k) {
+  std::vector<Tensor> all{x.to(at::kFloat) * 2, k.to(at::kHalf)};
+  bool half = true;
+  for (const Tensor& each : all) {
+    if (each.scalar_type() != at::kHalf) half = false;
+  }
+  if (!half) return k;
+  return attend(all[0], all[1], all[1]);
+}
 // Asked of others.
 Tensor bad_others(const Tensor& x, const Tensor& k) {
   const Tensor q = x.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
