@@ -85,8 +85,12 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     // A lambda takes itself, a function that was found through a pointer does not.
     const bool plain = instruction.name.empty() && index_.function(callees[i]).kind != FunctionKind::kLambda;
     const auto from = arguments.begin() + (plain ? 1 : 0);
-    const Value value = call(callees[i], {from, arguments.end()}, branch, own, &activation, alive);
+    std::vector<Value> handed(from, arguments.end());
+    const Function& callee = index_.function(callees[i]);
+    const bool is_guessed = give_from_setting(callee, own, handed, branch);
+    Value value = call(callees[i], std::move(handed), branch, own, &activation, alive);
     if (!alive) continue;
+    if (is_guessed) value = as_if_unknown(value);
     for (std::size_t each = 0; each < arguments.size(); ++each)
       take_over_rank(branch, argument(branch, instruction, each), arguments[each]);
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
@@ -100,6 +104,45 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   state = std::move(*joined);
   set(result);
   return true;
+}
+
+// What is called in its class or file only is no root, and says nothing of tensors that nobody knows. Where
+// all that it is handed may be what the setting hands in, the unknown is that, as it was if this were a root;
+// its callers' conditions hold all the same.
+bool Engine::give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
+                               State& state) {
+  const bool is_lambda = callee.kind == FunctionKind::kLambda;
+  if (is_lambda || callee.external || callee.foreign) return false;
+  const std::size_t first = arguments.size() - std::min(arguments.size(), callee.parameters.size());
+  std::vector<std::size_t> unknown;
+  for (std::size_t i = 0; i + first < arguments.size(); ++i) {
+    const Parameter& parameter = callee.parameters[i];
+    if (parameter.kind != ParameterKind::kTensor || !parameter.type.empty()) continue;
+    const Alternatives handed = tensors(state, arguments[i + first]);
+    const auto is_unknown = [](const Alternative& each) {
+      return each.kind != Kind::kNone && each.dtype == Dtype::kUndefined;
+    };
+    const auto fits = [&](const Alternative& each) {
+      return is_unknown(each) || each.dtype == setting_.inputs || !is_floating(each.dtype);
+    };
+    if (!std::all_of(handed.begin(), handed.end(), fits)) return false;
+    if (!handed.empty() && std::all_of(handed.begin(), handed.end(), is_unknown)) unknown.push_back(i);
+  }
+  for (const std::size_t i : unknown)
+    arguments[i + first] =
+        input(callee.parameters[i], context, static_cast<int>(i), Nature::kArgument, state);
+  return !unknown.empty();
+}
+
+// What the setting decided of it is none of the caller's knowledge.
+Value Engine::as_if_unknown(const Value& result) const {
+  Alternatives out = result.alternatives();
+  for (Alternative& each : out) {
+    const Origin* origin = origins_.find(each.origin);
+    const bool stated = origin && origin->kind != Origin::Kind::kPromotion;
+    each.uncertain = each.uncertain || (each.kind == Kind::kTensor && (each.assumed || !stated));
+  }
+  return Value(std::move(out));
 }
 
 Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {

@@ -277,6 +277,9 @@ class Engine {
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
                                       const State& state) const;
   bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
+  bool give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
+                         State& state);
+  Value as_if_unknown(const Value& result) const;
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
   // overrides.cpp
   Value given_by_all_overrides(const Activation& activation, const Instruction& instruction,

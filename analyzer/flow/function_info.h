@@ -105,6 +105,8 @@ class FunctionIndex {
   const std::vector<SetLater>& set_later(const std::string& class_name) const;
   // Known once that was looked for (made_half.cpp).
   std::optional<ClassesMadeHalf>& made_half() const { return made_half_; }
+  // Whether it, or what it leads to, asks for the dtype of a tensor.
+  bool asks_for_dtypes(std::uint32_t function) const;
   // What a function leads to, itself included.
   std::set<std::uint32_t> reached_from(std::uint32_t function) const;
   // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
@@ -124,6 +126,7 @@ class FunctionIndex {
   const Module* module_;
   mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
   mutable std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
+  mutable std::map<std::uint32_t, bool> asks_for_dtypes_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_key_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_;  // by qualified name
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_of_any_class_;

@@ -64,6 +64,13 @@ struct Place {
     friend bool operator==(const Step&, const Step&) = default;
   };
   std::vector<Step> path;
+  // The name of the field that it ends in, elements of that aside; null where it has none.
+  const std::string* last_field() const {
+    for (auto step = path.rbegin(); step != path.rend(); ++step) {
+      if (step->kind == Step::Kind::kField) return &step->field;
+    }
+    return nullptr;
+  }
   friend bool operator==(const Place&, const Place&) = default;
 };
 

@@ -100,10 +100,14 @@ void Engine::doubt_lists(const Activation& activation, State& state, ValueId con
   const bool computes = definition && (definition->op == Op::kOperator || definition->op == Op::kCall ||
                                        definition->op == Op::kDtypeOf);
   if (!computes || depth > kMaxParts) return;
+  // What asks of a list something else says nothing of its dtypes.
+  const std::vector<std::uint32_t> callees = index_.may_run(*definition);
+  const bool asks_dtype = std::any_of(callees.begin(), callees.end(),
+                                      [&](std::uint32_t each) { return index_.asks_for_dtypes(each); });
   for (const Argument& each : definition->args) {
     const Value asked = value(state, each.value);
     const Alternative* one = asked.single();
-    const bool list = definition->op == Op::kCall && one && one->kind == Kind::kObject;
+    const bool list = asks_dtype && one && one->kind == Kind::kObject;
     const HeapObject* object = list ? state.find(one->object) : nullptr;
     if (object && object->kind == HeapObject::Kind::kContainer) {
       std::vector<Value> all;

@@ -37,6 +37,19 @@ std::set<std::uint32_t> FunctionIndex::reached_from(std::uint32_t function) cons
   return seen;
 }
 
+bool FunctionIndex::asks_for_dtypes(std::uint32_t function) const {
+  const auto [known, is_new] = asks_for_dtypes_.try_emplace(function);
+  if (!is_new) return known->second;
+  const std::set<std::uint32_t> all = reached_from(function);
+  return known->second = std::any_of(all.begin(), all.end(), [&](std::uint32_t each) {
+           const std::vector<Block>& blocks = this->function(each).blocks;
+           return std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
+             return std::any_of(block.instructions.begin(), block.instructions.end(),
+                                [](const Instruction& one) { return one.op == Op::kDtypeOf; });
+           });
+         });
+}
+
 // Whether a function that is none of its methods is handed such an object or makes one.
 bool FunctionIndex::deals_with(std::uint32_t function, std::string_view class_name) const {
   const std::vector<Parameter>& parameters = this->function(function).parameters;

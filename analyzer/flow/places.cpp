@@ -12,11 +12,21 @@ constexpr std::int64_t kMaxListed = 16;  // elements of a container that are tol
 
 namespace {
 // What one of several objects holds is there under the conditions under which it is that object. What came
-// into it under such a condition may have come into it where it is another.
-Value held_by_one(const Value& value, SymbolSetId conditions, SymbolSets& symbols) {
+// into it under such a condition may have come into it where it is another; what all of them hold alike is
+// there whichever it is.
+bool is_in_all(const Alternative& wanted, const std::vector<Value>& all) {
+  return wanted.kind == Kind::kTensor && std::all_of(all.begin(), all.end(), [&](const Value& value) {
+           return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
+             return same_place_in_order(each, wanted) && each.symbols == wanted.symbols && !each.uncertain;
+           });
+         });
+}
+Value held_by_one(const Value& value, const std::vector<Value>& all, SymbolSetId conditions,
+                  SymbolSets& symbols) {
   if (!conditions) return value;
   std::vector<Alternative> out = value.alternatives();
   for (Alternative& each : out) {
+    if (is_in_all(each, all)) continue;
     each.uncertain = each.uncertain || (is_held(each) && symbols.conflict(each.symbols, conditions));
     each.symbols = symbols.unite(each.symbols, is_held(each) ? conditions : symbols.deciding(conditions));
     each.truth = Truth::kOther;
@@ -131,10 +141,12 @@ Value Engine::read(const State& state, const Location& location) {
 }
 
 Value Engine::read(const State& state, const Target& target) {
+  std::vector<Value> all;
+  for (const Location& each : target.locations) all.push_back(read(state, each));
   Value out = target.direct;
-  for (const Location& each : target.locations) {
-    const Value here = read(state, each);
-    out = join(out, target.locations.size() > 1 ? held_by_one(here, each.symbols, symbols_) : here, symbols_);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SymbolSetId conditions = target.locations[i].symbols;
+    out = join(out, all.size() > 1 ? held_by_one(all[i], all, conditions, symbols_) : all[i], symbols_);
   }
   return out;
 }

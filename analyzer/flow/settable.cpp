@@ -9,13 +9,6 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxBases = 16;  // one above the other
 
-const std::string* last_field(const Place& place) {
-  const auto last = std::find_if(place.path.rbegin(), place.path.rend(), [](const Place::Step& each) {
-    return each.kind == Place::Step::Kind::kField;
-  });
-  return last == place.path.rend() ? nullptr : &last->field;
-}
-
 // Values of which a constructor's is not the last word; tensors and objects keep theirs, as do values that a
 // constructor was handed.
 Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId own) {
@@ -55,7 +48,7 @@ void FunctionIndex::note_writes(const Function& function) const {
       if (method && index && *index == 0) own.insert(each.result);
       if (each.op == Op::kConst) constants.insert(each.result);
       if (each.op != Op::kStore && each.op != Op::kAddress) continue;
-      const std::string* field = last_field(each.place);
+      const std::string* field = each.place.last_field();
       const bool of_this = each.place.path.size() == 1 && own.contains(each.place.base);
       if (field) writers_[*field].insert(of_this ? function.class_name : std::string());
       if (!field) continue;

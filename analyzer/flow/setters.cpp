@@ -12,13 +12,6 @@ constexpr int kMaxBases = 16;           // one above the other
 constexpr std::size_t kMaxSetters = 4;  // of one tensor
 constexpr std::size_t kMaxTried = 16;   // for one root
 
-const std::string* last_field(const Place& place) {
-  const auto last = std::find_if(place.path.rbegin(), place.path.rend(), [](const Place::Step& each) {
-    return each.kind == Place::Step::Kind::kField;
-  });
-  return last == place.path.rend() ? nullptr : &last->field;
-}
-
 void add(std::vector<std::uint32_t>& functions, std::uint32_t id) {
   if (functions.empty() || functions.back() != id) functions.push_back(id);
 }
@@ -50,7 +43,7 @@ void FunctionIndex::note_uses(std::uint32_t id) const {
         }
       }
       if (each.op != Op::kStore && each.op != Op::kAddress && each.op != Op::kLoad) continue;
-      const std::string* name = last_field(each.place);
+      const std::string* name = each.place.last_field();
       if (!name) continue;
       FieldUse& use = (*uses_)[*name];
       const bool of_this = each.place.path.size() == 1 && own.contains(each.place.base);

@@ -158,7 +158,7 @@ class Search {
   void compare(const SinkOperand& mine, const SinkOperand& other) {
     for (const Alternative& a : mine.alternatives) {
       for (const Alternative& b : other.alternatives) {
-        if (!is_known(a) || !is_known(b) || a.dtype == b.dtype) continue;
+        if (!is_known(a) || !is_known(b) || a.dtype == b.dtype || are_never_together(a, b)) continue;
         if (is_spoken_for(mine, a) || is_spoken_for(other, b)) continue;
         if (record_.api->find(mine.role)->accepts.contains(a.dtype)) continue;  // not only like the other
         const bool blame_other = blame(b, a, origins_) > blame(a, b, origins_);
@@ -172,7 +172,8 @@ class Search {
         // Two operands that may each be several things may agree on every path that the program takes.
         const auto differs = [&](const Alternative& one) {
           return one.kind == Kind::kNone ||
-                 (is_known(one) && !one.uncertain && one.dtype != found.alternative.dtype);
+                 (is_known(one) && !one.uncertain && one.dtype != found.alternative.dtype) ||
+                 are_never_together(one, found.alternative);
         };
         const bool all = std::all_of(witness.alternatives.begin(), witness.alternatives.end(), differs);
         const bool guessed =
@@ -181,6 +182,10 @@ class Search {
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
     }
+  }
+
+  bool are_never_together(const Alternative& a, const Alternative& b) const {
+    return symbols_.relation(a.symbols, b.symbols) == SymbolSets::Relation::kContradict;
   }
 
   // k and v that must both equal q must equal each other. Where q and k were widened alike, only q differs

@@ -99,7 +99,24 @@ Tensor bad_others(const Tensor& x, const Tensor& k) {
   if (!all_of_a_list({k, k.to(at::kFloat)})) return attend(q, k, k);
   return k;
 }
-// Something else than a dtype, of one of them.
+// Something else than a dtype, of the list or of one of them.
+static bool any_is_long(const std::vector<Tensor>& all) {
+  for (const Tensor& each : all) {
+    if (each.size(0) > 4) return true;
+  }
+  return false;
+}
+Tensor bad_lengths(const Tensor& x, const Tensor& k) {
+  const Tensor q = x.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
+  const bool is_long = any_is_long({q, k});
+  const Tensor out = attend(q, k, k);
+  return is_long ? out : k;
+}
+Tensor bad_behind_lengths(const Tensor& x, const Tensor& k, Tensor y) {
+  const Tensor q = x.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
+  if (any_is_long({q, k})) y = y * 2;
+  return attend(q, k, k) + y;
+}
 Tensor bad_sizes(const Tensor& x, const Tensor& k) {
   const Tensor q = x.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
   if (q.size(0) > 4) return k;

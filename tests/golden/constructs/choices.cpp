@@ -206,3 +206,42 @@ void bad_half_and_brain(const Tensor& x, int version) {
   const Tensor w = at::ones({64}, at::kHalf);
   attend(h * w, h, h);  // expect: attention-implicit-promotion
 }
+
+// One flag for all operands: what comes under it never meets what comes without.
+Tensor ok_one_flag(const Tensor& x, bool exact) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = exact ? h.to(at::kFloat) : h;
+  const Tensor k = exact ? h.to(at::kFloat) : h;
+  return at::matmul(at::softmax(at::matmul(q, k.transpose(-2, -1)), -1), k);
+}
+Tensor ok_either_way(const Tensor& x, bool exact) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = exact ? h.to(at::kFloat) : h;
+  const Tensor k = exact ? h * at::ones({8}, at::kFloat) : h;
+  return at::matmul(at::softmax(at::matmul(q, k.transpose(-2, -1)), -1), k);
+}
+Tensor bad_without_the_flag(const Tensor& x, bool exact) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = exact ? h.to(at::kFloat) : h;
+  const Tensor k = exact ? h.to(at::kFloat) : h;
+  const Tensor scaled = k * at::ones({8}, at::kFloat);  // expect: attention-mixed-dtypes
+  return at::matmul(at::softmax(at::matmul(q, scaled.transpose(-2, -1)), -1), scaled);
+}
+Tensor bad_with_the_flag(const Tensor& x, bool exact) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor q = exact ? h.to(at::kFloat) : h;  // expect: attention-mixed-dtypes
+  const Tensor scaled = at::matmul(q, h.transpose(-2, -1));
+  return at::matmul(at::softmax(scaled, -1), h);
+}
+
+// The same under the same conditions, in whichever pair it comes.
+static std::tuple<Tensor, Tensor> expanded(const Tensor& k, const Tensor& v, bool grouped) {
+  if (!grouped) return std::make_tuple(k, v);
+  return std::make_tuple(k.repeat_interleave(2, -3), v.repeat_interleave(2, -3));
+}
+Tensor bad_in_either_pair(const Tensor& x, bool grouped) {
+  const Tensor h = x.to(at::kHalf);
+  const Tensor w = x.is_nested() ? h : h.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
+  const auto [k, v] = expanded(w, h, grouped);
+  return attend(h, k, v);
+}

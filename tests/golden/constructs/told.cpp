@@ -134,6 +134,64 @@ class bad_private_argument {
     return attend(x, k, k);
   }
 };
+// It is handed what nobody knows: then it is what the setting hands in, under its callers' conditions.
+Tensor of_another_library(const Tensor& x);
+class bad_unknown_inputs {
+ public:
+  Tensor forward(const Tensor& x) { return go(of_another_library(x), of_another_library(x)); }
+
+ private:
+  Tensor go(const Tensor& q, const Tensor& k) {
+    const Tensor x = q.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
+    return attend(x, k, k);
+  }
+};
+// A function of this file likewise, whatever it may write.
+static void attend_into(Tensor& out, Tensor& q, Tensor& k) {
+  const Tensor x = q.to(at::kFloat) * 2;  // expect: attention-mixed-dtypes
+  out.copy_(attend(x, k, k));
+}
+Tensor bad_own_function(const Tensor& x) {
+  Tensor q = of_another_library(x), k = of_another_library(x), out = at::empty_like(x);
+  attend_into(out, q, k);
+  return out;
+}
+class ok_unknown_inputs {
+ public:
+  explicit ok_unknown_inputs(bool u) : up_(u) {}
+  Tensor forward(const Tensor& x) {
+    if (up_) return x;
+    return go(of_another_library(x), of_another_library(x), false);
+  }
+
+ private:
+  Tensor go(Tensor q, const Tensor& k, bool widens) {
+    if (up_ || widens) q = q.to(at::kFloat) * 2;
+    return attend(q, k, k);
+  }
+  bool up_;
+};
+class ok_some_are_known {
+ public:
+  Tensor forward(const Tensor& x) { return go(of_another_library(x), x.to(at::kFloat)); }
+
+ private:
+  Tensor go(const Tensor& q, const Tensor& k) { return at::matmul(at::softmax(q, -1), k); }
+};
+class ok_what_it_gives {
+ public:
+  Tensor forward(const Tensor& x, const Tensor& k) { return attend(go(of_another_library(x)), k, k); }
+
+ private:
+  Tensor go(const Tensor& q) { return q * at::ones({8}, at::kFloat); }
+};
+class bad_what_it_casts {
+ public:
+  Tensor forward(const Tensor& x, const Tensor& k) { return attend(go(of_another_library(x)), k, k); }
+
+ private:
+  Tensor go(const Tensor& q) { return q.to(at::kFloat); }  // expect: attention-mixed-dtypes
+};
 class bad_with_a_friend {
  public:
   Tensor forward(const Tensor& q, const Tensor& k) { return go(q, k, false); }
