@@ -106,6 +106,22 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   return true;
 }
 
+namespace {
+// Whether a tensor may be what the setting hands in.
+enum class Handed : std::uint8_t { kInput, kUnknown, kNoInput };
+Handed handed_as(const std::vector<Alternative>& all, Dtype input) {
+  const auto has = [&](const auto& what) { return std::any_of(all.begin(), all.end(), what); };
+  const bool is_unknown = has(
+      [](const Alternative& each) { return each.kind != Kind::kNone && each.dtype == Dtype::kUndefined; });
+  const bool is_certain =
+      has([](const Alternative& each) { return each.dtype != Dtype::kUndefined && !each.uncertain; });
+  const bool is_wider =
+      has([&](const Alternative& each) { return is_floating(each.dtype) && bits(each.dtype) > bits(input); });
+  if (is_wider || (is_unknown && is_certain)) return Handed::kNoInput;
+  return is_unknown ? Handed::kUnknown : Handed::kInput;
+}
+}  // namespace
+
 // What is called in its class or file only is no root, and says nothing of tensors that nobody knows. Where
 // all that it is handed may be what the setting hands in, the unknown is that, as it was if this were a root;
 // its callers' conditions hold all the same.
@@ -118,15 +134,9 @@ bool Engine::give_from_setting(const Function& callee, ContextId context, std::v
   for (std::size_t i = 0; i + first < arguments.size(); ++i) {
     const Parameter& parameter = callee.parameters[i];
     if (parameter.kind != ParameterKind::kTensor || !parameter.type.empty()) continue;
-    const Alternatives handed = tensors(state, arguments[i + first]);
-    const auto is_unknown = [](const Alternative& each) {
-      return each.kind != Kind::kNone && each.dtype == Dtype::kUndefined;
-    };
-    const auto fits = [&](const Alternative& each) {
-      return is_unknown(each) || each.dtype == setting_.inputs || !is_floating(each.dtype);
-    };
-    if (!std::all_of(handed.begin(), handed.end(), fits)) return false;
-    if (!handed.empty() && std::all_of(handed.begin(), handed.end(), is_unknown)) unknown.push_back(i);
+    const Handed handed = handed_as(tensors(state, arguments[i + first]), setting_.inputs);
+    if (handed == Handed::kNoInput) return false;
+    if (handed == Handed::kUnknown) unknown.push_back(i);
   }
   for (const std::size_t i : unknown)
     arguments[i + first] =

@@ -16,6 +16,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/flow/analysis.h"
@@ -67,7 +68,7 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
   const flow::FunctionIndex index(module);
   std::map<const flow::Instruction*, json> calls;
   for (const flow::PrecisionSetting& setting : {options.settings.back()}) {
-    for (const std::uint32_t root : flow::Engine::roots(index)) {
+    for (const std::uint32_t root : flow::roots_to_analyse(index)) {
       flow::Engine engine(index, options, setting, options.torch_versions.back());
       try {
         engine.evaluate_root(root);
@@ -99,6 +100,7 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be read");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -204,7 +206,7 @@ json lowered(std::vector<std::string> words) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const std::vector<std::string> words(argv + 1, argv + argc);
   const bool links = words.size() > 1 && words[0] == "--link";
   const json report = links ? linked({words.begin() + 1, words.end()}) : lowered(words);
@@ -216,4 +218,7 @@ int main(int argc, char** argv) {
   }
   std::cout << report.dump(-1, ' ', false, json::error_handler_t::replace) << '\n';
   return 0;
+} catch (const std::exception& problem) {
+  std::cerr << "attention_calls: " << problem.what() << '\n';
+  return 2;
 }
