@@ -1,6 +1,7 @@
 #include "analyzer/flow/reach.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 
 #include "analyzer/flow/contractions.h"
@@ -9,18 +10,36 @@
 namespace dtype_guard::flow {
 namespace {
 
+// A root gets its object, and the objects that it is given, from their constructors.
 enum class Along : std::uint8_t { kCallsAndGivenObjects, kCalls };
 
+std::vector<std::uint32_t> constructors_of_given(const FunctionIndex& index, const Function& function) {
+  std::vector<std::uint32_t> out;
+  const auto made = [&](const std::string& class_name) {
+    for (const std::uint32_t unit : units_of(function)) {
+      const std::vector<std::uint32_t> here = index.constructors(class_name, unit);
+      out.insert(out.end(), here.begin(), here.end());
+    }
+  };
+  if (!function.class_name.empty()) made(function.class_name);
+  for (const Parameter& each : function.parameters) {
+    if (each.kind == ParameterKind::kObject) made(each.type);
+  }
+  return out;
+}
+
+// The functions that lead to one of these.
 class Reach {
  public:
-  // Of the functions that hold a sink, or of `goals` when they are given.
-  explicit Reach(const FunctionIndex& index, const std::vector<std::uint32_t>* goals = nullptr,
-                 Along along = Along::kCallsAndGivenObjects)
-      : index_(index), along_(along), callers_(index.module().functions.size()), reaches_(callers_.size()) {
+  Reach(const FunctionIndex& index, const std::vector<std::uint32_t>& goals, Along along)
+      : callers_(index.module().functions.size()), reaches_(callers_.size()) {
     for (std::uint32_t i = 0; i < callers_.size(); ++i) {
-      if (note(i) && !goals) mark(i);
+      for (const std::uint32_t callee : index.callees(i)) callers_[callee].push_back(i);
+      if (along == Along::kCalls) continue;
+      for (const std::uint32_t each : constructors_of_given(index, index.function(i)))
+        callers_[each].push_back(i);
     }
-    if (goals) std::for_each(goals->begin(), goals->end(), [&](std::uint32_t each) { mark(each); });
+    for (const std::uint32_t each : goals) mark(each);
     while (!work_.empty()) {
       const std::uint32_t callee = work_.back();
       work_.pop_back();
@@ -36,60 +55,77 @@ class Reach {
     work_.push_back(function);
   }
 
-  // Who its callees are called by; true when it holds a sink.
-  bool note(std::uint32_t id) {
-    const Function& function = index_.function(id);
-    bool sink = false;
-    for (const Block& block : function.blocks) {
-      for (const Instruction& each : block.instructions) {
-        const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
-        sink = sink || each.op == Op::kSink || (op && is_contraction(op->name));
-      }
-    }
-    for (const std::uint32_t callee : index_.callees(id)) callers_[callee].push_back(id);
-    if (along_ == Along::kCalls) return sink;
-    // A root gets its object, and the objects that it is given, from their constructors.
-    const auto made = [&](const std::string& class_name) {
-      for (const std::uint32_t unit : units_of(function)) {
-        for (const std::uint32_t each : index_.constructors(class_name, unit)) callers_[each].push_back(id);
-      }
-    };
-    if (!function.class_name.empty()) made(function.class_name);
-    for (const Parameter& each : function.parameters) {
-      if (each.kind == ParameterKind::kObject) made(each.type);
-    }
-    return sink;
-  }
-
-  const FunctionIndex& index_;
-  Along along_;
   std::vector<std::vector<std::uint32_t>> callers_;
   std::vector<bool> reaches_;
   std::vector<std::uint32_t> work_;
 };
 
+template <typename Has>
+std::vector<std::uint32_t> functions_with(const FunctionIndex& index, Has has) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < index.module().functions.size(); ++i) {
+    const std::vector<Block>& blocks = index.function(i).blocks;
+    if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+          return std::any_of(block.instructions.begin(), block.instructions.end(),
+                             [&](const Instruction& each) { return has(each, i); });
+        }))
+      out.push_back(i);
+  }
+  return out;
+}
+
+template <typename Wanted>
+std::vector<std::uint32_t> chosen(const std::vector<std::uint32_t>& roots, const Wanted& wanted) {
+  std::vector<std::uint32_t> out;
+  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), std::cref(wanted));
+  return out;
+}
+
+// What a constructor comes to itself is found where that is a root; of an object that a root is given only
+// what it left there to be called counts.
+class ReachesSinks {
+ public:
+  ReachesSinks(const FunctionIndex& index, const std::vector<std::uint32_t>& sinks)
+      : index_(index), calls_(index, sinks, Along::kCalls), leaves_(index, makers(), Along::kCalls) {}
+  bool operator()(std::uint32_t root) const {
+    const std::vector<std::uint32_t> given = constructors_of_given(index_, index_.function(root));
+    return calls_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_));
+  }
+
+ private:
+  // Of lambdas that reach one.
+  std::vector<std::uint32_t> makers() const {
+    return functions_with(index_, [&](const Instruction& each, std::uint32_t) {
+      if (each.op != Op::kClosure) return false;
+      const std::vector<std::uint32_t> made = index_.may_run(each);
+      return std::any_of(made.begin(), made.end(), std::cref(calls_));
+    });
+  }
+
+  const FunctionIndex& index_;
+  Reach calls_, leaves_;
+};
 }  // namespace
 
 std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
                                                   const std::vector<std::uint32_t>& roots) {
-  std::vector<std::uint32_t> out;
-  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index));
-  return out;
+  const auto is_sink = [&](const Instruction& each, std::uint32_t function) {
+    const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
+    const bool product = op && is_contraction(op->name);
+    return each.op == Op::kSink || (product && product_contract(op->name, each, index.info(function)));
+  };
+  return chosen(roots, ReachesSinks(index, functions_with(index, is_sink)));
 }
 
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions) {
-  std::vector<std::uint32_t> out;
-  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index, &functions));
-  return out;
+  return chosen(roots, Reach(index, functions, Along::kCallsAndGivenObjects));
 }
 
 std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
                                            const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions) {
-  std::vector<std::uint32_t> out;
-  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), Reach(index, &functions, Along::kCalls));
-  return out;
+  return chosen(roots, Reach(index, functions, Along::kCalls));
 }
 
 }  // namespace dtype_guard::flow

@@ -11,14 +11,15 @@
 namespace dtype_guard::flow {
 
 // Of `roots`, those from which a sink can be reached: through calls, lambdas that are made on the way, and
-// the constructors of the objects that a root is given.
+// those that the constructors of the objects that a root is given leave there.
 std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
                                                   const std::vector<std::uint32_t>& roots);
 
-// Of `roots`, those that may run one of `functions`, along the same ways.
+// Of `roots`, those that may run one of `functions`: through calls and lambdas, or to make an object that the
+// root is given.
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions);
-// The same, by what their own code calls: not where the objects that they are given come from.
+// The same, by what their own code calls.
 std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
                                            const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions);
