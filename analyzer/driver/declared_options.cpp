@@ -5,10 +5,13 @@
 #include <memory>
 
 #include "analyzer/driver/option_values.h"
+#include "rules/command_line/wrong_words.h"
 
 namespace dtype_guard::driver {
 
 namespace {
+
+constexpr int kMostJobs = 10'000;
 
 constexpr const char* kExamples = R"(Examples:
   dtype-lint -p build                          every source of the project
@@ -93,6 +96,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
       ->type_name("FILE");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
+      ->check(whole_number(1, kMostJobs))
       ->type_name("N");
   app.add_option("--cache", written.cache,
                  "Folder of the cache; default: dtype-lint in the user's cache folder")
