@@ -130,7 +130,7 @@ class CommandLine(unittest.TestCase):
         self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
         self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")
         self.refused(lint("--torch", "two", source, *FLAGS), "'two'")
-        self.refused(lint("--torch", "", source, *FLAGS), "''", "A..B")
+        self.refused(lint("--torch", "", source, *FLAGS), "--torch: '' is empty, expected VERSION[..VERSION]")
         self.refused(lint("--torch", "2.99", source, *FLAGS), "'2.99'", "2.13")
         self.refused(lint("--torch", "2.4..", source, *FLAGS), "''", "'2.4..'", "A..B")
         self.refused(lint("--torch", "2.4...2.6", source, *FLAGS), "'.2.6'")
