@@ -116,10 +116,12 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->allow_extra_args(false)
       ->type_name("ARG");
   app.add_option("--explain", written.explain,
-                 "Print what a rule says, or what an operator of PyTorch does to "
-                 "dtypes, with --torch A..B what changed between these releases")
-      ->type_name("RULE|OPERATOR");
+                 "Print what a rule says, what a function with a contract takes, or what an operator of "
+                 "PyTorch does to dtypes, with --torch A..B what changed between these releases")
+      ->type_name("RULE|FUNCTION|OPERATOR");
   app.add_flag("--list-rules", written.list_rules, "Print all rules");
+  app.add_flag("--list-contracts", written.list_contracts,
+               "Print which functions are watched and what they take, those of --contracts too");
   app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
   app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
   app.add_flag("--quiet,-q", options.quiet,

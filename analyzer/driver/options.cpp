@@ -215,8 +215,11 @@ CommandLine read_command_line(int argc, char** argv) {
     result.exit = 0;
   } else if (written.list_rules) {
     result.exit = list_rules();
-  } else if (app.count("--explain") > 0) {
-    result.exit = explain(written.explain, written.torch);
+  } else if (app.count("--explain") > 0 || written.list_contracts) {
+    const std::string torch = written.torch;
+    check(app, written, options);
+    result.exit = written.list_contracts ? list_contracts(options.contracts)
+                                         : explain(written.explain, torch, options.contracts);
   } else {
     check(app, written, options);
   }

@@ -101,6 +101,41 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(sorted(listed), sorted(page.stem for page in RULES.glob("*.md") if page.stem != "README"))
         self.assertIn("rotary", lint("--explain", "rotary-dtype-mismatch").stdout)
 
+    def test_the_functions_with_contracts_are_listed(self):
+        tables = [json.loads(page.read_text()) for page in (RULES.parent / "contracts").glob("*.json") if "schema" not in page.name]
+        apis = [(api["name"], table["library"], api) for table in tables for api in table["apis"]]
+        listed, _, footer = lint("--list-contracts").stdout.partition("\n\n")
+        rows = [line.split(None, 2) for line in listed.splitlines()]
+        self.assertEqual(sorted(row[:2] for row in rows), sorted([name, library] for name, library, _ in apis))
+        self.assertIn("products of matrices on attention scores", footer)
+        rest = {row[0]: row[2] for row in rows}
+        self.assertEqual(rest["mha_fwd"], "attention: q float16 or bfloat16; k, v, out as q; alibi_slopes float32")
+        for name, library, api in apis[::7]:
+            for spelling in [name, *api["spellings"]]:
+                said = lint("--explain", spelling).stdout
+                self.assertIn(f"of {library}", said)
+                for operand in api["operands"]:
+                    self.assertRegex(said, rf"(?m)^  {operand['role']} ")
+        said = lint("--explain", "at::scaled_dot_product_attention").stdout
+        self.assertIn('  mask  argument 3  bool, or as q (optional)\n        else it stops with "Expected attn_mask dtype', said)
+        self.assertIn("autocast on mps casts the operands before, from torch 2.6 on\n", said)
+        self.assertIn("attention of torch (torch before 2.4)\n", said)
+        self.assertIn("scaled_dot_product_attention: an operator of PyTorch\n", said, "what it is besides is told as well")
+
+    def test_functions_of_ones_own_are_listed(self):
+        own = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "my_attention", "kind": "attention", "spellings": ["my::attention"], "operands": [
+                {"role": "q", "argument": 0, "accepts": ["bfloat16"]}, {"role": "k", "argument": 1, "same_as": "q"}]}]}
+        (self.folder / "own.json").write_text(json.dumps(own))
+        row = r"(?m)^my_attention +mine +attention: q bfloat16; k as q$"
+        self.assertNotRegex(lint("--list-contracts", cwd=self.folder).stdout, row)
+        self.assertRegex(lint("--list-contracts", "--contracts=own.json", cwd=self.folder).stdout, row)
+        self.refused(lint("--explain", "my::attentio", "--contracts=own.json", cwd=self.folder), "no rule, function or operator")
+        self.refused(lint("--explain", "my_attentio", "--contracts=own.json", cwd=self.folder), 'did you mean \'my_attention\'?')
+        (self.folder / ".dtype-lint.json").write_text('{"contracts": ["own.json"]}')
+        self.assertRegex(lint("--list-contracts", cwd=self.folder).stdout, row)
+        self.assertIn("q  argument 0  bfloat16\n", lint("--explain", "my::attention", cwd=self.folder).stdout)
+
     def test_an_operator_is_explained_with_what_changed_between_releases(self):
         answer = lint("--explain", "rms_norm", "--torch", "2.11..2.13")
         self.assertEqual(answer.returncode, 0)
