@@ -36,7 +36,8 @@ class Reader {
     const InputFile input = read_input(file_);
     if (!input.found.empty()) {
       throw UsageError(
-          fmt::format("cannot read the configuration '{}', which is {}", file_.string(), input.found));
+          fmt::format("cannot read the configuration '{}', which is {}; expected a JSON object, such as {{}}",
+                      file_.string(), input.found));
     }
     json all;
     try {

@@ -5,10 +5,13 @@
 #include <memory>
 
 #include "analyzer/driver/option_values.h"
+#include "rules/command_line/wrong_words.h"
 
 namespace dtype_guard::driver {
 
 namespace {
+
+constexpr int kMostJobs = 10'000;
 
 constexpr const char* kExamples = R"(Examples:
   dtype-lint -p build                          every source of the project
@@ -93,6 +96,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
       ->type_name("FILE");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
+      ->check(whole_number(1, kMostJobs))
       ->type_name("N");
   app.add_option("--cache", written.cache,
                  "Folder of the cache; default: dtype-lint in the user's cache folder")
@@ -112,10 +116,12 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->allow_extra_args(false)
       ->type_name("ARG");
   app.add_option("--explain", written.explain,
-                 "Print what a rule says, or what an operator of PyTorch does to "
-                 "dtypes, with --torch A..B what changed between these releases")
-      ->type_name("RULE|OPERATOR");
+                 "Print what a rule says, what a function with a contract takes, or what an operator of "
+                 "PyTorch does to dtypes, with --torch A..B what changed between these releases")
+      ->type_name("RULE|FUNCTION|OPERATOR");
   app.add_flag("--list-rules", written.list_rules, "Print all rules");
+  app.add_flag("--list-contracts", written.list_contracts,
+               "Print which functions are watched and what they take, those of --contracts too");
   app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
   app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
   app.add_flag("--quiet,-q", options.quiet,

@@ -14,7 +14,7 @@ namespace dtype_guard::driver {
 struct Written {
   std::vector<std::string> precision, rules, formats, contracts, exclude;
   std::string torch, explain, fail_on = "warning", color = "auto", cache, config, stdin_file;
-  bool list_rules = false, version = false, no_cache = false;
+  bool list_rules = false, list_contracts = false, version = false, no_cache = false;
   std::optional<int> jobs;
 };
 

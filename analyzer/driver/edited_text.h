@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,10 +17,11 @@ struct ByteEdit {
   friend auto operator<=>(const ByteEdit&, const ByteEdit&) = default;
 };
 
-// Nothing when the text does not have the place.
-std::optional<ByteEdit> byte_edit(std::string_view text, const Edit& edit);
-// Whether both can be made: they are the same, or touch different bytes.
-bool compatible(const ByteEdit& a, const ByteEdit& b);
+// Empty when the text does not have the place. What is put around an expression are two insertions, so that
+// others can be made within it.
+std::vector<ByteEdit> byte_edits(std::string_view text, const Edit& edit);
+// Whether two fixes of one file can be made: what both edit, they edit alike.
+bool compatible(const std::vector<ByteEdit>& a, const std::vector<ByteEdit>& b);
 // With all of them, equal ones once.
 std::string edited_text(std::string_view text, std::vector<ByteEdit> edits);
 

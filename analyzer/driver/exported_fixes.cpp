@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <set>
+#include <utility>
 
 #include "analyzer/driver/edited_text.h"
 
@@ -72,18 +74,21 @@ class Export {
                         yaml_text(absolute(where.file)), offset.value_or(0));
   }
 
+  // An edit that cures several findings is made once: clang-apply-replacements would insert it as often as it
+  // stands here.
   void replacements(const Finding& finding) {
     std::string list;
     for (const Fix& fix : finding.fixes) {
       for (const Edit& edit : fix.edits) {
         const std::string* text = text_(edit.range.file);
-        const auto bytes = text ? byte_edit(*text, edit) : std::nullopt;
-        if (!bytes) continue;
-        list += fmt::format(
-            "        - FilePath:        {}\n          Offset:          {}\n          Length:          {}\n"
-            "          ReplacementText: {}\n",
-            yaml_text(absolute(edit.range.file)), bytes->begin, bytes->end - bytes->begin,
-            yaml_text(bytes->replacement));
+        for (const ByteEdit& each : text ? byte_edits(*text, edit) : std::vector<ByteEdit>()) {
+          if (!written_.emplace(edit.range.file, each).second) continue;
+          list += fmt::format(
+              "        - FilePath:        {}\n          Offset:          {}\n          Length:          {}\n"
+              "          ReplacementText: {}\n",
+              yaml_text(absolute(edit.range.file)), each.begin, each.end - each.begin,
+              yaml_text(each.replacement));
+        }
       }
     }
     out_ += list.empty() ? "      Replacements:    []\n" : "      Replacements:\n" + list;
@@ -92,6 +97,7 @@ class Export {
   const Report& report_;
   const flow::SourceText& text_;
   std::string out_;
+  std::set<std::pair<std::string, ByteEdit>> written_;
 };
 
 }  // namespace

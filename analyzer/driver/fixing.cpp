@@ -32,6 +32,8 @@ namespace {
 constexpr std::size_t kTriedOneByOne = 20;
 // Where a fix is refused the next one is looked for, and all are tried again.
 constexpr int kRounds = 3;
+// As often files are edited, where the edits of one time keep each other from being made.
+constexpr int kPasses = 8;
 
 using FileEdits = std::map<std::string, std::vector<ByteEdit>>;  // by report name
 
@@ -88,14 +90,22 @@ class Fixing {
       accept(report);
       if (refused_.size() == refused) break;
     }
-    tell_what_is_left();
-    const bool wanted = options_.fix && !accepted_.empty();
     if (!options_.export_fixes.empty()) export_to(report);
-    const std::size_t written = wanted ? write() : 0;
-    if (written == 0) return {std::move(report), std::move(before_)};
-    std::cerr << fmt::format("dtype-lint: fixed {} finding{} in {} file{}\n", accepted_.size(),
-                             accepted_.size() == 1 ? "" : "s", written, written == 1 ? "" : "s");
+    if (options_.fix && !accepted_.empty()) write();
+    if (written_.empty()) return {std::move(report), std::move(before_)};
     return std::move(after_);
+  }
+  const std::set<std::string>& written() const { return written_; }
+  std::size_t fixed() const { return written_.empty() ? 0 : accepted_.size(); }
+  void tell_what_is_left() const {
+    for (const auto& [finding, why] : not_chosen_)
+      std::cerr << fmt::format("dtype-lint: note: {}: {}\n", finding, why);
+    const auto fixed = [&](const std::string& finding) {
+      return std::find(fixed_.begin(), fixed_.end(), finding) != fixed_.end();
+    };
+    for (const auto& [finding, why] : not_accepted_) {
+      if (!fixed(finding)) std::cerr << fmt::format("dtype-lint: note: {}: {}\n", finding, why);
+    }
   }
 
  private:
@@ -104,17 +114,6 @@ class Fixing {
   }
   static std::string not_fixed(const Finding& finding) {
     return fmt::format("{}: {} not fixed", place(finding), finding.rule);
-  }
-  void tell_what_is_left() const {
-    for (const auto& [finding, why] : not_chosen_)
-      std::cerr << fmt::format("dtype-lint: note: {}: {}\n", finding, why);
-    const auto fixed = [&](const std::string& finding) {
-      return std::any_of(accepted_.begin(), accepted_.end(),
-                         [&](const auto& each) { return not_fixed(*each.first) == finding; });
-    };
-    for (const auto& [finding, why] : not_accepted_) {
-      if (!fixed(finding)) std::cerr << fmt::format("dtype-lint: note: {}: {}\n", finding, why);
-    }
   }
   // The first reason is that of the best edit.
   void refuse(const Finding& finding, const std::string& why) {
@@ -155,22 +154,18 @@ class Fixing {
   std::string bytes_of(const Finding& finding, FileEdits& out) {
     for (const Edit& edit : finding.fixes.front().edits) {
       const std::string* text = files_.text(edit.range.file);
-      const auto bytes = text ? byte_edit(*text, edit) : std::nullopt;
-      if (!bytes) return fmt::format("'{}' is not as it was read", edit.range.file);
+      const std::vector<ByteEdit> bytes = text ? byte_edits(*text, edit) : std::vector<ByteEdit>();
+      if (bytes.empty()) return fmt::format("'{}' is not as it was read", edit.range.file);
       if (std::string why = why_not_editable(edit.range.file); !why.empty()) return why;
       if (std::string why = why_not_readable(edit.range.file); !why.empty()) return why;
-      for (const std::string& name : names_.of(edit.range.file)) out[name].push_back(*bytes);
+      for (const std::string& name : names_.of(edit.range.file)) {
+        out[name].insert(out[name].end(), bytes.begin(), bytes.end());
+      }
     }
     for (const auto& [other, edits] : chosen_) {
       for (const auto& [file, theirs] : edits) {
-        for (const ByteEdit& a : theirs) {
-          for (const ByteEdit& b : out[file]) {
-            if (!compatible(a, b)) {
-              return fmt::format("its edit overlaps that of the finding at {}; run --fix again",
-                                 place(*other));
-            }
-          }
-        }
+        if (compatible(theirs, out[file])) continue;
+        return fmt::format("its edit overlaps that of the finding at {}; run --fix again", place(*other));
       }
     }
     return "";
@@ -217,7 +212,11 @@ class Fixing {
       if (!accepted_.empty() && !try_accepted(report).empty()) accepted_.clear();
     }
     std::set<const Finding*> kept;
-    for (const auto& [finding, edits] : accepted_) kept.insert(finding);
+    fixed_.clear();
+    for (const auto& [finding, edits] : accepted_) {
+      kept.insert(finding);
+      fixed_.push_back(not_fixed(*finding));
+    }
     for (Finding& each : report.findings) {
       if (!kept.count(&each)) each.fixes.clear();
     }
@@ -286,9 +285,7 @@ class Fixing {
     return "";
   }
 
-  // The number of files that were written.
-  std::size_t write() {
-    std::size_t written = 0;
+  void write() {
     for (const auto& [file, text] : texts_) {
       SourceFiles now(root_);
       const std::string* current = now.text(file);
@@ -301,9 +298,8 @@ class Fixing {
       }
       const std::string problem = write_atomically((fs::path(root_) / file).string(), text);
       if (!problem.empty()) throw UsageError(fmt::format("--fix: writing '{}' failed: {}", file, problem));
-      ++written;
+      written_.insert(file);
     }
-    return written;
   }
 
   void export_to(const Report& report) {
@@ -326,15 +322,42 @@ class Fixing {
   std::vector<std::pair<const Finding*, FileEdits>> chosen_, accepted_;
   std::vector<std::vector<Edit>> refused_;
   std::vector<std::pair<std::string, std::string>> not_chosen_, not_accepted_;  // which finding, and why
-  std::map<std::string, std::string> texts_;                                    // edited, by report name
+  std::vector<std::string> fixed_;                                              // findings, likewise
+  std::set<std::string> written_;
+  std::map<std::string, std::string> texts_;  // edited, by report name
   FixedSources after_;
 };
 
 }  // namespace
 
+// What one finding's edit stands in the way of is offered again when that is made, until nothing is left to
+// make.
 FixedSources fix_sources(std::vector<FileSummary> summaries, const Options& options,
                          const SourceList& sources, Cache& cache) {
-  return Fixing(std::move(summaries), options, sources, cache).run();
+  Options now = options;
+  FixedSources out;
+  std::set<std::string> files;
+  std::size_t fixed = 0;
+  for (int pass = 0; pass < kPasses; ++pass) {
+    Fixing fixing(std::move(summaries), now, sources, cache);
+    out = fixing.run();
+    fixed += fixing.fixed();
+    files.insert(fixing.written().begin(), fixing.written().end());
+    const bool more = !fixing.written().empty() && pass + 1 < kPasses &&
+                      std::any_of(out.report.findings.begin(), out.report.findings.end(),
+                                  [](const Finding& each) { return is_open(each) && !each.fixes.empty(); });
+    if (!more) {
+      fixing.tell_what_is_left();
+      break;
+    }
+    summaries = std::move(out.summaries);
+    now.export_fixes.clear();  // they are for the text as it was
+  }
+  if (!files.empty()) {
+    std::cerr << fmt::format("dtype-lint: fixed {} finding{} in {} file{}\n", fixed, fixed == 1 ? "" : "s",
+                             files.size(), files.size() == 1 ? "" : "s");
+  }
+  return out;
 }
 
 }  // namespace dtype_guard::driver

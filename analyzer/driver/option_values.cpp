@@ -7,17 +7,13 @@
 #include <string_view>
 #include <utility>
 
+#include "rules/command_line/wrong_words.h"
 #include "rules/files/atomic_file.h"
 #include "rules/operators/version.h"
-#include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
 
 namespace {
-
-std::string listed(const std::vector<std::string>& names) {
-  return fmt::format("{}", fmt::join(names, ", "));
-}
 
 // "2.4" or "2.4.1".
 bool is_version(std::string_view text) {
@@ -42,8 +38,9 @@ std::size_t release(const std::string& text, const std::string& written) {
     return parse_torch_version(each) == parse_torch_version(text);
   });
   if (found == kTorchReleases.end()) {
-    throw UsageError(fmt::format("--torch: nothing is known of version '{}'{}; the rules cover {}", text,
-                                 whole, fmt::join(kTorchReleases, ", ")));
+    throw UsageError(
+        fmt::format("--torch: nothing is known of version '{}'{}; the rules cover {}; give one of these",
+                    text, whole, fmt::join(kTorchReleases, ", ")));
   }
   return static_cast<std::size_t>(found - kTorchReleases.begin());
 }
@@ -52,8 +49,7 @@ std::size_t release(const std::string& text, const std::string& written) {
 
 void expect_one_of(const char* option, const std::string& given, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), given) != known.end()) return;
-  throw UsageError(
-      fmt::format("{}: '{}' is none of {}{}", option, given, listed(known), did_you_mean(given, known)));
+  throw UsageError(none_of(option, given, known));
 }
 
 void check_precision(const std::vector<std::string>& names, const std::vector<flow::PrecisionSetting>& more,
@@ -98,11 +94,7 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
     const std::string format = each.substr(0, equals);
     ReportTarget target;
     target.format = find_format(format);
-    if (target.format == nullptr) {
-      const std::string near = nearest_format(format);
-      throw UsageError(fmt::format("--format: '{}' is none of {}{}", format, format_names(),
-                                   near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
-    }
+    if (target.format == nullptr) throw UsageError(none_of("--format", format, names_of_formats()));
     if (equals != std::string::npos) target.file = each.substr(equals + 1);
     if (equals != std::string::npos && target.file.empty()) {
       throw UsageError(fmt::format("--format: '{}' names no file after '='", each));

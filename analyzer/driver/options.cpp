@@ -19,8 +19,8 @@
 #include "analyzer/driver/explaining.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/version.h"
+#include "rules/command_line/wrong_words.h"
 #include "rules/contracts/own_contracts.h"
-#include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {
 
@@ -155,8 +155,6 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
   }
   options.rules_hash = rules_hash(contract_texts);
   options.contract_files = written.contracts;
-  if (written.jobs.value_or(1) < 1)
-    throw UsageError(fmt::format("--jobs: {} is not a number of files; give 1 or more", *written.jobs));
   options.jobs =
       static_cast<unsigned>(written.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
   check_cache(written, options);
@@ -199,7 +197,9 @@ CommandLine read_command_line(int argc, char** argv) {
   CLI::App app("Reports where a value is silently promoted on its way into an attention or rotary call.",
                "dtype-lint");
   declare(app, options, written);
+  expect_values(app);
   std::vector<std::string> words = without_flags(argc, argv, options);
+  if (const std::string wrong = wrong_word(app, words); !wrong.empty()) throw UsageError(wrong);
   std::reverse(words.begin(), words.end());
   try {
     app.parse(words);
@@ -207,25 +207,19 @@ CommandLine read_command_line(int argc, char** argv) {
     std::cout << app.help();
     result.exit = 0;
     return result;
-  } catch (const CLI::ExtrasError&) {
-    const std::vector<std::string> extra = app.remaining();
-    const std::string unknown = extra.empty() ? "" : extra.front().substr(0, extra.front().find('='));
-    std::vector<std::string> known;
-    for (const CLI::Option* each : app.get_options()) {
-      for (const std::string& name : each->get_lnames()) known.push_back("--" + name);
-    }
-    throw UsageError(
-        fmt::format("unknown option '{}'{}; --help prints them all", unknown, did_you_mean(unknown, known)));
   } catch (const CLI::ParseError& error) {
-    throw UsageError(fmt::format("{}; --help prints the options", error.what()));
+    throw UsageError(refusal(app, error));
   }
   if (written.version) {
     std::cout << fmt::format("dtype-lint {} (LLVM {})\n", kVersion, clang_front_end::llvm_version());
     result.exit = 0;
   } else if (written.list_rules) {
     result.exit = list_rules();
-  } else if (app.count("--explain") > 0) {
-    result.exit = explain(written.explain, written.torch);
+  } else if (app.count("--explain") > 0 || written.list_contracts) {
+    const std::string torch = written.torch;
+    check(app, written, options);
+    result.exit = written.list_contracts ? list_contracts(options.contracts)
+                                         : explain(written.explain, torch, options.contracts);
   } else {
     check(app, written, options);
   }

@@ -74,7 +74,8 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
   if (!options.root.empty()) {
     std::error_code error;
     if (!fs::is_directory(options.root, error))
-      throw UsageError(fmt::format("--root: no such folder: '{}'", options.root));
+      throw UsageError(fmt::format("--root: '{}' is no folder; name the project's, or leave the option out",
+                                   options.root));
     return absolute_name(options.root);
   }
   if (!sources.empty()) {

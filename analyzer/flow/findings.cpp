@@ -48,6 +48,26 @@ std::string without_blanks(std::string text) {
   return text;
 }
 
+bool same_place(const SourceLocation& a, const SourceLocation& b) {
+  return std::tie(a.file, a.line, a.column, a.end_line, a.end_column) ==
+         std::tie(b.file, b.line, b.column, b.end_line, b.end_column);
+}
+
+// What one is about was wide before, and meets a half value where the other begins: what cures that cures
+// both. A half value that was widened before meets none there.
+bool meets_half_at_origin(const Finding& one, const Finding& other) {
+  if (one.path.size() < 3 || other.path.size() < 2 || one.certainty < other.certainty) return false;
+  const PathStep& origin = other.path.front();
+  const bool comes_by = std::any_of(one.path.begin() + 1, one.path.end() - 1, [&](const PathStep& each) {
+    return same_place(each.location, origin.location) && each.op == origin.op && !each.before.empty() &&
+           each.before != each.after && each.after == origin.after;
+  });
+  return comes_by && std::all_of(one.sinks.begin(), one.sinks.end(), [&](const Sink& each) {
+           return std::any_of(other.sinks.begin(), other.sinks.end(),
+                              [&](const Sink& theirs) { return same_sink(each, theirs); });
+         });
+}
+
 // What the library prints when this operand's rule, or that of one it has to equal, is broken.
 std::string library_says(const Defect& defect) {
   if (defect.unsupported && !defect.operand->error.empty()) return defect.operand->error;
@@ -250,7 +270,22 @@ void FindingCollector::add_versions(Finding& finding) const {
   }
 }
 
+// Two roots may see the same promotion, one of them with what made its other operand wide.
+void FindingCollector::drop_longer_accounts() {
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    const Finding& longer = entries_[i].finding;
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& each) {
+      return &each != &entries_[i] && meets_half_at_origin(longer, each.finding);
+    });
+    if (found == entries_.end()) continue;
+    for (const std::string& each : longer.precision) add_once(found->finding.precision, each);
+    for (const std::string& each : longer.torch) add_once(found->finding.torch, each);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 std::vector<Finding> FindingCollector::take() {
+  drop_longer_accounts();
   std::vector<Finding> out;
   for (Entry& each : entries_) {
     Finding& finding = each.finding;

@@ -33,6 +33,7 @@ class FindingCollector {
   std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
   std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
   void merge(Entry entry);
+  void drop_longer_accounts();
   static bool same_matter(const Entry& a, const Entry& b);
   void add_versions(Finding& finding) const;
 

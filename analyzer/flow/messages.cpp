@@ -106,7 +106,9 @@ std::string cure(const Defect& defect, ComesBack comes_back) {
                          quoted_list(others, "and"));
     return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
   }
-  if (origin->kind == Origin::Kind::kSource) return "; give it that dtype where it is made";
+  // Whoever asked for int64 did not mean to widen anything.
+  if (origin->kind == Origin::Kind::kSource || is_integral(origin->after))
+    return "; give it that dtype where it is made";
   return comes_back == ComesBack::kInRounds ? kComesBack : "; cast it back before the call";
 }
 

@@ -214,7 +214,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
                                                           : inputs_.front().alternative->dtype;
   if (inherited) {
     out.origin = inherited->alternative->origin;
-  } else if (is_floating(result) || is_complex(result)) {
+  } else if (result != Dtype::kBool) {  // indices and lengths too: a call may take only int32
     out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow, equal));
     out.assumed = out.assumed && !(op_.result == ResultRule::kCast && op_.fixed != Dtype::kUndefined);
   }

@@ -2,8 +2,6 @@
 
 #include <vector>
 
-#include "rules/text/nearest_name.h"
-
 namespace dtype_guard {
 namespace {
 
@@ -33,10 +31,10 @@ const OutputFormat* find_format(std::string_view name) {
   return nullptr;
 }
 
-std::string nearest_format(std::string_view name) {
+std::vector<std::string> names_of_formats() {
   std::vector<std::string> names;
   for (const OutputFormat& format : kFormats) names.emplace_back(format.name);
-  return nearest_name(name, names);
+  return names;
 }
 
 std::string format_names() {

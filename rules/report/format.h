@@ -20,8 +20,8 @@ struct OutputFormat {
 std::span<const OutputFormat> output_formats();  // text first
 // nullptr when there is none of that name; error messages then list all names and suggest the nearest.
 const OutputFormat* find_format(std::string_view name);
-std::string nearest_format(std::string_view name);  // empty when none is near
-std::string format_names();                         // "text, json, ..."
+std::vector<std::string> names_of_formats();
+std::string format_names();  // "text, json, ..."
 
 // The writers that need no options. All are valid UTF-8 whatever bytes the report holds.
 void write_sarif(std::ostream& out, const Report& report);   // SARIF 2.1.0

@@ -19,7 +19,9 @@ pid_t parse_pid(const std::string& text) {
   pid_t pid = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pid);
   if (error != std::errc() || end != text.data() + text.size() || pid <= 0)
-    throw UsageError{fmt::format("'{}' is no process id: a positive number was expected", text)};
+    throw UsageError{
+        fmt::format("PID: '{}' is no process id, expected a positive number; 'ps -e' lists the processes",
+                    printable(text))};
   return pid;
 }
 

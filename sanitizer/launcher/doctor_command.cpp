@@ -208,11 +208,12 @@ void diagnose_machine() {
 }  // namespace
 
 int doctor_command(const DoctorArguments& arguments) {
+  const pid_t pid = arguments.pid.empty() ? 0 : parse_pid(arguments.pid);
   const std::string library = find_library(arguments.library).string();
   fmt::print("ok   library {}\n", library);
   if (!arguments.command.empty()) return diagnose_command(arguments.command.front(), library);
   diagnose_machine();
-  return arguments.pid.empty() ? 0 : diagnose_process(parse_pid(arguments.pid), library);
+  return pid == 0 ? 0 : diagnose_process(pid, library);
 }
 
 }  // namespace dtype_guard::san

@@ -55,7 +55,9 @@ fs::path find_library(const std::string& wanted) {
   std::error_code error;
   if (!fs::is_regular_file(library, error))
     throw LibraryError{
-        fmt::format("{}: no such preload library; expected the path of {}", library.string(), kName)};
+        fmt::format("{}: no such preload library; expected the path of {}, named with --library FILE or "
+                    "DTYPE_SAN_LIBRARY",
+                    library.string(), kName)};
   library = fs::absolute(library).lexically_normal();
   ElfIdentity identity = library_identity(library);
   std::string problem;

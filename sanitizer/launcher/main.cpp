@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "dtype_san_version.h"
+#include "rules/command_line/wrong_words.h"
 #include "rules/text/nearest_name.h"
 #include "sanitizer/attach/process_facts.h"
 #include "sanitizer/launcher/commands.h"
@@ -57,8 +58,9 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   run->add_option("--format", arguments.formats, kFormatHelp)
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
-  run->add_option("--error-exitcode", arguments.error_exitcode, "exit status when there are findings")
-      ->check(CLI::Range(1, 255))
+  run->add_option("--error-exitcode", arguments.error_exitcode,
+                  "exit status when there are findings, 1 to 255")
+      ->check(dtype_guard::whole_number(1, 255))
       ->type_name("N");
   run->add_flag("--halt-on-error", arguments.halt_on_error, "stop the command at its first finding");
   run->add_flag("--require-calls", arguments.require_calls, kRequireHelp);
@@ -193,12 +195,15 @@ int dispatch(int argc, char** argv) {
     words.erase(end, words.end());
   }
   const std::size_t behind_dashes = doctor.command.size();
+  dtype_guard::expect_values(app);
+  if (const std::string wrong = dtype_guard::wrong_word(app, words); !wrong.empty())
+    return usage_error(wrong);
   std::reverse(words.begin(), words.end());  // CLI11 takes them from the back
   try {
     app.parse(std::move(words));
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);
-    return usage_error(fmt::format("{}; see dtype-san --help", error.what()));
+    return usage_error(dtype_guard::refusal(app, error));
   }
   // A report beyond the file size limit fails with a message. What `run` starts finds the signal as it was.
   if (!app.got_subcommand("run")) std::signal(SIGXFSZ, SIG_IGN);
@@ -213,7 +218,9 @@ int dispatch(int argc, char** argv) {
     return doctor_command(doctor);
   }
   if (app.got_subcommand("explain")) return explain_command(rule);
-  if (run.command.empty()) return usage_error("run: no command was given; see dtype-san run --help");
+  if (run.command.empty())
+    return usage_error(
+        "run: no command was given, expected a program and its arguments; write 'dtype-san run -- COMMAND'");
   return run_command(run);
 }
 

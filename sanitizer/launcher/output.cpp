@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "rules/command_line/wrong_words.h"
 #include "sanitizer/launcher/message.h"
 
 namespace dtype_guard::san {
@@ -20,9 +21,7 @@ std::vector<Output> parse_outputs(const std::vector<std::string>& formats) {
     std::string format = text.substr(0, equals);
     Output output;
     output.format = find_format(format);
-    if (output.format == nullptr)
-      throw UsageError{
-          fmt::format("--format: unknown format '{}'; expected one of {}", format, format_names())};
+    if (output.format == nullptr) throw UsageError{none_of("--format", format, names_of_formats())};
     if (equals != std::string::npos) {
       output.file = text.substr(equals + 1);
       if (output.file.empty()) throw UsageError{fmt::format("--format: '{}' names no file after '='", text)};
@@ -39,8 +38,9 @@ void check_outputs(const std::vector<Output>& outputs) {
     if (output.file.empty()) continue;
     int descriptor = open(output.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0)
-      throw UsageError{
-          fmt::format("{}: the report cannot be written there: {}", output.file, std::strerror(errno))};
+      throw UsageError{fmt::format(
+          "--format: '{}': the report cannot be written there: {}; name a file in a folder that exists",
+          output.file, std::strerror(errno))};
     close(descriptor);
   }
 }

@@ -67,7 +67,7 @@ ContractSet read_own_contracts(const std::vector<std::string>& files) {
     try {
       add_contracts(all, file);
     } catch (const ContractError& error) {
-      throw UsageError{error.what()};
+      throw UsageError{fmt::format("--contracts: {}", error.what())};
     }
   }
   if (all.apis.size() > kMaxOwnApis)

@@ -44,7 +44,7 @@ std::string existing_folder(const char* option, const std::string& wanted) {
   std::error_code error;
   fs::path folder = fs::canonical(wanted, error);
   if (error || !fs::is_directory(folder))
-    throw UsageError{fmt::format("{}: '{}' is no directory", option, wanted)};
+    throw UsageError{fmt::format("{}: '{}' is no directory; name one that exists", option, wanted)};
   return folder.string();
 }
 
@@ -112,7 +112,10 @@ Report read_lint_report(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   std::ostringstream text;
   text << in.rdbuf();
-  if (!in) throw UsageError{fmt::format("--with: '{}' cannot be read: {}", file, std::strerror(errno))};
+  if (!in)
+    throw UsageError{
+        fmt::format("--with: '{}' cannot be read: {}; expected a report of dtype-lint (--format json=FILE)",
+                    file, std::strerror(errno))};
   try {
     Report report = read_json(text.str(), file);
     if (report.tool == "dtype-lint") return report;

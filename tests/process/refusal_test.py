@@ -76,13 +76,30 @@ class Refusals(Case):
 
     def test_unknown_command_line_options(self):
         self.expect(2, "--bogus", "run", "--bogus", "--", "echo", "started")
-        self.expect(2, "unknown format 'xml'", "run", "--format", "xml", "--", "echo", "started")
+        self.expect(2, "--format: 'xml' is none of text, json, ", "run", "--format", "xml", "--", "echo", "started")
         self.expect(2, "--error-exitcode", "run", "--error-exitcode", "300", "--", "echo", "started")
         self.expect(2, "--root: '/no/such' is no directory", "run", "--root", "/no/such", "--", "echo", "started")
         self.expect(2, "no command was given", "run")
         self.expect(2, "unknown command 'reprt', did you mean", "reprt")
         self.expect(2, "--bogus", "report", "--bogus", "x")
         self.expect(2, "JOURNAL", "report")
+
+    def test_values_that_an_option_does_not_take(self):
+        for number in ("x", "0", "256", "-1", "1.5", ""):
+            self.expect(2, f"run: --error-exitcode: '{number}' is no whole number from 1 to 255; give one of these", "run",
+                        "--error-exitcode", number, "--", "echo", "started")
+        self.expect(2, "--error-exitcode: nothing stands behind '=', expected N", "run", "--error-exitcode=", "--", "echo", "started")
+        self.expect(2, "given 2 times ('3', '4'), expected once", "run", "--error-exitcode=3", "--error-exitcode=4", "--", "echo", "started")
+        self.expect(2, "--halt-on-error: takes no value, '3' was given", "run", "--halt-on-error=3", "--", "echo", "started")
+        self.expect(2, "--journal: '' is empty, expected DIR", "run", "--journal", "", "--", "echo", "started")
+        self.expect(2, "--format: nothing stands behind it, expected FORMAT", "report", "x", "--format")
+        self.expect(2, "report: JOURNAL is missing, expected journals", "report")
+        self.expect(2, "unknown option '--with-lint'; 'dtype-san report --help' prints them all", "report", "x", "--with-lint")
+        self.expect(2, "attach: '2' is one word too many", "attach", "1", "2")
+        self.expect(2, "PID: 'x' is no process id, expected a positive number", "doctor", "x")
+        self.expect(2, "no command was given, expected run, report")
+        command = self.execute(BUILT["command"], "run", "echo", "--format=", "--halt-on-error=3")
+        self.assertEqual(command.stdout, "--format= --halt-on-error=3\n", "what stands behind the command is its own")
 
     def test_unknown_runtime_options(self):
         message = "unknown option 'halt_on_eror', did you mean 'halt_on_error'?"
@@ -93,7 +110,7 @@ class Refusals(Case):
 
     def test_unwritable_report(self):
         path = self.scratch / "no" / "such" / "folder" / "r.json"
-        message = f"{path}: the report cannot be written there: No such file or directory"
+        message = f"--format: '{path}': the report cannot be written there: No such file or directory"
         self.expect(2, message, "run", f"--format=json={path}", "--", "echo", "started")
         self.expect(2, "names no file", "run", "--format=json=", "--", "echo", "started")
         self.expect(2, "log_path", "run", f"--options=log_path={path}", "--", "echo", "started")
@@ -102,7 +119,7 @@ class Refusals(Case):
     def test_unwritable_report_of_a_journal(self):
         self.preloaded(BUILT["kernel_calls"], "wrong")
         path = self.scratch / "no" / "r.json"
-        self.expect(2, f"{path}: the report cannot be written", "report", f"--format=json={path}", self.scratch / "journal")
+        self.expect(2, f"'{path}': the report cannot be written there", "report", f"--format=json={path}", self.scratch / "journal")
 
     def test_unknown_rule(self):
         self.expect(2, "unknown rule 'attention-mixed-dtype', did you mean 'attention-mixed-dtypes'?", "explain",

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/flow/fixes/candidates.h"
 #include "analyzer/flow/fixes/fix_trial.h"
@@ -13,6 +15,8 @@ namespace dtype_guard::flow {
 namespace {
 
 constexpr std::size_t kTriesPerFinding = 16;
+// Where a finding is cured only while others are, as many of their fixes are made with its own.
+constexpr std::size_t kFixesBeside = 4;
 
 // A position some bytes into a range; only inside its first line, or at its end.
 SourceLocation place(const std::string& file, int line, int column, int end_line, int end_column) {
@@ -101,36 +105,165 @@ bool is_worth_a_try(const Finding& finding) {
          !finding.location.file.starts_with('/');
 }
 
+// Two edits that a report cannot hold side by side.
+bool touch(const Edit& a, const Edit& b) {
+  const auto begin = [](const Edit& each) { return std::pair(each.range.line, each.range.column); };
+  const auto end = [](const Edit& each) { return std::pair(each.range.end_line, each.range.end_column); };
+  return a.range.file == b.range.file && begin(a) <= end(b) && begin(b) <= end(a);
+}
+
+// Both come by one place before the call that refuses them: there, or at that call where nothing is before
+// it.
+bool meet(const Finding& a, const Finding& b) {
+  const auto places = [](const Finding& finding) {
+    std::set<std::tuple<std::string, int, int>> out;
+    for (const PathStep& each : finding.path) {
+      out.emplace(each.location.file, each.location.line, each.location.column);
+    }
+    const auto is_call = [](const PathStep& each) { return each.op == "call"; };
+    const bool handed_on = std::any_of(finding.path.begin(), finding.path.end(), is_call);
+    const SourceLocation& last = finding.path.back().location;
+    if (handed_on) out.erase({last.file, last.line, last.column});
+    return out;
+  };
+  if (a.path.empty() || b.path.empty()) return false;
+  const auto one = places(a);
+  const auto other = places(b);
+  return std::any_of(one.begin(), one.end(), [&](const auto& each) { return other.contains(each); });
+}
+
+class Search {
+ public:
+  Search(Module& module, const AnalysisOptions& options, const SourceText& text,
+         std::vector<Finding>& findings, const std::vector<std::vector<Edit>>& refused)
+      : module_(module),
+        text_(text),
+        findings_(findings),
+        refused_(refused),
+        trial_(module, options),
+        round_(module),
+        offered_(findings.size()),
+        limits_(findings.size()) {}
+
+  std::vector<UnfinishedSearch> run() {
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      if (is_worth_a_try(findings_[i])) offer(i, {});
+    }
+    // Once for what each finding meets: one that is offered here may be what another waits for.
+    std::vector<std::vector<std::size_t>> tried(findings_.size());
+    for (bool more = true; more;) {
+      more = false;
+      for (std::size_t i = 0; i < findings_.size(); ++i) {
+        if (!is_worth_a_try(findings_[i]) || !findings_[i].fixes.empty()) continue;
+        const std::vector<std::size_t> others = met_by(i);
+        if (others == tried[i]) continue;
+        tried[i] = others;
+        more = offer(i, others) || more;
+      }
+    }
+    std::vector<UnfinishedSearch> out;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      const Finding& each = findings_[i];
+      if (each.fixes.empty() && !limits_[i].empty()) out.push_back({each.location, each.rule, limits_[i]});
+    }
+    return out;
+  }
+
+ private:
+  // Those that have a fix of their own; what is offered with others holds theirs.
+  std::vector<std::size_t> met_by(std::size_t which) const {
+    std::vector<std::size_t> out;
+    for (std::size_t i = 0; i < findings_.size() && out.size() < kFixesBeside; ++i) {
+      if (offered_[i].empty() || !meet(findings_[which], findings_[i])) continue;
+      const bool same = std::any_of(out.begin(), out.end(),
+                                    [&](std::size_t each) { return offered_[each] == offered_[i]; });
+      if (!same) out.push_back(i);
+    }
+    return out;
+  }
+
+  std::vector<CastEdit> with(const std::vector<std::size_t>& others, const Candidate& candidate) const {
+    std::vector<CastEdit> out = candidate.edits;
+    for (const std::size_t other : others) {
+      for (const CastEdit& each : offered_[other]) {
+        if (std::find(out.begin(), out.end(), each) == out.end()) out.push_back(each);
+      }
+    }
+    return out;
+  }
+
+  // What is written: nothing when it does not stand there, or cannot stand side by side.
+  std::vector<Edit> written(const std::vector<CastEdit>& casts) const {
+    const std::vector<Edit> edits = Writer(module_, text_).edits(casts);
+    for (std::size_t i = 0; casts.size() > 1 && i < edits.size(); ++i) {
+      for (std::size_t k = 0; k < i; ++k) {
+        if (touch(edits[i], edits[k])) return {};
+      }
+    }
+    return edits;
+  }
+
+  std::string title(const Candidate& candidate, const std::vector<std::size_t>& others) const {
+    std::string out = candidate.title;
+    for (const std::size_t other : others) {
+      const SourceLocation& at = findings_[other].location;
+      out += fmt::format("{} that of {}:{}:{}", other == others.front() ? ", with" : " and", at.file, at.line,
+                         at.column);
+    }
+    return out;
+  }
+
+  // No more of the others than it needs.
+  void drop_needless(std::vector<std::size_t>& others, const Candidate& candidate) {
+    for (std::size_t i = others.size(); i-- > 0;) {
+      std::vector<std::size_t> fewer = others;
+      fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+      const std::vector<CastEdit> casts = with(fewer, candidate);
+      const std::vector<Edit> edits = written(casts);
+      if (!edits.empty() && !is_refused(edits, refused_) && trial_.cures(casts)) others = std::move(fewer);
+    }
+  }
+
+  // The first candidate that cures the finding while the fixes of the others are made.
+  bool offer(std::size_t which, std::vector<std::size_t> others) {
+    Finding& finding = findings_[which];
+    trial_.begin(finding);
+    std::size_t tries = 0;
+    for (const Candidate& each : Candidates(module_, text_, round_, finding).take()) {
+      if (tries++ == kTriesPerFinding) {
+        limits_[which] = fmt::format("more than {} edits would have to be tried", kTriesPerFinding);
+        return false;
+      }
+      const std::vector<Edit> edits = written(with(others, each));
+      if (edits.empty() || is_refused(edits, refused_)) continue;
+      if (trial_.cures(with(others, each))) {
+        if (!others.empty()) drop_needless(others, each);
+        finding.fixes = {{title(each, others), true, written(with(others, each))}};
+        offered_[which] = with(others, each);
+        return true;
+      }
+      if (limits_[which].empty()) limits_[which] = trial_.limit();
+    }
+    return false;
+  }
+
+  Module& module_;
+  const SourceText& text_;
+  std::vector<Finding>& findings_;
+  const std::vector<std::vector<Edit>>& refused_;
+  FixTrial trial_;
+  RoundFlow round_;
+  std::vector<std::vector<CastEdit>> offered_;  // by finding
+  std::vector<std::string> limits_;             // likewise
+};
+
 }  // namespace
 
 std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
                                           const SourceText& text, std::vector<Finding>& findings,
                                           const std::vector<std::vector<Edit>>& refused) {
-  std::vector<UnfinishedSearch> out;
-  if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return out;
-  FixTrial trial(module, options);
-  RoundFlow round(module);
-  for (Finding& finding : findings) {
-    if (!is_worth_a_try(finding)) continue;
-    trial.begin(finding);
-    std::size_t tries = 0;
-    std::string limit;
-    for (Candidate& each : Candidates(module, text, round, finding).take()) {
-      if (tries++ == kTriesPerFinding) {
-        limit = fmt::format("more than {} edits would have to be tried", kTriesPerFinding);
-        break;
-      }
-      std::vector<Edit> edits = Writer(module, text).edits(each.edits);
-      if (edits.empty() || is_refused(edits, refused)) continue;
-      if (trial.cures(each.edits)) {
-        finding.fixes = {{std::move(each.title), true, std::move(edits)}};
-        break;
-      }
-      if (limit.empty()) limit = trial.limit();
-    }
-    if (finding.fixes.empty() && !limit.empty()) out.push_back({finding.location, finding.rule, limit});
-  }
-  return out;
+  if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return {};
+  return Search(module, options, text, findings, refused).run();
 }
 
 }  // namespace dtype_guard::flow

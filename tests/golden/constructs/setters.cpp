@@ -63,6 +63,31 @@ struct BadBlock : torch::nn::Module {
   void forward(const Tensor& q, const Tensor& k) { attend(norm->forward(q), k, k); }
 };
 
+// One cause is one finding, where the half value meets it: not another one at the cast, as seen from forward
+// alone.
+struct BadScaled {
+  Tensor given_scale;
+  void set(const Tensor& s) { given_scale = s.to(at::kFloat).view({1, 1, 1, 64}); }
+  void forward(const Tensor& q, const Tensor& k) {
+    const Tensor half = k.to(at::kHalf);
+    attend(q.to(at::kHalf) * given_scale, half, half);  // expect: attention-implicit-promotion
+  }
+};
+struct BadScaler {
+  std::unique_ptr<BadScaled> part = std::make_unique<BadScaled>();
+  BadScaler() { part->set(torch::ones({64})); }
+  void forward(const Tensor& q, const Tensor& k) { part->forward(q, k); }
+};
+// A value that was wide before it met the table is a cause of its own.
+inline void bad_shared(const Tensor& q, const Tensor& table, const Tensor& k) {
+  attend(q * table.view({1, 1, 1, 64}), k, k);  // expect: attention-implicit-promotion
+}
+inline void bad_table(const Tensor& k) { bad_shared(k.to(at::kHalf), torch::ones({64}), k.to(at::kHalf)); }
+inline void bad_query(const Tensor& k) {
+  const Tensor half = k.to(at::kHalf);
+  bad_shared(half.to(at::kFloat), torch::ones({64}), half);  // expect: attention-mixed-dtypes
+}
+
 struct OkCastBack {
   Tensor d;
   void set(const Tensor& s) { d = wide(s); }

@@ -1,6 +1,7 @@
 """dtype-lint's command line: exit status and words for what is wrong, and the same report whatever the way there."""
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -51,6 +52,36 @@ class CommandLine(unittest.TestCase):
         "}\n"
         "int main() { return kernel(torch::zeros({1, 2, 3, 4}, at::kHalf), torch::zeros({2, 2}, at::kHalf)); }\n")
 
+    def test_every_option_says_what_is_wrong_with_its_value(self):
+        (self.folder / "a.cpp").write_text("int main() {}\n")
+        options = re.findall(r"^  (-[-a-z,]+)(?: (\S+))?", lint("--help").stdout, re.MULTILINE)
+        self.assertGreater(len(options), 25)
+        for names, value in options:
+            name = names.split(",")[-1]
+            with self.subTest(name):
+                if not value:
+                    self.refused(lint(f"{name}=3", "a.cpp", cwd=self.folder), f"{name}: takes no value, '3' was given; write {name} alone")
+                    continue
+                takes = f"expected {value}; "
+                self.refused(lint("a.cpp", name, cwd=self.folder), f"{name}: nothing stands behind it, {takes}write {name} {value}")
+                if name.startswith("--"):
+                    self.refused(lint(f"{name}=", "a.cpp", cwd=self.folder), f"{name}: nothing stands behind '=', {takes}write {name}={value}")
+                if name != "--jobs":
+                    self.refused(lint(name, "", "a.cpp", cwd=self.folder), f"{name}: '' is empty, {takes}give one, or leave the option out")
+
+    def test_numbers_and_words_that_an_option_does_not_know(self):
+        (self.folder / "a.cpp").write_text("int main() {}\n")
+        for number in ("x", "0", "-3", "1.5", "0x2", "2 ", "10001", "99999999999999999999", ""):
+            for option in ([f"--jobs={number}"] if number else []) + [["--jobs", number], ["-j", number]]:
+                run = lint(*([option] if isinstance(option, str) else option), "a.cpp", "--", cwd=self.folder)
+                self.refused(run, f"--jobs: '{number}' is no whole number from 1 to 10000; give one of these, or leave the option out")
+        for option in ("--color", "--device", "--fail-on", "--format", "--precision"):
+            self.refused(lint(option, "quux", "a.cpp", "--", cwd=self.folder), f"{option}: 'quux' is none of ", "; give one of these")
+        self.refused(lint("--color", "alway", "a.cpp", "--"), '--color: \'alway\' is none of auto, always, never, did you mean "always"?')
+        self.refused(lint("-j", "2", "--jobs=3", "a.cpp", "--"), "--jobs: given 2 times ('2', '3'), expected once; leave the others out")
+        self.refused(lint("--jbos", "3"), "unknown option '--jbos', did you mean \"--jobs\"?; 'dtype-lint --help' prints them all")
+        self.assertEqual(lint("-j2", "--strict=false", "--color=never", "a.cpp", "--", cwd=self.folder).returncode, 0)
+
     def test_options_that_undo_each_other(self):
         source = self.project(a=self.BAD) / "a.cpp"
         before = source.read_text()
@@ -69,6 +100,41 @@ class CommandLine(unittest.TestCase):
         listed = [line.split()[0] for line in lint("--list-rules").stdout.splitlines()]
         self.assertEqual(sorted(listed), sorted(page.stem for page in RULES.glob("*.md") if page.stem != "README"))
         self.assertIn("rotary", lint("--explain", "rotary-dtype-mismatch").stdout)
+
+    def test_the_functions_with_contracts_are_listed(self):
+        tables = [json.loads(page.read_text()) for page in (RULES.parent / "contracts").glob("*.json") if "schema" not in page.name]
+        apis = [(api["name"], table["library"], api) for table in tables for api in table["apis"]]
+        listed, _, footer = lint("--list-contracts").stdout.partition("\n\n")
+        rows = [line.split(None, 2) for line in listed.splitlines()]
+        self.assertEqual(sorted(row[:2] for row in rows), sorted([name, library] for name, library, _ in apis))
+        self.assertIn("products of matrices on attention scores", footer)
+        rest = {row[0]: row[2] for row in rows}
+        self.assertEqual(rest["mha_fwd"], "attention: q float16 or bfloat16; k, v, out as q; alibi_slopes float32")
+        for name, library, api in apis[::7]:
+            for spelling in [name, *api["spellings"]]:
+                said = lint("--explain", spelling).stdout
+                self.assertIn(f"of {library}", said)
+                for operand in api["operands"]:
+                    self.assertRegex(said, rf"(?m)^  {operand['role']} ")
+        said = lint("--explain", "at::scaled_dot_product_attention").stdout
+        self.assertIn('  mask  argument 3  bool, or as q (optional)\n        else it stops with "Expected attn_mask dtype', said)
+        self.assertIn("autocast on mps casts the operands before, from torch 2.6 on\n", said)
+        self.assertIn("attention of torch (torch before 2.4)\n", said)
+        self.assertIn("scaled_dot_product_attention: an operator of PyTorch\n", said, "what it is besides is told as well")
+
+    def test_functions_of_ones_own_are_listed(self):
+        own = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "my_attention", "kind": "attention", "spellings": ["my::attention"], "operands": [
+                {"role": "q", "argument": 0, "accepts": ["bfloat16"]}, {"role": "k", "argument": 1, "same_as": "q"}]}]}
+        (self.folder / "own.json").write_text(json.dumps(own))
+        row = r"(?m)^my_attention +mine +attention: q bfloat16; k as q$"
+        self.assertNotRegex(lint("--list-contracts", cwd=self.folder).stdout, row)
+        self.assertRegex(lint("--list-contracts", "--contracts=own.json", cwd=self.folder).stdout, row)
+        self.refused(lint("--explain", "my::attentio", "--contracts=own.json", cwd=self.folder), "no rule, function or operator")
+        self.refused(lint("--explain", "my_attentio", "--contracts=own.json", cwd=self.folder), 'did you mean \'my_attention\'?')
+        (self.folder / ".dtype-lint.json").write_text('{"contracts": ["own.json"]}')
+        self.assertRegex(lint("--list-contracts", cwd=self.folder).stdout, row)
+        self.assertIn("q  argument 0  bfloat16\n", lint("--explain", "my::attention", cwd=self.folder).stdout)
 
     def test_an_operator_is_explained_with_what_changed_between_releases(self):
         answer = lint("--explain", "rms_norm", "--torch", "2.11..2.13")
@@ -94,13 +160,12 @@ class CommandLine(unittest.TestCase):
             for option in ("--explain", "--rules"):
                 self.refused(lint(option, begun, source, *FLAGS), f"'{begun}', did you mean 'attention-mixed-dtypes'?")
         self.refused(lint("--explain", "nothing-like-it"), "nothing-like-it", "--list-rules")
-        self.refused(lint("--explain", ""), "no rule or operator ''", "--list-rules")
         self.refused(lint("--explain", "mull"), "'mull', did you mean 'mul'?")
         self.refused(lint("--format", "xml", source, *FLAGS), "'xml'", "text, json")
         self.refused(lint("--precision", "fp61", source, *FLAGS), "'fp61'", "fp16")
         self.refused(lint("--device", "gpu", source, *FLAGS), "'gpu'", "cuda")
         self.refused(lint("--torch", "two", source, *FLAGS), "'two'")
-        self.refused(lint("--torch", "", source, *FLAGS), "''", "A..B")
+        self.refused(lint("--torch", "", source, *FLAGS), "--torch: '' is empty, expected VERSION[..VERSION]")
         self.refused(lint("--torch", "2.99", source, *FLAGS), "'2.99'", "2.13")
         self.refused(lint("--torch", "2.4..", source, *FLAGS), "''", "'2.4..'", "A..B")
         self.refused(lint("--torch", "2.4...2.6", source, *FLAGS), "'.2.6'")

