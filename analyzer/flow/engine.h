@@ -322,6 +322,7 @@ class Engine {
                         const SinkRecord& record, State& state);
 
   // roots.cpp
+  void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
   Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
                     State& state);

@@ -122,6 +122,8 @@ class FunctionIndex {
   // (overrides.cpp).
   const std::vector<std::uint32_t>& overrides(const std::string& class_name, std::string_view method,
                                               std::size_t parameters) const;
+  // Classes whose objects run a method that they inherit, in which something of their own is called.
+  const std::vector<std::string>& heirs(std::uint32_t method) const;
   // Those that source file `unit` sees; else those of the one class of that name that other files have.
   std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
   // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
@@ -156,6 +158,7 @@ class FunctionIndex {
   mutable std::map<std::string, std::vector<Parameter>> settable_;  // by class
   mutable KnownUses known_uses_;
   mutable std::map<std::tuple<std::string, std::string, std::size_t>, std::vector<std::uint32_t>> overrides_;
+  mutable std::map<std::uint32_t, std::vector<std::string>> heirs_;  // by method
   mutable std::optional<ClassesMadeHalf> made_half_;
   struct FieldStore {
     std::uint32_t function = 0;

@@ -137,15 +137,32 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
   return false;
 }
 
+// A class that inherits a method and overrides what that calls is looked at like one that has it.
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+  steps_ = 0;
+  evaluate_as(index_.function(function).class_name, function, proved, others);
+  if (notes_halves_) return;
+  const bool converted = converted_to_half_;
+  for (const std::string& heir : index_.heirs(function)) {
+    try {
+      evaluate_as(heir, function, proved, others);
+    } catch (const BudgetExceeded&) {
+      break;
+    }
+  }
+  converted_to_half_ = converted;
+}
+
+void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
+                         OtherCode others) {
   const Function& code = index_.function(function);
   unit_ = units_of(code).front();
-  const ContextId root = context(0, &code);
+  const ContextId own = context(0, &code);
+  const ContextId root = class_name == code.class_name ? own : context(own, index_.class_facts(class_name));
   State state;
   state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
   const auto before = std::tuple(records_, other_products_, begin_attention_);
-  steps_ = 0;
   objects_being_made_ = 0;
   in_round_ = false;
   is_closed_ = code.is_main;
@@ -154,7 +171,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
   try {
     std::vector<Value> arguments;
     if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
-      arguments.push_back(make_object(code.class_name, root, -1, Nature::kSetting, state));
+      arguments.push_back(make_object(class_name, root, -1, Nature::kSetting, state));
     } else if (takes_object(code)) {
       HeapObject fresh;
       fresh.type = code.class_name;
