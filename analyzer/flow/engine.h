@@ -51,9 +51,8 @@ class Engine {
 
   std::vector<SinkRecord> records() const;
   const Origins& origins() const { return origins_; }
-  // Whether a module was converted to half in the code.
-  bool converted_to_half() const { return converted_to_half_; }
-  std::size_t steps() const { return steps_; }  // of the last root
+  bool converted_to_half() const { return converted_to_half_; }  // the code did that to a module
+  std::size_t steps() const { return steps_; }                   // of the last root
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
 
