@@ -223,6 +223,9 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
       given.push_back({"", value(each)});
   }
+  // A table of functions in which dtypes are looked up is one for each dtype.
+  if (kind == clang::OO_Subscript && operands == 2 && facts(expr->getArg(1)).kind == TypeKind::kDtype)
+    value(expr->getArg(1));
   lose_operand(expr);
   // What is compared with something unknown is still what was asked.
   return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();

@@ -17,6 +17,25 @@ namespace dtype_guard::clang_front_end {
 
 namespace {
 
+// Entries of a table of functions, or what an object at namespace scope is made with: anyone may run them.
+// Not where the table is one of dtypes, and which of them runs goes with the dtype.
+class TableEntries : public clang::RecursiveASTVisitor<TableEntries> {
+ public:
+  explicit TableEntries(clang::Expr* in) { TraverseStmt(in); }
+  bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
+    lambdas.push_back(lambda->getCallOperator());
+    return true;
+  }
+  bool TraverseLambdaExpr(clang::LambdaExpr* lambda) { return VisitLambdaExpr(lambda); }
+  bool VisitDeclRefExpr(clang::DeclRefExpr* named) {
+    const auto* type = named->getType()->getAs<clang::EnumType>();
+    names_dtypes = names_dtypes || (type && type->getDecl()->getName().ends_with_insensitive("type"));
+    return true;
+  }
+  std::vector<const clang::FunctionDecl*> lambdas;
+  bool names_dtypes = false;
+};
+
 // Every function with a body to lower, in source order: instantiations and lambdas included, patterns left
 // out.
 class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
@@ -39,6 +58,12 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
     if (!variable->isFileVarDecl() || variable->getDeclContext()->isDependentContext()) return true;
     for (flow::Function& each : operator_registrations(unit_, *variable))
       registrations_.push_back(std::move(each));
+    const bool is_function =
+        variable->getType()->getAsCXXRecordDecl() &&
+        variable->getType()->getAsCXXRecordDecl()->isLambda();  // it is called by its name
+    if (!variable->getInit() || is_function || !unit_.is_analysed(variable->getLocation())) return true;
+    const TableEntries entries(variable->getInit());
+    if (!entries.names_dtypes) open_.insert(entries.lambdas.begin(), entries.lambdas.end());
     return true;
   }
   bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
@@ -56,6 +81,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
   }
 
   const std::vector<const clang::FunctionDecl*>& functions() const { return functions_; }
+  bool is_open(const clang::FunctionDecl* lambda) const { return open_.contains(lambda); }
   std::vector<flow::Function>& registrations() { return registrations_; }
 
  private:
@@ -75,6 +101,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
   TranslationUnit& unit_;
   std::vector<const clang::FunctionDecl*> functions_;
   std::set<const clang::FunctionDecl*> seen_;
+  std::set<const clang::FunctionDecl*> open_;  // lambdas that anyone may run
   std::vector<flow::Function> registrations_;
 };
 
@@ -117,6 +144,7 @@ void lower_parsed(clang::ASTContext& context, clang::Preprocessor& preprocessor,
   std::set<std::string> keys;
   for (const clang::FunctionDecl* each : collector.functions()) {
     flow::Function lowered = FunctionLowering(unit, each).run();
+    lowered.external = lowered.external || collector.is_open(each);
     if (keys.insert(lowered.key).second) result.module.functions.push_back(std::move(lowered));
   }
   // Of two registrations for one key in one file the dispatcher takes the last; which that is is not asked.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 #include "analyzer/flow/function_info.h"
@@ -24,6 +25,16 @@ struct Activation {
   std::optional<State> finish;              // what they have in common
   BlockId block = 0;                        // that is being executed
 };
+
+// It was given up, and its root with it; what() says why.
+class BudgetExceeded : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// How a lambda gets out of sight: as an argument, into what the front end does not follow, or kept in an
+// object until somebody runs it.
+enum class Escape : std::uint8_t { kHanded, kLost, kKept };
 
 struct Location {
   HeapId object;

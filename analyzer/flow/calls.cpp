@@ -157,6 +157,8 @@ Value Engine::as_if_unknown(const Value& result) const {
 
 Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
   SymbolSetId symbols = asked(activation, instruction, state);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i)
+    escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value each = argument(state, instruction, i);
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));

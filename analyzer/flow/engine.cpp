@@ -158,6 +158,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         return out;
       case Op::kReturn: {
         const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
+        if (!activation.caller) escape(activation, instruction, result, Escape::kKept, state);
         finish(activation, result, std::move(state));
         return out;
       }

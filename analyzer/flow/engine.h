@@ -9,7 +9,6 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -32,12 +31,6 @@ namespace dtype_guard::flow {
 
 struct ChosenInput;  // operator_result.h
 
-// The root was given up; what() says why.
-class BudgetExceeded : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 class Engine {
  public:
   Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -58,9 +51,8 @@ class Engine {
 
   std::vector<SinkRecord> records() const;
   const Origins& origins() const { return origins_; }
-  // Whether a module was converted to half in the code.
-  bool converted_to_half() const { return converted_to_half_; }
-  std::size_t steps() const { return steps_; }  // of the last root
+  bool converted_to_half() const { return converted_to_half_; }  // the code did that to a module
+  std::size_t steps() const { return steps_; }                   // of the last root
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
 
@@ -281,6 +273,14 @@ class Engine {
                          State& state);
   Value as_if_unknown(const Value& result) const;
   Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
+  // escaping.cpp
+  void escape(const Activation& activation, const Instruction& instruction, const Value& value, Escape how,
+              State& state);
+  std::optional<State> after_escape(const Activation& activation, const Instruction& instruction,
+                                    const Alternative& closure, Escape how, const State& state);
+  void lose(const Activation& activation, const Instruction& instruction, const Value& value, State& state);
+  bool may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
+                            const Function& lambda, Escape how, const State& state);
   // overrides.cpp
   Value given_by_all_overrides(const Activation& activation, const Instruction& instruction,
                                const VirtualCall& call, const State& state);
@@ -321,6 +321,7 @@ class Engine {
                         const SinkRecord& record, State& state);
 
   // roots.cpp
+  void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
   Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
                     State& state);
@@ -381,6 +382,7 @@ class Engine {
   SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
   std::size_t steps_ = 0;
   bool converted_to_half_ = false;
+  bool is_closed_ = false;                 // the root is a whole program
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
   struct Halves {
     std::set<std::string> half, other;

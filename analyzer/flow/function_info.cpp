@@ -78,6 +78,16 @@ FunctionInfo::FunctionInfo(const Function& function)
       if (instruction.result) definitions[instruction.result] = &instruction;
     }
   }
+  used_.resize(definitions.size());
+  const auto use = [&](ValueId id) {
+    if (id < used_.size()) used_[id] = true;
+  };
+  for (const Block& block : function.blocks) {
+    for (const Instruction& instruction : block.instructions) {
+      use(instruction.place.base);
+      for (const Argument& each : instruction.args) use(each.value);
+    }
+  }
   const std::vector<BlockId> blocks = postorder(function);
   for (std::size_t i = 0; i < blocks.size(); ++i)
     order[blocks[i]] = static_cast<std::uint32_t>(blocks.size() - 1 - i);

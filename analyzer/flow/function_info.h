@@ -31,6 +31,7 @@ struct FunctionInfo {
   std::vector<std::uint32_t> order;             // by BlockId: position in reverse postorder
   // The position of the block that computes a value.
   std::uint32_t defined_at(ValueId id) const { return id < defined_at_.size() ? defined_at_[id] : 0; }
+  bool is_used(ValueId id) const { return id < used_.size() && used_[id]; }
   std::vector<bool> repeats;  // by BlockId: may run again in one activation
   struct Edge {
     BlockId from = 0;
@@ -50,6 +51,7 @@ struct FunctionInfo {
  private:
   const Function* code_;
   std::vector<std::uint32_t> defined_at_;  // by ValueId
+  std::vector<bool> used_;                 // by ValueId: some instruction takes it
   mutable std::optional<Postdominators> after_;
 };
 
@@ -105,6 +107,10 @@ class FunctionIndex {
   const std::vector<SetLater>& set_later(const std::string& class_name) const;
   // Known once that was looked for (made_half.cpp).
   std::optional<ClassesMadeHalf>& made_half() const { return made_half_; }
+  // Whether a function object with that many parameters is somewhere handed what may have been cast
+  // (escaping.cpp).
+  bool is_called_with_casts(std::size_t parameters) const;
+  bool names_dtypes(std::uint32_t function) const;
   // Whether it, or what it leads to, asks for the dtype of a tensor.
   bool asks_for_dtypes(std::uint32_t function) const;
   // What a function leads to, itself included.
@@ -116,6 +122,8 @@ class FunctionIndex {
   // (overrides.cpp).
   const std::vector<std::uint32_t>& overrides(const std::string& class_name, std::string_view method,
                                               std::size_t parameters) const;
+  // Classes whose objects run a method that they inherit, in which something of their own is called.
+  const std::vector<std::string>& heirs(std::uint32_t method) const;
   // Those that source file `unit` sees; else those of the one class of that name that other files have.
   std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
   // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
@@ -127,6 +135,7 @@ class FunctionIndex {
   mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
   mutable std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
   mutable std::map<std::uint32_t, bool> asks_for_dtypes_;
+  mutable std::optional<std::set<std::size_t>> called_with_casts_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> by_key_;
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_;  // by qualified name
   std::map<std::string, std::vector<std::uint32_t>, std::less<>> methods_of_any_class_;
@@ -149,6 +158,7 @@ class FunctionIndex {
   mutable std::map<std::string, std::vector<Parameter>> settable_;  // by class
   mutable KnownUses known_uses_;
   mutable std::map<std::tuple<std::string, std::string, std::size_t>, std::vector<std::uint32_t>> overrides_;
+  mutable std::map<std::uint32_t, std::vector<std::string>> heirs_;  // by method
   mutable std::optional<ClassesMadeHalf> made_half_;
   struct FieldStore {
     std::uint32_t function = 0;

@@ -8,6 +8,7 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr std::size_t kMaxOverrides = 8;
+constexpr std::size_t kMaxHeirs = 4;  // of one method
 
 std::string_view last_name(std::string_view name) {
   const std::size_t scope = name.rfind("::");
@@ -44,6 +45,25 @@ const std::vector<std::uint32_t>& FunctionIndex::overrides(const std::string& cl
   }
   if (out.size() > kMaxOverrides) out.clear();
   return out;
+}
+
+const std::vector<std::string>& FunctionIndex::heirs(std::uint32_t method) const {
+  const auto [found, is_new] = heirs_.try_emplace(method);
+  const Function& code = function(method);
+  if (!is_new || code.kind != FunctionKind::kMethod) return found->second;
+  std::optional<std::set<std::uint32_t>> reached;
+  for (const ClassFacts& each : module_->classes) {
+    if (each.name == code.class_name || !derives(each.name, code.class_name)) continue;
+    const std::vector<std::uint32_t> runs =
+        inherited(each.name, last_name(code.name), code.parameters.size(), units_of(code).front());
+    if (runs.size() != 1 || runs.front() != method) continue;
+    if (!reached) reached = reached_from(method);
+    const bool has_part = std::any_of(reached->begin(), reached->end(), [&](std::uint32_t callee) {
+      return function(callee).kind == FunctionKind::kMethod && function(callee).class_name == each.name;
+    });
+    if (has_part && found->second.size() < kMaxHeirs) found->second.push_back(each.name);
+  }
+  return found->second;
 }
 
 // Bottom where they differ, or what one of them gives is not known. What else they do is not taken from here,

@@ -64,8 +64,11 @@ class Reached {
   std::vector<bool> reached_;
 };
 
-bool may_be_root(const Function& function) {
-  return !function.blocks.empty() && !function.foreign && function.kind != FunctionKind::kLambda;
+// A lambda is one where the front end knows that anyone may run it: as an entry of a table.
+bool may_be_root(const FunctionIndex& index, const Function& function) {
+  if (function.blocks.empty() || function.foreign) return false;
+  return function.kind != FunctionKind::kLambda ||
+         (function.external && !index.is_called_with_casts(function.parameters.size()));
 }
 }  // namespace
 
@@ -93,7 +96,7 @@ std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
   };
   for (std::uint32_t i = 0; i < count; ++i) {
     const Function& each = functions[i];
-    if (may_be_root(each) && (each.is_main || (each.external && open(each)))) choose(i);
+    if (may_be_root(index, each) && (each.is_main || (each.external && open(each)))) choose(i);
   }
   std::vector<bool> called(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -103,7 +106,7 @@ std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
     for (std::uint32_t i = 0; i < count; ++i) {
       // A header's functions wait for other files, where they are called.
       if (!open(functions[i]) && !main_files.contains(functions[i].range.file)) continue;
-      if (may_be_root(functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
+      if (may_be_root(index, functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
     }
   }
   std::vector<std::uint32_t> out;
@@ -134,23 +137,41 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
   return false;
 }
 
+// A class that inherits a method and overrides what that calls is looked at like one that has it.
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+  steps_ = 0;
+  evaluate_as(index_.function(function).class_name, function, proved, others);
+  if (notes_halves_) return;
+  const bool converted = converted_to_half_;
+  for (const std::string& heir : index_.heirs(function)) {
+    try {
+      evaluate_as(heir, function, proved, others);
+    } catch (const BudgetExceeded&) {
+      break;
+    }
+  }
+  converted_to_half_ = converted;
+}
+
+void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
+                         OtherCode others) {
   const Function& code = index_.function(function);
   unit_ = units_of(code).front();
-  const ContextId root = context(0, &code);
+  const ContextId own = context(0, &code);
+  const ContextId root = class_name == code.class_name ? own : context(own, index_.class_facts(class_name));
   State state;
   state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
   const auto before = std::tuple(records_, other_products_, begin_attention_);
-  steps_ = 0;
   objects_being_made_ = 0;
   in_round_ = false;
+  is_closed_ = code.is_main;
   inputs_.clear();
   halves_ = {};
   try {
     std::vector<Value> arguments;
     if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
-      arguments.push_back(make_object(code.class_name, root, -1, Nature::kSetting, state));
+      arguments.push_back(make_object(class_name, root, -1, Nature::kSetting, state));
     } else if (takes_object(code)) {
       HeapObject fresh;
       fresh.type = code.class_name;
@@ -158,6 +179,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
       state.put(id, std::move(fresh));
       arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
     }
+    if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
     }

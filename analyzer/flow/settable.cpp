@@ -33,6 +33,7 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
       return from;
   }
   out.symbols = own;
+  if (from.kind == Kind::kBool) out.truth = Truth::kSymbol;
   return out;
 }
 }  // namespace

@@ -25,8 +25,11 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const auto* position = std::get_if<std::int64_t>(&instruction.constant);
       const bool given =
           position && *position >= 0 && static_cast<std::size_t>(*position) < activation.arguments.size();
-      return set(given ? activation.arguments[static_cast<std::size_t>(*position)]
-                       : Value::unknown(symbol(activation.context, &instruction)));
+      if (!given) return set(Value::unknown(symbol(activation.context, &instruction)));
+      const bool is_itself = activation.code.kind == FunctionKind::kLambda && *position == 0;
+      if (!is_itself)
+        lose(activation, instruction, activation.arguments[static_cast<std::size_t>(*position)], state);
+      return set(activation.arguments[static_cast<std::size_t>(*position)]);
     }
     case Op::kCopy:
       return set(argument(state, instruction, 0));
@@ -55,9 +58,14 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kModule:
       return set(library_module(activation, instruction, state));
     case Op::kPack:
+      for (std::size_t i = 0; i < instruction.args.size(); ++i)
+        escape(activation, instruction, argument(state, instruction, i), Escape::kKept, state);
       return set(pack(activation, instruction, state));
-    case Op::kClosure:
-      return set(closure(activation, instruction, state));
+    case Op::kClosure: {
+      const Value made = closure(activation, instruction, state);
+      lose(activation, instruction, made, state);
+      return set(made);
+    }
     case Op::kRegister:
       return set(registration(activation, instruction, state));
     case Op::kRetype:
@@ -65,14 +73,19 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return true;
     case Op::kCall:
       return call_instruction(activation, instruction, state);
-    case Op::kLoad:
-      return set(load(activation, instruction, state));
+    case Op::kLoad: {
+      const Value loaded = load(activation, instruction, state);
+      lose(activation, instruction, loaded, state);
+      return set(loaded);
+    }
     case Op::kStore: {
       const Target target = resolve(activation, state, instruction.place);
       // A reference to an element of a buffer is the buffer.
       const bool through = instruction.place.base && instruction.place.path.empty();
       if (through && target.locations.empty())
         write_into(activation, instruction, target.direct, argument(state, instruction, 0), state);
+      if (!instruction.place.path.empty())
+        escape(activation, instruction, argument(state, instruction, 0), Escape::kKept, state);
       write(state, target, without_length(stored(activation, instruction, argument(state, instruction, 0))));
       return true;
     }

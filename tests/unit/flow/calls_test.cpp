@@ -52,6 +52,37 @@ TEST_CASE("a closure sees its captures") {
               "bf16-fp32-buffers]"});
 }
 
+TEST_CASE(
+    "a lambda that goes to code nobody sees is run with what it captured, and with the setting's inputs") {
+  const std::string lambda =
+      "\nlambda work internal\n  parameter k: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"
+      "  %3 = load %1.w\n  %4 = op mul(%2, %3) ; 6:3-6:9 \"k * w\"\n"
+      "  %5 = sink flash(q=%2, k=%4, v=%2)\n  return\n";
+  const auto given_to = [&](const std::string& how, const std::string& function = "function outer\n") {
+    return findings(lambda + "\n" + function + "b0:\n  %1 = const 8\n  %2 = pack(%1)\n  %3 = op ones(%2)\n" +
+                    "  %4 = closure work(w=%3)\n" + how + "  return\n");
+  };
+  CHECK(given_to("  %5 = op torch::Library::impl(%4)\n").size() == 1);
+  CHECK(given_to("  %5 = call unseen(%4)\n").size() == 1);
+  CHECK(given_to("").size() == 1);  // what the front end does not follow
+  CHECK(given_to("  return %4\n").size() == 1);
+  CHECK(given_to("  %5 = call unseen(%4, %3)\n").empty());  // beside what is wide
+  CHECK(given_to("  %5 = op std::transform(%4)\n").empty());
+  CHECK(given_to("  %5 = const float32\n").empty());  // a table of dtypes
+  CHECK(given_to("  %5 = call unseen(%4)\n", "function outer main\n").empty());
+  const std::string table =
+      "\nfunction runs\n  parameter f: other\n  parameter x: tensor\nb0:\n  %1 = param 0\n";
+  CHECK(findings(table + "  %2 = param 1\n  %3 = call \"\"(%1, %2)\n  return\n" + lambda +
+                 "\nfunction outer\nb0:\n  %1 = const 8\n  %2 = pack(%1)\n  %3 = op ones(%2)\n"
+                 "  %4 = closure work(w=%3)\n  return %4\n")
+            .size() == 1);
+  CHECK(findings(table + "  %2 = param 1\n  %3 = op mul(%2, %2)\n  %4 = call \"\"(%1, %3)\n  return\n" +
+                 lambda +
+                 "\nfunction outer\nb0:\n  %1 = const 8\n  %2 = pack(%1)\n  %3 = op ones(%2)\n"
+                 "  %4 = closure work(w=%3)\n  return %4\n")
+            .empty());
+}
+
 TEST_CASE("recursion ends") {
   const std::string recursive =
       "\nfunction again internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = const unknown\n"
