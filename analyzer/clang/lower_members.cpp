@@ -43,6 +43,7 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
       if (const Dtype asked = facts(template_type(method)).element;
           name == "Match" && asked != Dtype::kUndefined)
         return builder_.op("eq", {{"self", value(object)}, {"other", dtype_constant(asked)}});
+      if (name == "itemsize") return builder_.op(name, {{"self", value(object)}});
       return name == "toScalarType" ? std::optional(value(object)) : std::nullopt;
     case TypeKind::kScalar:
     case TypeKind::kNumber: {

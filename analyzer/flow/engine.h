@@ -301,6 +301,7 @@ class Engine {
   bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
   void doubt(const Activation& activation, State& state, ValueId condition, int depth);
+  void doubt_counted(const Activation& activation, State& state, const Instruction& number);
   static bool replace_everywhere(State& state, const Value& before, const Value& after);
   bool narrow(State& state, const Value& before, const Value& after);  // the same, of an input also
 

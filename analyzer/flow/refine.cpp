@@ -23,6 +23,7 @@ std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> k
   for (Alternative& each : kept) each.symbols = was_open ? 0 : each.symbols;
   return kept;
 }
+bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
 }  // namespace
 
 bool Engine::replace_everywhere(State& state, const Value& before, const Value& after) {
@@ -128,26 +129,43 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
 }
 
 // What a function that nobody sees was asked about a tensor or its dtype may be just what the call wants: the
-// dtype is known no longer on either side.
+// dtype is known no longer on either side. Nor is it where dtypes are told apart by their order.
 void Engine::doubt(const Activation& activation, State& state, ValueId condition, int depth) {
   const Instruction* definition = activation.info.definition(condition);
   constexpr int kMaxParts = 6;
   const Value known = value(state, condition);
   const bool opaque = std::any_of(known.begin(), known.end(),
                                   [](const Alternative& each) { return each.kind == Kind::kUnknown; });
-  const bool compares = definition && (definition->name == "eq" || definition->name == "ne");
-  if (!definition || depth > kMaxParts || (!opaque && !compares)) return;
+  const bool equates = definition && (definition->name == "eq" || definition->name == "ne");
+  const bool compares = equates || (definition && is_order(definition->name));
+  if (!definition || depth > kMaxParts) return;
+  if (!opaque && !compares) return doubt_counted(activation, state, *definition);
   if (definition->op != Op::kCall && definition->op != Op::kOperator) return;
   for (const Argument& each : definition->args) {
     const Value asked = value(state, each.value);
     const Alternative* one = asked.single();
     if (one && one->kind == Kind::kDtype && one->source && one->context == activation.context) {
-      if (!compares) weaken(state, value(state, one->source));
+      if (!equates) weaken(state, value(state, one->source));
     } else if (definition->op == Op::kCall) {
       weaken(state, asked);
     } else {
       doubt(activation, state, each.value, depth + 1);
     }
+  }
+}
+
+// A number made of answers that are known each: `is_half(q) + is_half(k) == 2`.
+void Engine::doubt_counted(const Activation& activation, State& state, const Instruction& number) {
+  const Instruction* made = number.op == Op::kLoad ? activation.info.definition(number.place.base) : nullptr;
+  if (!made || made->op != Op::kAlloc) return;
+  for (const Argument& part : made->args) {
+    const Instruction* answer = activation.info.definition(part.value);
+    if (!answer || answer->op != Op::kCall) continue;
+    const std::vector<std::uint32_t> asked = index_.may_run(*answer);
+    const bool asks_dtype = std::any_of(asked.begin(), asked.end(),
+                                        [&](std::uint32_t each) { return index_.asks_for_dtypes(each); });
+    if (!asks_dtype) continue;
+    for (const Argument& each : answer->args) weaken(state, value(state, each.value));
   }
 }
 
