@@ -104,7 +104,7 @@ class Names(project.Case):
     def test_empty_words_are_refused(self):
         self.write(a__cpp=BAD.format("a"))
         self.compiled("a.cpp")
-        for arguments, words in ((["", ], "SOURCE is empty"), (["a.cpp", ""], "SOURCE is empty"), (["--exclude", ""], "glob is empty")):
+        for arguments, words in ((["", ], "SOURCE is empty"), (["a.cpp", ""], "SOURCE is empty"), (["--exclude", ""], "--exclude: '' is empty, expected GLOB")):
             run = self.lint("-p", "build", *arguments)
             self.assertEqual((run.returncode, run.stdout), (2, ""), arguments)
             self.assertIn(words, run.stderr)
