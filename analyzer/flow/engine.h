@@ -37,8 +37,7 @@ class Engine {
          const std::string& torch_version);
 
   // roots.cpp
-  // What other code may have done to the root's objects before. To look at it costs more than the root
-  // itself, and takes findings away, never adds one.
+  // What other code may have done to the root's objects: costly to look at, and it only takes findings away.
   enum class OtherCode : std::uint8_t { kLookedAt, kTrusted };
   // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
   // it. `proved` is taken for granted of ranks.

@@ -217,3 +217,15 @@ Tensor ok_run_by_what_is_seen(const Tensor& x) {
   const Tensor h = x.to(at::kHalf);
   return with_kernel([](const Tensor& q, const Tensor& k, const Tensor& v) { return attend(q, k, v); }, h, h);
 }
+
+// A constructor leaves the call, and a method runs it.
+struct LeftCall {
+  std::function<Tensor(const Tensor&, const Tensor&)> run;
+  LeftCall() {
+    run = [](const Tensor& q, const Tensor& k) { return attend(q, k, k); };
+  }
+  Tensor bad_run(const Tensor& q, const Tensor& k) {
+    return run(q.to(at::kFloat) * 2, k);  // expect: attention-mixed-dtypes
+  }
+  Tensor ok_run(const Tensor& q, const Tensor& k) { return run(q * 2, k); }
+};
