@@ -174,7 +174,7 @@ class Engine {
   // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
   bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
   bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<ChosenInput>& chosen) const;
-  // Bottom when PyTorch throws for every combination.
+  bool is_view_of_input(const Activation& activation, ValueId id, const State& state) const;
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                  Operands given, const Rank& rank, const Value& too_many, const State& state);
   Value operation(const Activation& activation, const Instruction& instruction, State& state);

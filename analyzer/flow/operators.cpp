@@ -261,6 +261,22 @@ bool Engine::perhaps_never_together(const std::vector<Input>& inputs,
   return false;
 }
 
+// An input, or a view of one, which may as well be integers or a mask: autocast leaves their sums as they
+// are.
+bool Engine::is_view_of_input(const Activation& activation, ValueId id, const State& state) const {
+  constexpr int kMaxViews = 8;
+  for (int i = 0; i < kMaxViews; ++i) {
+    if (is_input(value(state, id))) return !options_.settings_named_by_user;
+    const Instruction* made = activation.info.definition(id);
+    const Operator* op = made && made->op == Op::kOperator ? find_operator(made->name) : nullptr;
+    const bool is_view = op && op->result == ResultRule::kLikeFirst && !op->in_place && !made->args.empty();
+    if (!is_view) return false;
+    id = made->args.front().value;
+  }
+  return false;
+}
+
+// Bottom when PyTorch throws for every combination.
 Value Engine::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                        Operands given, const Rank& rank, const Value& too_many, const State& state) {
   std::vector<Input>& inputs = given.inputs;
@@ -292,6 +308,8 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       continue;
     }
     const bool in_doubt = perhaps_never_together(inputs, chosen);
+    const bool may_be_counts = op.result == ResultRule::kSumLike && !inputs.empty() &&
+                               is_view_of_input(activation, inputs.front().value, state);
     for (const auto& dtype : dtypes) {
       const auto stated = dtype ? std::optional(dtype->dtype) : std::nullopt;
       const bool by_code = dtype ? !dtype->assumed : op.fixed != Dtype::kUndefined;
@@ -302,7 +320,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
         if (!dtype && !options_.settings_named_by_user && is_guessed(each, op, chosen)) each.uncertain = true;
-        each.uncertain = each.uncertain || in_doubt;
+        each.uncertain = each.uncertain || in_doubt || (may_be_counts && !is_half(each.dtype));
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
         // Which of several nobody sees may be only one.

@@ -233,8 +233,10 @@ class Search {
     if (cast && is_half(cast->other)) return true;
     const auto kind = role_kind(defect.arrived->role);
     if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
-    // What nobody stated is a guess, and a guess in half says nothing against the call.
-    if (!defect.origin && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);
+    // What nobody stated is a guess, and a guess in half says nothing against the call. So is what was made
+    // like an input: `zeros({1}, lengths.options())`.
+    const bool is_guess = !defect.origin || (defect.alternative.assumed && !options_.named_by_user);
+    if (is_guess && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);
     if (options_.named_by_user) return true;
     if (defect.origin && is_half(defect.origin->before) && !is_choice(defect)) return true;
     return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {

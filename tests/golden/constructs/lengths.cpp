@@ -33,6 +33,27 @@ Tensor ok_made(const Tensor& q) { return run(q, torch::zeros({4}, at::kInt)); }
 Tensor ok_summed(const Tensor& q, const Tensor& each) { return run(q, each.cumsum(0, at::kInt)); }
 Tensor ok_cast(const Tensor& q) { return run(q, torch::arange(0, 12, 4).to(at::kInt)); }
 Tensor ok_unknown(const Tensor& q, const Tensor& given) { return run(q, given); }
+// Made like an input, whatever that is.
+Tensor ok_like_given(const Tensor& q, const Tensor& given) {
+  return run(q, torch::cat({torch::zeros({1}, given.options()), given}, 0));
+}
+Tensor ok_range_like_given(const Tensor& q, const Tensor& given) {
+  return run(q, torch::arange(9, given.options()) * 4);
+}
+Tensor ok_cast_like_given(const Tensor& q, const Tensor& given) {
+  return run(q, torch::arange(9, at::kLong).to(given.scalar_type()));
+}
+// A mask or lengths: autocast widens no sum of integers.
+Tensor ok_counted_by_mask(const Tensor& q, const Tensor& mask, const Tensor& given) {
+  const Tensor k = q / mask.sum(1).clamp_min(1).unsqueeze(-1);
+  const Tensor v = q * mask.unsqueeze(0).cumsum(-1);
+  return pytorch_flash::mha_varlen_fwd(q, k, v, q, given, given);
+}
+Tensor bad_summed_half(const Tensor& x, const Tensor& w, const Tensor& given) {
+  const Tensor q = at::linear(x, w);
+  const Tensor k = q / q.sum(-1, true);  // expect: autocast-fp32-operator
+  return pytorch_flash::mha_varlen_fwd(q, k, q, q, given, given);
+}
 Tensor ok_either(const Tensor& q, bool wide) {
   Tensor each = torch::zeros({4}, wide ? at::kLong : at::kInt);
   if (wide) each = each.to(at::kInt);
