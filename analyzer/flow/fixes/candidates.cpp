@@ -49,19 +49,23 @@ Candidates::Candidates(const Module& module, const SourceText& text, RoundFlow& 
   if (finding.path.size() < 2) return;
   const PathStep& origin = finding.path.front();
   if (origin.before.empty() || origin.before == origin.after) return;  // made so: its dtype is decided there
-  if (widened_on_purpose(origin)) {
-    raise_others();
-    return;
-  }
   std::size_t steps = 0;
   while (steps + 1 < finding.path.size() &&
          finding.path[steps].location.function == origin.location.function &&
          finding.path[steps].location.file == origin.location.file && !is_call(finding.path[steps])) {
     ++steps;
   }
-  after_arithmetic(steps, true);
-  at_calls();
-  after_arithmetic(steps, false);
+  // The tables of a rotary embedding go with what somebody widened for it; scores are cast back.
+  const bool on_purpose = widened_on_purpose(origin);
+  if (on_purpose && finding.rule == "rotary-dtype-mismatch") {
+    raise_others();
+    return;
+  }
+  const std::size_t first = on_purpose ? 1 : 0;
+  after_arithmetic(first, steps, true);
+  at_calls(on_purpose);
+  after_arithmetic(first, steps, false);
+  if (on_purpose) raise_others();
 }
 
 void Candidates::add(std::vector<CastEdit> edits, std::string title) {
@@ -108,12 +112,12 @@ std::vector<std::string> Candidates::names(const Site& site) const {
   return out;
 }
 
-void Candidates::after_arithmetic(std::size_t steps, bool used_once) {
+void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool used_once) {
   const Site origin = site(finding_.path.front().location);
   if (!origin.function) return;
   const Site call = steps < finding_.path.size() ? site(finding_.path[steps].location) : Site();
   const std::string callee = call.instruction ? call.instruction->name : "";
-  for (std::size_t i = steps; i-- > 0;) {
+  for (std::size_t i = steps; i-- > first;) {
     const Site here = site(finding_.path[i].location);
     if (here.function != origin.function || here.instruction->written != Written::kTensor) continue;
     const ValueUses uses = uses_of(*here.function, *here.instruction, callee);
@@ -167,6 +171,7 @@ std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
     if (!is_tensor(*made) && name == made->text) continue;
     const std::size_t index = is_word(name) ? index_of(name) : words.size();
     Passed& each = out.emplace_back();
+    each.position = position;
     if (index < words.size()) each.word = name;
     if (inside(made->range, instruction.range)) {
       each.edit.range = made->range;
@@ -196,10 +201,18 @@ std::string Candidates::for_call(const std::vector<const Passed*>& cast, const s
   return fmt::format("cast{} to the dtype of '{}' for this call", what, like);
 }
 
-void Candidates::at_calls() {
+// Whether it is the operand that the finding speaks of, at the call that it reaches.
+bool Candidates::is_guilty(const Site& call, const Passed& each) const {
+  const std::string& role = finding_.sinks.empty() ? finding_.rule : finding_.sinks.front().role;
+  const std::size_t side = role == "left" ? 0 : role == "right" ? 1 : call.instruction->args.size();
+  return call.instruction->args[each.position].name == role || each.position == side;
+}
+
+void Candidates::at_calls(bool only_guilty) {
   for (std::size_t i = 0; i < finding_.path.size(); ++i) {
     const PathStep& step = finding_.path[i];
-    if (!is_call(step) && i + 1 != finding_.path.size()) continue;
+    const bool is_sink = i + 1 == finding_.path.size();
+    if (!is_sink && (only_guilty || !is_call(step))) continue;
     const Site call = site(step.location);
     if (!call.function) continue;
     const std::vector<Passed> all = passed(call);
@@ -207,7 +220,7 @@ void Candidates::at_calls() {
       return is_moved_from(module_, *call.function, name, call.instruction->range, text_);
     };
     for (const Passed& each : all) {
-      if (!each.castable) continue;
+      if (!each.castable || (only_guilty && !is_guilty(call, each))) continue;
       std::vector<std::string> witnesses;
       for (const Passed& other : all) {
         const bool named = &other != &each && !other.word.empty() && other.word != each.word;

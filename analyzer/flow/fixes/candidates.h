@@ -34,6 +34,7 @@ class Candidates {
     CastEdit edit;
     std::string word;       // the argument, when it is a plain name
     bool castable = false;  // where it stands
+    std::size_t position = 0;
   };
   // "cast 'cos' and 'sin' to the dtype of 'x' for this call"
   static std::string for_call(const std::vector<const Passed*>& cast, const std::string& like);
@@ -41,8 +42,9 @@ class Candidates {
   std::vector<Passed> passed(const Site& call) const;
   void add_operands(const Site& site, const Instruction& taker, std::vector<std::string>& out) const;
   std::vector<std::string> names(const Site& site) const;
-  void after_arithmetic(std::size_t steps, bool used_once);
-  void at_calls();
+  void after_arithmetic(std::size_t first, std::size_t steps, bool used_once);
+  bool is_guilty(const Site& call, const Passed& each) const;
+  void at_calls(bool only_guilty);
   void raise_others();
   void assign_discarded();
   void add(std::vector<CastEdit> edits, std::string title);

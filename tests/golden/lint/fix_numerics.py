@@ -146,6 +146,11 @@ class FixNumerics(project.Case):
         self.assertEqual(self.offered(text), [("cast 'wide' to the dtype of 'k' for this call",
                                                ["return attend(wide.to(k.scalar_type()), k, k);"])])
 
+    def test_scores_are_cast_back(self):
+        text = (HEAD + "  auto s = at::matmul(q, k.transpose(-2, -1));\n  auto a = s.to(at::kFloat).softmax(-1);\n"
+                "  return at::matmul(a, k);\n}\n" + USE)
+        self.assertEqual(self.written(text), ["auto a = s.to(at::kFloat).softmax(-1).to(s.scalar_type());"])
+
     def test_an_example_names_a_tensor(self):
         text = ("at::Tensor f(const at::Tensor& h, const at::Tensor& w) {\n  std::vector<at::Tensor> l;\n"
                 "  l.push_back(h);\n  l.push_back(w);\n  auto q = at::cat(l);\n  return attend(q, h, h);\n}\n"
