@@ -143,7 +143,9 @@ def rules(args):
     pages = [dict(re.findall(r"^(id|summary|precedence): *(.*?) *$", page.read_text(encoding="utf-8"), re.M))
              for page in (args.root / "rules" / "catalog").glob("*-*.md")]
     pages.sort(key=lambda page: int(page["precedence"]))
-    return table(("rule", "says"), [(f"[`{page['id']}`](rules/catalog/{page['id']}.md)", page["summary"])
+    catalog = os.path.relpath(args.root / "rules" / "catalog", args.file.resolve().parent)
+    folder = "" if catalog == "." else f"{catalog}/"
+    return table(("rule", "says"), [(f"[`{page['id']}`]({folder}{page['id']}.md)", page["summary"])
                                     for page in pages])
 
 

@@ -1,4 +1,4 @@
-"""What README.md of the driver says of CI and pre-commit, done: the commands of its snippets in a project with a
+"""The guide to CI and pre-commit, executed: the commands of its snippets in a project with a
 mistake and in one without, and the hooks of .pre-commit-hooks.yaml through pre-commit itself where it is installed.
 
     integration.py DTYPE_LINT MINI_TORCH
@@ -13,7 +13,7 @@ import subprocess
 import project
 
 ROOT = project.HERE.parents[2]
-README = (ROOT / "analyzer" / "driver" / "README.md").read_text()
+GUIDE = (ROOT / "analyzer" / "driver" / "guides" / "ci.md").read_text()
 WRONG = ('#include "attention.h"\n'
          "at::Tensor scores(at::Tensor q, const at::Tensor& k, const at::Tensor& w) {\n"
          "  q = q * w;\n  return attend(q, k, k);\n}\n"
@@ -24,7 +24,7 @@ RIGHT = WRONG.replace("q * w;", "(q * w).to(q.scalar_type());")
 
 def snippets():
     """The shell commands of each YAML snippet that is marked."""
-    blocks = re.findall(r"<!-- commands -->\n```yaml\n(.*?)```", README, re.S)
+    blocks = re.findall(r"<!-- commands -->\n```yaml\n(.*?)```", GUIDE, re.S)
     return [re.findall(r"^ +- (?:run: )?((?:cmake|dtype-lint) .*)$", block, re.M) for block in blocks]
 
 
@@ -55,7 +55,7 @@ class Integration(project.Case):
 
     def test_ci_snippets(self):
         found = snippets()
-        self.assertEqual([len(each) for each in found], [2, 2], "the README has two snippets of two commands each")
+        self.assertEqual([len(each) for each in found], [2, 2], "the guide has two snippets of two commands each")
         for text, status in ((WRONG, 1), (RIGHT, 0)):
             self.cmake_project(text)
             for configure, lint in found:
@@ -79,7 +79,7 @@ class Integration(project.Case):
         shutil.copy(ROOT / ".pre-commit-hooks.yaml", hook_repository)
         for step in (["init", "-q"], ["add", "."], ["commit", "-qm", "hooks"], ["tag", "v0.1.0"]):
             subprocess.run([*git, *step], cwd=hook_repository, check=True, capture_output=True)
-        config = re.search(r"```yaml\n(repos:.*?)```", README, re.S).group(1)
+        config = re.search(r"```yaml\n(repos:.*?)```", GUIDE, re.S).group(1)
         for hook, status, after in (("dtype-lint", 1, WRONG), ("dtype-lint-fix", 1, RIGHT), ("dtype-lint", 0, RIGHT)):
             self.cmake_project(WRONG if after == WRONG or hook == "dtype-lint-fix" else RIGHT)
             self.shell("cmake -B build -DCMAKE_EXPORT_COMPILE_COMMANDS=ON", 0)
