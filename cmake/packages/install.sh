@@ -130,18 +130,24 @@ on_known_system() {
   local column=$1 lacking package
   lacking=$(missing "$column")
   [ -n "$lacking" ] || return 0
+  local may_install=0
+  if become_root; then
+    may_install=1
+    # Before the list is printed: newer lists may offer a newer LLVM than the old ones did.
+    say "reading the lists of packages"
+    apt update || say "apt-get update failed; trying with the lists that are here"
+    lacking=$(missing "$column")
+  fi
   say "missing here ($system):"
   list <<<"$lacking"
 
-  if ! become_root; then
+  if [ $may_install = 0 ]; then
     say "neither root nor sudo is at hand; run this as root, then try again:"
     say "  apt-get update && apt-get install --no-install-recommends $(cut -f2 <<<"$lacking" | tr '\n' ' ')"
     [ -z "$(packages_of required <<<"$lacking")" ]
     return
   fi
 
-  apt update || say "apt-get update failed; trying with the lists that are here"
-  lacking=$(missing "$column")  # the lists may offer a newer LLVM than the old ones did
   local -a required optional
   mapfile -t required < <(packages_of required <<<"$lacking")
   mapfile -t optional < <(packages_of optional <<<"$lacking")

@@ -48,6 +48,13 @@ for word; do if {has % "refused"}; then echo "E: no $word"; exit 100; fi; done''
         path.write_text(f"#!/bin/sh\n{body}\n")
         path.chmod(0o755)
 
+    def update_offers(self, offered):
+        """From `apt-get update` on these are offered."""
+        (self.bin.parent / "newer").write_text("".join(f"{word}\n" for word in offered))
+        with open(self.bin / "apt-get", "a", encoding="utf-8") as script:
+            script.write(f"""case " $* " in *" update "*) cat "{self.bin.parent}/newer" > "{self.bin.parent}/offered";; esac
+""")
+
     def install(self, **environment):
         done = subprocess.run([SCRIPT], env={**self.environment, **environment}, capture_output=True, text=True,
                               stdin=subprocess.DEVNULL, timeout=60)
@@ -105,6 +112,14 @@ class Packages(unittest.TestCase):
         self.assertEqual(status, 0, printed)
         self.assertIn("llvm-20-dev", printed)
         self.assertNotIn("llvm-22-dev", printed)
+
+    def test_a_release_that_only_newer_lists_offer_is_named_from_the_first_word(self):
+        system = self.system(os_release("debian-12"), [], packages("debian-12", "19"))
+        system.update_offers(packages("debian-12", "22"))
+        status, printed, _ = system.install()
+        self.assertEqual(status, 0, printed)
+        self.assertIn("llvm-22-dev", printed)
+        self.assertNotIn("llvm-19-dev", printed)
 
     def test_a_required_package_that_cannot_be_installed_fails(self):
         system = self.system(os_release("debian-12"), [], packages("debian-12", "22"), refused=["catch2"])
