@@ -28,6 +28,7 @@ find_path(DLPACK_INCLUDE_DIR dlpack/dlpack.h REQUIRED)
 
 if(DTYPE_GUARD_ANALYZER)
   include(Llvm)
+  include(TreeSitter)
 else()
   dtype_guard_summary(ANALYZER "left out: DTYPE_GUARD_ANALYZER is off")
 endif()
