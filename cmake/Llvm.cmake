@@ -18,7 +18,7 @@ if(NOT Clang_FOUND)
   list(JOIN releases ", " releases)
   message(FATAL_ERROR "dtype-lint needs the development files of LLVM and Clang (one of ${releases}), and none were "
     "found. Run cmake/packages/install.sh, or pass -DCMAKE_PREFIX_PATH=DIR of an LLVM, or configure with "
-    "-DDTYPE_GUARD_ANALYZER=OFF.")
+    "-DDTYPE_GUARD_CLANG=OFF for a dtype-lint that reads Python alone, or with -DDTYPE_GUARD_ANALYZER=OFF for none.")
 endif()
 include(LlvmLibraries)
 dtype_guard_summary(ANALYZER "Clang ${LLVM_PACKAGE_VERSION}, ${LLVM_INSTALL_PREFIX}, ${DTYPE_GUARD_CLANG_KIND} libraries")

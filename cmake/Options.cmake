@@ -1,11 +1,14 @@
 # Every switch of the build, in one place.
-#   DTYPE_GUARD_ANALYZER  ON|OFF        dtype-lint; needs LLVM and Clang development packages
+#   DTYPE_GUARD_ANALYZER  ON|OFF        dtype-lint
+#   DTYPE_GUARD_CLANG     ON|OFF        its C++ front end, which needs LLVM and Clang development packages; OFF makes a
+#                                       dtype-lint for Python alone. Without the analyzer it has no meaning
 #   DTYPE_GUARD_CUDA      auto|on|off   kernels for CUDA devices; needs the toolkit (cmake/Cuda.cmake has one more)
 #   DTYPE_GUARD_TORCH     auto|on|off   examples and tests that link libtorch
 #   DTYPE_GUARD_WERROR    ON|OFF        warnings are errors (CI)
 #   DTYPE_GUARD_SANITIZE  empty, or a -fsanitize= list such as address,undefined
 # auto takes what is there and says so; on fails with the cure where it is missing.
 set(DTYPE_GUARD_ANALYZER ON CACHE BOOL "Build dtype-lint")
+set(DTYPE_GUARD_CLANG ON CACHE BOOL "The C++ front end of dtype-lint; OFF: Python alone")
 set(DTYPE_GUARD_CUDA auto CACHE STRING "Parts that need the CUDA toolkit: auto, on or off")
 set(DTYPE_GUARD_TORCH auto CACHE STRING "Examples and tests that link libtorch: auto, on or off")
 set(DTYPE_GUARD_WERROR OFF CACHE BOOL "Treat warnings as errors")
@@ -23,6 +26,7 @@ endfunction()
 
 set(boolean_values on off true false yes no 1 0)
 dtype_guard_check_option(DTYPE_GUARD_ANALYZER ${boolean_values})
+dtype_guard_check_option(DTYPE_GUARD_CLANG ${boolean_values})
 dtype_guard_check_option(DTYPE_GUARD_WERROR ${boolean_values})
 dtype_guard_check_option(DTYPE_GUARD_CUDA auto on off)
 dtype_guard_check_option(DTYPE_GUARD_TORCH auto on off)

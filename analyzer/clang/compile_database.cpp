@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "analyzer/clang/front_end.h"
-#include "analyzer/clang/response_file.h"
+#include "analyzer/source/response_file.h"
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::clang_front_end {
@@ -56,7 +56,7 @@ std::vector<CompileCommand> read_compile_database(const std::string& folder) {
         relative ? (base / each.Directory).lexically_normal().string() : each.Directory;
     const fs::path source = fs::path(directory) / each.Filename;
     commands.push_back(
-        {directory, source.lexically_normal().string(), with_response_files(each.CommandLine, directory)});
+        {directory, source.lexically_normal().string(), source::with_response_files(each.CommandLine, directory)});
   }
   return commands;
 }

@@ -170,6 +170,8 @@ std::string why_not_understood(const CompileCommand& command) {
   return "";
 }
 
+bool is_built_in() { return true; }
+
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options) {
   LoweredSource result;
   std::error_code no_folder;

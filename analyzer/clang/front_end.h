@@ -9,34 +9,16 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/clang/dependencies.h"
-#include "analyzer/clang/user_code.h"
-#include "analyzer/flow/ir.h"
+#include "analyzer/source/lowered_source.h"
+#include "analyzer/source/user_code.h"
 #include "rules/contracts/contract.h"
 
 namespace dtype_guard::clang_front_end {
 
-// One line of a compile database; arguments[0] is the compiler.
-struct CompileCommand {
-  std::string directory;
-  std::string file;  // absolute
-  std::vector<std::string> arguments;
-};
-
-struct SourceError {
-  std::string file;  // as the report names it
-  int line = 0;
-  int column = 0;
-  std::string message;
-};
-
-struct LoweredSource {
-  flow::Module module;
-  std::vector<SourceError> errors;  // what the compiler would report as errors, at most a few
-  bool crashed = false;             // Clang itself failed on this file
-  std::string torch_version;        // "1.13" as the headers say; empty without libtorch
-  Dependencies dependencies;        // when asked for
-};
+using source::CompileCommand;
+using source::LoweredSource;
+using source::SourceError;
+using source::UserCode;
 
 struct LoweringOptions {
   UserCode user_code;
@@ -45,6 +27,9 @@ struct LoweringOptions {
   std::map<std::string, std::string> files;  // text of files that are not on disk, by absolute path
   bool record_dependencies = false;
 };
+
+// False in a build without Clang, in which every C++ file is one that cannot be read.
+bool is_built_in();
 
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options);
 

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-#include "analyzer/clang/response_file.h"
+#include "analyzer/source/response_file.h"
 #include "rules/data/embedded.h"
 
 namespace dtype_guard {
@@ -167,7 +167,7 @@ class Translation {
     } else if (flag.action == "define") {
       if ((flag.when.empty() || flag.when == value) && value != "false") out_.push_back("-D" + flag.to);
     } else if (flag.action == "unwrap") {  // nvcc hands them to a shell
-      for (std::string& each : split_words(value)) out_.push_back(std::move(each));
+      for (std::string& each : source::split_words(value)) out_.push_back(std::move(each));
     } else if (flag.action == "architecture") {
       add_architectures(value, architectures_);
     } else if (flag.action == "language") {
@@ -175,7 +175,7 @@ class Translation {
     } else if (flag.action == "file" && depth < 8) {
       std::ostringstream text;
       text << std::ifstream(folder_ / value).rdbuf();
-      add(split_words(text.str()), depth + 1);
+      add(source::split_words(text.str()), depth + 1);
     }
   }
 

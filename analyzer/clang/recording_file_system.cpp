@@ -20,7 +20,7 @@ std::int64_t nanoseconds(llvm::sys::TimePoint<> time) { return time.time_since_e
 // Hands the file through and notes its content when it is read.
 class RecordedFile : public llvm::vfs::File {
  public:
-  RecordedFile(std::unique_ptr<llvm::vfs::File> below, ReadFile& note)
+  RecordedFile(std::unique_ptr<llvm::vfs::File> below, source::ReadFile& note)
       : below_(std::move(below)), note_(note) {}
   llvm::ErrorOr<llvm::vfs::Status> status() override { return below_->status(); }
   llvm::ErrorOr<std::string> getName() override { return below_->getName(); }
@@ -38,7 +38,7 @@ class RecordedFile : public llvm::vfs::File {
 
  private:
   std::unique_ptr<llvm::vfs::File> below_;
-  ReadFile& note_;
+  source::ReadFile& note_;
 };
 
 // The nearest folder of `path` that exists, and the name in it that does not lead on.
@@ -109,11 +109,11 @@ llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> RecordingFileSystem::openFileFor
   return std::unique_ptr<llvm::vfs::File>(std::make_unique<RecordedFile>(std::move(*file), at->second));
 }
 
-Dependencies RecordingFileSystem::dependencies() const {
-  Dependencies out;
+source::Dependencies RecordingFileSystem::dependencies() const {
+  source::Dependencies out;
   out.refused = refused_;
   for (const auto& [path, file] : read_) out.files.push_back(file);
-  std::map<std::string, SearchedFolder> folders;
+  std::map<std::string, source::SearchedFolder> folders;
   llvm::vfs::FileSystem& files = getUnderlyingFS();
   std::map<std::string, std::pair<std::string, std::string>>
       nearest;  // folder that is not there -> its place
@@ -127,7 +127,7 @@ Dependencies RecordingFileSystem::dependencies() const {
                   .first;
     }
     const bool here = place->second.first == parent;
-    SearchedFolder& folder = folders[place->second.first];
+    source::SearchedFolder& folder = folders[place->second.first];
     const std::string name = here ? llvm::sys::path::filename(path).str() : place->second.second;
     std::vector<std::string>& names = found ? folder.present : folder.absent;
     if (names.empty() || names.back() != name) names.push_back(name);

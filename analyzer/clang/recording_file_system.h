@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-#include "analyzer/clang/dependencies.h"
+#include "analyzer/source/dependencies.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -21,7 +21,7 @@ class RecordingFileSystem : public llvm::vfs::ProxyFileSystem {
   bool exists(const llvm::Twine& path) override;
   llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override;
 
-  Dependencies dependencies() const;
+  source::Dependencies dependencies() const;
 
  private:
   std::string absolute(const llvm::Twine& path) const;
@@ -29,7 +29,7 @@ class RecordingFileSystem : public llvm::vfs::ProxyFileSystem {
 
   const std::map<std::string, std::string>& only_here_;
   std::int64_t trusted_before_;  // a later modification may share its time with an earlier one
-  std::map<std::string, ReadFile> read_;
+  std::map<std::string, source::ReadFile> read_;
   std::map<std::string, bool> looked_for_;  // path -> found
   std::set<std::string> folders_;           // looked at
   bool refused_ = false;                    // something is there and could not be read

@@ -101,7 +101,7 @@ bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLoc
   return !sources.isInSystemHeader(sources.getExpansionLoc(location));
 }
 
-Exists exists_for(const clang::SourceManager& sources) {
+source::Exists exists_for(const clang::SourceManager& sources) {
   return [&files = sources.getFileManager().getVirtualFileSystem()](const std::string& path) {
     return files.exists(path);
   };
@@ -123,7 +123,7 @@ bool TranslationUnit::is_analysed(clang::SourceLocation location) const {
 bool TranslationUnit::is_local(clang::SourceLocation location) const {
   const clang::SourceManager& sources = context.getSourceManager();
   const clang::FileID file = sources.getFileID(sources.getExpansionLoc(location));
-  return file == sources.getMainFileID() && !is_header(absolute_path(file));
+  return file == sources.getMainFileID() && !source::is_header(absolute_path(file));
 }
 
 bool TranslationUnit::is_user_code(clang::SourceLocation location) const {

@@ -15,7 +15,7 @@
 
 #include "analyzer/clang/builder.h"
 #include "analyzer/clang/torch_types.h"
-#include "analyzer/clang/user_code.h"
+#include "analyzer/source/user_code.h"
 #include "analyzer/flow/ir.h"
 #include "rules/contracts/contract.h"
 
@@ -80,6 +80,6 @@ class TranslationUnit {
 // By -I or beside the file, not by -isystem or a compiler's own path.
 bool is_found_as_the_users(const clang::SourceManager& sources, clang::SourceLocation location);
 // As the compiler sees the disk, so that what was looked for is known afterwards.
-Exists exists_for(const clang::SourceManager& sources);
+source::Exists exists_for(const clang::SourceManager& sources);
 
 }  // namespace dtype_guard::clang_front_end

@@ -22,9 +22,9 @@
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
-using clang_front_end::Dependencies;
-using clang_front_end::ReadFile;
-using clang_front_end::SearchedFolder;
+using source::Dependencies;
+using source::ReadFile;
+using source::SearchedFolder;
 
 namespace {
 

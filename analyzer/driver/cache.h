@@ -14,8 +14,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "analyzer/clang/dependencies.h"
 #include "analyzer/driver/file_summary.h"
+#include "analyzer/source/dependencies.h"
 
 namespace dtype_guard::driver {
 
@@ -28,8 +28,7 @@ class Cache {
   // The tool itself is added.
   std::string key(const std::vector<std::string>& parts) const;
   std::optional<FileSummary> find(const std::string& key);
-  void store(const std::string& key, const clang_front_end::Dependencies& dependencies,
-             const FileSummary& summary);
+  void store(const std::string& key, const source::Dependencies& dependencies, const FileSummary& summary);
 
   // What went wrong, for people; at most one line of a kind.
   std::vector<std::string> notes() const;
@@ -47,8 +46,8 @@ class Cache {
   };
   std::string entry(const std::string& key) const;
   Stat stat(const std::string& path);
-  bool unchanged(const clang_front_end::ReadFile& file);
-  bool unchanged(const clang_front_end::SearchedFolder& folder);
+  bool unchanged(const source::ReadFile& file);
+  bool unchanged(const source::SearchedFolder& folder);
   void note(const std::string& kind, std::string text);
 
   std::string folder_;

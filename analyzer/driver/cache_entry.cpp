@@ -9,9 +9,9 @@
 
 namespace dtype_guard::driver {
 
-using clang_front_end::Dependencies;
-using clang_front_end::ReadFile;
-using clang_front_end::SearchedFolder;
+using source::Dependencies;
+using source::ReadFile;
+using source::SearchedFolder;
 
 namespace {
 

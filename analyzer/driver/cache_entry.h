@@ -5,17 +5,17 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/clang/dependencies.h"
+#include "analyzer/source/dependencies.h"
 
 namespace dtype_guard::driver {
 
 struct CacheEntry {
-  clang_front_end::Dependencies dependencies;
+  source::Dependencies dependencies;
   std::string_view summary;  // into the text that was parsed
 };
 
 // Empty when a path cannot be written down (one that holds a line break).
-std::string cache_entry_text(const std::string& key, const clang_front_end::Dependencies& dependencies,
+std::string cache_entry_text(const std::string& key, const source::Dependencies& dependencies,
                              std::string_view summary);
 // Nothing when the text is damaged, or another key's.
 std::optional<CacheEntry> parse_cache_entry(const std::string& key, std::string_view text);

@@ -13,7 +13,7 @@
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
-using clang_front_end::CompileCommand;
+using source::CompileCommand;
 
 namespace {
 

@@ -32,7 +32,7 @@ std::string checksum(std::string_view text) {
 
 nlohmann::json header(const FileSummary& summary, const std::string& rules) {
   nlohmann::json errors = nlohmann::json::array();
-  for (const clang_front_end::SourceError& each : summary.errors) {
+  for (const source::SourceError& each : summary.errors) {
     errors.push_back(
         {{"file", each.file}, {"line", each.line}, {"column", each.column}, {"message", each.message}});
   }

@@ -22,7 +22,7 @@ struct FileSummary {
   std::string source;  // as the report names it
   std::string torch_version;
   Outcome outcome = Outcome::kRead;
-  std::vector<clang_front_end::SourceError> errors;
+  std::vector<source::SourceError> errors;
   flow::Module module;
   std::map<std::string, std::string> hashes;  // of the project's files, when it is for --link
   std::vector<std::string> files_read;        // where dependencies were recorded; not part of the text

@@ -23,8 +23,8 @@
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
-using clang_front_end::CompileCommand;
-using clang_front_end::SourceError;
+using source::CompileCommand;
+using source::SourceError;
 
 namespace {
 

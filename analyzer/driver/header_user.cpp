@@ -16,7 +16,7 @@
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
-using clang_front_end::CompileCommand;
+using source::CompileCommand;
 
 namespace {
 
@@ -84,7 +84,7 @@ std::string resolved(const std::string& name, const fs::path& from, const std::v
 // command.
 class IncludeGraph {
  public:
-  IncludeGraph(const WantedFile& wanted, const clang_front_end::UserCode& user_code)
+  IncludeGraph(const WantedFile& wanted, const source::UserCode& user_code)
       : wanted_(wanted), user_code_(user_code) {}
 
   // What is wanted and reached from the command's source, with the number of steps.
@@ -146,7 +146,7 @@ class IncludeGraph {
   }
 
   const WantedFile& wanted_;
-  const clang_front_end::UserCode& user_code_;
+  const source::UserCode& user_code_;
   std::map<std::string, std::size_t> numbers_;
   std::deque<std::string> names_;                          // which stay where they are
   std::map<std::size_t, std::vector<std::string>> texts_;  // the names in #include lines
@@ -155,7 +155,7 @@ class IncludeGraph {
 
 }  // namespace
 
-bool includes_source(const CompileCommand& command, const clang_front_end::UserCode& user_code) {
+bool includes_source(const CompileCommand& command, const source::UserCode& user_code) {
   const std::vector<fs::path> folders = search_folders(command);
   const std::vector<std::string> names = included_names(command.file);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -166,7 +166,7 @@ bool includes_source(const CompileCommand& command, const clang_front_end::UserC
 }
 
 HeaderUsers commands_that_include(const WantedFile& wanted, const std::vector<CompileCommand>& commands,
-                                  const clang_front_end::UserCode& user_code) {
+                                  const source::UserCode& user_code) {
   IncludeGraph graph(wanted, user_code);
   std::map<std::string, std::vector<std::pair<int, const CompileCommand*>>> found;
   for (const CompileCommand& each : commands) {

@@ -11,18 +11,17 @@
 
 namespace dtype_guard::driver {
 
-using clang_front_end::is_header;
+using source::is_header;
 using WantedFile = std::function<bool(const std::string& file)>;  // absolute
 // By file that is wanted and included: the commands whose sources include it, through as few files between as
 // possible first, by name among equals.
-using HeaderUsers = std::map<std::string, std::vector<const clang_front_end::CompileCommand*>>;
+using HeaderUsers = std::map<std::string, std::vector<const source::CompileCommand*>>;
 // Reads #include lines as text, so that a thousand sources cost little.
 HeaderUsers commands_that_include(const WantedFile& wanted,
-                                  const std::vector<clang_front_end::CompileCommand>& commands,
-                                  const clang_front_end::UserCode& user_code);
+                                  const std::vector<source::CompileCommand>& commands,
+                                  const source::UserCode& user_code);
 
 // Whether the command's own file, such as that of a unity build, includes the user's sources.
-bool includes_source(const clang_front_end::CompileCommand& command,
-                     const clang_front_end::UserCode& user_code);
+bool includes_source(const source::CompileCommand& command, const source::UserCode& user_code);
 
 }  // namespace dtype_guard::driver

@@ -14,16 +14,16 @@ namespace {
 std::atomic<bool> given_up = false;
 }
 
-std::optional<clang_front_end::LoweredSource> lower_within(std::chrono::seconds limit,
-                                                           const clang_front_end::CompileCommand& command,
-                                                           const clang_front_end::LoweringOptions& options) {
+std::optional<source::LoweredSource> lower_within(std::chrono::seconds limit,
+                                                  const source::CompileCommand& command,
+                                                  const clang_front_end::LoweringOptions& options) {
   struct Work {  // outlives a caller that does not wait
-    clang_front_end::CompileCommand command;
+    source::CompileCommand command;
     clang_front_end::LoweringOptions options;
-    std::promise<clang_front_end::LoweredSource> result;
+    std::promise<source::LoweredSource> result;
   };
   auto work = std::make_shared<Work>(Work{command, options, {}});
-  std::future<clang_front_end::LoweredSource> result = work->result.get_future();
+  std::future<source::LoweredSource> result = work->result.get_future();
   std::thread([work] {
     try {
       work->result.set_value(clang_front_end::lower(work->command, work->options));

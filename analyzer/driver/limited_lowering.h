@@ -10,9 +10,9 @@ namespace dtype_guard::driver {
 
 // Nothing when the time was up. The thread that is at it cannot be ended; leave the process by
 // leave_process(), which does not wait for it, and keep alive what the options point to.
-std::optional<clang_front_end::LoweredSource> lower_within(std::chrono::seconds limit,
-                                                           const clang_front_end::CompileCommand& command,
-                                                           const clang_front_end::LoweringOptions& options);
+std::optional<source::LoweredSource> lower_within(std::chrono::seconds limit,
+                                                  const source::CompileCommand& command,
+                                                  const clang_front_end::LoweringOptions& options);
 // Ends the process with what was written so far, when a thread was given up; returns otherwise.
 void leave_process(int status);
 

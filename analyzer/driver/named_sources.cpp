@@ -15,9 +15,9 @@
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
-using clang_front_end::CompileCommand;
-using clang_front_end::matches_pattern;
-using clang_front_end::UserCode;
+using source::CompileCommand;
+using source::matches_pattern;
+using source::UserCode;
 
 namespace {
 

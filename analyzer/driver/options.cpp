@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "analyzer/clang/front_end.h"
-#include "analyzer/clang/response_file.h"
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/cache.h"
 #include "analyzer/driver/config.h"
@@ -19,6 +18,7 @@
 #include "analyzer/driver/explaining.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/version.h"
+#include "analyzer/source/response_file.h"
 #include "rules/command_line/wrong_words.h"
 #include "rules/contracts/own_contracts.h"
 
@@ -31,7 +31,7 @@ const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 // CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
 // option.
 std::vector<std::string> without_flags(int argc, char** argv, Options& options) {
-  std::vector<std::string> words = clang_front_end::with_response_files(
+  std::vector<std::string> words = source::with_response_files(
       std::vector<std::string>(argv + 1, argv + argc), std::filesystem::current_path().string());
   const auto separator = std::find(words.begin(), words.end(), "--");
   if (separator != words.end()) {

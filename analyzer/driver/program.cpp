@@ -31,7 +31,7 @@ void note_problems(const FileSummary& summary, const Options& options, std::vect
                    fmt::format("Clang was not done with this file after {} seconds", options.time_limit)});
   }
   if (!summary.errors.empty()) {
-    const clang_front_end::SourceError& first = summary.errors.front();
+    const source::SourceError& first = summary.errors.front();
     const std::string at = first.line ? fmt::format("{}:{}:{}: ", first.file, first.line, first.column) : "";
     out.push_back({summary.source, "", "parse-error", at + first.message});
   }

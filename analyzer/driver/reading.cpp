@@ -9,9 +9,9 @@
 
 namespace dtype_guard::driver {
 
-using clang_front_end::CompileCommand;
-using clang_front_end::LoweredSource;
 using clang_front_end::LoweringOptions;
+using source::CompileCommand;
+using source::LoweredSource;
 
 namespace {
 

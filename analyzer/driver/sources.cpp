@@ -18,8 +18,8 @@
 namespace dtype_guard::driver {
 
 namespace fs = std::filesystem;
-using clang_front_end::CompileCommand;
-using clang_front_end::UserCode;
+using source::CompileCommand;
+using source::UserCode;
 
 namespace {
 
@@ -47,7 +47,7 @@ bool is_marked(const fs::path& folder) {
 // The project that a compile database speaks of: marked, else what CMake was started on, else where its
 // sources are.
 std::string project_of(const std::string& database, const std::vector<CompileCommand>& commands) {
-  const std::string marked = clang_front_end::project_root((fs::path(database) / "any").string());
+  const std::string marked = source::project_root((fs::path(database) / "any").string());
   if (is_marked(marked)) return marked;
   const std::string cmake = cmake_source_folder(database);
   if (!cmake.empty() && fs::is_directory(cmake)) return cmake;
@@ -80,7 +80,7 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
   }
   if (!sources.empty()) {
     // A configuration that inherits marks no project of its own.
-    const std::string marked = clang_front_end::project_root(sources.front());
+    const std::string marked = source::project_root(sources.front());
     if (marked == options.config_folder) return options.config_root;
     if (is_marked(marked) || database.empty()) return marked;
     // The same files have the same names as in a run over all of them.
@@ -99,7 +99,7 @@ UserCode user_code_of(const Options& options, const std::string& root,
   for (const char* folder : kOthersFolders) {
     const std::string pattern = fmt::format("/{}/*", folder);
     // A project may itself stand in such a folder.
-    const bool around = clang_front_end::matches_pattern(root + "/", "*" + pattern);
+    const bool around = source::matches_pattern(root + "/", "*" + pattern);
     patterns.push_back(around ? root + "/*" + pattern : "*" + pattern);
     if (around) patterns.push_back(root + pattern);
   }
@@ -108,7 +108,7 @@ UserCode user_code_of(const Options& options, const std::string& root,
   std::copy_if(patterns.begin(), patterns.end(), std::back_inserter(external),
                [&](const std::string& pattern) {
                  return std::none_of(sources.begin(), sources.end(), [&](const std::string& each) {
-                   return clang_front_end::matches_pattern(each, pattern) || below(each, pattern);
+                   return source::matches_pattern(each, pattern) || below(each, pattern);
                  });
                });
   bool holds_source = std::any_of(sources.begin(), sources.end(),

@@ -16,12 +16,12 @@ namespace dtype_guard::driver {
 struct CarriedHeader {
   std::string file;    // absolute
   bool named = false;  // by itself, not with all of a folder
-  std::vector<clang_front_end::CompileCommand> users;
+  std::vector<source::CompileCommand> users;
 };
 
 struct SourceList {
-  std::vector<clang_front_end::CompileCommand> commands;  // in order of file name
-  clang_front_end::UserCode user_code;
+  std::vector<source::CompileCommand> commands;  // in order of file name
+  source::UserCode user_code;
   // As the report names them: files that were asked for and have no command, and those that are looked at for
   // their sake alone.
   std::vector<std::string> headers;

@@ -71,7 +71,7 @@ Results evaluate(clang::ASTContext& context, clang::Preprocessor& preprocessor, 
     out.problem = error.what();
     return out;
   }
-  out.root = settings.root.empty() ? clang_front_end::project_root(file)
+  out.root = settings.root.empty() ? source::project_root(file)
                                    : fs::absolute(settings.root).lexically_normal().string();
   LoweringOptions lowering;
   lowering.user_code = UserCode(out.root, {"*/third_party/*", "*/site-packages/*"});

@@ -1,5 +1,5 @@
 // Whose code it is.
-#include "analyzer/clang/user_code.h"
+#include "analyzer/source/user_code.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include "tests/catch.h"
 #include "tests/unit/clang/snippet.h"
 
-namespace dtype_guard::clang_front_end {
+namespace dtype_guard::source {
 namespace {
 
 TEST_CASE("user code is below the root and outside what is external") {
@@ -71,4 +71,4 @@ TEST_CASE("the version of libtorch is that of the first headers on the include p
 }
 
 }  // namespace
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::source

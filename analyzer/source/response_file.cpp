@@ -1,10 +1,10 @@
-#include "analyzer/clang/response_file.h"
+#include "analyzer/source/response_file.h"
 
 #include <filesystem>
 
 #include "rules/files/input_file.h"
 
-namespace dtype_guard::clang_front_end {
+namespace dtype_guard::source {
 
 namespace {
 
@@ -67,4 +67,4 @@ std::vector<std::string> with_response_files(const std::vector<std::string>& arg
   return out;
 }
 
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::source

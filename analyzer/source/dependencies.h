@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace dtype_guard::clang_front_end {
+namespace dtype_guard::source {
 
 // A file as it was when it was read.
 struct ReadFile {
@@ -28,4 +28,4 @@ struct Dependencies {
   bool refused = false;  // something that is there could not be read: nothing above tells when it can be
 };
 
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::source

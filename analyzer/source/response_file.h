@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dtype_guard::clang_front_end {
+namespace dtype_guard::source {
 
 // Words are separated by white space; quotes group, a backslash takes the next character as it is.
 std::vector<std::string> split_words(std::string_view text);
@@ -14,4 +14,4 @@ std::vector<std::string> split_words(std::string_view text);
 std::vector<std::string> with_response_files(const std::vector<std::string>& arguments,
                                              const std::string& folder);
 
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::source

@@ -1,10 +1,10 @@
-#include "analyzer/clang/user_code.h"
+#include "analyzer/source/user_code.h"
 
 #include <algorithm>
 #include <array>
 #include <filesystem>
 
-namespace dtype_guard::clang_front_end {
+namespace dtype_guard::source {
 
 namespace fs = std::filesystem;
 
@@ -120,4 +120,4 @@ std::string project_root(const std::string& source) {
   return folder.string();
 }
 
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::source

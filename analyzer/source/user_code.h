@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace dtype_guard::clang_front_end {
+namespace dtype_guard::source {
 
 // Whether a file or folder is there. The default asks the disk; who keeps results asks a file system that
 // takes note of what was looked for.
@@ -43,4 +43,4 @@ std::string project_root(const std::string& source);
 // `*` stands for any characters.
 bool matches_pattern(std::string_view text, std::string_view pattern);
 
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::source
