@@ -13,6 +13,7 @@
 #include "dtype_san_version.h"
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/process.h"
+#include "sanitizer/runtime/source.h"
 #include "sanitizer/runtime/system.h"
 
 namespace dtype_guard::san {
@@ -108,6 +109,7 @@ void on_fork() {
   QuietSection quiet;
   close_parents_journal();
   open_control();
+  for (const Source* source : sources()) source->forked();
 }
 
 }  // namespace

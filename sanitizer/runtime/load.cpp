@@ -12,32 +12,32 @@
 #include "sanitizer/runtime/journal_writer.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/settings.h"
+#include "sanitizer/runtime/source.h"
 #include "sanitizer/runtime/tally.h"
-#include "sanitizer/sources/absent_kernels.h"
-#include "sanitizer/sources/bound_calls.h"
+#include "sanitizer/runtime/watching.h"
 #include "sanitizer/sources/bound_ends.h"
-#include "sanitizer/sources/call_check.h"
-#include "sanitizer/sources/cupti/source.h"
-#include "sanitizer/sources/flash_ref/observed_copies.h"
-#include "sanitizer/sources/kernel_lookup.h"
 
 namespace dtype_guard::san {
+
+#define DTYPE_SAN_SOURCE(id, on, text) extern const Source id##_source;
+#define DTYPE_SAN_NO_SOURCE(name, text)
+#include "sanitizer/sources/sources.inc"
+#undef DTYPE_SAN_SOURCE
+
 namespace {
 
-bool has_watched_kernel() {
-  bool found = false;
-  each_loaded_object([&](const LoadedObject& object) {
-    if (object.is_sanitizer()) return true;
-    for (const ApiContract& contract : kContracts)
-      found = found || object.find_function(contract.name) != nullptr;
-    return !found;
-  });
-  return found;
-}
+constexpr const Source* kSources[] = {
+#define DTYPE_SAN_SOURCE(id, on, text) &id##_source,
+#include "sanitizer/sources/sources.inc"
+#undef DTYPE_SAN_SOURCE
+#undef DTYPE_SAN_NO_SOURCE
+};
 
 // Tells `dtype-san attach` what it has achieved.
-void answer(Mailbox& mailbox, const char* problem) {
-  mailbox.observed_copies = observed_copy_count();
+void answer(Mailbox& mailbox, const Arrival& arrival, const char* problem) {
+  mailbox.observed_copies = arrival.observed_copies;
+  mailbox.unobserved_copies = arrival.unobserved_copies;
+  mailbox.bound_calls = arrival.bound_calls;
   if (const Process* mapped = process_mapping.load(std::memory_order_acquire))
     memcpy(mailbox.journal, mapped->journal_path, sizeof mailbox.journal - 1);
   strncpy(mailbox.problem, problem, sizeof mailbox.problem - 1);
@@ -56,7 +56,7 @@ void on_quick_exit();
 [[gnu::constructor]] void on_load() {
   QuietSection quiet;
   const Options& options = settings();
-  note_start_objects();
+  for (const Source* source : sources()) source->loaded();
   if (const char* other = earlier_copy(); other != nullptr && options.print_summary) {
     TextBuffer<2048> message;
     message << "libdtype_san.so is in process " << process_id() << " already, from '" << other
@@ -66,48 +66,37 @@ void on_quick_exit();
   }
   if (options.help) print_help();
   Mailbox* mailbox = joining_mailbox();
+  Arrival arrival{.joined = mailbox != nullptr};
   if (!options.enabled) {
     (void)decide_watching();
     if (mailbox != nullptr)
-      answer(*mailbox, earlier_copy() != nullptr ? "another libdtype_san.so is loaded already" : "enabled=0");
+      answer(*mailbox, arrival,
+             earlier_copy() != nullptr ? "another libdtype_san.so is loaded already" : "enabled=0");
     return;
   }
   (void)at_quick_exit(on_quick_exit);
   open_tally();
   find_python();
-  observe_loaded_copies();
-  if (mailbox == nullptr) {
-    forget_absent_kernels();
-  } else {
-    const BoundCalls bound = watch_bound_calls();
-    mailbox->unobserved_copies = bound.copies;
-    mailbox->bound_calls = bound.calls;
-    watch_bound_ends();
-  }
+  for (const Source* source : sources()) source->arrived(arrival);
+  if (mailbox != nullptr) watch_bound_ends();
   (void)decide_watching();
-  bool linked = observes_any_copy() || has_watched_kernel();
+  const bool linked = arrival.has_watched;
   if (options.verbosity >= 1 && is_switched_on())
     say(linked ? "watching flash_ref" : "no watched library yet; waiting for its first call");
   if (linked || mailbox != nullptr || options.start == Start::kDormant) open_control();
   bool is_of_interest = linked || is_launched_command() || mailbox != nullptr;
   if (is_of_interest && is_switched_on()) {
     if (Process* mapped = process()) {
-      record_process(*mapped,
-                     mailbox != nullptr && mailbox->unobserved_copies != 0
-                         ? "joined while it ran: calls of a copy without an observer slot are seen where an "
-                           "object was bound to it; not those through an address that was taken before "
-                           "(dlsym, ctypes), those inside the copy, nor of objects that were loaded later"
-                         : nullptr,
-                     linked);
+      record_process(*mapped, arrival.remark, linked);
     }
   }
   if (mailbox != nullptr) {
-    cupti::start_late();  // the driver was initialised without us
+    start_sources_late();
     TextBuffer<sizeof mailbox->problem> problem;
     const Process* mapped = process_mapping.load(std::memory_order_acquire);
     if (mapped != nullptr && tell_journal_problem(*mapped, problem))
       switch_watching(false);  // until somebody has made room for one
-    answer(*mailbox, problem.c_str());
+    answer(*mailbox, arrival, problem.c_str());
   }
 }
 
@@ -154,4 +143,7 @@ void on_quick_exit() {
 }
 
 }  // namespace
+
+std::span<const Source* const> sources() { return kSources; }
+
 }  // namespace dtype_guard::san

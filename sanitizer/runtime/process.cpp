@@ -1,22 +1,14 @@
 #include "sanitizer/runtime/process.h"
 
-#include <sys/mman.h>
+#include "sanitizer/runtime/wiped_in_child.h"
 
 namespace dtype_guard::san {
 
 Process* process_slow() {
-  QuietSection quiet;
-  void* fresh = mmap(nullptr, sizeof(Process), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (fresh == MAP_FAILED) return nullptr;
-  // Kernels before 4.14 refuse; a child then goes on in its parent's journal, which is less exact but
-  // harmless.
-  (void)madvise(fresh, sizeof(Process), MADV_WIPEONFORK);
-  Process* expected = nullptr;
-  auto* mine = static_cast<Process*>(fresh);
-  if (process_mapping.compare_exchange_strong(expected, mine, std::memory_order_acq_rel)) return mine;
-  munmap(fresh, sizeof(Process));
-  return expected;
+  static constinit WipedInChild<Process> memory;
+  Process* mapped = memory.get();
+  if (mapped != nullptr) process_mapping.store(mapped, std::memory_order_release);
+  return mapped;
 }
 
 CallSlot* claim_call_slot(Process& process, std::uintptr_t thread) {

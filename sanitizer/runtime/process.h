@@ -1,5 +1,5 @@
 // What the library knows about this process: call counters, findings seen, modules written, the open journal.
-// All of it lies in one anonymous mapping that the kernel wipes in a forked child (MADV_WIPEONFORK), so a
+// All of it lies in one mapping that the kernel wipes in a forked child (wiped_in_child.h), so a
 // child, whichever way it was made, starts empty and opens a journal of its own. Fixed size, no locks: slots
 // are claimed once by compare-and-swap and then only counted up.
 #pragma once
@@ -15,10 +15,6 @@
 #include "sanitizer/runtime/own_descriptors.h"
 #include "sanitizer/runtime/place.h"
 #include "sanitizer/runtime/system.h"
-#include "sanitizer/sources/cupti/cast_times.h"
-#include "sanitizer/sources/cupti/graphs.h"
-#include "sanitizer/sources/cupti/launches.h"
-#include "sanitizer/sources/cupti/thread_launch.h"
 
 namespace dtype_guard::san {
 
@@ -93,12 +89,6 @@ struct Process {
 
   PlaceSlot places[kPlaceSlots];
   Origins origins;
-  cupti::ThreadLaunch thread_launches[kCallSlots];  // by the thread's call slot
-  cupti::Launches launches;
-  cupti::Graphs graphs;
-  cupti::StreamCasts stream_casts;
-  cupti::CastLinks cast_links;
-  cupti::CastTimes cast_times;
   std::atomic<std::uint64_t> hook_ns;  // spent in records; the clean path reads no clock
   std::atomic<std::uint64_t> journal_bytes;
   std::atomic<std::uint32_t> journal_full;
@@ -147,11 +137,6 @@ inline CallSlot* call_slot(Process& process) {
   if (slot.thread.load(std::memory_order_relaxed) == thread) [[likely]]
     return &slot;
   return claim_call_slot(process, thread);
-}
-
-// Beside the slots and not in them: the clean path does without.
-inline cupti::ThreadLaunch& thread_launch(Process& process, const CallSlot& slot) {
-  return process.thread_launches[&slot - process.calls];
 }
 
 std::uint64_t total_calls(const Process& process, ApiId api);

@@ -5,8 +5,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "sanitizer/runtime/settings.h"
-
 namespace dtype_guard::san {
 namespace {
 
@@ -36,15 +34,6 @@ constexpr OptionTensor kOptionTensors[] = {
 };
 
 }  // namespace
-
-Watching decide_watching() {
-  const Options& options = settings();
-  noting_origins.store(options.origins, std::memory_order_relaxed);
-  Watching state = options.enabled ? Watching::kOn : Watching::kOff;
-  Watching unknown = Watching::kUnknown;
-  if (!is_decided()) switch_watching(state == Watching::kOn && options.start != Start::kDormant);
-  return watching.compare_exchange_strong(unknown, state, std::memory_order_relaxed) ? state : unknown;
-}
 
 void check_options(Process& process, ApiId api, const DLTensor* const* operands, const void* options,
                    std::uintptr_t caller) {

@@ -14,27 +14,13 @@
 #include <utility>
 
 #include "sanitizer/runtime/contract_table.h"
-#include "sanitizer/runtime/control.h"
 #include "sanitizer/runtime/origins.h"
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/recorder.h"
+#include "sanitizer/runtime/watching.h"
 
 namespace dtype_guard::san {
-
-enum class Watching : std::uint8_t { kUnknown, kOn, kOff };
-inline std::atomic<Watching> watching{Watching::kUnknown};
-inline std::atomic<bool> noting_origins{false};
-
-// Reads the options at the first call, and sets the switch as they say.
-Watching decide_watching();
-
-inline bool is_decided() { return watching.load(std::memory_order_relaxed) != Watching::kUnknown; }
-inline bool is_watching() {
-  if (is_switched_on()) [[likely]]
-    return true;
-  return !is_decided() && decide_watching() == Watching::kOn && is_switched_on();
-}
 
 template <ApiId id>
 constexpr const ApiContract& kContract = kContracts[static_cast<std::size_t>(id)];

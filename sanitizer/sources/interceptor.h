@@ -11,8 +11,7 @@
 //   3. Nothing else: the export list, the contract table, the interceptor, the observer's check and the
 //      counters are made from that row. A process test that calls the kernel with a wrong dtype shows that it
 //      is seen.
-// How to add a source (a library or a hook of its own): a folder beside flash_ref with its apis.inc, a line
-// in sources/apis.inc, and a row in symbolize/sources.inc, which tells the report what was on and why.
+// How to add a source: runtime/source.h.
 #pragma once
 
 #include "sanitizer/sources/call_check.h"

@@ -1,4 +1,4 @@
-#include "sanitizer/runtime/launch_frames.h"
+#include "sanitizer/sources/cupti/launch_frames.h"
 
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/runtime/call_frames.h"
@@ -6,7 +6,7 @@
 #include "sanitizer/runtime/own_contracts.h"
 #include "sanitizer/runtime/settings.h"
 
-namespace dtype_guard::san {
+namespace dtype_guard::san::cupti {
 
 namespace {
 
@@ -41,8 +41,7 @@ void record_launch(Process& process, const LaunchRecord& launch) {
       &launch);
 }
 
-void record_cast(Process& process, std::uint32_t index, std::string_view attention,
-                 const cupti::CastLink& link) {
+void record_cast(Process& process, std::uint32_t index, std::string_view attention, const CastLink& link) {
   QuietSection quiet;
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
@@ -51,7 +50,7 @@ void record_cast(Process& process, std::uint32_t index, std::string_view attenti
   (void)write_launch(
       process, *scratch, FrameType::kCast, index, cut(attention), {ApiId::kCount, nullptr, 0}, stack,
       [](FrameBuilder& frame, const void* context) {
-        const auto& one = *static_cast<const cupti::CastLink*>(context);
+        const auto& one = *static_cast<const CastLink*>(context);
         frame.u32(one.cast).u32(one.attention).u32(one.role);
         frame.u64(one.arguments.elements).u32(one.arguments.element_size);
         frame.u32(one.arguments.x_type).u32(one.arguments.out_type);
@@ -59,19 +58,19 @@ void record_cast(Process& process, std::uint32_t index, std::string_view attenti
       &link);
 }
 
-void write_launch_counts(Process& process, Scratch& scratch) {
-  process.graphs.settle(process.launches);
-  for (std::uint32_t i = 0; i < cupti::Launches::kSlots; ++i) {
-    const cupti::LaunchSlot& slot = process.launches[i];
+void write_launch_counts(Process& process, Scratch& scratch, State& known) {
+  known.graphs.settle(known.launches);
+  for (std::uint32_t i = 0; i < Launches::kSlots; ++i) {
+    const LaunchSlot& slot = known.launches[i];
     const std::uint64_t captured = slot.captured.load(std::memory_order_relaxed);
-    if (process.launches.count_of(i) < 2 && captured == 0) continue;
+    if (known.launches.count_of(i) < 2 && captured == 0) continue;
     FrameBuilder frame(scratch.frame, FrameType::kLaunches);
-    frame.u32(i).u64(process.launches.count_of(i));
+    frame.u32(i).u64(known.launches.count_of(i));
     frame.u64(captured).u64(slot.replayed.load(std::memory_order_relaxed));
     (void)append_frame(process, frame, scratch);
   }
-  for (std::uint32_t i = 0; i < cupti::CastLinks::kSlots; ++i) {
-    const cupti::CastLinkSlot& slot = process.cast_links[i];
+  for (std::uint32_t i = 0; i < CastLinks::kSlots; ++i) {
+    const CastLinkSlot& slot = known.cast_links[i];
     if (slot.count.load(std::memory_order_relaxed) == 0) continue;
     FrameBuilder frame(scratch.frame, FrameType::kCasts);
     frame.u32(i).u64(slot.count.load(std::memory_order_relaxed));
@@ -80,21 +79,4 @@ void write_launch_counts(Process& process, Scratch& scratch) {
   }
 }
 
-void record_source(Process& process, const SourceState& state) {
-  QuietSection quiet;
-  ScratchLease lease(process);
-  if (lease.get() != nullptr && open_journal(process, *lease.get()))
-    write_source(process, *lease.get(), state);
-}
-
-void write_source(Process& process, Scratch& scratch, const SourceState& state) {
-  FrameBuilder frame(scratch.frame, FrameType::kSource);
-  frame.text(state.name)
-      .u32(state.on ? 1 : 0)
-      .text(state.reason)
-      .u64(state.graph_nodes)
-      .u64(state.graph_launches);
-  (void)append_frame(process, frame, scratch);
-}
-
-}  // namespace dtype_guard::san
+}  // namespace dtype_guard::san::cupti
