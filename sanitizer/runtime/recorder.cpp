@@ -4,18 +4,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sanitizer/capture/modules.h"
-#include "sanitizer/capture/stack.h"
-#include "sanitizer/runtime/call_frames.h"
+#include "sanitizer/contracts/dtype_names.h"
+#include "sanitizer/contracts/own_contracts.h"
+#include "sanitizer/journal/call_frames.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/journal/modules.h"
+#include "sanitizer/platform/clock.h"
+#include "sanitizer/process/bare_children.h"
+#include "sanitizer/process/place.h"
+#include "sanitizer/process/tally.h"
 #include "sanitizer/runtime/control.h"
-#include "sanitizer/runtime/dtype_names.h"
-#include "sanitizer/runtime/journal_writer.h"
-#include "sanitizer/runtime/own_contracts.h"
-#include "sanitizer/runtime/place.h"
-#include "sanitizer/runtime/settings.h"
 #include "sanitizer/runtime/source.h"
-#include "sanitizer/runtime/tally.h"
-#include "sanitizer/sources/bare_children.h"
+#include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -197,7 +197,7 @@ bool is_due(Process& process, FindingSlot& slot, bool is_new, std::uint64_t coun
 void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t kind,
             const FindingDetail& detail) {
   CapturedStack stack = capture_call(scratch, call);
-  std::uint64_t place = learn_place(process, call, scratch, stack.depth);
+  std::uint64_t place = learn_place(process.places, call, scratch.stack_words, stack.depth);
   bool is_new = false;
   FindingSlot* slot = find_slot(process, finding_key(call, stack, detail.reinterpreted), is_new);
   if (slot == nullptr) {
@@ -316,7 +316,7 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return 0;
   CapturedStack stack = capture_call(*scratch, call);
-  std::uint64_t place = learn_place(process, call, *scratch, stack.depth);
+  std::uint64_t place = learn_place(process.places, call, scratch->stack_words, stack.depth);
   for (std::size_t i = 0; place != 0 && i < Origins::kSiteProbes; ++i) {
     auto index = static_cast<std::uint32_t>((place + i) % Origins::kSites);
     SiteSlot& slot = process.origins.sites[index];

@@ -1,6 +1,6 @@
 #include "sanitizer/runtime/source.h"
 
-#include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/journal/journal_writer.h"
 
 namespace dtype_guard::san {
 

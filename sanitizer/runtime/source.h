@@ -14,9 +14,9 @@
 #include <span>
 #include <string_view>
 
-#include "sanitizer/runtime/process.h"
-#include "sanitizer/runtime/text_buffer.h"
-#include "sanitizer/runtime/watched_call.h"
+#include "sanitizer/contracts/watched_call.h"
+#include "sanitizer/platform/text_buffer.h"
+#include "sanitizer/process/process.h"
 
 namespace dtype_guard::san {
 

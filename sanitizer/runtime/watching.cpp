@@ -1,7 +1,7 @@
 #include "sanitizer/runtime/watching.h"
 
-#include "sanitizer/runtime/settings.h"
 #include "sanitizer/runtime/source.h"
+#include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san {
 

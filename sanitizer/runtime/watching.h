@@ -1,10 +1,11 @@
-// Whether events are looked at: the options say so at the first one, the switch (control.h) from then on.
+// Whether events are looked at: the options say so at the first one, the switch (process/switch.h) from then
+// on.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
-#include "sanitizer/runtime/control.h"
+#include "sanitizer/process/switch.h"
 
 namespace dtype_guard::san {
 

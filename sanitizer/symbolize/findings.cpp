@@ -12,7 +12,7 @@
 
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/launch_findings.h"
 #include "sanitizer/symbolize/rank_differences.h"

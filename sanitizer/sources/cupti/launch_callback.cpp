@@ -1,6 +1,6 @@
 #include "sanitizer/sources/cupti/launch_callback.h"
 
-#include "sanitizer/runtime/own_contracts.h"
+#include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/sources/cupti/arguments.h"
 #include "sanitizer/sources/cupti/launch_abi.h"
 #include "sanitizer/sources/cupti/launch_frames.h"

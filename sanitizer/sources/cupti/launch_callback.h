@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "sanitizer/runtime/process.h"
+#include "sanitizer/process/process.h"
 #include "sanitizer/sources/cupti/abi.h"
 #include "sanitizer/sources/cupti/driver.h"
 #include "sanitizer/sources/cupti/state.h"

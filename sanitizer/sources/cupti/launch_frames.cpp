@@ -1,10 +1,9 @@
 #include "sanitizer/sources/cupti/launch_frames.h"
 
-#include "sanitizer/capture/stack.h"
-#include "sanitizer/runtime/call_frames.h"
-#include "sanitizer/runtime/journal_writer.h"
-#include "sanitizer/runtime/own_contracts.h"
-#include "sanitizer/runtime/settings.h"
+#include "sanitizer/contracts/own_contracts.h"
+#include "sanitizer/journal/call_frames.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san::cupti {
 

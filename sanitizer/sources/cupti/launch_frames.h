@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sanitizer/runtime/process.h"
-#include "sanitizer/runtime/watched_call.h"
+#include "sanitizer/contracts/watched_call.h"
+#include "sanitizer/process/process.h"
 #include "sanitizer/sources/cupti/cast_links.h"
 #include "sanitizer/sources/cupti/state.h"
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sanitizer/runtime/journal_writer.h"
-#include "sanitizer/runtime/settings.h"
+#include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/runtime/watching.h"
+#include "sanitizer/settings/settings.h"
 #include "sanitizer/sources/cupti/launch_callback.h"
 #include "sanitizer/sources/cupti/launch_frames.h"
 #include "sanitizer/sources/cupti/libcupti.h"

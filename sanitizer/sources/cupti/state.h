@@ -1,8 +1,8 @@
 // What the source knows of this process; a forked child starts anew.
 #pragma once
 
-#include "sanitizer/runtime/process.h"
-#include "sanitizer/runtime/wiped_in_child.h"
+#include "sanitizer/platform/wiped_in_child.h"
+#include "sanitizer/process/process.h"
 #include "sanitizer/sources/cupti/cast_times.h"
 #include "sanitizer/sources/cupti/graphs.h"
 #include "sanitizer/sources/cupti/launches.h"

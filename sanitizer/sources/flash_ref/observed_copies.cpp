@@ -5,13 +5,14 @@
 
 #include <cstring>
 
-#include "sanitizer/capture/loaded_object.h"
-#include "sanitizer/capture/modules.h"
-#include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/journal/modules.h"
+#include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/runtime/recorder.h"
-#include "sanitizer/runtime/settings.h"
 #include "sanitizer/runtime/source.h"
-#include "sanitizer/sources/call_check.h"
+#include "sanitizer/settings/settings.h"
+#include "sanitizer/sources/flash_ref/call_check.h"
+#include "sanitizer/sources/flash_ref/output_notes.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -111,7 +112,7 @@ void see_own(Copy& copy, const flash_ref_call_event& event) {
 
 constexpr See kSee[] = {
 #define DTYPE_SAN_API(name, parameters, arguments, operands) see_first<ApiId::name>,
-#include "sanitizer/sources/apis.inc"
+#include "sanitizer/sources/flash_ref/apis.inc"
 #undef DTYPE_SAN_API
 };
 

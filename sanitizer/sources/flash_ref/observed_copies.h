@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sanitizer/runtime/process.h"
+#include "sanitizer/process/process.h"
 
 namespace dtype_guard::san {
 

@@ -3,14 +3,14 @@
 
 #include <dlfcn.h>
 
-#include "sanitizer/capture/loaded_object.h"
-#include "sanitizer/capture/stack.h"
+#include "sanitizer/platform/loaded_object.h"
+#include "sanitizer/platform/own_code.h"
 #include "sanitizer/runtime/watching.h"
-#include "sanitizer/sources/absent_kernels.h"
-#include "sanitizer/sources/bound_calls.h"
+#include "sanitizer/sources/flash_ref/absent_kernels.h"
+#include "sanitizer/sources/flash_ref/bound_calls.h"
+#include "sanitizer/sources/flash_ref/interceptor.h"
+#include "sanitizer/sources/flash_ref/kernel_lookup.h"
 #include "sanitizer/sources/flash_ref/observed_copies.h"
-#include "sanitizer/sources/interceptor.h"
-#include "sanitizer/sources/kernel_lookup.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -45,7 +45,7 @@ void arrive(Arrival& arrival) {
 const ApiId* watched_name(const char* name) {
   static constexpr ApiId kIds[] = {
 #define DTYPE_SAN_API(name, parameters, arguments, operands) ApiId::name,
-#include "sanitizer/sources/apis.inc"
+#include "sanitizer/sources/flash_ref/apis.inc"
 #undef DTYPE_SAN_API
   };
   for (const ApiId& id : kIds)
