@@ -14,7 +14,6 @@
 #include <string>
 
 #include "sanitizer/attach/process_facts.h"
-#include "sanitizer/launcher/message.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -53,14 +52,14 @@ bool is_stopped(pid_t tool) { return tool != 0 && thread_status(tool, tool, "Sta
 
 }  // namespace
 
-AttachTurn::AttachTurn(pid_t process) : file_(open_memory(process)) {
+AttachTurn::AttachTurn(pid_t process, Waits waits) : file_(open_memory(process)) {
   if (file_ < 0 || !is_refused(file_, LOCK_EX)) return;
   const auto end = std::chrono::steady_clock::now() + kLongestTurn;
   bool told = false;
   do {
     const pid_t holder = holder_of(file_);
     const std::string name = name_of(holder);
-    if (!told) tell("{} is joining process {}: waiting for it", name, process);
+    if (!told) waits(name, process);
     told = true;
     const bool stopped = is_stopped(holder);
     if (stopped || std::chrono::steady_clock::now() > end) {

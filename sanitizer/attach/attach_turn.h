@@ -11,9 +11,10 @@ namespace dtype_guard::san {
 
 class AttachTurn {
  public:
-  // Says on stderr that it waits, when it does. Throws AttachError when the other one does not come to an
+  // Tells `waits` for whom it waits, when it does. Throws AttachError when the other one does not come to an
   // end. Where there is no such file or lock, for another user's process say, it has the turn at once.
-  explicit AttachTurn(pid_t process);
+  using Waits = void (*)(const std::string& holder, pid_t process);
+  AttachTurn(pid_t process, Waits waits);
   ~AttachTurn();
   AttachTurn(const AttachTurn&) = delete;
   AttachTurn& operator=(const AttachTurn&) = delete;

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "sanitizer/attach/stopped_thread.h"
-#include "sanitizer/runtime/control_page.h"
+#include "sanitizer/protocol/control_page.h"
 
 namespace dtype_guard::san {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sanitizer/attach/mailbox.h"
+#include "sanitizer/protocol/mailbox.h"
 
 namespace dtype_guard::san {
 

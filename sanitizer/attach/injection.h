@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 
-#include "sanitizer/attach/mailbox.h"
 #include "sanitizer/attach/pending_join.h"
 #include "sanitizer/attach/process_facts.h"
+#include "sanitizer/protocol/mailbox.h"
 
 namespace dtype_guard::san {
 

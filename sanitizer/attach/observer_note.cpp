@@ -1,34 +1,13 @@
 #include "sanitizer/attach/observer_note.h"
 
-#include <fcntl.h>
-#include <gelf.h>
 #include <libelf.h>
-#include <string.h>
-#include <unistd.h>
 
 #include <string_view>
 
+#include "sanitizer/elf/elf_file.h"
+
 namespace dtype_guard::san {
 namespace {
-
-class ElfFile {
- public:
-  explicit ElfFile(const std::string& path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    elf_version(EV_CURRENT);
-    if (descriptor_ >= 0) elf_ = elf_begin(descriptor_, ELF_C_READ_MMAP, nullptr);
-  }
-  ~ElfFile() {
-    elf_end(elf_);
-    if (descriptor_ >= 0) close(descriptor_);
-  }
-  ElfFile(const ElfFile&) = delete;
-  ElfFile& operator=(const ElfFile&) = delete;
-  Elf* get() const { return elf_; }
-
- private:
-  int descriptor_;
-  Elf* elf_ = nullptr;
-};
 
 bool has_note_of(Elf_Data* data, std::string_view owner) {
   GElf_Nhdr note;
@@ -43,18 +22,14 @@ bool has_note_of(Elf_Data* data, std::string_view owner) {
 
 }  // namespace
 
-bool has_observer_note(const std::string& file) {
-  const ElfFile elf(file);
-  std::size_t count = 0;
-  if (elf.get() == nullptr || elf_getphdrnum(elf.get(), &count) != 0) return false;
-  for (std::size_t i = 0; i < count; ++i) {
-    GElf_Phdr segment;
-    if (gelf_getphdr(elf.get(), static_cast<int>(i), &segment) == nullptr || segment.p_type != PT_NOTE)
-      continue;
+bool has_observer_note(const std::string& path) {
+  const ElfFile file(path);
+  for (const GElf_Phdr& segment : file.segments()) {
+    if (segment.p_type != PT_NOTE) continue;
     const Elf_Type type = segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR;
-    if (has_note_of(
-            elf_getdata_rawchunk(elf.get(), static_cast<int64_t>(segment.p_offset), segment.p_filesz, type),
-            "flash_ref"))
+    if (has_note_of(elf_getdata_rawchunk(file.get(), static_cast<std::int64_t>(segment.p_offset),
+                                         segment.p_filesz, type),
+                    "flash_ref"))
       return true;
   }
   return false;

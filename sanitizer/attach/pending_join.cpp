@@ -7,8 +7,8 @@
 #include <fstream>
 #include <string_view>
 
-#include "sanitizer/attach/mailbox.h"
 #include "sanitizer/attach/stopped_thread.h"
+#include "sanitizer/protocol/mailbox.h"
 
 namespace dtype_guard::san {
 namespace {

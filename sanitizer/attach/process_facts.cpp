@@ -15,7 +15,7 @@
 #include <sstream>
 
 #include "rules/text/printable.h"
-#include "sanitizer/launcher/executable.h"
+#include "sanitizer/elf/identity.h"
 
 namespace dtype_guard::san {
 namespace {

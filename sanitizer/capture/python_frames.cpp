@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "sanitizer/capture/loaded_object.h"
-#include "sanitizer/runtime/system.h"
+#include "sanitizer/platform/loaded_object.h"
+#include "sanitizer/platform/system.h"
 
 namespace dtype_guard::san {
 namespace {

@@ -34,7 +34,4 @@ inline std::uintptr_t return_word(std::uintptr_t inner_stack_pointer, std::uintp
   return 0;
 }
 
-// Whether an address lies in this library.
-bool is_own_code(std::uintptr_t address);
-
 }  // namespace dtype_guard::san

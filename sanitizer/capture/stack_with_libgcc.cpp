@@ -9,8 +9,9 @@
 #include <atomic>
 #include <utility>
 
-#include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/platform/loaded_object.h"
+#include "sanitizer/platform/own_code.h"
 
 namespace dtype_guard::san {
 namespace {

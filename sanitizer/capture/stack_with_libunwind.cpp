@@ -3,6 +3,7 @@
 #include <libunwind.h>
 
 #include "sanitizer/capture/stack.h"
+#include "sanitizer/platform/own_code.h"
 
 namespace dtype_guard::san {
 

@@ -129,7 +129,9 @@ int attach_command(const AttachArguments& arguments) {
   check_compiled_contracts(std::string(options.values.contracts.view()));
   const std::string library = find_library(arguments.library).string();
   const pid_t pid = parse_pid(arguments.pid);
-  const AttachTurn turn(pid);
+  const AttachTurn turn(pid, [](const std::string& holder, pid_t process) {
+    tell("{} is joining process {}: waiting for it", holder, process);
+  });
   const ProcessFacts process = read_process(pid);
   try {
     join(process, library, options, arguments.options);

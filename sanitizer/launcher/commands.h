@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sanitizer/runtime/options.h"
+#include "sanitizer/settings/options.h"
 #include "sanitizer/symbolize/findings.h"
 
 namespace dtype_guard::san {

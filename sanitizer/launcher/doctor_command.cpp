@@ -7,7 +7,6 @@
 #include "rules/text/printable.h"
 #include "sanitizer/attach/attach_turn.h"
 #include "sanitizer/attach/control.h"
-#include "sanitizer/attach/mailbox.h"
 #include "sanitizer/attach/observer_note.h"
 #include "sanitizer/attach/pending_join.h"
 #include "sanitizer/launcher/commands.h"
@@ -15,6 +14,7 @@
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/needed_libraries.h"
 #include "sanitizer/launcher/output.h"
+#include "sanitizer/protocol/mailbox.h"
 
 namespace dtype_guard::san {
 namespace {

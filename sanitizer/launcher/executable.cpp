@@ -1,11 +1,11 @@
 #include "sanitizer/launcher/executable.h"
 
-#include <elf.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -20,26 +20,6 @@ std::string read_start(const std::string& path, std::size_t count) {
   in.read(bytes.data(), static_cast<std::streamsize>(count));
   bytes.resize(static_cast<std::size_t>(in.gcount()));
   return bytes;
-}
-
-template <typename Header, typename Segment>
-void read_headers(const std::string& path, const std::string& bytes, ElfIdentity& identity) {
-  Header header;
-  if (bytes.size() < sizeof header) return;
-  std::memcpy(&header, bytes.data(), sizeof header);
-  identity.is_shared_object = header.e_type == ET_DYN;
-  std::ifstream in(path, std::ios::binary);
-  for (unsigned i = 0; i < header.e_phnum; ++i) {
-    Segment segment;
-    in.seekg(static_cast<std::streamoff>(header.e_phoff + std::uint64_t{i} * header.e_phentsize));
-    if (!in.read(reinterpret_cast<char*>(&segment), sizeof segment)) return;
-    if (segment.p_type != PT_INTERP || segment.p_filesz == 0 || segment.p_filesz > 4096) continue;
-    identity.interpreter.resize(segment.p_filesz - 1);
-    in.seekg(static_cast<std::streamoff>(segment.p_offset));
-    in.read(identity.interpreter.data(), static_cast<std::streamsize>(identity.interpreter.size()));
-    identity.interpreter.resize(std::strlen(identity.interpreter.c_str()));  // it may be padded
-    return;
-  }
 }
 
 std::string find_in_path(const std::string& command, bool& found_unstartable) {
@@ -120,51 +100,6 @@ CommandCheck check_file(const std::string& path, const ElfIdentity& library, int
 }
 
 }  // namespace
-
-std::string ElfIdentity::describe() const {
-  std::string name;
-  switch (machine) {
-    case EM_X86_64:
-      name = "x86-64";
-      break;
-    case EM_AARCH64:
-      name = "aarch64";
-      break;
-    case EM_386:
-      name = "i386";
-      break;
-    case EM_ARM:
-      name = "arm";
-      break;
-    case EM_RISCV:
-      name = "riscv";
-      break;
-    case EM_PPC64:
-      name = "ppc64";
-      break;
-    default:
-      name = fmt::format("machine {}", machine);
-  }
-  return fmt::format("{}-bit {}", is_64_bit ? 64 : 32, name);
-}
-
-std::optional<ElfIdentity> read_elf(const std::string& path, std::string& problem) {
-  std::string bytes = read_start(path, sizeof(Elf64_Ehdr));
-  if (bytes.size() < EI_NIDENT + 4 || bytes.compare(0, SELFMAG, ELFMAG) != 0) {
-    problem = bytes.empty() ? "it is empty or cannot be read" : "it is no ELF file";
-    return std::nullopt;
-  }
-  ElfIdentity identity;
-  identity.is_64_bit = bytes[EI_CLASS] == ELFCLASS64;
-  identity.is_little_endian = bytes[EI_DATA] == ELFDATA2LSB;
-  std::memcpy(&identity.machine, bytes.data() + EI_NIDENT + 2, sizeof identity.machine);
-  if (identity.is_64_bit) {
-    read_headers<Elf64_Ehdr, Elf64_Phdr>(path, bytes, identity);
-  } else {
-    read_headers<Elf32_Ehdr, Elf32_Phdr>(path, bytes, identity);
-  }
-  return identity;
-}
 
 CommandCheck check_command(const std::string& command, const ElfIdentity& library) {
   bool found_unstartable = false;

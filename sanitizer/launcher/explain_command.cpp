@@ -1,9 +1,9 @@
 #include <fmt/format.h>
 
 #include "rules/catalog/catalog.h"
+#include "sanitizer/contracts/dtype_names.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/output.h"
-#include "sanitizer/runtime/dtype_names.h"
 #include "sanitizer/sources/cupti/names/kernel_name.h"
 
 namespace dtype_guard::san {

@@ -1,80 +1,37 @@
 #include "sanitizer/launcher/needed_libraries.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string_view>
 
+#include "sanitizer/elf/elf_file.h"
+
 namespace dtype_guard::san {
-namespace {
-
-template <typename T>
-std::optional<T> read_at(std::ifstream& in, std::uint64_t offset) {
-  T value;
-  in.seekg(static_cast<std::streamoff>(offset));
-  if (!in.read(reinterpret_cast<char*>(&value), sizeof value)) return std::nullopt;
-  return value;
-}
-
-struct Segments {
-  std::vector<Elf64_Phdr> list;
-
-  std::optional<std::uint64_t> offset_of(std::uint64_t address) const {
-    for (const Elf64_Phdr& one : list)
-      if (one.p_type == PT_LOAD && address >= one.p_vaddr && address - one.p_vaddr < one.p_filesz)
-        return one.p_offset + (address - one.p_vaddr);
-    return std::nullopt;
-  }
-};
-
-Segments read_segments(std::ifstream& in) {
-  Segments segments;
-  auto header = read_at<Elf64_Ehdr>(in, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-      header->e_ident[EI_CLASS] != ELFCLASS64)
-    return segments;
-  for (unsigned i = 0; i < header->e_phnum; ++i)
-    if (auto segment = read_at<Elf64_Phdr>(in, header->e_phoff + std::uint64_t{i} * header->e_phentsize))
-      segments.list.push_back(*segment);
-  return segments;
-}
-
-std::string text_at(std::ifstream& in, std::uint64_t offset) {
-  constexpr std::size_t kLongest = 256;
-  char text[kLongest] = {};
-  in.clear();
-  in.seekg(static_cast<std::streamoff>(offset));
-  in.read(text, kLongest - 1);
-  in.clear();
-  return text;
-}
-
-}  // namespace
 
 std::vector<std::string> needed_libraries(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  Segments segments = read_segments(in);
+  constexpr std::uint64_t kLongest = 4096;
+  const ElfFile file(path);
+  const std::vector<GElf_Phdr> segments = file.segments();
   std::vector<std::uint64_t> names;
   std::optional<std::uint64_t> strings;
-  for (const Elf64_Phdr& segment : segments.list) {
+  for (const GElf_Phdr& segment : segments) {
     if (segment.p_type != PT_DYNAMIC) continue;
-    for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= segment.p_filesz; at += sizeof(Elf64_Dyn)) {
-      auto entry = read_at<Elf64_Dyn>(in, segment.p_offset + at);
-      if (!entry || entry->d_tag == DT_NULL) break;
-      if (entry->d_tag == DT_NEEDED) names.push_back(entry->d_un.d_val);
-      if (entry->d_tag == DT_STRTAB) strings = segments.offset_of(entry->d_un.d_ptr);
+    Elf_Data* table = elf_getdata_rawchunk(file.get(), static_cast<std::int64_t>(segment.p_offset),
+                                           segment.p_filesz, ELF_T_DYN);
+    GElf_Dyn entry;
+    for (int i = 0; gelf_getdyn(table, i, &entry) != nullptr && entry.d_tag != DT_NULL; ++i) {
+      if (entry.d_tag == DT_NEEDED) names.push_back(entry.d_un.d_val);
+      if (entry.d_tag == DT_STRTAB) strings = offset_of(segments, entry.d_un.d_ptr);
     }
   }
   std::vector<std::string> result;
   for (std::uint64_t name : names)
-    if (strings) result.push_back(text_at(in, *strings + name));
+    if (strings) result.push_back(file.text_at(*strings + name, kLongest));
   return result;
 }
 

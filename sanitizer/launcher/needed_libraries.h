@@ -6,7 +6,7 @@
 
 namespace dtype_guard::san {
 
-// DT_NEEDED of a 64-bit ELF file of this machine's byte order; empty for anything else.
+// DT_NEEDED of an ELF file; empty for anything else.
 std::vector<std::string> needed_libraries(const std::string& path);
 
 // The files that the program's own loader would map with it, as ldd shows them; the program itself does not

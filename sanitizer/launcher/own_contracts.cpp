@@ -7,8 +7,8 @@
 #include <fstream>
 
 #include "rules/contracts/own_contracts.h"
+#include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/launcher/output.h"
-#include "sanitizer/runtime/own_contracts.h"
 
 namespace dtype_guard::san {
 namespace {

@@ -17,7 +17,7 @@
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/launcher/run_tally.h"
-#include "sanitizer/runtime/options.h"
+#include "sanitizer/settings/options.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sanitizer/runtime/tally_page.h"
+#include "sanitizer/protocol/tally_page.h"
 
 namespace dtype_guard::san {
 

@@ -8,12 +8,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
-
 #include "dtype_san_version.h"
-#include "sanitizer/runtime/journal_writer.h"
-#include "sanitizer/runtime/process.h"
-#include "sanitizer/runtime/system.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/platform/system.h"
+#include "sanitizer/process/process.h"
+#include "sanitizer/process/switch.h"
+#include "sanitizer/runtime/source.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -24,8 +24,7 @@ constexpr int kAddSeals = 1033;
 constexpr int kSeal = 1, kSealShrink = 2, kSealGrow = 4;
 constexpr std::size_t kPage = 4096;
 
-constinit std::atomic<ControlPage*> page{nullptr};  // at one address in the parent and its children
-constinit int descriptor = -1;                      // of the page; -1: none is kept
+constinit int descriptor = -1;  // of the page; -1: none is kept
 constinit FileIdentity identity;
 
 // Sealed before it is mapped: a read of the page can never fault. `place` is where it is to lie, or null.
@@ -61,31 +60,11 @@ void close_inherited() {
   descriptor = -1;
 }
 
-template <std::size_t size>
-void put_text(char (&field)[size], std::string_view text) {
-  const std::size_t length = std::min(text.size(), size - 1);
-  memcpy(field, text.data(), length);
-  field[length] = '\0';
-}
-
-void put_journal(ControlPage& shared, const Process& process) {
-  const bool is_open =
-      process.journal.load(std::memory_order_acquire) == static_cast<std::uint32_t>(JournalState::kOpen);
-  const std::uint32_t error = process.loss_reason.load(std::memory_order_relaxed);
-  TextBuffer<sizeof shared.problem> problem;
-  if (!is_open)
-    (void)tell_journal_problem(process, problem);
-  else if (error != 0)
-    problem << "some of what it found could not be written: " << error_text(-static_cast<long>(error));
-  put_text(shared.journal, is_open ? std::string_view(process.journal_path) : std::string_view());
-  put_text(shared.problem, problem.view());
-}
-
 void on_fork();
 
 void make_control(Process& process) {
   close_inherited();
-  ControlPage* old = page.load(std::memory_order_relaxed);
+  ControlPage* old = control_page();
   const std::atomic<std::uint32_t>* before = switch_word.load();
   const std::uint32_t on = before->load(std::memory_order_relaxed);
   void* fresh = map_page(process.descriptor_thread, old);
@@ -96,18 +75,18 @@ void make_control(Process& process) {
   made->version = 1;
   made->owner = static_cast<std::uint32_t>(process_id());
   strncpy(made->library_version, DTYPE_SAN_VERSION, sizeof made->library_version - 1);
-  page.store(made, std::memory_order_relaxed);
-  switch_word.store(&made->on, std::memory_order_release);
+  use_control_page(made);
   if (old == nullptr) made->on.store(before->load(std::memory_order_relaxed));  // switched meanwhile
   show_journal(process);
   if (old == nullptr) (void)pthread_atfork(nullptr, nullptr, on_fork);
 }
 
 void on_fork() {
-  if (page.load(std::memory_order_relaxed) == nullptr) return;
+  if (control_page() == nullptr) return;
   QuietSection quiet;
   close_parents_journal();
   open_control();
+  for (const Source* source : sources()) source->forked();
 }
 
 }  // namespace
@@ -125,15 +104,6 @@ void open_control() {
   }
   make_control(*mapped);
   mapped->has_control.store(kDone, std::memory_order_release);
-}
-
-// Threads may change the state while one shows it, and before there is a page: who shows then does it again.
-void show_journal(Process& process) {
-  if (process.showing.fetch_add(1, std::memory_order_acq_rel) != 0) return;
-  std::uint32_t shown = 1;
-  do {
-    if (ControlPage* shared = page.load(std::memory_order_relaxed)) put_journal(*shared, process);
-  } while (!process.showing.compare_exchange_weak(shown, 0, std::memory_order_acq_rel));
 }
 
 }  // namespace dtype_guard::san

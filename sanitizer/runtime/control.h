@@ -1,35 +1,11 @@
-// This process's switch (control_page.h): whether calls are looked at right now. One word, read by every
-// watched call, in a page that another process may write to; a word of our own where such a page cannot be
-// had.
+// The page through which another process switches this one (process/switch.h): made here.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <string_view>
-
-#include "sanitizer/runtime/control_page.h"
-
 namespace dtype_guard::san {
-
-struct Process;
-
-// Off until the options have been read (call_check.h), so that a call which is watched looks at this one
-// word.
-inline constinit std::atomic<std::uint32_t> own_switch{0};
-inline constinit std::atomic<std::atomic<std::uint32_t>*> switch_word{&own_switch};
-
-inline bool is_switched_on() {
-  return switch_word.load(std::memory_order_relaxed)->load(std::memory_order_relaxed) != 0;
-}
-inline void switch_watching(bool on) { switch_word.load()->store(on ? 1 : 0, std::memory_order_relaxed); }
 
 // Makes the page that other processes find, in a process that has something to watch: a program without
 // kernels gets no descriptor from us. A forked child gets its own, as fork returns; one that was made by
 // _Fork or a raw clone with its first record.
 void open_control();
-
-// Writes to the page what another process may read there of the journal: its path, and why findings are not
-// recorded. To be called after each change of those.
-void show_journal(Process& process);
 
 }  // namespace dtype_guard::san

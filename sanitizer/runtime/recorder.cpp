@@ -4,19 +4,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "sanitizer/capture/modules.h"
-#include "sanitizer/capture/stack.h"
-#include "sanitizer/runtime/call_frames.h"
+#include "sanitizer/contracts/dtype_names.h"
+#include "sanitizer/contracts/own_contracts.h"
+#include "sanitizer/journal/call_frames.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/journal/modules.h"
+#include "sanitizer/platform/clock.h"
+#include "sanitizer/process/bare_children.h"
+#include "sanitizer/process/place.h"
+#include "sanitizer/process/tally.h"
 #include "sanitizer/runtime/control.h"
-#include "sanitizer/runtime/dtype_names.h"
-#include "sanitizer/runtime/journal_writer.h"
-#include "sanitizer/runtime/own_contracts.h"
-#include "sanitizer/runtime/place.h"
-#include "sanitizer/runtime/settings.h"
-#include "sanitizer/runtime/tally.h"
-#include "sanitizer/sources/bare_children.h"
-#include "sanitizer/sources/cupti/source.h"
-#include "sanitizer/sources/flash_ref/observed_copies.h"
+#include "sanitizer/runtime/source.h"
+#include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -198,7 +197,7 @@ bool is_due(Process& process, FindingSlot& slot, bool is_new, std::uint64_t coun
 void record(Process& process, Scratch& scratch, const WatchedCall& call, std::uint64_t kind,
             const FindingDetail& detail) {
   CapturedStack stack = capture_call(scratch, call);
-  std::uint64_t place = learn_place(process, call, scratch, stack.depth);
+  std::uint64_t place = learn_place(process.places, call, scratch.stack_words, stack.depth);
   bool is_new = false;
   FindingSlot* slot = find_slot(process, finding_key(call, stack, detail.reinterpreted), is_new);
   if (slot == nullptr) {
@@ -214,7 +213,7 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
     if (written != is_new) count_lost(process, is_new ? 1 : std::uint64_t(-1));
     if (written && !is_new) {  // the journal could not be written before, and lacks its beginning
       describe_process(process, scratch);
-      record_copies(process, scratch);
+      describe_sources(process, scratch);
     }
   }
   if (!is_new && is_power_of_two(count) && slot->recorded.load(std::memory_order_acquire) == kRecorded) {
@@ -235,7 +234,10 @@ std::uint64_t write_counts(Process& process, Scratch& scratch) {
   for (std::size_t i = 0; i < kAllApis; ++i)
     if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
       write_calls(process, scratch, static_cast<ApiId>(i));
-  cupti::record_end(process, scratch);
+  for (const Source* source : sources()) {
+    source->finish(process, scratch);
+    write_source(process, scratch, *source);
+  }
   note_shared_counts(process, scratch);
   if (const std::uint64_t bare = take_bare_children(); bare != 0) {
     TextBuffer<256> text;
@@ -271,13 +273,13 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
   if (process.kernel_recorded[static_cast<std::size_t>(api)].exchange(1, std::memory_order_acq_rel) != 0)
     return;
   QuietSection quiet;
-  cupti::start_late();
+  start_sources_late();
   HookTime time(process);
   ScratchLease lease(process);
   Scratch* scratch = lease.get();
   open_control();
   if (scratch == nullptr || !open_journal(process, *scratch)) return;
-  record_copies(process, *scratch);
+  describe_sources(process, *scratch);
   std::uintptr_t address = kernel + 1;  // modules are looked up at address - 1
   record_modules(process, *scratch, &address, scratch->modules, 1);
   FrameBuilder frame(scratch->frame, FrameType::kKernel);
@@ -314,7 +316,7 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
   Scratch* scratch = lease.get();
   if (scratch == nullptr || !open_journal(process, *scratch)) return 0;
   CapturedStack stack = capture_call(*scratch, call);
-  std::uint64_t place = learn_place(process, call, *scratch, stack.depth);
+  std::uint64_t place = learn_place(process.places, call, scratch->stack_words, stack.depth);
   for (std::size_t i = 0; place != 0 && i < Origins::kSiteProbes; ++i) {
     auto index = static_cast<std::uint32_t>((place + i) % Origins::kSites);
     SiteSlot& slot = process.origins.sites[index];

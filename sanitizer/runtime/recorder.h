@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "sanitizer/runtime/process.h"
-#include "sanitizer/runtime/watched_call.h"
+#include "sanitizer/contracts/watched_call.h"
+#include "sanitizer/process/process.h"
 
 namespace dtype_guard::san {
 

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "rules/dtype/dtype.h"
-#include "sanitizer/runtime/dtype_names.h"
+#include "sanitizer/contracts/dtype_names.h"
 #include "sanitizer/sources/cupti/names/kernel_name.h"
 #include "sanitizer/sources/cupti/parameters.h"
 #include "sanitizer/symbolize/launch_findings.h"

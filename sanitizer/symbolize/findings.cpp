@@ -12,7 +12,7 @@
 
 #include "dtype_san_version.h"
 #include "rules/contracts/contract.h"
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/launch_findings.h"
 #include "sanitizer/symbolize/rank_differences.h"
@@ -64,8 +64,10 @@ class Builder {
     for (const Api& api : builtin_contracts().apis)
       if (api.library == "flash_ref") report_.watched->calls[api.name] = 0;
     for (const Api& api : settings.own_contracts.apis) report_.watched->calls[api.name] = 0;
-#define DTYPE_SAN_SOURCE(source, on, why) report_.watched->sources.push_back({source, on, why});
-#include "sanitizer/symbolize/sources.inc"
+#define DTYPE_SAN_SOURCE(id, on, text) report_.watched->sources.push_back({#id, on, text});
+#define DTYPE_SAN_NO_SOURCE(name, text) report_.watched->sources.push_back({name, false, text});
+#include "sanitizer/sources/sources.inc"
+#undef DTYPE_SAN_NO_SOURCE
 #undef DTYPE_SAN_SOURCE
   }
 
@@ -136,7 +138,8 @@ class Builder {
   void add_source(const Journal& journal, const JournalSource& source) {
     for (WatchedSource& known : report_.watched->sources) {
       if (known.name != source.name || (known.on && !source.on)) continue;
-      std::string why = source.on ? describe_launches(journal.launches) : source.reason;
+      std::string why =
+          source.on && source.reason.empty() ? describe_launches(journal.launches) : source.reason;
       if (!source.on && !journal.launches.empty())
         why += "; before that " + describe_launches(journal.launches);
       if (source.graph_nodes != 0)

@@ -12,7 +12,7 @@
 #include <system_error>
 
 #include "rules/text/utf8.h"
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/launch_records.h"
 
 namespace dtype_guard::san {

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <utility>
 
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 
 namespace dtype_guard::san {
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "sanitizer/runtime/dtype_names.h"
-#include "sanitizer/runtime/journal.h"
-#include "sanitizer/runtime/watched_call.h"
+#include "sanitizer/contracts/dtype_names.h"
+#include "sanitizer/contracts/watched_call.h"
+#include "sanitizer/protocol/journal.h"
 #include "sanitizer/sources/cupti/parameters.h"
 #include "sanitizer/symbolize/violation.h"
 

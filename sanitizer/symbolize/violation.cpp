@@ -8,7 +8,7 @@
 
 #include "rules/contracts/roles.h"
 #include "rules/dtype/promotion.h"
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 
 namespace dtype_guard::san {
 namespace {

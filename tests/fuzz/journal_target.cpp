@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "rules/report/report.h"
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journal_reader.h"
 #include "tests/fuzz/targets.h"

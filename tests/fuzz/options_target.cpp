@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "sanitizer/runtime/options.h"
+#include "sanitizer/settings/options.h"
 #include "tests/fuzz/targets.h"
 
 namespace dtype_guard::san {

@@ -8,7 +8,7 @@ import struct
 
 from support import BUILT, Case, main, preloadable
 
-HEADER = struct.Struct("<IIIIHH")  # FrameHeader in sanitizer/runtime/journal.h
+HEADER = struct.Struct("<IIIIHH")  # FrameHeader in sanitizer/protocol/journal.h
 FINDING, SITE = 4, 9
 
 

@@ -6,9 +6,10 @@
 #include <atomic>
 #include <cstdint>
 
-#include "sanitizer/runtime/process.h"
+#include "sanitizer/process/process.h"
 #include "sanitizer/sources/cupti/abi.h"
 #include "sanitizer/sources/cupti/driver.h"
+#include "sanitizer/sources/cupti/state.h"
 
 namespace dtype_guard::san::cupti {
 
@@ -21,10 +22,10 @@ struct LaunchSettings {
 
 // A callback of a launch entry point, or of a graph launch. `watching` is false while watching is switched
 // off.
-void on_launch(Process& process, const LaunchSettings& settings, std::uint32_t domain, std::uint32_t id,
-               const CallbackData& call, bool watching);
+void on_launch(Process& process, State& known, const LaunchSettings& settings, std::uint32_t domain,
+               std::uint32_t id, const CallbackData& call, bool watching);
 
 // A callback about graph nodes or executable graphs.
-void on_graph(Process& process, std::uint32_t id, const void* resource);
+void on_graph(Process& process, State& known, std::uint32_t id, const void* resource);
 
 }  // namespace dtype_guard::san::cupti

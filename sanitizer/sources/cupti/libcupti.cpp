@@ -5,9 +5,9 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "sanitizer/capture/loaded_object.h"
-#include "sanitizer/capture/stack.h"
-#include "sanitizer/runtime/system.h"
+#include "sanitizer/platform/loaded_object.h"
+#include "sanitizer/platform/own_code.h"
+#include "sanitizer/platform/system.h"
 
 namespace dtype_guard::san::cupti {
 

@@ -3,7 +3,7 @@
 // runtime is loaded, the one that lies beside it is opened.
 #pragma once
 
-#include "sanitizer/runtime/text_buffer.h"
+#include "sanitizer/platform/text_buffer.h"
 #include "sanitizer/sources/cupti/abi.h"
 #include "sanitizer/sources/cupti/driver.h"
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sanitizer/runtime/text_buffer.h"
+#include "sanitizer/platform/text_buffer.h"
 #include "sanitizer/sources/cupti/abi.h"
 
 namespace dtype_guard::san::cupti {

@@ -1,19 +1,26 @@
-#include "sanitizer/sources/cupti/source.h"
+// The CUPTI source in the watched process: counts kernel launches by name, notes the first of each with its
+// stack, and finds casts that feed attention. The CUDA driver starts it when it is initialised
+// (CUDA_INJECTION64_PATH); where it could not, because the library came later, start_late() does.
+#include "sanitizer/runtime/source.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sanitizer/runtime/journal_writer.h"
-#include "sanitizer/runtime/launch_frames.h"
-#include "sanitizer/runtime/settings.h"
-#include "sanitizer/sources/call_check.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/runtime/watching.h"
+#include "sanitizer/settings/settings.h"
 #include "sanitizer/sources/cupti/launch_callback.h"
+#include "sanitizer/sources/cupti/launch_frames.h"
 #include "sanitizer/sources/cupti/libcupti.h"
 #include "sanitizer/sources/cupti/session.h"
-#include "sanitizer/sources/flash_ref/observed_copies.h"
+#include "sanitizer/sources/cupti/state.h"
+
+namespace dtype_guard::san {
+extern const Source cupti_source;
+}
 
 namespace dtype_guard::san::cupti {
-
 namespace {
 
 constinit Session session;
@@ -21,13 +28,19 @@ constinit LaunchSettings launch_settings;
 // Since the subscription: off before that is a dormant start, which waits with the subscription held.
 constinit std::atomic<bool> was_watching{false};
 
-SourceState state_of(const Process& process) {
-  return {"cupti", session.is_on(), session.reason(), process.graphs.nodes(), process.graphs.replays()};
+// The subscription was given back because watching was switched off, and is taken again once it is on.
+constinit std::atomic<bool> given_back{false};
+
+// Whether the options and the way in ask for launches at all.
+bool is_wanted() {
+  const Options& options = settings();
+  if (!options.enabled || options.cupti == Switch::kOff) return false;
+  // A bare preload leaves CUPTI to others; under the launcher the user has asked for a report.
+  return options.cupti == Switch::kOn || getenv("DTYPE_SAN_COMMAND_PID") != nullptr;
 }
 
 void write_state() {
-  Process* mapped = process();
-  if (mapped != nullptr) record_source(*mapped, state_of(*mapped));
+  if (Process* mapped = process()) record_source(*mapped, cupti_source);
 }
 
 void stop(const char* reason) {
@@ -46,14 +59,15 @@ void give_back() {
 void on_callback(void*, std::uint32_t domain, std::uint32_t id, const void* data) {
   if (!session.is_on() || data == nullptr) return;
   Process* mapped = process();
-  if (mapped == nullptr) return;
+  State* known = state.get();
+  if (mapped == nullptr || known == nullptr) return;
   const bool watching = is_watching();
   if (domain == kResource) {
-    if (watching) on_graph(*mapped, id, data);
+    if (watching) on_graph(*mapped, *known, id, data);
     return;
   }
   const auto& call = *static_cast<const CallbackData*>(data);
-  on_launch(*mapped, launch_settings, domain, id, call, watching);
+  on_launch(*mapped, *known, launch_settings, domain, id, call, watching);
   if (watching) {
     if (!was_watching.load(std::memory_order_relaxed)) was_watching.store(true, std::memory_order_relaxed);
   } else if (call.site == kExit && was_watching.load(std::memory_order_relaxed)) {
@@ -95,15 +109,6 @@ Function real(const char* name) {
 
 constexpr Result kNotInitialized = 15;
 
-}  // namespace
-
-bool is_wanted() {
-  const Options& options = settings();
-  if (!options.enabled || options.cupti == Switch::kOff) return false;
-  // A bare preload leaves CUPTI to others; under the launcher the user has asked for a report.
-  return options.cupti == Switch::kOn || getenv("DTYPE_SAN_COMMAND_PID") != nullptr;
-}
-
 void start_late() {
   if (!is_due() || !is_wanted()) return;
   if (session.state() == SessionState::kNever && !is_driver_initialised()) return;
@@ -118,8 +123,6 @@ void switched(bool on) {
     give_back();
   }
 }
-
-namespace {
 
 // Why nobody started the source, where that is more than that CUDA was not used; empty otherwise.
 void why_never(TextSink& reason) {
@@ -136,31 +139,47 @@ void why_never(TextSink& reason) {
   }
 }
 
-}  // namespace
-
-void record_end(Process& process, Scratch& scratch) {
+bool tell_status(SourceStatus& status) {
   if (session.state() == SessionState::kNever) {
-    TextBuffer<512> reason;
-    why_never(reason);
-    if (reason.size() != 0) write_source(process, scratch, {"cupti", false, reason.view(), 0, 0});
-    return;
+    why_never(status.reason);
+    return status.reason.size() != 0;
   }
-  if (launch_settings.times_casts) process.cast_times.collect(launch_settings.driver, process.cast_links);
-  write_launch_counts(process, scratch);
+  status.is_on = session.is_on();
+  status.reason << session.reason();
+  if (const State* known = state.known()) {
+    status.graph_nodes = known->graphs.nodes();
+    status.graph_launches = known->graphs.replays();
+  }
+  return true;
+}
+
+void finish(Process& process, Scratch& scratch) {
+  State* known = state.known();
+  if (session.state() == SessionState::kNever || known == nullptr) return;
+  if (launch_settings.times_casts) known->cast_times.collect(launch_settings.driver, known->cast_links);
+  write_launch_counts(process, scratch, *known);
   const auto note = [&](std::uint64_t count, const char* what) {
     if (count == 0) return;
     TextBuffer<160> text;
     text << count << what;
-    FrameBuilder frame(scratch.frame, FrameType::kNote);
-    frame.text(text.view());
-    (void)append_frame(process, frame, scratch);
+    write_note(process, scratch, text.view());
   };
-  note(process.launches.uncounted(), " kernel launches were not counted: the table of kernel names was full");
-  note(process.graphs.lost(),
+  note(known->launches.uncounted(), " kernel launches were not counted: the table of kernel names was full");
+  note(known->graphs.lost(),
        " launches in CUDA graphs have no count of replays: the table of graphs was full");
-  write_source(process, scratch, state_of(process));
 }
 
+void enter(Process& process, const CallSlot& slot, const WatchedCall& call) {
+  if (State* known = state.get())
+    enter_call(thread_launch(*known, process, slot), static_cast<std::uint32_t>(call.api), call.operands,
+               call.caller);
+}
+
+void leave(Process& process, const CallSlot& slot) {
+  if (State* known = state.get()) leave_call(thread_launch(*known, process, slot));
+}
+
+}  // namespace
 }  // namespace dtype_guard::san::cupti
 
 namespace cupti = dtype_guard::san::cupti;
@@ -190,8 +209,40 @@ extern "C" [[gnu::visibility("default")]] cupti::Result cuptiSubscribe_v2(
                               : cupti::kNotInitialized;
 }
 
-void* cupti::stand_in(const char* name) {
-  if (strcmp(name, "cuptiSubscribe") == 0) return reinterpret_cast<void*>(&cuptiSubscribe);
-  if (strcmp(name, "cuptiSubscribe_v2") == 0) return reinterpret_cast<void*>(&cuptiSubscribe_v2);
+namespace dtype_guard::san::cupti {
+namespace {
+
+void* stand_in(const char* name) {
+  if (same_text(name, "cuptiSubscribe")) return reinterpret_cast<void*>(&cuptiSubscribe);
+  if (same_text(name, "cuptiSubscribe_v2")) return reinterpret_cast<void*>(&cuptiSubscribe_v2);
   return nullptr;
 }
+
+// Another client of CUPTI, which asks for it by handle: it gets the function that makes room for it first.
+// What the handle does not have it does not get from us.
+LookupAnswer look_up(const Lookup& lookup) {
+  const char* name = lookup.name;
+  if (name == nullptr || lookup.handle == RTLD_NEXT || lookup.handle == RTLD_DEFAULT) return {};
+  if (name[0] != 'c' || name[1] != 'u' || name[2] != 'p' || !is_wanted()) return {};
+  void* ours = stand_in(name);
+  return {ours != nullptr && lookup.real(lookup.handle, name) != nullptr, ours};
+}
+
+}  // namespace
+}  // namespace dtype_guard::san::cupti
+
+namespace dtype_guard::san {
+
+constinit const Source cupti_source = {
+    .name = "cupti",
+    .start_late = cupti::start_late,
+    .looked_up = cupti::look_up,
+    .switched = cupti::switched,
+    .wants_calls = cupti::is_wanted,
+    .entered = cupti::enter,
+    .left = cupti::leave,
+    .finish = cupti::finish,
+    .status = cupti::tell_status,
+};
+
+}  // namespace dtype_guard::san

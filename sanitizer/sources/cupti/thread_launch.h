@@ -25,9 +25,6 @@ struct ThreadLaunch {
   std::atomic<std::uint32_t> ticket;   // of the timer that runs
 };
 
-// Whether a subscription was ever held: only then is it noted which call a thread is in.
-inline constinit std::atomic<bool> follows_calls{false};
-
 inline void enter_call(ThreadLaunch& thread, std::uint32_t api, const DLTensor* const* operands,
                        std::uintptr_t caller) {
   thread.first_operand.store(operands[0], std::memory_order_relaxed);

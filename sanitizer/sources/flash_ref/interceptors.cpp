@@ -1,5 +1,5 @@
 // flash_ref's kernels, as apis.inc lists them.
-#include "sanitizer/sources/interceptor.h"
+#include "sanitizer/sources/flash_ref/interceptor.h"
 
 #define DTYPE_SAN_API DTYPE_SAN_INTERCEPTOR
 #include "sanitizer/sources/flash_ref/apis.inc"
@@ -15,7 +15,7 @@ void* const* thunks_of(ApiId api) {
    reinterpret_cast<void*>(&name##_hook::thunk<2>), reinterpret_cast<void*>(&name##_hook::thunk<3>), \
    reinterpret_cast<void*>(&name##_hook::thunk<4>), reinterpret_cast<void*>(&name##_hook::thunk<5>), \
    reinterpret_cast<void*>(&name##_hook::thunk<6>), reinterpret_cast<void*>(&name##_hook::thunk<7>)},
-#include "sanitizer/sources/apis.inc"
+#include "sanitizer/sources/flash_ref/apis.inc"
 #undef DTYPE_SAN_API
   };
   return functions[static_cast<std::size_t>(api)];

@@ -5,13 +5,14 @@
 
 #include <cstring>
 
-#include "sanitizer/capture/loaded_object.h"
-#include "sanitizer/capture/modules.h"
-#include "sanitizer/runtime/journal_writer.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/journal/modules.h"
+#include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/runtime/recorder.h"
-#include "sanitizer/runtime/settings.h"
-#include "sanitizer/sources/call_check.h"
-#include "sanitizer/sources/cupti/source.h"
+#include "sanitizer/runtime/source.h"
+#include "sanitizer/settings/settings.h"
+#include "sanitizer/sources/flash_ref/call_check.h"
+#include "sanitizer/sources/flash_ref/output_notes.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -36,6 +37,7 @@ struct Copy {
 // Constant: a copy may announce itself before our constructors run.
 constinit Copy copies[kMaxCopies];
 constinit std::atomic<bool> changing{false};
+constinit std::atomic<bool> telling_of_calls{false};
 
 // An interceptor has seen this very call already.
 bool is_forwarded(const CallSlot* slot, const flash_ref_call_event& event) {
@@ -110,7 +112,7 @@ void see_own(Copy& copy, const flash_ref_call_event& event) {
 
 constexpr See kSee[] = {
 #define DTYPE_SAN_API(name, parameters, arguments, operands) see_first<ApiId::name>,
-#include "sanitizer/sources/apis.inc"
+#include "sanitizer/sources/flash_ref/apis.inc"
 #undef DTYPE_SAN_API
 };
 
@@ -131,20 +133,19 @@ void find_see(const char* name, See& see, ApiId& api) {
   }
 }
 
-// Kernel launches belong to the call from here on, or no longer. Apart, so that the clean path keeps nothing
-// on the stack.
-void see_with_launches(Copy& copy, const flash_ref_call_event& event) {
-  if (cupti::given_back.load(std::memory_order_relaxed)) cupti::start_late();
+// Sources are told that a call begins or ends. Apart, so that the clean path keeps nothing on the stack.
+void see_and_tell(Copy& copy, const flash_ref_call_event& event) {
+  start_sources_late();
   const ApiId api = copy.api[event.api_index];
   const bool is_watched = copy.see[event.api_index] != see_nothing && event.tensor_count > 0 &&
                           event.tensor_count == contract_of(api).operand_count;
   Process* mapped = process();
   CallSlot* slot = mapped != nullptr ? call_slot(*mapped) : nullptr;
   if (slot != nullptr && event.phase != FLASH_REF_BEFORE) {
-    cupti::leave_call(thread_launch(*mapped, *slot));
+    for (const Source* source : sources()) source->left(*mapped, *slot);
   } else if (slot != nullptr && is_watched) {
-    cupti::enter_call(thread_launch(*mapped, *slot), static_cast<std::uint32_t>(api), event.tensors,
-                      reinterpret_cast<std::uintptr_t>(event.caller));
+    const WatchedCall call{api, event.tensors, reinterpret_cast<std::uintptr_t>(event.caller)};
+    for (const Source* source : sources()) source->entered(*mapped, *slot, call);
   }
   copy.see[event.api_index].load(std::memory_order_acquire)(copy, event);
 }
@@ -156,7 +157,7 @@ void notify(void* context, const flash_ref_call_event* event);
   notify(context, event);
 }
 
-// Of a copy with no more functions than there is room for, while no launches are followed.
+// Of a copy with no more functions than there is room for, while sources are not told of calls.
 [[gnu::aligned(64)]] void notify(void* context, const flash_ref_call_event* event) {
   if (!is_switched_on()) [[unlikely]]
     return is_decided() ? void() : notify_first(context, event);
@@ -164,8 +165,8 @@ void notify(void* context, const flash_ref_call_event* event);
   copy.see[event->api_index].load(std::memory_order_acquire)(copy, *event);
 }
 
-void notify_with_launches(void* context, const flash_ref_call_event* event) {
-  if (is_watching() && event->api_index < kMaxApis) see_with_launches(*static_cast<Copy*>(context), *event);
+void notify_and_tell(void* context, const flash_ref_call_event* event) {
+  if (is_watching() && event->api_index < kMaxApis) see_and_tell(*static_cast<Copy*>(context), *event);
 }
 
 void notify_of_many(void* context, const flash_ref_call_event* event) {
@@ -174,7 +175,7 @@ void notify_of_many(void* context, const flash_ref_call_event* event) {
 
 // Also after the observer was added: the copy reads it with each call.
 void choose_notify(Copy& copy, const flash_ref_observer_slot& slot) {
-  const auto chosen = cupti::follows_calls.load() ? notify_with_launches
+  const auto chosen = telling_of_calls.load()     ? notify_and_tell
                       : slot.api_count > kMaxApis ? notify_of_many
                                                   : notify;
   __atomic_store_n(&copy.observer.notify, chosen, __ATOMIC_RELEASE);
@@ -205,6 +206,12 @@ Copy* free_entry() {
   return nullptr;
 }
 
+bool any_wants_calls() {
+  for (const Source* source : sources())
+    if (source->wants_calls()) return true;
+  return false;
+}
+
 bool usable(const flash_ref_observer_slot& slot) {
   return slot.struct_size >= sizeof slot && slot.version >= 1 && slot.add != nullptr;
 }
@@ -226,9 +233,8 @@ bool observe(const flash_ref_observer_slot& slot, Range range) {
     if (i < slot.api_count) find_see(slot.apis[i], see, entry->api[i]);
     entry->see[i] = see;
   }
-  // The end of a call is of interest to origins, and to launches, which belong to the call until then.
-  std::uint32_t after =
-      settings().origins || cupti::is_wanted() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
+  // The end of a call is of interest to origins, and to sources that follow calls.
+  std::uint32_t after = settings().origins || any_wants_calls() ? std::uint32_t{FLASH_REF_OBSERVE_AFTER} : 0U;
   if (!reopened)
     entry->observer = {sizeof entry->observer, FLASH_REF_OBSERVE_BEFORE | FLASH_REF_OBSERVE_FOREVER | after,
                        notify_of_many, entry, nullptr};
@@ -339,8 +345,8 @@ void observe_foreign_copies() {
   if (found.count != 0) record_now();
 }
 
-void follow_calls() {
-  cupti::follows_calls.store(true);
+void tell_of_calls() {
+  telling_of_calls.store(true);
   for (Copy& copy : copies)
     if (const flash_ref_observer_slot* slot = copy.slot.load()) choose_notify(copy, *slot);
 }
@@ -375,16 +381,6 @@ void record_copies(Process& process, Scratch& scratch) {
 }
 
 }  // namespace dtype_guard::san
-
-// Switches watching on (1) or off (0), as `start` does at the beginning; gives 0, or -1 with enabled=0.
-extern "C" [[gnu::visibility("default")]] int dtype_san_switch(int on) {
-  using namespace dtype_guard::san;
-  if (!settings().enabled) return -1;
-  (void)decide_watching();
-  switch_watching(on != 0);
-  cupti::switched(on != 0);
-  return 0;
-}
 
 extern "C" [[gnu::visibility("default")]] void dtype_san_announce(const flash_ref_observer_slot* slot) {
   using namespace dtype_guard::san;

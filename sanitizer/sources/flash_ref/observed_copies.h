@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "sanitizer/runtime/process.h"
+#include "sanitizer/process/process.h"
 
 namespace dtype_guard::san {
 
@@ -18,8 +18,8 @@ void observe_loaded_copies();
 // What cannot be watched there is written to the journal.
 void observe_foreign_copies();
 
-// From now on CUPTI's launches are told which call they belong to.
-void follow_calls();
+// From now on sources are told of the calls.
+void tell_of_calls();
 
 // Whether the copy that holds this address is watched by its slot.
 bool is_observed(std::uintptr_t address);

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <string>
 
-#include "sanitizer/runtime/dtype_names.h"
+#include "sanitizer/contracts/dtype_names.h"
 #include "sanitizer/sources/cupti/names/kernel_name.h"
 #include "sanitizer/symbolize/journal_reader.h"
 

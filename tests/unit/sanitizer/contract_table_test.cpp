@@ -1,8 +1,8 @@
 // The constants in the preloaded library say what the contract files say.
-#include "sanitizer/runtime/contract_table.h"
+#include "sanitizer/contracts/contract_table.h"
 
 #include "rules/contracts/contract.h"
-#include "sanitizer/runtime/dtype_names.h"
+#include "sanitizer/contracts/dtype_names.h"
 #include "tests/catch.h"
 
 using namespace dtype_guard;

@@ -1,6 +1,6 @@
 // Frames come back as they were written, and whatever happens to the bytes, the reader says so and keeps the
 // rest.
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 
 #include <string>
 

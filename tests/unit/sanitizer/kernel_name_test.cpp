@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sanitizer/runtime/dtype_names.h"
+#include "sanitizer/contracts/dtype_names.h"
 #include "sanitizer/sources/cupti/names/signature.h"
 #include "tests/catch.h"
 

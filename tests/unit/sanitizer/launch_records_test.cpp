@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/launch_findings.h"
 #include "tests/catch.h"

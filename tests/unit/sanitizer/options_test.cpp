@@ -1,5 +1,5 @@
 // DTYPE_SAN_OPTIONS as both the library and the command read it.
-#include "sanitizer/runtime/options.h"
+#include "sanitizer/settings/options.h"
 
 #include <string>
 #include <vector>
@@ -84,7 +84,7 @@ TEST_CASE("help lists every option with its default") {
       &text);
 #define DTYPE_SAN_OPTION(kind, name, value, low, high, description) \
   CHECK(text.find("  " #name "=") != std::string::npos);
-#include "sanitizer/runtime/options.inc"
+#include "sanitizer/settings/options.inc"
 #undef DTYPE_SAN_OPTION
   CHECK(text.find("stack_depth=32") != std::string::npos);
 }

@@ -1,7 +1,7 @@
 // Rule, operands to blame and wording, from the dtypes of a call.
 #include "sanitizer/symbolize/violation.h"
 
-#include "sanitizer/runtime/journal.h"
+#include "sanitizer/protocol/journal.h"
 #include "tests/catch.h"
 
 using namespace dtype_guard;

@@ -1,0 +1,54 @@
+// What the watched APIs accept, as constants: generated at build time from rules/contracts/*.json for the
+// rows of sanitizer/sources/*/apis.inc, so that a hook compares numbers and never parses anything. Dtypes are
+// packed as code << 16 | bits << 8 | lanes, DLPack's three numbers in one word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace dtype_guard::san {
+
+inline constexpr std::size_t kMaxOperands = 16;
+inline constexpr std::size_t kMaxAccepted = 16;
+inline constexpr std::size_t kMaxOwnApis = 16;  // with contracts of the user's own
+
+struct OperandContract {
+  const char* role;
+  std::uint32_t accepts[kMaxAccepted];  // zero-terminated; empty when same_as alone decides
+  std::uint64_t accepts_set;            // DtypeSet of what the role takes, same_as followed
+  int same_as;                          // index of the operand whose dtype this one must equal, or -1
+  bool optional;
+  bool output;  // written; read as well unless `input` is false
+  bool input;
+};
+
+struct ApiContract {
+  const char* name;
+  std::size_t operand_count;
+  OperandContract operands[kMaxOperands];
+};
+
+// One enumerator for each row.
+enum class ApiId : std::uint8_t {
+#define DTYPE_SAN_API(name) name,
+#include "dtype_san_apis.inc"
+#undef DTYPE_SAN_API
+  kCount,
+};
+inline constexpr std::size_t kApiCount = static_cast<std::size_t>(ApiId::kCount);
+
+// The number of an API in findings about the tensors of its options, and back.
+constexpr std::size_t kFirstWithOptions = kApiCount + kMaxOwnApis;
+constexpr ApiId with_options(ApiId api) {
+  return static_cast<ApiId>(static_cast<std::size_t>(api) + kFirstWithOptions);
+}
+constexpr ApiId without_options(ApiId api) {
+  const auto index = static_cast<std::size_t>(api);
+  return static_cast<ApiId>(index < kFirstWithOptions ? index : index - kFirstWithOptions);
+}
+
+}  // namespace dtype_guard::san
+
+// inline constexpr ApiContract kContracts[kApiCount], and kOptionContracts[kApiCount] with the tensors of the
+// options behind the others; without any where options have none.
+#include "dtype_san_contracts.inc"
