@@ -15,8 +15,8 @@
 
 #include "analyzer/clang/builder.h"
 #include "analyzer/clang/torch_types.h"
-#include "analyzer/source/user_code.h"
 #include "analyzer/flow/ir.h"
+#include "analyzer/source/user_code.h"
 #include "rules/contracts/contract.h"
 
 namespace dtype_guard::clang_front_end {
@@ -43,8 +43,8 @@ class TranslationUnit {
   bool is_analysed(clang::SourceLocation location) const;
   // The definition that a call runs, when its body is user code; else nullptr.
   const clang::FunctionDecl* user_definition(const clang::FunctionDecl* callee) const;
-  // The default constructor of a class of the project, where nobody uses it, so that Clang gives it no body,
-  // and it does something: what holds for an object that somebody else makes.
+  // The default constructor of a class of the project, where it is unused, so that Clang gives it no body,
+  // and it does something: what holds for an object that unseen code makes.
   const clang::CXXConstructorDecl* unused_constructor(const clang::CXXRecordDecl* record);
   // True when the function is declared in user code, wherever its body is.
   bool is_user_function(const clang::FunctionDecl* callee) const;
