@@ -134,7 +134,7 @@ class bad_private_argument {
     return attend(x, k, k);
   }
 };
-// It is passed unknown values: then they are taken as the setting's inputs, under its callers' path conditions.
+// It is passed unknown values: these are taken as the setting's inputs, under its callers' path conditions.
 Tensor of_another_library(const Tensor& x);
 class bad_unknown_inputs {
  public:
