@@ -67,7 +67,7 @@ flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
   flow::Parameter parameter;
   parameter.name = decl->getNameAsString();
   parameter.kind = parameter_kind(type, unit_.types());
-  // `const Tensor& mask = {}` is absent where nobody gives one.
+  // `const Tensor& mask = {}` is absent where the call gives none.
   const auto* given = llvm::dyn_cast<clang::ParmVarDecl>(decl);
   if (type.kind == TypeKind::kTensor && given && given->hasDefaultArg()) {
     parameter.kind = ParameterKind::kOptionalTensor;

@@ -360,8 +360,7 @@ bool is_fatal(const clang::Stmt* stmt);
 std::string variable_name(const clang::VarDecl* decl);
 // The statement that an OpenMP directive is written before, if any.
 const clang::Stmt* governed(const clang::Stmt* directive);
-// The call of a conversion function that a cast to a floating type stands for, where somebody wrote that
-// cast.
+// The call of a conversion function that an explicit cast to a floating type stands for.
 const clang::CXXMemberCallExpr* written_conversion(const clang::CastExpr* cast);
 // Parentheses, temporaries, default arguments and casts that change nothing.
 const clang::Expr* stripped(const clang::Expr* expr);

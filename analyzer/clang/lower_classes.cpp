@@ -1,5 +1,5 @@
-// Classes: what is noted of them for objects that come from elsewhere, and their default constructor where
-// nobody wrote or used one.
+// Classes: facts for objects that unseen code makes, and the implicit default constructor where it is
+// unused.
 #include <clang/AST/ASTContext.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using namespace flow;
 
 namespace {
 
-// As Clang declares it when somebody uses it.
+// As Clang declares it at its first use.
 clang::CXXConstructorDecl* declared_constructor(clang::ASTContext& context, clang::CXXRecordDecl* record) {
 #if LLVM_VERSION_MAJOR >= 22
   const clang::CanQualType type = context.getCanonicalTagType(record);
@@ -114,8 +114,8 @@ bool sets(const clang::CXXConstructorDecl* declared, const clang::FieldDecl& mem
   });
 }
 
-// Whether whoever makes the object has to say what it is: by an argument of each constructor, or in braces. A
-// text that nobody names is empty, which is a default like others.
+// Whether making an object requires a value for the member: an argument of each constructor, or one in
+// braces. A string without a value is empty, which is a default like others.
 bool is_told(const clang::FieldDecl& member, const clang::CXXRecordDecl& record) {
   if (record.isAggregate()) return !member.hasInClassInitializer() && member.getType()->isScalarType();
   bool told = false;
@@ -128,9 +128,9 @@ bool is_told(const clang::FieldDecl& member, const clang::CXXRecordDecl& record)
 }
 }  // namespace
 
-// Plain values, and what may be absent at first where nobody wrote a constructor. A constant one can still be
-// given in braces where there is no constructor. Where the maker of the object was asked for it, nobody sets
-// it later unless that is seen.
+// Plain values, and what may be absent at first where the class declares no constructor. A constant one can
+// still be given in braces where there is no constructor. One that making the object requires is taken to be
+// set later only by code that is seen.
 void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool constructed,
                                      flow::ClassFacts& noted) const {
   for (const clang::FieldDecl* member : record->fields()) {
@@ -147,7 +147,7 @@ void FunctionLowering::note_settable(const clang::CXXRecordDecl* record, bool co
   }
 }
 
-// Tensors that are set by nobody outside the class, or outside the file, as nobody there can name them.
+// Tensors that code outside the class, or outside the file, cannot name and so cannot set.
 void FunctionLowering::note_owned(const clang::CXXRecordDecl* record, flow::ClassFacts& noted) const {
   const bool nests = std::any_of(record->decls_begin(), record->decls_end(), [](const clang::Decl* each) {
     return llvm::isa<clang::CXXRecordDecl>(each) && !each->isImplicit();

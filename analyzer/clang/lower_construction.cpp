@@ -232,7 +232,7 @@ bool FunctionLowering::holds_values(const TypeFacts& type) const {
 flow::ValueId FunctionLowering::copied(const Expr* source) {
   const ValueId original = value(source);
   const Expr* plain = stripped(source);
-  if (!plain->isLValue() || !holds_values(facts(plain))) return original;  // nobody sees a temporary again
+  if (!plain->isLValue() || !holds_values(facts(plain))) return original;  // a temporary has no other use
   return builder_.op("copy_of", {{"self", original}});
 }
 
@@ -355,7 +355,7 @@ flow::ValueId FunctionLowering::aggregate(const clang::InitListExpr* expr,
     if (member->isUnnamedBitField()) continue;
     if (index >= expr->getNumInits()) break;
     const Expr* init = expr->getInit(index++);
-    // Fields that nobody set say nothing worth an instruction, save those that may be absent.
+    // Fields without an initialiser need no instruction, save those that may be absent.
     const TypeKind kind = facts(member->getType()).kind;
     const bool implicit = llvm::isa<clang::ImplicitValueInitExpr>(init);
     if (implicit && kind != TypeKind::kTensor && kind != TypeKind::kOptional) continue;

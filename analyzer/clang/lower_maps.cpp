@@ -65,7 +65,7 @@ FunctionLowering::Lvalue FunctionLowering::map_element(const Expr* map, const Ex
   return cell(lvalue(map), constant, map->getType());
 }
 
-// Whoever can write to an element without naming its key may have written to any.
+// A write to an element whose key is not known may have written to any.
 void FunctionLowering::lose_elements(const Expr* map) {
   const Lvalue any = map_element(map, nullptr);
   if (!any.is_value) builder_.store(any.place, builder_.unknown());

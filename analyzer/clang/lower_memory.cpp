@@ -91,7 +91,7 @@ std::optional<flow::ValueId> FunctionLowering::device_memory(llvm::ArrayRef<cons
   return builder_.unknown();
 }
 
-// Bytes of one type are copied as they are; where the types differ, it is somebody else's meaning.
+// Bytes of one type are copied as they are; where the types differ, what the bytes mean is unknown.
 std::optional<ValueId> FunctionLowering::copied_memory(const Expr* to, const Expr* from) {
   to = uncast(to);
   from = uncast(from);

@@ -1,5 +1,5 @@
 // What torch::nn::Module says of its parts: parameters(), named_buffers(), children(), modules() give lists
-// of them, apply() runs a function on each module. load() and replace_module() leave them as nobody knows.
+// of them, apply() runs a function on each module. load() and replace_module() leave them unknown.
 #include <algorithm>
 #include <array>
 

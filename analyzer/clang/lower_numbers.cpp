@@ -1,4 +1,4 @@
-// Numbers in plain C++: conversions that nobody wrote become visible casts, and the result of arithmetic has
+// Numbers in plain C++: implicit conversions become visible casts, and the result of arithmetic has
 // the type that the language gives it.
 #include "analyzer/clang/function_lowering.h"
 
@@ -35,7 +35,7 @@ flow::ValueId FunctionLowering::number_cast(const clang::CastExpr* cast, bool im
 }
 
 // A function of numbers whose body is not read, such as fmaxf or __shfl_xor_sync, gives something of what it
-// is given. One that only widens a half number is a conversion that somebody wrote.
+// is given. One that only widens a half number is an explicit conversion.
 flow::ValueId FunctionLowering::number_function(llvm::ArrayRef<const clang::Expr*> arguments, Dtype result) {
   Arguments alike;
   std::optional<ValueId> widened;

@@ -292,7 +292,7 @@ ValueId FunctionLowering::for_each(const Elements& from, const Expr* function) {
   for_elements([&] {
     assign(held_now, load(from.element));
     applied(function, object, {held_now});
-    if (!known) assign(held_now, builder_.unknown());  // a generic lambda, which nobody instantiates
+    if (!known) assign(held_now, builder_.unknown());  // a generic lambda that is never instantiated
   });
   if (!known || is_rebindable_reference(callee->getParamDecl(0)->getType())) replace(from, load(held_now));
   return object;

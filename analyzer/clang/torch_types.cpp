@@ -121,7 +121,7 @@ std::optional<Dtype> own_type(const clang::NamedDecl& decl, const TypeScope& sco
   return named == scope.own_types.end() ? std::nullopt : std::optional(named->second);
 }
 
-// An alias is seen where the type is still as written: its canonical type is somebody else's.
+// A project's own alias is seen only in the type as written: the canonical type is another library's.
 std::optional<Dtype> own_alias(QualType type, const TypeScope& scope) {
   if (scope.own_types.empty()) return std::nullopt;
   for (const auto* alias = type->getAs<clang::TypedefType>(); alias;

@@ -23,7 +23,7 @@ namespace dtype_guard::clang_front_end {
 
 class TranslationUnit {
  public:
-  TranslationUnit(clang::ASTContext& context, const UserCode& user_code, const ContractSet& contracts,
+  TranslationUnit(clang::ASTContext& context, const source::UserCode& user_code, const ContractSet& contracts,
                   flow::Module& module);
 
   clang::ASTContext& context;
@@ -43,8 +43,8 @@ class TranslationUnit {
   bool is_analysed(clang::SourceLocation location) const;
   // The definition that a call runs, when its body is user code; else nullptr.
   const clang::FunctionDecl* user_definition(const clang::FunctionDecl* callee) const;
-  // The default constructor of a class of the project, where nobody uses it, so that Clang gives it no body,
-  // and it does something: what holds for an object that somebody else makes.
+  // The default constructor of a class of the project, where it is unused, so that Clang gives it no body,
+  // and it does something: what holds for an object that unseen code makes.
   const clang::CXXConstructorDecl* unused_constructor(const clang::CXXRecordDecl* record);
   // True when the function is declared in user code, wherever its body is.
   bool is_user_function(const clang::FunctionDecl* callee) const;
@@ -66,7 +66,7 @@ class TranslationUnit {
   std::uint32_t file_id(clang::FileID file) const;
   std::string absolute_path(clang::FileID file) const;
 
-  const UserCode& user_code_;
+  const source::UserCode& user_code_;
   std::unique_ptr<clang::ASTNameGenerator> names_;
   std::set<const clang::CXXMethodDecl*> overridden_;
   std::map<std::string, flow::ClassFacts> classes_;

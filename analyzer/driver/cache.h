@@ -32,7 +32,7 @@ class Cache {
 
   // What went wrong, for people; at most one line of a kind.
   std::vector<std::string> notes() const;
-  // Once a day, removes what nobody used for two weeks.
+  // Once a day, removes entries unused for two weeks.
   void prune() const;
 
   // $XDG_CACHE_HOME/dtype-lint or ~/.cache/dtype-lint; empty without a home.

@@ -1,4 +1,4 @@
-// The options that there are, and what is said of them in --help. What was written is checked in options.cpp.
+// The options and their texts in --help. What the command line gives is checked in options.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>

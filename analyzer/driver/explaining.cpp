@@ -61,7 +61,7 @@ int list_rules() {
   return 0;
 }
 
-// Attention that nobody gave a name has no contract, and is watched all the same.
+// Attention written out as matrix products has no API and so no contract, and is watched all the same.
 int list_contracts(const ContractSet& contracts) {
   std::cout << dtype_guard::list_contracts(contracts)
             << "\nWatched as well: products of matrices on attention scores or on a rotary result. --explain "

@@ -164,7 +164,7 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
   check_baselines(options);
 }
 
-// What nobody wrote on the command line is wrong in the configuration.
+// An error in a word that is not on the command line is one of the configuration.
 [[noreturn]] void blame(const UsageError& error, const CLI::App& app, const Config& config) {
   const std::string words = error.what();
   const std::string option = words.starts_with("--") ? words.substr(0, words.find(':')) : "";

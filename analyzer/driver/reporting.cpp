@@ -74,7 +74,7 @@ class AskedFor {
   std::set<std::string> named_, included_;
 };
 
-// A fix that nobody looked for must not look like one that does not exist.
+// A fix that was not searched for must not look like one that does not exist.
 void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings) {
   for (const flow::UnfinishedSearch& each : searches) {
     const SourceLocation& at = each.location;

@@ -99,7 +99,7 @@ int emit(FileSummary summary, const Options& options) {
 // Writes the report; the exit status that it means.
 int finish(const Report& report, bool failed, const Options& options) {
   write_reports(report, options);
-  // Formats that other programs read have no place for it, or one that nobody looks at in a log.
+  // Formats that other programs read have no place for it, or one that a log does not show.
   const bool told = std::any_of(options.reports.begin(), options.reports.end(), [](const ReportTarget& each) {
     return each.file.empty() && (each.format->name == "text" || each.format->name == "github");
   });

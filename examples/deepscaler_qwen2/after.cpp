@@ -152,7 +152,7 @@ TORCH_MODULE(Qwen2Model);
 int main() {
   torch::NoGradGuard inference;
   torch::manual_seed(0);
-  Qwen2Model model{Qwen2Config{}};  // float32: nobody asked for anything else
+  Qwen2Model model{Qwen2Config{}};  // float32: PyTorch's default
   enter_cuda_autocast();
   enter_cpu_autocast();  // the test runs on a CPU
   try {

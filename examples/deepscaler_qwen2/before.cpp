@@ -154,7 +154,7 @@ TORCH_MODULE(Qwen2Model);
 int main() {
   torch::NoGradGuard inference;
   torch::manual_seed(0);
-  Qwen2Model model{Qwen2Config{}};  // float32: nobody asked for anything else
+  Qwen2Model model{Qwen2Config{}};  // float32: PyTorch's default
   try {
     torch::Tensor y = model->forward(torch::randint(97, {2, 16}));
     std::cout << "hidden states: " << y.dtype() << " " << y.sizes() << '\n';

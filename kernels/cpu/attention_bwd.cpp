@@ -114,7 +114,7 @@ class Backward {
         std::fill(piece.dq_sums + rows.first * width, piece.dq_sums + rows.last * width, 0.0F);
       });
     });
-    // Pieces are taken in their order, whoever hands out numbers: a piece waits only for ones before it.
+    // Pieces are taken in order, whatever order run_pieces() has: a piece waits only for ones before it.
     std::atomic<std::int64_t> next{0};
     run_pieces(pieces(), threads, [&](std::int64_t, int thread) {
       add_block(next.fetch_add(1, std::memory_order_relaxed), scratch_of(thread));

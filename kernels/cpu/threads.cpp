@@ -34,7 +34,7 @@ void run_short_lived(std::int64_t pieces, int count, threads::Body body, void* c
 #ifdef _OPENMP
 const pid_t loading_process = getpid();
 
-// The run-time library may have a pool of threads, made by anybody in the process, which did not come along.
+// The run-time library may have a pool of threads, made by any code of the process, that a fork did not copy.
 bool is_forked() { return getpid() != loading_process; }
 
 // The pool's threads wait in the run-time library's code, which would go with this library when that is

@@ -1,7 +1,7 @@
 // How work is spread over threads: by OpenMP where the compiler has it, else by threads that live for one
 // call (so under ThreadSanitizer, which cannot see into OpenMP's run-time library). Small calls stay on the
 // calling thread, which keeps them cheap and keeps a program that forks free of a thread pool it never
-// needed. A process that was forked may have lost the threads of a pool, this library's or anybody's, without
+// needed. A process that was forked may have lost the threads of a pool, this library's or another's, without
 // OpenMP's knowing: it takes threads that live for one call.
 #pragma once
 

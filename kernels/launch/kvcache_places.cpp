@@ -106,7 +106,7 @@ class PlaceCheck {
     return FLASH_REF_OK;
   }
 
-  // What new keys overwrite must be nobody else's: else the result would depend on who comes first.
+  // No other sequence may use the places that new keys overwrite: the result would depend on the order.
   int check_stores() const {
     if (problem_.pages == nullptr) return FLASH_REF_OK;
     try {

@@ -74,7 +74,7 @@ const Api* ContractSet::find(std::string_view spelling) const {
 const Api* ContractSet::named(std::string_view spelling, std::string_view torch_version) const {
   const Api* any = find(spelling);
   if (any == nullptr) return nullptr;
-  // A canonical name is nobody else's spelling here, even where a user's file has taken it over for calls.
+  // A canonical name is no other API's spelling here, even where a user's file has taken it over for calls.
   const bool is_name =
       std::any_of(apis.begin(), apis.end(), [&](const Api& api) { return api.name == spelling; });
   const std::string_view name = is_name ? spelling : std::string_view(any->name);

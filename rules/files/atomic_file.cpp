@@ -81,7 +81,7 @@ std::string words(int problem) { return problem == 0 ? "" : std::strerror(proble
 // To a pipe, a device or a descriptor. A named pipe without a reader would wait for one.
 std::string write_directly(const std::string& path, std::string_view text) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return errno == ENXIO ? "nobody reads from it" : std::strerror(errno);
+  if (file < 0) return errno == ENXIO ? "no process reads from it" : std::strerror(errno);
   ::fcntl(file, F_SETFL, ::fcntl(file, F_GETFL) & ~O_NONBLOCK);
   const int problem = write_all(file, text);
   const bool closed = ::close(file) == 0;

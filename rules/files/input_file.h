@@ -1,5 +1,5 @@
-// Files that a person named to be read. What is no file (a named pipe that nobody writes to, a device) must
-// not keep a command waiting or filling its memory.
+// Files that a user named to be read. What is no regular file (a named pipe without a writer, a device) must
+// not make a command hang or fill its memory.
 #pragma once
 
 #include <filesystem>

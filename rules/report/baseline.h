@@ -40,8 +40,8 @@ using AnalysedFile = std::function<bool(const std::string& file)>;
 // Marks every finding new or unchanged, adds what the baseline has and the report has not as fixed, and
 // normalises. An entry holds for its own file, and for another only when its own is no more (report.root
 // tells), so that a baseline of one file does not hide the same finding in the next. A finding that was
-// suppressed and no longer is counts as new, since nobody took it as known, and one that is gone is not named
-// as fixed. Files that could not be analysed are left out of the latter. Doing it twice is doing it once.
+// suppressed and no longer is counts as new, since it was not accepted as known, and one that is gone is not
+// named as fixed. Files that could not be analysed are left out of the latter. Idempotent.
 void apply_baseline(Report& report, const Baseline& baseline, const AnalysedFile& analysed = {});
 
 }  // namespace dtype_guard

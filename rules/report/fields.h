@@ -1,5 +1,5 @@
 // The members of everything in a report, once: the name that JSON gives each and where it is kept, in the
-// schema's order. Whoever writes, reads or shows a report goes through them: `each_field(object, visit)`
+// schema's order. What writes, reads or shows a report goes through them: `each_field(object, visit)`
 // calls visit(name, member), with a const object to write and a mutable one to read into.
 #pragma once
 

@@ -83,7 +83,7 @@ std::string message(const Finding& finding) {
 void write_github(std::ostream& out, const Report& report) {
   std::array<std::size_t, 3> shown{};
   std::size_t unseen = 0;
-  // First, so that nobody takes what follows for all; some findings are to be seen as well.
+  // First, so that the findings below are not taken for all; but few enough that some findings are shown.
   for (const NotAnalysed& entry : report.not_analysed) {
     const std::string why = entry.reason + (entry.detail.empty() ? "" : ": " + entry.detail);
     std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));

@@ -100,7 +100,7 @@ class FieldReader {
     if constexpr (std::same_as<Object, Finding>) check_origins(node, into);
   }
 
-  // An origin is an index into the path of the same finding; whoever follows it must not have to check again.
+  // An origin is an index into the path of the same finding; checked here, so that its users need not.
   void check_origins(const JsonNode& node, const Finding& finding) const {
     for (std::size_t i = 0; i < finding.operands.size(); ++i) {
       const auto& origin = finding.operands[i].origin;

@@ -67,7 +67,7 @@ void normalise(Report& report);
 // told.
 std::vector<std::string> equal_fingerprints(const Finding& finding, int count);
 
-// Neither suppressed nor known from the baseline nor gone: somebody has to look at it.
+// Neither suppressed nor known from the baseline nor gone: to be looked at.
 bool is_open(const Finding& finding);
 // An entry that makes the exit status 3: a whole file (or journal) is missing from the report, in part or
 // wholly.

@@ -47,7 +47,7 @@ std::string name_begun(std::string_view written, std::span<const std::string> kn
 }  // namespace
 
 std::string nearest_name(std::string_view written, std::span<const std::string> known) {
-  constexpr std::size_t kLongestName = 200;  // beyond this nobody misspelt a name
+  constexpr std::size_t kLongestName = 200;  // longer is no misspelt name
   if (written.size() > kLongestName) return {};
   std::size_t best = std::max<std::size_t>(2, written.size() / 3);
   std::size_t alike = 0;  // of several as near, the one that begins like what was written: float8_e4m3

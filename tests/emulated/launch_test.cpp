@@ -125,7 +125,7 @@ TEST_CASE("launch: 16 bytes are copied at a time where strides and place allow i
   CHECK_FALSE(cuda::in_chunks(memory, far, 64));
 }
 
-TEST_CASE("launch: blocks are tiles of queries, and causal ones leave out keys that nobody sees") {
+TEST_CASE("launch: blocks are tiles of queries, and causal ones skip keys that no query of the tile sees") {
   CHECK(forward({2, 129, 64, 6, 2, 64}).blocks == 2 * 6 * 2);
   CHECK(forward({1, 64, 64, 1, 1, 256}).blocks == 1);
   const auto full = forward({1, 512, 512, 1, 1, 64}), causal = forward({1, 512, 512, 1, 1, 64, true});

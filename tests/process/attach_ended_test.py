@@ -153,7 +153,7 @@ class Ended(PauseCase):
                     journal.unlink()
 
     def test_programs_that_a_joined_job_starts(self):
-        """Nobody watches them: the environment of a running job is not changed. Their number is noted."""
+        """They are not watched: the environment of a running job is not changed. Their number is noted."""
         program = ("import ctypes, os, subprocess, sys\n"
                    "print('ready', flush=True)\n"
                    "sys.stdin.read()\n"

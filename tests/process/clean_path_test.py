@@ -122,7 +122,7 @@ class CleanPath(Case):
         inside, left_for = self.look_at(program, options)
         with self.subTest(program=program, options=options):
             self.assertEqual([text for text in inside if BANNED.search(text)], [])
-            # It comes back, or goes on to the kernel; it calls nobody else.
+            # It comes back, or goes on to the kernel; it calls nothing else.
             others = [(text, file) for text, file in left_for if not text.startswith("ret") and file != kernel]
             self.assertEqual(others, [])
             # A signal's handler may call too: the count is one instruction, and nothing of it gets lost.

@@ -59,7 +59,7 @@ class WayIn(Case):
 
     def test_one_before_cuda_13_has_no_name_for_the_holder(self):
         self.take("cupti_old/libcupti.so.13")
-        _, report = self.client("inject", "launch", KERNEL, SCRIPTED_HOLDER="somebody")
+        _, report = self.client("inject", "launch", KERNEL, SCRIPTED_HOLDER="another")
         self.off(report, "^another profiler is subscribed to CUPTI$")
         _, report = self.client("inject", "launch", KERNEL)
         self.assertTrue(self.cupti(report)["on"])
@@ -109,7 +109,7 @@ class WayIn(Case):
         self.off(report, "^this libcupti lacks functions of the callback API$")
 
     def test_without_a_driver(self):
-        """cuInit is never called, or fails: nobody asks us in."""
+        """cuInit is never called, or fails: CUPTI does not load the library."""
         self.take("cupti/libcupti.so.13")
         done, report = self.client("launch", KERNEL)
         self.assertEqual((done.returncode, done.stdout), (0, "runtime 13\nlibcupti 0\n"))

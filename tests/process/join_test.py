@@ -102,7 +102,7 @@ class Static(Case):
         self.assertEqual([one["runtime"] for one in static], ["not_reached"])
 
     def beside(self, *journals):
-        """What is said of the static finding beside these journals."""
+        """The `runtime` member of the static finding beside these journals."""
         _, report = self.report("--with", self.lint(), *journals)
         [static] = [one for one in report["findings"] if "static" in one["observed"]]
         return static["runtime"]
@@ -116,7 +116,7 @@ class Static(Case):
         cut.write_bytes(journal.read_bytes()[:-20])
         self.assertEqual(self.beside(cut), "unknown")
         journal.unlink()
-        self.assertEqual(self.beside(cut.parent / "journal"), "unknown")  # nobody was watched
+        self.assertEqual(self.beside(cut.parent / "journal"), "unknown")  # no process was watched
         for options, mode in (("start=dormant", "switched"), ("follow_children=0", "rotary"), ("", "kill")):
             with self.subTest(options=options, mode=mode):
                 self.preloaded(BUILT["kernel_calls"], mode, options=options)

@@ -6,7 +6,7 @@ import sys
 
 from support import BUILT, LONG, Case, environment, main, preloadable
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 class Twice(Case):
@@ -44,15 +44,15 @@ class Twice(Case):
 
 
 class Refused(Case):
-    def as_nobody(self, *words, **changes):
+    def as_unprivileged(self, *words, **changes):
         if os.geteuid() != 0:
             return self.execute(*words, **changes)
         if shutil.which("setpriv") is None:
             self.skipTest("root may read everything, and setpriv, which makes another user, is not installed")
-        nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-        if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
+        unprivileged = ("setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups")
+        if self.execute(*unprivileged, BUILT["command"], "--version").returncode != 0:
             self.skipTest("another user cannot read the build folder")
-        return self.execute(*nobody, *words, **changes)
+        return self.execute(*unprivileged, *words, **changes)
 
     def test_a_folder_that_cannot_be_read(self):
         self.assertEqual(self.preloaded(BUILT["linked_calls"]).returncode, 0)
@@ -60,7 +60,7 @@ class Refused(Case):
         folder = self.scratch / "journal"
         folder.chmod(0o311)
         self.addCleanup(folder.chmod, 0o700)
-        done = self.as_nobody(BUILT["command"], "report", folder)
+        done = self.as_unprivileged(BUILT["command"], "report", folder)
         self.assertEqual(done.returncode, 3, done.stdout + done.stderr)
         self.assertIn(f"{folder}: this directory cannot be read: Permission denied", done.stderr)
         self.assertNotIn("no journal", done.stdout + done.stderr)
@@ -70,8 +70,8 @@ class Refused(Case):
         place.mkdir()
         self.scratch.chmod(0o755)
         place.chmod(0o555)
-        done = self.as_nobody(BUILT["linked_calls"], LD_PRELOAD=preloadable(BUILT["library"]),
-                              DTYPE_SAN_OPTIONS=f"journal={place}/new")
+        done = self.as_unprivileged(BUILT["linked_calls"], LD_PRELOAD=preloadable(BUILT["library"]),
+                                    DTYPE_SAN_OPTIONS=f"journal={place}/new")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn(f"cannot create a journal at '{place}/new': permission denied", done.stderr)
         self.assertNotIn("no such file", done.stderr)

@@ -1,4 +1,4 @@
-"""A stderr or stdout that is closed, full or read by nobody changes no exit status, no report file, and leaves nothing behind."""
+"""A stderr or stdout that is closed, full or without a reader changes no exit status, no report file, and leaves nothing behind."""
 import json
 
 from support import BUILT, Case, main

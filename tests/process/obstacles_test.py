@@ -9,7 +9,7 @@ import sys
 
 from support import BUILT, LONG, Case, ask, environment, main, preloadable
 
-NOBODY = 65534
+UNPRIVILEGED = 65534
 
 
 def small_program(path):
@@ -44,11 +44,11 @@ class Obstacles(Case):
         shutil.copy2(shutil.which("cat"), program)
         if os.geteuid() != 0:
             self.skipTest("only root can make a program set-uid for another user")
-        os.chown(program, NOBODY, NOBODY)
+        os.chown(program, UNPRIVILEGED, UNPRIVILEGED)
         program.chmod(0o4755)
         self.scratch.chmod(0o755)
         job = self.echo(program=program)
-        if f"Uid:\t0\t{NOBODY}" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
+        if f"Uid:\t0\t{UNPRIVILEGED}" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
             self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
         words = f"runs with raised privileges ('{program}' is set-uid, set-gid or has file capabilities)"
         self.assertIn(f"process {job.pid} {words}", self.tool("attach", job.pid, "--library", BUILT["library"], status=1))
@@ -61,13 +61,13 @@ class Obstacles(Case):
             self.skipTest("only root can be another user here, by setpriv")
         program.chmod(0o4755)
         self.scratch.chmod(0o755)
-        nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-        job = self.echo(*nobody, program=program)
-        if f"Uid:\t{NOBODY}\t0" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
+        unprivileged = ("setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups")
+        job = self.echo(*unprivileged, program=program)
+        if f"Uid:\t{UNPRIVILEGED}\t0" not in pathlib.Path(f"/proc/{job.pid}/status").read_text(encoding="utf-8"):
             self.skipTest("set-uid programs get no other user here (nosuid, or no new privileges)")
-        if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
+        if self.execute(*unprivileged, BUILT["command"], "--version").returncode != 0:
             self.skipTest("another user cannot read the build folder")
-        said = self.tool("attach", job.pid, "--library", BUILT["library"], status=1, prefix=nobody)
+        said = self.tool("attach", job.pid, "--library", BUILT["library"], status=1, prefix=unprivileged)
         self.assertIn("is set-uid, set-gid or has file capabilities): the library does nothing in such a program", said)
 
     def test_32_bit(self):
@@ -103,9 +103,9 @@ class Obstacles(Case):
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("only root can become another user, and setpriv does it")
         job = self.echo()
-        as_nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+        as_unprivileged = ("setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups")
         for command in ("attach", "off"):
-            said = self.tool(command, job.pid, status=1, prefix=as_nobody)
+            said = self.tool(command, job.pid, status=1, prefix=as_unprivileged)
             self.assertRegex(said, r"run as its user, 0, or as root|belongs to user 0, you are 65534: run as that user or as root")
 
     def test_a_missing_capability(self):
@@ -151,21 +151,21 @@ class Obstacles(Case):
             self.skipTest("only root, with a mount namespace of its own, can pretend Yama's limits")
         if not os.path.exists("/usr/bin/python3") or os.uname().machine != "x86_64":
             self.skipTest("another user needs a Python that it can read, and x86-64, to refuse itself ptrace")
-        nobody = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-        if self.execute(*nobody, BUILT["command"], "--version").returncode != 0:
+        unprivileged = ("setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups")
+        if self.execute(*unprivileged, BUILT["command"], "--version").returncode != 0:
             self.skipTest("another user cannot read the build folder")
         without = ("/usr/bin/python3", "-c", NO_TRACING)
-        theirs, ours = self.echo(*nobody), self.echo()
+        theirs, ours = self.echo(*unprivileged), self.echo()
         attach = (BUILT["command"], "attach", "--library", BUILT["library"])
         for scope, prefix, job, words in (
-                (1, (*nobody, *without), theirs, "is no child of this command, and /proc/sys/kernel/yama/ptrace_scope is 1: run as root, "
+                (1, (*unprivileged, *without), theirs, "is no child of this command, and /proc/sys/kernel/yama/ptrace_scope is 1: run as root, "
                  "set it to 0, or start the job with DTYPE_SAN_OPTIONS=start=dormant next time"),
-                (2, (*nobody, *without), theirs, "cannot be traced: /proc/sys/kernel/yama/ptrace_scope is 2 (only with CAP_SYS_PTRACE)"),
+                (2, (*unprivileged, *without), theirs, "cannot be traced: /proc/sys/kernel/yama/ptrace_scope is 2 (only with CAP_SYS_PTRACE)"),
                 (3, without, ours, "cannot be traced: /proc/sys/kernel/yama/ptrace_scope is 3 (only a reboot changes that)")):
             done = self.with_scope(scope, *prefix, *attach, job.pid)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertIn(f"process {job.pid} {words}", done.stderr)
-        said = self.with_scope(1, *nobody, BUILT["command"], "doctor", "--library", BUILT["library"]).stdout
+        said = self.with_scope(1, *unprivileged, BUILT["command"], "doctor", "--library", BUILT["library"]).stdout
         self.assertIn("note attaching needs root here: /proc/sys/kernel/yama/ptrace_scope is 1", said)
 
     def test_a_thread_of_the_kernel(self):

@@ -7,11 +7,11 @@ Takes the attention calls that a run of silence.py with the same --out reached, 
 --seed, and changes one at a time, in memory only:
 
     parameter   x becomes x times a float32 tensor with a dimension, as a float32 parameter would be
-    cast-back   x becomes its float32 arithmetic, whose result nobody takes back to the dtype of x
+    cast-back   x becomes its float32 arithmetic, whose result is not cast back to the dtype of x
 
 Found means a definite finding that ends at that call, stands on the lines that were changed, and was not there before.
 What promotes nothing is not counted, and another change is drawn instead. There are two reasons, and both are known
-before anybody looks for the change: wherever the call is reached the input is float32 already, on some way at least
+before the search for the change: wherever the call is reached the input is float32 already, on some way at least
 (PyTorch's own attention widens its inputs by a switch); or the changed file does not compile there. --record writes
 what was printed to a file, with the date and the version of this repository.
 """

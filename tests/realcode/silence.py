@@ -14,7 +14,7 @@ saves most of the time.
 
 Prints, for each repository: sources, how many had no error in them, how many were not analysed, headers with an error
 (what stands around the error is lost), lines of its files that functions were analysed in, attention
-calls reached, operands whose dtype was known, and definite findings, each of which somebody has to look at.
+calls reached, operands whose dtype was known, and definite findings, each of which is to be read.
 """
 import argparse
 import concurrent.futures

@@ -1,6 +1,6 @@
 // Attention, backward, one block of keys: its keys and values are packed once, then tiles of rows go by. For
 // each tile the scores are computed again, P and dS follow from lse and delta, and three products use them
-// (kernels/README.md has the formulae). A row is one query of one head, ordered by query, as in attention.h.
+// (formulae: kernels/formulae.md). A row is one query of one head, ordered by query, as in attention.h.
 #pragma once
 
 #include "kernels/cpu/isa/attention_bwd_memory.h"

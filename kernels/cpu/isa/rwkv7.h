@@ -1,7 +1,7 @@
 // RWKV-7, forward: the state of one head is a matrix of values by keys whose rows never meet. A piece owns
 // some rows, kept transposed, so that a vector holds one column of several rows and no sum crosses lanes. One
-// pass over the columns applies a step and already gathers the next step's S a (kernels/README.md has the
-// formulae).
+// pass over the columns applies a step and already gathers the next step's S a (formulae:
+// kernels/formulae.md).
 #pragma once
 
 #include "kernels/cpu/isa/exponential.h"

@@ -49,7 +49,7 @@ class RowOfScores {
     return overflows ? __builtin_copysignf(__FLT_MAX__, slope) : steep;
   }
 
-  // Keys beyond the piece have no mask; nobody sees their scores.
+  // Keys beyond the piece have no mask; their scores are not used.
   FLASH_REF_INLINE Vec mask(std::int64_t key) const {
     const std::int64_t some = smaller(kLanes, piece_.last_key - key), step = piece_.mask_strides.dim;
     if (some <= 0) return Vec{};

@@ -1,5 +1,5 @@
 // The online softmax of one query row: a running maximum and a running sum over the tiles of keys seen so
-// far, in base 2 (scores arrive multiplied by log2(e)). kernels/README.md has the formulae.
+// far, in base 2 (scores arrive multiplied by log2(e)). The formulae are in kernels/formulae.md.
 #pragma once
 
 #include "kernels/cpu/isa/convert.h"

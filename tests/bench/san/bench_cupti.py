@@ -1,4 +1,4 @@
-"""What a kernel launch costs with dtype-san's CUPTI source, in one run: nobody subscribed, an empty callback, ours, in
+"""What a kernel launch costs with dtype-san's CUPTI source, in one run: no subscriber, an empty callback, ours, in
 turn, the best of several rounds, processor time. A scripted libcupti launches: CUPTI's own cost is not in these figures.
 
 Usage: bench_cupti.py --launches PROGRAM --library LIBRARY [--rounds N] [--steps N]
@@ -27,7 +27,7 @@ def main():
         found = best(given.rounds, {"none": (words("none"), {}), "empty": (words("empty"), {}), "ours": (words("ours"), ours)})
         none, empty, mine = (found[who][0] for who in ("none", "empty", "ours"))
         print(f"A launch of {title}:")
-        table.row("nobody subscribed", none, None)
+        table.row("no subscriber", none, None)
         table.row("+ an empty callback", empty - none, None)
         table.row("+ dtype-san, over the empty callback", mine - empty, 300)
     shutil.rmtree(JOURNALS)

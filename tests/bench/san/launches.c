@@ -1,6 +1,6 @@
 /* Time of a kernel launch through a scripted libcupti: ns of processor time for each launch of a step.
  *   launches none|empty|ours ROUNDS plain|fed
- * none: nobody is subscribed; empty: a callback that does nothing; ours: the library that
+ * none: no subscriber; empty: a callback that does nothing; ours: the library that
  * CUDA_INJECTION64_PATH names. plain: kernels of a transformer block but its attention; fed: two casts and
  * the attention that reads them. */
 #include <dlfcn.h>

@@ -138,7 +138,7 @@ void bad_guard_on_another(const Tensor& q, const Tensor& k) {
   TORCH_CHECK(q.scalar_type() == k.scalar_type());
   attend(wide, k, k);
 }
-// What stands between the two assignments may end the block, and nobody notices.
+// What stands between the two assignments may throw, which the handler swallows.
 void bad_half_done(Tensor q, const Tensor& k) {
   try {
     q = q.to(at::kFloat);  // expect: attention-mixed-dtypes

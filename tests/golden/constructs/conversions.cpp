@@ -236,7 +236,7 @@ struct Resized : nn::Module {
   Tensor table;
 };
 
-// Under autocast over float32 parameters nobody runs what the program always makes half.
+// A model that the program always makes half is not run with float32 parameters under autocast.
 struct AlwaysHalfImpl : nn::Module {
   AlwaysHalfImpl() { scale = register_parameter("scale", torch::ones({8})); }
   Tensor forward(const Tensor& x) { return attend(x * scale, x, x); }

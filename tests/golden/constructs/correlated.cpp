@@ -1,5 +1,5 @@
 // Two different questions that may have one answer: what came under one of them is not known to pass the
-// other. Options that somebody chose are independent, and what was made behind a question is not asked it
+// other. Options that a user chooses are independent, and what was made behind a question is not asked it
 // again.
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
@@ -83,7 +83,7 @@ void ok_elements(const Tensor& x) {
   if (x.dim() == 3) q = wide(q);
   if (x.sizes().size() != 3) attend(q, h, h);
 }
-// Whoever decodes hands in one token.
+// A caller that decodes passes one token.
 void ok_argument_and_shape(const Tensor& x, bool prefills) {
   const Tensor h = narrow(x);
   Tensor q = h;
@@ -314,7 +314,7 @@ void bad_named(const Tensor& x, const Named& config) {
   attend(q, h, h);
 }
 
-// What somebody chose: one option says nothing of another, nor of the shapes that come later.
+// Options are independent of each other, and of the shapes that come later.
 void bad_two_options(const Tensor& x, const Named& config) {
   const Tensor h = narrow(x);
   Tensor q = h;

@@ -1,5 +1,5 @@
-// Members with initialisers of their own: what an object holds that nobody in sight makes, and what others
-// may have set in it since.
+// Members with initialisers of their own: what an object of unseen origin holds, and what unseen code may
+// have set in it since.
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 #include <torch/nn/modules/linear.h>
@@ -14,7 +14,7 @@ using at::Tensor;
 
 namespace defaults {
 
-// Constructors that nobody wrote, or that are defaulted.
+// Implicit constructors, and defaulted ones.
 struct BadParameter : torch::nn::Module {
   Tensor scale = register_parameter("scale", torch::ones({8}));
   torch::nn::Linear project = register_module("project", torch::nn::Linear(8, 8));
@@ -69,7 +69,7 @@ void ok_made(const Tensor& x) {
   attend(table->apply_back(h), h, h);
 }
 
-// Held by another class that nobody makes either.
+// A member of another class of which no object is made either.
 class BadHolder {
   Table table_;
 
@@ -102,7 +102,7 @@ class BadPrivate {
 // What a caller hands in is what the caller put there.
 void ok_handed(const Table& given, const Tensor& x) { attend(x * given.table, x, x); }
 
-// A default is what nobody changed, and anyone may have.
+// A default that unseen code may have changed.
 struct Options {
   at::ScalarType compute = at::kFloat;
   c10::optional<at::ScalarType> store = c10::nullopt;
@@ -151,7 +151,7 @@ struct OkPublic {
   }
 };
 
-// Nobody outside can change it, unless a method does.
+// Code outside the class cannot change it; a method may.
 class BadFixed {
   at::ScalarType compute_ = at::kFloat;
 

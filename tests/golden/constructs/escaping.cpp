@@ -1,5 +1,5 @@
-// Lambdas that go to code nobody sees: what they do is found where it happens, with what they captured and
-// with inputs as any caller may hand them in.
+// Lambdas that escape to unseen code: findings stand in their bodies, with what they captured and with the
+// inputs of any external caller.
 #include <ATen/Parallel.h>
 #include <torch/library.h>
 #include <torch/types.h>
@@ -84,7 +84,7 @@ void ok_threads(const Tensor& x, WorkPool& pool) {
   Tensor h = x.to(at::kHalf);
   Tensor q = h * torch::ones({64});
   auto work = [&] { attend(q, h, h); };
-  q = q.to(at::kHalf);  // before anybody runs it
+  q = q.to(at::kHalf);  // before it runs
   std::thread one(work);
   one.join();
   pool.submit(work);
@@ -168,7 +168,7 @@ void ok_table_by_dtype() {
 Tensor run_a_kernel(const std::string& name, const Tensor& q, const Tensor& k, const Tensor& v) {
   return kernels().at(name)(q, k, v);
 }
-// Somebody casts before: with what the entry is run is not known.
+// A caller casts first: the inputs of the entry are not known.
 using Rotation = std::function<Tensor(const Tensor&, const Tensor&)>;
 struct Rotations {
   std::vector<Rotation> all;

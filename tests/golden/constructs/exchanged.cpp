@@ -1,4 +1,4 @@
-// std::exchange, std::swap and what is moved into somebody else's variable.
+// std::exchange, std::swap and moves into a caller's variable.
 #include <memory>
 #include <utility>
 #include <vector>

@@ -6,7 +6,7 @@
 
 using at::Tensor;
 
-// A flag of what somebody hands in, with a value of its own until then: asked twice, the second time for the
+// A flag of an object that a caller passes, with an initialiser: asked twice, the second time for the
 // opposite.
 namespace flags {
 struct Widening {

@@ -59,7 +59,7 @@ Tensor ok_either(const Tensor& q, bool wide) {
   if (wide) each = each.to(at::kInt);
   return run(q, each);
 }
-// Of indices no float is made that somebody widened.
+// Indices are integers: they widen no float.
 Tensor ok_index(const Tensor& q, const Tensor& table) {
   const Tensor half = q.to(at::kHalf);
   const Tensor at = torch::arange(0, 4);

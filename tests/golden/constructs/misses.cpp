@@ -14,7 +14,7 @@ using at::Tensor;
 
 namespace misses {
 
-// Some of the classes widen, and somebody hands in one of them: which, and with which dtypes, goes together.
+// Some of the classes widen, and a caller passes one of them: which one and which dtypes go together.
 struct Scaling {
   virtual ~Scaling() = default;
   virtual Tensor apply(const Tensor& x) = 0;

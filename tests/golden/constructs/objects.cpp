@@ -107,7 +107,7 @@ void ok_static_table(const Tensor& x) {
   static const Tensor table = torch::arange(8, torch::kFloat).cos();
   attend(x * table.to(x.dtype()), (x * table).to(x), x);
 }
-static Tensor of_the_file;  // whoever sets it
+static Tensor of_the_file;  // set by unseen code
 void ok_of_the_file(const Tensor& x) { attend(x * of_the_file, x, x); }
 
 struct CachedImpl : torch::nn::Module {
@@ -183,7 +183,7 @@ void ok_in_list(const std::vector<HandedWeights>& layers, const Tensor& x) {
 }
 
 // What a constructor is told is the dtype of a half model's parameters. Under autocast these are float32
-// because nobody was told anything, so that there it is not known.
+// because no dtype was given, so that there it is not known.
 struct ToldDtype {
   ToldDtype(at::ScalarType dtype, bool scores) : dtype_(dtype), scores_(scores) {}
   Tensor ok_cast_to_it(const Tensor& x) const {

@@ -331,7 +331,7 @@ void bad_asked_in_between(const Tensor& x, bool up, int mode) {
   if (up) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
   attend(q, k, h);
 }
-// A copy answers as the original does, until somebody may have changed either.
+// A copy answers as the original does, until either may have changed.
 struct Flags {
   bool up;
   int level;

@@ -1,5 +1,5 @@
 // How many dimensions a tensor has, where that decides: of two tensors of unknown rank only the one that has
-// a dimension promotes the other. `table` is float32 by a cast, of a rank that nobody states.
+// a dimension promotes the other. `table` is float32 by a cast, of unknown rank.
 #include <c10/util/Exception.h>
 
 #include "attention.h"

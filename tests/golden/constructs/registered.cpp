@@ -42,7 +42,7 @@ void ok_kept(const Tensor& x) {
   const Tensor h = x.to(at::kHalf);
   attend(CALL("own::kept", h), h, h);
 }
-// The CPU's kernel does not run on CUDA tensors; nobody registered one for them.
+// The CPU's kernel does not run on CUDA tensors; none is registered for them.
 void ok_cpu_only(const Tensor& x) {
   const Tensor h = x.to(at::kHalf);
   attend(CALL("own::cpu_only", h), h, h);

@@ -1,5 +1,5 @@
-// Tensors that an object gets from a method between its constructor and the call: what whoever sets them
-// agrees on is known, where nobody else can.
+// Tensors that a method sets between constructor and call: what all seen setters agree on is known, where
+// unseen code cannot set them.
 #include "setters.h"
 
 #include <torch/nn/module.h>
@@ -32,7 +32,7 @@ void OkForDerived::forward(const Tensor& q, const Tensor& k) { attend(q * scale_
 
 namespace setters {
 
-// No other file knows these, so that nobody there sets what is public.
+// Local to this file, so that other files cannot set even public members.
 struct BadSetter {
   Tensor a;
   void set(const Tensor& s) {

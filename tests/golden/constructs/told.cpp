@@ -1,5 +1,5 @@
-// What the code itself tells an object or a private method: somebody else may tell it otherwise only where he
-// can.
+// Constants that the code passes to constructors and private methods: other values count only where unseen
+// code can pass them.
 #include <ATen/core/Tensor.h>
 #include <torch/nn/module.h>
 #include <torch/nn/pimpl.h>
@@ -86,7 +86,7 @@ struct ok_braced {
   Braced part{false};
   Tensor forward(const Tensor& q, const Tensor& k) { return attend(part.forward(q), k, k); }
 };
-// A default that anybody may change.
+// A default that unseen code may change.
 struct Option {
   bool widens = false;
   Tensor forward(const Tensor& x) {
@@ -134,7 +134,7 @@ class bad_private_argument {
     return attend(x, k, k);
   }
 };
-// It is handed what nobody knows: then it is what the setting hands in, under its callers' conditions.
+// It is passed unknown values: these are taken as the setting's inputs, under its callers' path conditions.
 Tensor of_another_library(const Tensor& x);
 class bad_unknown_inputs {
  public:
@@ -203,7 +203,7 @@ class bad_with_a_friend {
     return attend(x, k, k);
   }
 };
-class bad_nobody_calls {
+class bad_never_called {
  public:
   Tensor forward(const Tensor& q, const Tensor& k);
 
@@ -214,7 +214,7 @@ class bad_nobody_calls {
   }
 };
 
-// A text that nobody names is empty, which is a default like others.
+// A string without a value is empty, which is a default like others.
 struct Texts {
   std::string mode;
 };

@@ -1,4 +1,4 @@
-// ATen's half types: conversions to float that nobody wrote, kept in a buffer that a call takes.
+// ATen's half types: implicit conversions to float, kept in a buffer that a call takes.
 #include <c10/util/BFloat16.h>
 #include <c10/util/Half.h>
 

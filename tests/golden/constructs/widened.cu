@@ -1,6 +1,6 @@
-// Half data that is widened into a buffer which a call takes: the line to edit is the conversion, whoever
-// writes it and wherever it stands. One that nobody wrote is a promotion; a written one is the choice of a
-// dtype that the call does not take.
+// Half data that is widened into a buffer which a call takes: the line to edit is the conversion, in whatever
+// function it stands. An implicit one is a promotion; an explicit one is the choice of a dtype that the call
+// does not take.
 #include "descriptors.h"
 
 // A buffer that a kernel fills.

@@ -1,4 +1,4 @@
-// Casts whose result nobody keeps: the value that goes on is the uncast one.
+// Casts whose result is dropped: the value that goes on is the uncast one.
 #include "attention.h"
 
 struct Rotated : torch::nn::Module {

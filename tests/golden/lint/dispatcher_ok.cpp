@@ -1,4 +1,4 @@
-// Operators by name that keep the dtype, and a name that nobody knows before run time.
+// Operators by name that keep the dtype, and a name that is known at run time only.
 #include "attention.h"
 
 using Binary = at::Tensor(const at::Tensor&, const at::Tensor&);

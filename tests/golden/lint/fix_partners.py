@@ -20,7 +20,7 @@ def contract(q, mask):
 
 class FixPartners(project.Case):
     def offered(self, text, *more):
-        """What the fixes of the one finding write, and what is said of it."""
+        """What the fixes of the one finding write, and the text report."""
         self.write(a__cpp=text)
         self.entries.clear()
         self.compiled("a.cpp")

@@ -76,7 +76,7 @@ class FixedFiles(project.Case):
         self.compiled()
         run = subprocess.run(["setpriv", "--reuid=65534", "--regid=12346", "--clear-groups", program, "-p", "build", "--fix"],
                              cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
-                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "nobody")})
+                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "unprivileged")})
         if "own headers" in run.stderr:
             self.skipTest("Clang's headers are out of reach")
         self.assertEqual((run.returncode, self.file.read_text()), (0, FIXED), run.stdout + run.stderr)

@@ -1,4 +1,4 @@
-// Half types of toolkits and projects: a conversion to float that nobody wrote, kept in a buffer that a call
+// Half types of toolkits and projects: an implicit conversion to float, kept in a buffer that a call
 // takes.
 #include "attention.h"
 
@@ -46,7 +46,7 @@ void instantiated(const __half* h, int n) {
   attend_as(f.data(), h);
 }
 
-// What somebody wrote is not implicit, and no less refused.
+// An explicit conversion: another rule, refused all the same.
 void written(const __half* h, int n) {
   std::vector<float> f(n);
   for (int i = 0; i < n; ++i) f[i] = static_cast<float>(h[i]);  // expect: attention-mixed-dtypes

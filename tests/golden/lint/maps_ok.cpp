@@ -1,4 +1,4 @@
-// Maps that hold both dtypes, and elements that change where nobody names their key.
+// Maps that hold both dtypes, and writes to elements of unknown key.
 #include <map>
 #include <string>
 

@@ -99,14 +99,14 @@ class OddFiles(project.Case):
     def test_what_is_written(self):
         self.write(a__cpp=BAD.format("a"))
         for option in ("--format=json", "--write-baseline", "--export-fixes", "--emit-summary"):
-            for name, what in (("/dev/full", "No space left"), ("pipe", "nobody reads"), ("dir", "Is a directory"),
+            for name, what in (("/dev/full", "No space left"), ("pipe", "no process reads"), ("dir", "Is a directory"),
                                ("no/where", "No such file")):
                 self.refused("-p", "build", "a.cpp", f"{option}={name}", words=[name, what])
         self.shell("LINT > /dev/full", 2)
         self.assertTrue(stat.S_ISFIFO(os.stat(self.folder / "pipe").st_mode))
         self.assertEqual(list(self.folder.glob("*.tmp")), [])
 
-    def as_nobody(self, *arguments, cache="cache"):
+    def as_unprivileged(self, *arguments, cache="cache"):
         """Root may read everything."""
         command = [project.LINT, *arguments]
         if os.geteuid() == 0:
@@ -128,7 +128,7 @@ class OddFiles(project.Case):
         self.compiled()
         if os.geteuid() == 0:
             subprocess.run(["chown", "-R", "65534:65534", self.folder], check=True)
-        run = self.as_nobody("-p", "build", cache="c1")
+        run = self.as_unprivileged("-p", "build", cache="c1")
         if run.returncode == 2 and "own headers" in run.stderr:
             self.skipTest("Clang's headers are out of reach")
         self.assertEqual(run.returncode, 1, run.stderr)
@@ -139,14 +139,14 @@ class OddFiles(project.Case):
             mode = path.stat().st_mode
             path.chmod(0)
             # What the cache knows of a file that has not changed holds without reading it.
-            run = self.as_nobody("-p", "build", *arguments, cache="c2")
+            run = self.as_unprivileged("-p", "build", *arguments, cache="c2")
             path.chmod(mode)
             self.assertEqual(run.returncode, status, (name, run.stdout, run.stderr))
             self.assertIn("Permission denied", run.stdout + run.stderr, name)
-        run = self.as_nobody("-p", "build", cache="c2")
+        run = self.as_unprivileged("-p", "build", cache="c2")
         self.assertEqual(run.returncode, 1, "what could not be read for a while is not kept: " + run.stdout)
         (self.scratch / "closed").mkdir(mode=0o555)
-        run = self.as_nobody("-p", "build", cache="closed/x")
+        run = self.as_unprivileged("-p", "build", cache="closed/x")
         self.assertEqual(run.returncode, 1)
         self.assertIn("cannot be written: Permission denied", run.stderr)
 

@@ -318,7 +318,7 @@ int main() {
             "huge position": (broken(lambda d: d["apis"][0]["operands"][0].update(argument=10 ** 30)), "argument"),
             "versions reversed": (broken(lambda d: d["apis"][0].update(versions={"since": "2.8", "until": "2.7"})), "a version after 2.8"),
             "version of words": (broken(lambda d: d["apis"][0].update(versions={"since": "2.x"})), "a version such as"),
-            "same as nobody": (broken(lambda d: d["apis"][0]["operands"][0].update(same_as="k")), "same_as"),
+            "same as a role that is not there": (broken(lambda d: d["apis"][0]["operands"][0].update(same_as="k")), "same_as"),
             "no operands": (broken(lambda d: d["apis"][0].update(operands=[])), "at least one operand"),
             "operand of text": (broken(lambda d: d["apis"][0].update(operands=["q"])), f"{first}/operands/0"),
             "API of null": (broken(lambda d: d.update(apis=[None])), first), "no APIs": (broken(lambda d: d.update(apis=[])), "/apis"),
@@ -337,7 +337,7 @@ int main() {
                 self.assertEqual((run.returncode, run.stdout), (2, b""), run.stderr[:500])
                 self.assertIn(b"--contracts", run.stderr)
                 self.assertIn(words.encode(), run.stderr, run.stderr[:500])
-                self.assertLess(len(run.stderr), 4000, "an error that nobody reads to its end")
+                self.assertLess(len(run.stderr), 4000, "an error too long to read")
 
 
 if __name__ == "__main__":

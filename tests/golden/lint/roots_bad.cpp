@@ -1,4 +1,4 @@
-// In a file with main, what main does not reach is judged by itself: somebody else calls it, or takes its
+// In a file with main, what main does not reach is a root of its own: external code calls it, or takes its
 // address.
 #include "attention.h"
 

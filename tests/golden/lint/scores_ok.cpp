@@ -18,7 +18,7 @@ struct ScoresImpl : torch::nn::Module {
 };
 TORCH_MODULE(Scores);
 
-// The result of the product is a score for nobody: the softmax is of something else.
+// The product is no attention score: the softmax is of another value.
 at::Tensor project(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& value) {
   at::Tensor hidden = at::matmul(x, weight.type_as(x));
   hidden = x.softmax(-1);

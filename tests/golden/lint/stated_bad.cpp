@@ -32,7 +32,7 @@ void by_throw(const at::Tensor& x, const at::Tensor& ids) {
   attend(q, x, x);
 }
 
-// Whatever x is, the product is float32, which the call takes of nobody.
+// Whatever x is, the product is float32, which the call never takes.
 void by_table(const at::Tensor& x, const at::Tensor& cosine) {
   TORCH_CHECK(cosine.scalar_type() == torch::kFloat, "the table must be float32");
   at::Tensor q = x * cosine.view({3, 4});  // expect: attention-implicit-promotion

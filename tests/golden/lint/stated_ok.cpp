@@ -1,5 +1,5 @@
 // A check that an input is float32 leaves open what the others are, and a question is no check.
-// The calls are made here, and not by attention.h, whose functions anybody may call.
+// The calls are made here, and not by attention.h, whose functions external code may call.
 extern "C" int flash_ref_attention_fwd(const DLTensor* q, const DLTensor* k, const DLTensor* v, DLTensor* out,
                                        DLTensor* lse, const void* options);
 

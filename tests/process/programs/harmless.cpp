@@ -211,7 +211,7 @@ void run(const std::string& mode, const char* self) {
   if (mode == "exceptions") exceptions();
   if (mode == "during") signals_during_calls();
   if (mode == "abort") call_wrongly(), std::abort();
-  if (mode == "uncaught") call_wrongly(), throw std::runtime_error("nobody");
+  if (mode == "uncaught") call_wrongly(), throw std::runtime_error("uncaught");
   if (mode == "exit") call_wrongly(), _exit(21);
   if (mode == "Exit") call_wrongly(), std::_Exit(22);
 }

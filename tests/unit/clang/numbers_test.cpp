@@ -1,4 +1,4 @@
-// Plain C++ numbers and buffers: conversions that nobody wrote are visible.
+// Plain C++ numbers and buffers: implicit conversions are visible.
 #include "tests/catch.h"
 #include "tests/unit/clang/snippet.h"
 
@@ -22,7 +22,7 @@ TEST_CASE("half times float is float: the half operand is cast at the product") 
                  "  write %3, %9\n"));
 }
 
-TEST_CASE("a written cast is explicit; storing back into a half is a cast that nobody wrote") {
+TEST_CASE("a written cast is explicit; storing back into a half is an implicit cast") {
   CHECK(
       body("void f(_Float16* const q, const float s) { q[0] = static_cast<_Float16>(q[0] * s); q[1] *= s; }",
            "f") ==
@@ -77,7 +77,7 @@ TEST_CASE("a half type of the project's own is one by its name and size") {
         "  return %6\n");
 }
 
-TEST_CASE("buffers are allocated with their element type, whoever allocates") {
+TEST_CASE("buffers have their element type, whatever allocates them") {
   const std::string text = body(
       "#include <cstdlib>\n"
       "void f(const std::vector<_Float16>& h) {\n"

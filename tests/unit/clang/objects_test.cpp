@@ -50,7 +50,7 @@ TEST_CASE("templates are lowered as they are instantiated, each under its own ke
   CHECK(source.module.functions.size() == 2);
 }
 
-TEST_CASE("a default constructor that nobody uses is what the members' initialisers say") {
+TEST_CASE("an unused default constructor is lowered from the members' initialisers") {
   const std::string code =
       "struct Table { at::Tensor table = torch::ones({8}); at::ScalarType dtype = torch::kFloat; };\n"
       "class Holder { Table held; const at::ScalarType fixed = torch::kHalf; void set(); };\n"

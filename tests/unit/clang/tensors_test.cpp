@@ -121,7 +121,7 @@ TEST_CASE("lists, tuples and structured bindings are cells") {
         "  return %17\n");
 }
 
-TEST_CASE("an operator that nobody knows keeps its name") {
+TEST_CASE("an operator that no table has keeps its name") {
   CHECK(body("at::Tensor f(const at::Tensor& a) { return at::custom_thing(a); }", "f") ==
         "  %1 = param 0\n"
         "  %2 = op at::custom_thing(self=%1)\n"

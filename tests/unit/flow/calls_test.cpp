@@ -53,7 +53,7 @@ TEST_CASE("a closure sees its captures") {
 }
 
 TEST_CASE(
-    "a lambda that goes to code nobody sees is run with what it captured, and with the setting's inputs") {
+    "a lambda that escapes to unseen code is run with what it captured, and with the setting's inputs") {
   const std::string lambda =
       "\nlambda work internal\n  parameter k: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"
       "  %3 = load %1.w\n  %4 = op mul(%2, %3) ; 6:3-6:9 \"k * w\"\n"

@@ -167,7 +167,7 @@ b0:
   return
 )IR";
   CHECK(findings(classes + function).size() == 1);
-  CHECK(findings(function).empty());  // of a class that nobody knows, nothing is known
+  CHECK(findings(function).empty());  // a class without facts
 }
 
 // A constructor makes `compute` float32; run() casts to it.

@@ -38,7 +38,7 @@ b9:
   CHECK(info.always_follows(8, 9));
   CHECK(info.always_follows(7, 7));
   CHECK(info.always_follows(5, 7));        // the other way throws
-  CHECK(info.always_follows(6, 9));        // nobody returns from there
+  CHECK(info.always_follows(6, 9));        // no path returns from there
   CHECK_FALSE(info.always_follows(0, 5));  // b3 returns before
   CHECK_FALSE(info.always_follows(1, 5));
   CHECK_FALSE(info.always_follows(5, 2));

@@ -63,7 +63,7 @@ std::string written(std::string text) {
   return text;
 }
 
-TEST_CASE("a conversion that somebody wrote is found at the same place, as what it is") {
+TEST_CASE("an explicit conversion is found at the same place, by the rule for explicit ones") {
   const AnalysisResult result = lint(written(product("float32", "float32")), {{"bf16"}});
   CHECK(summary(result) == Found{"28 attention-mixed-dtypes q in main [bf16]"});
   REQUIRE(result.findings.size() == 1);

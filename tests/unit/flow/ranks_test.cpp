@@ -9,7 +9,7 @@ namespace dtype_guard::flow {
 namespace {
 using Found = std::vector<std::string>;
 
-// What is found in a function of three tensors whose ranks nobody knows: %1 and %2 are half, and the call
+// What is found in a function of three tensors of unknown rank: %1 and %2 are half, and the call
 // takes what the body leaves in %9, beside %1.
 Found found(const std::string& body) {
   return findings(fmt::format(R"IR(

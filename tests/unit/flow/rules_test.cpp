@@ -105,7 +105,7 @@ b0:
 
 TEST_CASE("a table in a plain member of a module that becomes half") {
   CHECK(findings(kTable, {{"bf16"}}) == Found{"5 unregistered-buffer q in Rotary::Rotary [bf16]"});
-  SECTION("under autocast nobody converts the module") {
+  SECTION("under autocast the module is not converted") {
     CHECK(findings(kTable, {{"autocast-bf16"}}) ==
           Found{"12 attention-implicit-promotion q in Rotary::forward [autocast-bf16]"});
   }

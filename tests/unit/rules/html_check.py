@@ -89,7 +89,7 @@ def main():
     saw = visit(page("5000"), folder)
     check_all(saw)
     assert saw["total"] == 5000 and set(saw["filtered"]) == {"rule", "file", "api", "rank"}, saw["filtered"]
-    assert saw["rows"] < 60 and saw["rows_at_end"] < 60, "the list builds rows that are out of sight"
+    assert saw["rows"] < 60 and saw["rows_at_end"] < 60, "the list builds rows that are not shown"
     assert saw["picked"] == 1
     # Without lag, held against what the same browser needs to print the findings: to filter looks at each a few times,
     # to scroll at those in sight.

@@ -96,7 +96,7 @@ TEST_CASE("a rule as reports print it, and Python's form, hide in C++ too") {
   CHECK(outcome("\n q;  // NOLINT(attention): another tool's\n") == Said{"shown"});
 }
 
-TEST_CASE("general comments hide, and are nobody's to complain of") {
+TEST_CASE("general comments hide, and are neither stale nor without reason") {
   CHECK(outcome("\n q * s;  // NOLINT\n") == Said{"hidden: "});
   CHECK(outcome("\n q * s;  // NOLINT(*): generated\n") == Said{"hidden: generated"});
   CHECK(outcome("// NOLINT\n") == Said{"shown"});

@@ -26,7 +26,7 @@ void set_autocast_enabled(DeviceType device, bool enabled);
 
 namespace F = torch::nn::functional;
 
-// Never run, so nobody frees what it makes.
+// Never run, so what it allocates is not freed.
 inline DLTensor* dl(const at::Tensor& tensor) { return &at::toDLPack(tensor)->dl_tensor; }
 
 // flash-attn's, without the arguments that no example gives.

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+"""check_files.py sees what it is for: private words, also in names, and pages that are too long or whose limit is."""
+import unittest
+
+from check_files import KB, PAGE_KB, PAGE_LIMITS, page_size, private_words
+
+
+class Words(unittest.TestCase):
+    def test_private_words_are_found(self):
+        for line in ("// Whoever sets it", "def test_a_thing_that_nobody_switches_on(self):", "// somebody's choice",
+                     "// a pointer that gets out of sight", '"""What is said of it."""', "the contract has the word"):
+            with self.subTest(line=line):
+                self.assertEqual(len(list(private_words("a.cpp", line))), 1)
+
+    def test_the_place_and_what_to_write(self):
+        [said] = private_words("a.cpp", "// first\n// code nobody sees\n")
+        self.assertRegex(said, r"^a\.cpp:2: 'nobody' in '// code nobody sees': write 'unseen code'")
+
+    def test_other_words_are_left_alone(self):
+        text = "// No body was read; some bodies are; what is said, of course; the word; a body in sight"
+        self.assertEqual(list(private_words("a.cpp", text)), [])
+
+
+class Pages(unittest.TestCase):
+    def test_limits(self):
+        self.assertEqual(list(page_size("a/README.md", PAGE_KB * KB)), [])
+        self.assertEqual(len(list(page_size("a/README.md", PAGE_KB * KB + 1))), 1)
+        self.assertEqual(len(list(page_size("README.md", PAGE_LIMITS["README.md"] * KB + 1))), 1)
+
+    def test_an_exception_only_shrinks(self):
+        for name, limit in PAGE_LIMITS.items():
+            if limit > PAGE_KB:
+                self.assertIn("lower it", "".join(page_size(name, (limit - 1) * KB)))
+                self.assertEqual(list(page_size(name, limit * KB)), [])
+
+
+if __name__ == "__main__":
+    unittest.main()
