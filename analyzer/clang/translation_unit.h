@@ -24,7 +24,7 @@ using flow::Builder;
 
 class TranslationUnit {
  public:
-  TranslationUnit(clang::ASTContext& context, const UserCode& user_code, const ContractSet& contracts,
+  TranslationUnit(clang::ASTContext& context, const source::UserCode& user_code, const ContractSet& contracts,
                   flow::Module& module);
 
   clang::ASTContext& context;
@@ -67,7 +67,7 @@ class TranslationUnit {
   std::uint32_t file_id(clang::FileID file) const;
   std::string absolute_path(clang::FileID file) const;
 
-  const UserCode& user_code_;
+  const source::UserCode& user_code_;
   std::unique_ptr<clang::ASTNameGenerator> names_;
   std::set<const clang::CXXMethodDecl*> overridden_;
   std::map<std::string, flow::ClassFacts> classes_;
