@@ -14,9 +14,9 @@
 #include <vector>
 
 #include "analyzer/clang/bound_expressions.h"
-#include "analyzer/clang/builder.h"
 #include "analyzer/clang/torch_types.h"
 #include "analyzer/clang/translation_unit.h"
+#include "analyzer/flow/builder.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::clang_front_end {

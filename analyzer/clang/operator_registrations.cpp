@@ -4,8 +4,8 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 
-#include "analyzer/clang/builder.h"
 #include "analyzer/clang/function_lowering.h"
+#include "analyzer/flow/builder.h"
 #include "analyzer/flow/registered_operators.h"
 
 namespace dtype_guard::clang_front_end {

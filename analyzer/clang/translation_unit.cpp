@@ -32,7 +32,7 @@ std::string folded(llvm::StringRef source) {
 }
 }  // namespace
 
-TranslationUnit::TranslationUnit(clang::ASTContext& ast, const UserCode& user_code,
+TranslationUnit::TranslationUnit(clang::ASTContext& ast, const source::UserCode& user_code,
                                  const ContractSet& contract_set, flow::Module& target)
     : context(ast),
       contracts(contract_set),

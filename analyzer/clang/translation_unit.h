@@ -13,13 +13,14 @@
 #include <string>
 #include <unordered_map>
 
-#include "analyzer/clang/builder.h"
 #include "analyzer/clang/torch_types.h"
-#include "analyzer/source/user_code.h"
+#include "analyzer/flow/builder.h"
 #include "analyzer/flow/ir.h"
+#include "analyzer/source/user_code.h"
 #include "rules/contracts/contract.h"
 
 namespace dtype_guard::clang_front_end {
+using flow::Builder;
 
 class TranslationUnit {
  public:

@@ -82,7 +82,7 @@ class Fixing {
     for (int round = 0; round < kRounds; ++round) {
       report = report_on(
           before_, root_, options_,
-          {sources_.headers, sources_.carriers, {}, sources_.missing, refused_, /*on_trial=*/round > 0});
+          {sources_.headers, sources_.carriers, {}, not_looked_at(sources_), refused_, /*on_trial=*/round > 0});
       chosen_.clear();
       not_chosen_.clear();
       choose(report);
@@ -255,7 +255,7 @@ class Fixing {
     Options quiet = options_;
     quiet.write_baseline.clear();
     after_.report = report_on(after_.summaries, root_, quiet,
-                              {sources_.headers, sources_.carriers, texts_, sources_.missing, {}, true});
+                              {sources_.headers, sources_.carriers, texts_, not_looked_at(sources_), {}, true});
     return compare(report);
   }
 

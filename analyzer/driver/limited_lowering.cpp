@@ -7,6 +7,7 @@
 #include <iostream>
 #include <memory>
 #include <thread>
+#include <utility>
 
 namespace dtype_guard::driver {
 
@@ -15,18 +16,16 @@ std::atomic<bool> given_up = false;
 }
 
 std::optional<source::LoweredSource> lower_within(std::chrono::seconds limit,
-                                                  const source::CompileCommand& command,
-                                                  const clang_front_end::LoweringOptions& options) {
+                                                  std::function<source::LoweredSource()> lower) {
   struct Work {  // outlives a caller that does not wait
-    source::CompileCommand command;
-    clang_front_end::LoweringOptions options;
+    std::function<source::LoweredSource()> lower;
     std::promise<source::LoweredSource> result;
   };
-  auto work = std::make_shared<Work>(Work{command, options, {}});
+  auto work = std::make_shared<Work>(Work{std::move(lower), {}});
   std::future<source::LoweredSource> result = work->result.get_future();
   std::thread([work] {
     try {
-      work->result.set_value(clang_front_end::lower(work->command, work->options));
+      work->result.set_value(work->lower());
     } catch (...) {
       work->result.set_exception(std::current_exception());
     }

@@ -1,6 +1,4 @@
 // dtype-lint.
-#include <fmt/format.h>
-
 #include <iostream>
 
 #include "analyzer/driver/run.h"
@@ -13,16 +11,6 @@ int main(int argc, char** argv) {
     const driver::CommandLine command_line = driver::read_command_line(argc, argv);
     if (command_line.exit) return *command_line.exit;
     if (!command_line.options.link.empty()) return driver::run_linked(command_line.options);
-    if (clang_front_end::resource_directory().empty()) {
-      std::string places;
-      for (const std::string& each : clang_front_end::resource_directories_looked_in())
-        places += "\n  " + each;
-      throw driver::UsageError(
-          fmt::format("Clang's own headers (stddef.h and the like) are not where they were looked "
-                      "for:{}\ninstall the package libclang-common-dev of Clang {}, or name the "
-                      "folder in DTYPE_LINT_RESOURCE_DIR",
-                      places, clang_front_end::llvm_version()));
-    }
     return driver::run(command_line.options, driver::find_sources(command_line.options));
   } catch (const driver::UsageError& error) {
     std::cerr << "dtype-lint: " << error.what() << '\n';

@@ -23,12 +23,6 @@ namespace {
 
 constexpr std::string_view kAllBelow = "/*";
 
-// A SOURCE that may be many files.
-bool is_pattern(const std::string& source) {
-  std::error_code error;
-  return source.find('*') != std::string::npos && !fs::exists(source, error);
-}
-
 // What build systems write commands for as well: assembler and the like.
 bool is_of_another_language(const std::string& file) {
   static constexpr std::array<std::string_view, 10> kEndings = {".s",   ".S", ".asm", ".f",     ".f90",
@@ -151,7 +145,7 @@ class NamedSources {
   }
 
   bool stands_for_something(const std::string& source, const HeaderUsers& users) const {
-    if (direct_.count(source)) return true;
+    if (direct_.count(source) || list_.python_patterns.count(source)) return true;
     if (!is_pattern(source)) return users.count(source) != 0;
     return std::any_of(users.begin(), users.end(),
                        [&](const auto& each) { return matches_pattern(each.first, source); });
@@ -213,6 +207,11 @@ fs::path by_folder(const fs::path& folder, const fs::path& real, const std::vect
 }
 
 }  // namespace
+
+bool is_pattern(const std::string& source) {
+  std::error_code error;
+  return source.find('*') != std::string::npos && !fs::exists(source, error);
+}
 
 std::string absolute_name(const std::string& path) {
   const fs::path normal = fs::absolute(path).lexically_normal();

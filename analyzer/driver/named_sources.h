@@ -17,6 +17,9 @@ std::string absolute_name(const std::string& path);
 // there.
 std::vector<std::string> checked_sources(const Options& options);
 
+// A SOURCE that may be many files: a folder or a glob.
+bool is_pattern(const std::string& source);
+
 // A file or folder is known by one of its names where links lead to it: that of the database.
 std::string name_in_database(const std::string& source, const std::vector<source::CompileCommand>& all);
 

@@ -117,7 +117,7 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   ReportScope scope;
   scope.headers = sources.headers;
   scope.carriers = sources.carriers;
-  scope.missing = sources.missing;
+  scope.missing = not_looked_at(sources);
   for (const auto& [path, text] : sources.texts) scope.texts[sources.user_code.report_name(path)] = text;
   const bool fixing = options.fix || !options.export_fixes.empty();
   if (!fixing) {

@@ -7,12 +7,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
 
 #include "analyzer/driver/header_user.h"
 #include "analyzer/driver/named_sources.h"
+#include "analyzer/driver/source_walk.h"
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
@@ -54,19 +56,44 @@ std::string project_of(const std::string& database, const std::vector<CompileCom
   return commands.empty() ? database : common_folder(commands);
 }
 
-std::string database_folder(const Options& options, const std::vector<std::string>& sources) {
+// Of sources that no mark and no build names the project of: what Python's tools would take, else the folder
+// that they have in common.
+std::string python_project(const std::vector<std::string>& sources) {
+  const fs::path folder = fs::path(sources.front()).parent_path();
+  std::error_code error;
+  for (fs::path at = folder; !at.empty(); at = at.parent_path()) {
+    if (is_marked(at)) return at.string();
+    for (const char* name : {"pyproject.toml", "setup.py", "setup.cfg"}) {
+      if (fs::exists(at / name, error)) return at.string();
+    }
+    if (at == at.root_path()) break;
+  }
+  fs::path common = folder;
+  for (const std::string& each : sources) {
+    while (!below(each, common.string())) common = common.parent_path();
+  }
+  return common.string();
+}
+
+std::optional<std::string> database_folder(const Options& options, const std::vector<std::string>& sources) {
   if (!options.database.empty()) {
     // clang-tidy's users name the file itself now and then.
     const fs::path named(absolute_name(options.database));
     return named.filename() == "compile_commands.json" ? named.parent_path().string() : named.string();
   }
+  return clang_front_end::find_compile_database(sources.empty() ? absolute_name("any") : sources.front());
+}
+
+std::string no_database(const std::vector<std::string>& sources) {
+  if (!clang_front_end::is_built_in()) {
+    return "this dtype-lint was built without Clang (DTYPE_GUARD_CLANG=OFF) and reads Python alone";
+  }
   const std::string start = sources.empty() ? absolute_name("any") : sources.front();
-  if (const auto found = clang_front_end::find_compile_database(start)) return *found;
-  throw UsageError(fmt::format(
+  return fmt::format(
       "no compile_commands.json in '{}', in a folder above it or in build/ below one of those; configure "
       "the project with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON and name its build folder with -p, or give the "
       "compiler flags after --",
-      fs::path(start).parent_path().string()));
+      fs::path(start).parent_path().string());
 }
 
 std::string root_of(const Options& options, const std::vector<std::string>& sources,
@@ -82,12 +109,13 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
     // A configuration that inherits marks no project of its own.
     const std::string marked = source::project_root(sources.front());
     if (marked == options.config_folder) return options.config_root;
-    if (is_marked(marked) || database.empty()) return marked;
+    if (is_marked(marked)) return marked;
+    if (database.empty()) return python_project(sources);
     // The same files have the same names as in a run over all of them.
     const std::string project = project_of(database, commands);
     return below(sources.front(), project) ? project : marked;
   }
-  return project_of(database, commands);
+  return database.empty() ? python_project({absolute_name("any")}) : project_of(database, commands);
 }
 
 // A build folder holds generated and fetched code, unless the project is built in its own folder.
@@ -137,16 +165,22 @@ std::vector<std::string> report_names(const std::vector<std::string>& files, con
   return names;
 }
 
+CompileCommand python_command(const std::string& file) { return {fs::current_path().string(), file, {}}; }
+
 SourceList with_flags(const Options& options, const std::vector<std::string>& sources) {
   if (sources.empty()) throw UsageError("compiler flags were given after --, but no source file before it");
   SourceList list;
   list.user_code = user_code_of(options, root_of(options, sources, "", {}), sources, "", {});
   for (const std::string& source : sources) {
-    CompileCommand command{fs::current_path().string(), source, {"c++"}};
+    CompileCommand command = python_command(source);
     const bool language =
         std::find(options.flags->begin(), options.flags->end(), "-x") != options.flags->end();
-    if (is_header(source) && !language) command.arguments.insert(command.arguments.end(), {"-x", "c++"});
-    command.arguments.insert(command.arguments.end(), options.flags->begin(), options.flags->end());
+    if (!source::is_python(source)) {
+      command.arguments = {"c++"};
+      if (is_header(source) && !language)
+        command.arguments.insert(command.arguments.end(), {"-x", "c++"});
+      command.arguments.insert(command.arguments.end(), options.flags->begin(), options.flags->end());
+    }
     list.commands.push_back(std::move(command));
   }
   if (std::all_of(sources.begin(), sources.end(), is_header)) {
@@ -156,13 +190,77 @@ SourceList with_flags(const Options& options, const std::vector<std::string>& so
   return list;
 }
 
-SourceList from_database(const Options& options, std::vector<std::string>& sources) {
+// What the disk has of folders and globs, and of the whole project where nothing is named.
+class OnDisk {
+ public:
+  OnDisk(const std::vector<std::string>& sources, SourceList& list) : list_(list) {
+    if (sources.empty()) look_below(list.user_code.root() + "/*");
+    for (const std::string& each : sources) {
+      if (is_pattern(each)) {
+        look_below(each);
+      } else if (source::is_python(each)) {
+        add(each);
+      }
+    }
+  }
+  const std::set<std::string>& cxx() const { return cxx_; }
+
+ private:
+  void add(const std::string& file) {
+    if (seen_.insert(file).second) list_.commands.push_back(python_command(file));
+  }
+  void look_below(const std::string& pattern) {
+    const FoundFiles found = files_matching(pattern);
+    for (const std::string& each : found.python) {
+      if (!list_.user_code.contains(each)) continue;
+      list_.python_patterns.insert(pattern);
+      add(each);
+    }
+    for (const std::string& each : found.cxx) {
+      if (list_.user_code.contains(each)) cxx_.insert(each);
+    }
+  }
+
+  SourceList& list_;
+  std::set<std::string> seen_, cxx_;
+};
+
+// C++ is what the database builds; without one it is listed, which is a failure where it was named.
+void add_cxx(const std::vector<std::string>& sources, const std::set<std::string>& on_disk, SourceList& list) {
+  const std::string why = no_database(sources);
+  for (const std::string& each : sources) {
+    if (is_pattern(each) || source::is_python(each)) continue;
+    list.missing.push_back({list.user_code.report_name(each), "", "no-command", why});
+  }
+  for (const std::string& each : on_disk) {
+    list.not_built.push_back({list.user_code.report_name(each), "", "no-database", why});
+  }
+  if (!list.commands.empty()) return;
+  if (!list.missing.empty() || !on_disk.empty() || !clang_front_end::is_built_in()) throw UsageError(why);
+  throw UsageError(fmt::format("no Python file that git does not ignore below '{}', and {}",
+                               list.user_code.root(), why));
+}
+
+SourceList from_project(const Options& options, std::vector<std::string> sources) {
   SourceList list;
-  const std::string database = database_folder(options, sources);
-  const std::vector<CompileCommand> all = read_database(database);
-  for (std::string& each : sources) each = name_in_database(each, all);
+  const bool only_python =
+      !sources.empty() && std::all_of(sources.begin(), sources.end(), [](const std::string& each) {
+        return source::is_python(each);
+      });
+  const std::optional<std::string> found = only_python ? std::nullopt : database_folder(options, sources);
+  const std::string database = found.value_or("");
+  const std::vector<CompileCommand> all = found ? read_database(database) : std::vector<CompileCommand>();
+  if (found) {
+    for (std::string& each : sources) each = name_in_database(each, all);
+  }
   list.user_code = user_code_of(options, root_of(options, sources, database, all), sources, database, all);
+  const OnDisk on_disk(sources, list);
+  if (!found) {
+    add_cxx(sources, on_disk.cxx(), list);
+    return list;
+  }
   if (!sources.empty()) {
+    std::erase_if(sources, [](const std::string& each) { return source::is_python(each) && !is_pattern(each); });
     add_named(sources, all, database, options, list);
     return list;
   }
@@ -170,8 +268,8 @@ SourceList from_database(const Options& options, std::vector<std::string>& sourc
                [&](const CompileCommand& each) { return is_users_source(each, database, list.user_code); });
   if (list.commands.empty()) {
     throw UsageError(
-        fmt::format("{}/compile_commands.json names no source below '{}'{}; name the project folder "
-                    "with --root",
+        fmt::format("{}/compile_commands.json names no source below '{}'{}, and no Python file is there; name "
+                    "the project folder with --root",
                     database, list.user_code.root(), options.exclude.empty() ? "" : " that is not excluded"));
   }
   return list;
@@ -186,8 +284,22 @@ void drop_equal_commands(SourceList& list, const Options& options) {
   clang_front_end::LoweringOptions lowering;
   lowering.extra_arguments = options.extra_arguments;
   std::erase_if(list.commands, [&](const CompileCommand& each) {
+    if (source::is_python(each.file)) return !seen.emplace(each.file, std::vector<std::string>()).second;
     return !seen.emplace(each.directory, clang_front_end::adjusted_command(each, lowering)).second;
   });
+}
+
+void expect_clangs_headers(const SourceList& list) {
+  const bool needed = std::any_of(list.commands.begin(), list.commands.end(),
+                                  [](const CompileCommand& each) { return !source::is_python(each.file); });
+  if (!needed || !clang_front_end::is_built_in() || !clang_front_end::resource_directory().empty()) return;
+  std::string places;
+  for (const std::string& each : clang_front_end::resource_directories_looked_in()) places += "\n  " + each;
+  throw UsageError(
+      fmt::format("Clang's own headers (stddef.h and the like) are not where they were looked "
+                  "for:{}\ninstall the package libclang-common-dev of Clang {}, or name the "
+                  "folder in DTYPE_LINT_RESOURCE_DIR",
+                  places, clang_front_end::llvm_version()));
 }
 
 }  // namespace
@@ -203,9 +315,16 @@ std::string cmake_source_folder(const std::string& database) {
   return {};
 }
 
+std::vector<NotAnalysed> not_looked_at(const SourceList& sources) {
+  std::vector<NotAnalysed> all = sources.missing;
+  all.insert(all.end(), sources.not_built.begin(), sources.not_built.end());
+  return all;
+}
+
 SourceList find_sources(const Options& options) {
-  std::vector<std::string> sources = checked_sources(options);
-  SourceList list = options.flags ? with_flags(options, sources) : from_database(options, sources);
+  const std::vector<std::string> sources = checked_sources(options);
+  SourceList list = options.flags ? with_flags(options, sources) : from_project(options, sources);
+  expect_clangs_headers(list);
   drop_equal_commands(list, options);
   if (!options.stdin_file.empty()) {
     std::ostringstream text;

@@ -20,7 +20,7 @@ struct CarriedHeader {
 };
 
 struct SourceList {
-  std::vector<source::CompileCommand> commands;  // in order of file name
+  std::vector<source::CompileCommand> commands;  // in order of file name; those of Python have no arguments
   source::UserCode user_code;
   // As the report names them: files that were asked for and have no command, and those that are looked at for
   // their sake alone.
@@ -28,11 +28,16 @@ struct SourceList {
   std::set<std::string> carriers;
   std::vector<CarriedHeader> carried;        // the same headers, until it is known who includes them
   std::vector<NotAnalysed> missing;          // named beside others, and without a command
+  std::vector<NotAnalysed> not_built;        // C++ of a folder that has no compile database; no failure
+  std::set<std::string> python_patterns;     // SOURCEs that stand for Python files, whatever else
   std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
 };
 
 // The folder that CMake was started on, as its cache in the build folder tells; empty: not CMake's.
 std::string cmake_source_folder(const std::string& database);
+
+// What is listed as not analysed before any file is read.
+std::vector<NotAnalysed> not_looked_at(const SourceList& sources);
 
 // Throws UsageError for a source or compile database that is not there.
 SourceList find_sources(const Options& options);

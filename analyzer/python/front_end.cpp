@@ -1,30 +1,35 @@
 #include "analyzer/python/front_end.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
-#include <mutex>
-#include <optional>
+#include <utility>
 
-#include "analyzer/python/syntax.h"
-#include "rules/text/utf8.h"
+#include "analyzer/python/file_lowering.h"
+#include "analyzer/python/modules.h"
 
 namespace dtype_guard::python {
-namespace fs = std::filesystem;
 
 struct Project::Parts {
-  ProjectOptions options;
+  explicit Parts(ProjectOptions options) : modules(std::move(options)) {}
+  Modules modules;
 };
 
-Project::Project(ProjectOptions options) : parts_(std::make_unique<Parts>()) {
-  parts_->options = std::move(options);
-}
+Project::Project(ProjectOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
 Project::~Project() = default;
 
 LoweredFile Project::lower(const std::string& path) const {
   LoweredFile out;
   out.read.push_back(path);
-  out.module.files.push_back(report_name(parts_->options, path));
+  const ProjectOptions& options = parts_->modules.options();
+  std::string why;
+  const SourceFile* file = parts_->modules.file(path, &why);
+  if (!file) {
+    const std::string name = report_name(options, path);
+    out.module.files.push_back(name);
+    out.errors.push_back({name, 0, 0, why});
+    return out;
+  }
+  out.errors = file->tree().errors();
+  const ContractSet& contracts = options.contracts ? *options.contracts : builtin_contracts();
+  out.module = FileLowering(parts_->modules, *file, contracts).run();
   return out;
 }
 

@@ -27,6 +27,7 @@ enum class AutocastBehaviour : std::uint8_t {
 
 struct Operand {
   std::string role;            // "q", "k", "cos", ...; the vocabulary is roles.inc
+  std::string keyword;         // what Python callers write before "="; empty: the role
   int argument = -1;           // position in the signature, from 0; the dtype is that of what is passed there
   int template_argument = -1;  // instead: position among the template arguments, a type whose dtype is meant
   int dtype_argument = -1;     // position of an argument that says what `argument`, a void*, points to
@@ -39,6 +40,7 @@ struct Operand {
   // unknown, which never refuses). With both accepts and same_as, either is enough: a mask may be bool, or
   // float32, or like q.
   bool takes(Dtype dtype, Dtype reference) const;
+  const std::string& called() const { return keyword.empty() ? role : keyword; }
 };
 
 // Of several results one: like an operand, or of a fixed dtype.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "rules/contracts/contract.h"
 #include "rules/contracts/contract_values.h"
@@ -186,7 +187,7 @@ class ContractReader : private ContractValues {
 
   void add_operand(Api& api, const JsonNode& node) const {
     check_members(node,
-                  {"role", "argument", "template_argument", "dtype_argument", "accepts", "same_as",
+                  {"role", "keyword", "argument", "template_argument", "dtype_argument", "accepts", "same_as",
                    "optional", "direction", "error"},
                   {"role"});
     Operand operand;
@@ -194,6 +195,7 @@ class ContractReader : private ContractValues {
     operand.role = text(role);
     check_role(role);
     add_position(operand, node);
+    if (const JsonNode* keyword = node.member("keyword")) operand.keyword = this->keyword(api, *keyword);
     if (const JsonNode* error = node.member("error")) operand.error = name(*error);
     if (const JsonNode* accepts = node.member("accepts")) operand.accepts = dtypes(*accepts);
     if (const JsonNode* same_as = node.member("same_as")) operand.same_as = text(*same_as);
@@ -216,6 +218,18 @@ class ContractReader : private ContractValues {
               fmt::format("a position other than that of the dtype of \"{}\"", other.role));
     }
     api.operands.push_back(std::move(operand));
+  }
+
+  const std::string& keyword(const Api& api, const JsonNode& node) const {
+    const std::string& word = name(node);
+    const bool starts = word.find_first_of("0123456789") != 0;
+    const auto is_word = [](char c) { return c == '_' || std::isalnum(static_cast<unsigned char>(c)) != 0; };
+    if (!starts || !std::all_of(word.begin(), word.end(), is_word))
+      wrong(node, "the name of a parameter, such as \"query\"");
+    for (const Operand& other : api.operands) {
+      if (other.called() == word) wrong(node, fmt::format("a name that \"{}\" does not have", other.role));
+    }
+    return word;
   }
 
   void check_role(const JsonNode& role) const {

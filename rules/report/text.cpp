@@ -224,9 +224,10 @@ class TextWriter {
                         reason.empty() ? " (no reason given)" : ": " + printable(reason));
   }
 
-  // What each process of a job has to say is said once, and how often.
-  static bool is_of_process(const NotAnalysed& entry) {
-    return entry.function.empty() && (entry.reason == "note" || entry.reason == "exec");
+  // What each process of a job has to say, and why no C++ file of a folder is read, is said once, and how often.
+  static bool is_of_many(const NotAnalysed& entry) {
+    return entry.function.empty() &&
+           (entry.reason == "note" || entry.reason == "exec" || entry.reason == "no-database");
   }
 
   // What the exit status speaks of is never left unsaid.
@@ -238,9 +239,9 @@ class TextWriter {
   void not_analysed() {
     std::map<std::pair<std::string_view, std::string_view>, std::size_t> equals;
     for (const NotAnalysed& entry : report_.not_analysed)
-      if (is_of_process(entry)) ++equals[{entry.reason, entry.detail}];
+      if (is_of_many(entry)) ++equals[{entry.reason, entry.detail}];
     for (const NotAnalysed& entry : report_.not_analysed) {
-      if (!is_of_process(entry)) {
+      if (!is_of_many(entry)) {
         not_analysed(entry);
         continue;
       }

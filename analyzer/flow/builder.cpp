@@ -1,10 +1,8 @@
-#include "analyzer/clang/builder.h"
+#include "analyzer/flow/builder.h"
 
 #include <algorithm>
 
-namespace dtype_guard::clang_front_end {
-
-using namespace flow;
+namespace dtype_guard::flow {
 
 namespace {
 bool is_terminator(Op op) {
@@ -169,4 +167,4 @@ void Builder::finish() {
   });
 }
 
-}  // namespace dtype_guard::clang_front_end
+}  // namespace dtype_guard::flow

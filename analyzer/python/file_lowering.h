@@ -1,0 +1,47 @@
+// What the functions of one file share while they are lowered: its module of the IR, the contracts, and the
+// other files. Classes are noted here, and constructors that nobody wrote.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/ir.h"
+#include "analyzer/python/modules.h"
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard::python {
+
+class FileLowering {
+ public:
+  FileLowering(const Modules& modules, const SourceFile& file, const ContractSet& contracts)
+      : modules_(modules), file_(file), contracts_(contracts) {}
+  flow::Module run();
+
+  const Modules& modules() const { return modules_; }
+  const SourceFile& file() const { return file_; }
+  const ContractSet& contracts() const { return contracts_; }
+  // The API that a dotted name is a spelling of.
+  const Api* contract(const std::string& dotted) const { return contracts_.find(dotted); }
+  void add(flow::Function function) { module_.functions.push_back(std::move(function)); }
+  void not_lowered(const std::string& function, const Node& at, std::string reason);
+  // Nested functions are lowered where they are made.
+  std::unique_ptr<FunctionDefinition>& keep(std::unique_ptr<FunctionDefinition> definition) {
+    return kept_.emplace_back(std::move(definition));
+  }
+  // Whether some class in sight has a method or field of that name, which an unknown receiver may be of.
+  bool is_project_method(const std::string& name) const;
+
+ private:
+  void lower(const FunctionDefinition& definition);
+  void note_class(const ClassDefinition& definition);
+  void inherited_constructor(const ClassDefinition& definition);
+
+  const Modules& modules_;
+  const SourceFile& file_;
+  const ContractSet& contracts_;
+  flow::Module module_;
+  std::vector<std::unique_ptr<FunctionDefinition>> kept_;
+};
+
+}  // namespace dtype_guard::python

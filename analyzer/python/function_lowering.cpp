@@ -1,0 +1,182 @@
+#include "analyzer/python/function_lowering.h"
+
+#include <algorithm>
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+namespace {
+constexpr std::size_t kMaxText = 120;
+constexpr int kMaxScopes = 40;
+
+std::string folded(std::string_view text) {
+  std::string out;
+  bool space = false;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      space = true;
+      continue;
+    }
+    if (space && !out.empty()) out += ' ';
+    space = false;
+    out += c;
+    if (out.size() >= kMaxText) break;
+  }
+  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && out.size() >= kMaxText) out.pop_back();
+  return out;
+}
+
+std::string_view parameter_name(const Node& parameter) {
+  if (parameter.is("identifier")) return parameter.text();
+  const Node name = parameter.field("name");
+  if (name) return name.is("identifier") ? name.text() : name.child(0).text();
+  return parameter.child(0).is("identifier") ? parameter.child(0).text() : parameter.child(0).child(0).text();
+}
+}  // namespace
+
+FunctionLowering::FunctionLowering(FileLowering& unit, const FunctionDefinition& definition,
+                                   FunctionLowering* outer)
+    : unit_(unit), definition_(definition), outer_(outer), builder_(function_) {}
+
+Builder::Position FunctionLowering::position(const Node& node) const {
+  Builder::Position out{node.range(), folded(node.text()), Written::kOther};
+  static const std::set<std::string_view> castable = {"call", "identifier", "attribute", "subscript", "binary_operator",
+                                                      "parenthesized_expression"};
+  if (castable.contains(node.kind())) out.written = Written::kTensor;
+  return out;
+}
+
+Function FunctionLowering::run() {
+  function_.key = definition_.key;
+  const bool nested = outer_ != nullptr;
+  const bool method = definition_.owner && !definition_.is_static && !definition_.is_class_method;
+  function_.name = definition_.owner ? definition_.owner->name + "." + definition_.name : definition_.name;
+  function_.kind = nested ? FunctionKind::kLambda : method ? FunctionKind::kMethod : FunctionKind::kFunction;
+  if (method && definition_.name == "__init__") function_.kind = FunctionKind::kConstructor;
+  if (definition_.owner) {
+    function_.class_name = definition_.owner->qualified;
+    function_.of_module = unit_.modules().is_module(*definition_.owner);
+  }
+  const bool is_private = definition_.name.starts_with('_') && !definition_.name.starts_with("__");
+  function_.external = !nested && !is_private && !definition_.is_property;
+  const Node name = definition_.node.field("name");
+  function_.range = (name ? name : definition_.node).range();
+  const Node code = definition_.node.field("body");
+  find_locals(code);
+  parameters();
+  enter_decorators();
+  body(code);
+  builder_.finish();
+  return std::move(function_);
+}
+
+void FunctionLowering::body(const Node& code) {
+  if (!definition_.node.is("lambda")) {
+    block(code);
+    leave_contexts(0);
+    return;
+  }
+  builder_.give_back(value(code));
+}
+
+void FunctionLowering::parameters() {
+  int position_in_call = 0;
+  const bool nested = outer_ != nullptr;
+  const bool bound = definition_.owner && !definition_.is_static;
+  if (nested) self_ = builder_.parameter(position_in_call++);
+  bool first = bound;
+  for (const Node& each : definition_.node.field("parameters").children()) {
+    if (each.is("keyword_separator") || each.is("positional_separator")) continue;
+    const std::string name(parameter_name(each));
+    locals_.insert(name);
+    assigned_[name].emplace_back();
+    const Builder::At at(builder_, position(each));
+    if (first) {
+      first = false;
+      if (!definition_.is_class_method) {
+        self_name_ = name;
+        self_ = builder_.parameter(position_in_call++);
+        store(name, self_);
+        continue;
+      }
+    }
+    function_.parameters.push_back(describe_parameter(definition_, each, unit_.modules()));
+    store(name, builder_.parameter(position_in_call++));
+  }
+}
+
+// Names that are assigned somewhere in the function are its own, wherever they are used.
+void FunctionLowering::find_locals(const Node& node, int depth) {
+  if (depth > kMaxScopes) return;
+  const auto add = [&](const Node& target, const Node& source) {
+    std::vector<Node> work = {target};
+    while (!work.empty()) {
+      const Node each = work.back();
+      work.pop_back();
+      if (each.is("identifier")) {
+        locals_.insert(std::string(each.text()));
+        assigned_[std::string(each.text())].push_back(each.text() == target.text() ? source : Node());
+      } else if (each.is("pattern_list") || each.is("tuple_pattern") || each.is("list_pattern") ||
+                 each.is("list_splat_pattern") || each.is("tuple") || each.is("as_pattern_target")) {
+        for (const Node& below : each.children()) work.push_back(below);
+      }
+    }
+  };
+  for (const Node& each : node.children()) {
+    const std::string_view kind = each.kind();
+    if (kind == "assignment" || kind == "named_expression") {
+      const Node left = each.field(kind == "assignment" ? "left" : "name");
+      add(left, each.field(kind == "assignment" ? "right" : "value"));
+    } else if (kind == "augmented_assignment") {
+      add(each.field("left"), Node());
+    } else if (kind == "for_statement" || kind == "for_in_clause") {
+      add(each.field("left"), Node());
+    } else if (kind == "as_pattern") {
+      add(each.field("alias"), Node());
+    } else if (kind == "import_statement" || kind == "import_from_statement") {
+      for (const auto& [name, what] : unit_.file().imports(each)) local_imports_[name] = what;
+    } else if (kind == "function_definition" || kind == "class_definition") {
+      locals_.insert(std::string(each.field("name").text()));
+      assigned_[std::string(each.field("name").text())].emplace_back();
+      continue;
+    } else if (kind == "global_statement" || kind == "nonlocal_statement") {
+      for (const Node& name : each.children()) globals_.insert(std::string(name.text()));
+    } else if (kind == "lambda") {
+      continue;
+    }
+    find_locals(each, depth + 1);
+  }
+  if (depth == 0) {
+    for (const std::string& each : globals_) locals_.erase(each);
+  }
+}
+
+bool FunctionLowering::knows(const std::string& name) const {
+  return locals_.contains(name) || (outer_ && outer_->knows(name));
+}
+
+// A name of an enclosing function is read through the address that the closure holds.
+Place FunctionLowering::variable(const std::string& name) {
+  Place place;
+  if (locals_.contains(name) || !outer_ || !outer_->knows(name)) {
+    const auto [found, fresh] = variables_.try_emplace(name, 0);
+    if (fresh) found->second = builder_.variable(name);
+    place.variable = found->second;
+    return place;
+  }
+  captured_.insert(name);
+  Place held;
+  held.base = self_;
+  held.path.push_back({Place::Step::Kind::kField, name, 0});
+  place.base = builder_.load(std::move(held));
+  return place;
+}
+
+ValueId FunctionLowering::load(const std::string& name) {
+  if (name == self_name_ && assigned_[name].size() == 1) return self_;
+  return builder_.load(variable(name));
+}
+void FunctionLowering::store(const std::string& name, ValueId value) { builder_.store(variable(name), value); }
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,162 @@
+// FunctionLowering turns one function's syntax tree into dtype-flow IR by a structured walk. Its members are
+// grouped by what they lower, one source file each. Anything it does not know becomes an unknown value or
+// operator, never a guess.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flow/builder.h"
+#include "analyzer/python/file_lowering.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::python {
+
+class FunctionLowering {
+ public:
+  FunctionLowering(FileLowering& unit, const FunctionDefinition& definition, FunctionLowering* outer = nullptr);
+  flow::Function run();
+  // Names of enclosing functions that the body uses.
+  const std::set<std::string>& captured() const { return captured_; }
+
+ private:
+  using ValueId = flow::ValueId;
+  using Arguments = std::vector<flow::Argument>;
+  using Builder = flow::Builder;
+  // An argument of a call as it is written: of "*a" and "**k" the stars are the name.
+  struct Given {
+    std::string name;
+    Node node;
+  };
+  struct Loop {
+    flow::BlockId next = 0, after = 0;
+    std::size_t contexts = 0;  // that are open outside of it
+  };
+
+  // functions (function_lowering.cpp)
+  void parameters();
+  void body(const Node& block);
+  bool knows(const std::string& name) const;
+  flow::Place variable(const std::string& name);
+  ValueId load(const std::string& name);
+  void store(const std::string& name, ValueId value);
+  void find_locals(const Node& block, int depth = 0);
+  Builder::Position position(const Node& node) const;
+
+  // statements (lower_statements.cpp)
+  void statement(const Node& node);
+  void block(const Node& node);
+  void assignment(const Node& node);
+  void assign(const Node& target, ValueId value);
+  void assign_elements(const std::vector<Node>& targets, ValueId value, const Node& source);
+  void augmented(const Node& node);
+  void return_statement(const Node& node);
+  void assert_statement(const Node& node);
+  void nested_function(const Node& node);
+  void expression_statement(const Node& node);
+
+  // control flow (lower_control.cpp)
+  void if_statement(const Node& node);
+  void for_statement(const Node& node);
+  void while_statement(const Node& node);
+  void try_statement(const Node& node);
+  void match_statement(const Node& node);
+  void leave_loop(bool again);
+  void loop_over(const Node& target, const Node& iterable, const std::function<void()>& body);
+  // The elements of a display, or of what enumerate, zip and range give of such, where there are few.
+  std::optional<std::vector<Node>> displayed(const Node& iterable) const;
+
+  // contexts (lower_contexts.cpp)
+  void with_statement(const Node& node);
+  // Whether it was an autocast context, which is entered then; the state before it is kept.
+  bool enter_context(const Node& manager);
+  bool enter_decorators();
+  void leave_contexts(std::size_t to_depth);
+  void autocast(const std::string& name, const Node& call);
+
+  // expressions (lower_expressions.cpp)
+  ValueId value(const Node& node);
+  ValueId value_of(const Node& node);
+  ValueId name_value(const Node& node);
+  ValueId attribute(const Node& node);
+  ValueId subscript(const Node& node);
+  ValueId binary(const Node& node);
+  ValueId comparison(const Node& node);
+  ValueId boolean(const Node& node);
+  ValueId negation(const Node& node);
+  ValueId conditional(const Node& node);
+  ValueId display(const Node& node);
+  ValueId dictionary(const Node& node);
+  ValueId comprehension(const Node& node);
+  ValueId lambda(const Node& node);
+  ValueId text(const Node& node);
+  ValueId dtype_constant(Dtype dtype) { return builder_.constant(dtype); }
+  std::optional<std::int64_t> integer(const Node& node) const;
+  std::optional<std::string> literal(const Node& node) const;
+  ValueId element(ValueId of, std::int64_t index);
+  ValueId entity_value(const Entity& entity);
+  ValueId is_installed(const std::string& package);
+
+  // names (resolve.cpp)
+  Entity resolve(const Node& node) const;
+  const ClassDefinition* own_class() const { return definition_.owner; }
+  bool is_self(const Node& node) const;
+
+  // calls (lower_calls.cpp)
+  ValueId call(const Node& node);
+  static std::vector<Given> given(const Node& call);
+  ValueId call_entity(const Entity& callee, const Node& node, const std::vector<Given>& arguments);
+  ValueId call_function(const FunctionDefinition& callee, std::optional<ValueId> object,
+                        const std::vector<Given>& arguments);
+  ValueId instantiate(const ClassDefinition& callee, const std::vector<Given>& arguments);
+  ValueId sink(const Api& api, const std::vector<Given>& arguments);
+  ValueId call_method(const Node& node, const std::vector<Given>& arguments);
+  ValueId call_value(ValueId callee, const std::vector<Given>& arguments);
+  ValueId unknown_call(const std::string& name, std::optional<ValueId> object,
+                       const std::vector<Given>& arguments);
+  Arguments values(const std::vector<Given>& arguments);
+  std::optional<ValueId> builtin(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> mapped(const std::vector<Given>& arguments);
+  ValueId apply(const Node& function, const std::vector<ValueId>& arguments);
+  std::optional<ValueId> super_call(const Node& node, const std::vector<Given>& arguments);
+
+  // PyTorch (lower_torch.cpp)
+  std::optional<ValueId> library_call(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> special_function(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> library_module(const std::string& name, const std::vector<Given>& arguments);
+  ValueId torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
+                         const std::vector<Given>& arguments);
+  std::optional<ValueId> tensor_method(const std::string& name, ValueId object,
+                                       const std::vector<Given>& arguments);
+  ValueId conversion(ValueId object, const std::vector<Given>& arguments);
+  bool names_device(const Node& node) const;
+  ValueId sizes(const std::vector<Given>& arguments);
+  std::optional<ValueId> einops(const std::string& name, const std::vector<Given>& arguments);
+
+  FileLowering& unit_;
+  const FunctionDefinition& definition_;
+  FunctionLowering* outer_;
+  flow::Function function_;
+  Builder builder_;
+  ValueId self_ = 0;
+  std::string self_name_;
+  std::set<std::string> locals_, globals_;
+  std::map<std::string, flow::VariableId> variables_;
+  std::map<std::string, std::string> local_imports_;
+  std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
+  std::set<std::string> captured_;
+  std::vector<Loop> loops_;
+  std::vector<ValueId> contexts_;  // saved states
+  int depth_ = 0;
+};
+
+// What a parameter may be, from its annotation, default and use.
+flow::Parameter describe_parameter(const FunctionDefinition& function, const Node& parameter,
+                                   const Modules& modules);
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,131 @@
+// Builtin functions, and functions that are applied to each element of a display.
+#include <set>
+
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+// map(f, (q, k, v)): f is run on each where they stand there.
+std::optional<ValueId> FunctionLowering::mapped(const std::vector<Given>& arguments) {
+  if (arguments.size() < 2) return std::nullopt;
+  std::vector<std::vector<Node>> lists;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    auto all = displayed(arguments[i].node);
+    if (!all || (!lists.empty() && all->size() != lists[0].size())) return std::nullopt;
+    lists.push_back(std::move(*all));
+  }
+  Arguments results;
+  for (std::size_t i = 0; i < lists[0].size(); ++i) {
+    std::vector<ValueId> handed;
+    for (const auto& each : lists) handed.push_back(value(each[i]));
+    results.push_back({"", apply(arguments[0].node, handed)});
+  }
+  return builder_.value(Op::kPack, "", std::move(results));
+}
+
+// A lambda that stands there is run in place, so that each application is code of its own.
+ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>& arguments) {
+  if (function.is("lambda")) {
+    std::size_t at = 0;
+    bool fits = true;
+    std::vector<std::string> names;
+    for (const Node& each : function.field("parameters").children()) {
+      fits = fits && each.is("identifier");
+      names.emplace_back(each.text());
+    }
+    if (fits && names.size() == arguments.size()) {
+      std::vector<std::string> fresh;
+      for (const std::string& each : names) {
+        if (locals_.insert(each).second) fresh.push_back(each);
+      }
+      std::map<std::string, VariableId> hidden = variables_;
+      for (const std::string& each : names) {
+        variables_.erase(each);
+        store(each, arguments[at++]);
+      }
+      const ValueId out = value(function.field("body"));
+      for (const std::string& each : names) {
+        variables_.erase(each);
+        if (hidden.contains(each)) variables_[each] = hidden[each];
+      }
+      for (const std::string& each : fresh) locals_.erase(each);
+      return out;
+    }
+  }
+  Arguments handed;
+  if (const Entity callee = resolve(function); callee.kind == Entity::Kind::kFunction && !callee.function->is_opaque) {
+    for (const ValueId each : arguments) handed.push_back({"", each});
+    return builder_.value(Op::kCall, callee.function->key, std::move(handed));
+  }
+  handed.push_back({"", value(function)});
+  for (const ValueId each : arguments) handed.push_back({"", each});
+  return builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed));
+}
+
+std::optional<ValueId> FunctionLowering::builtin(const std::string& name, const std::vector<Given>& arguments) {
+  static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
+  static const std::set<std::string_view> tests = {"isinstance", "hasattr", "callable", "issubclass", "bool", "any", "all"};
+  static const std::set<std::string_view> harmless = {"print", "str", "repr", "type", "range", "sum",  "abs", "sorted",
+                                                      "set",   "frozenset", "divmod", "iter", "next", "vars", "open",
+                                                      "max", "min", "reversed", "enumerate", "zip", "filter", "format", "input"};
+  const auto number = [&](Dtype dtype) {
+    Arguments from = {{"dtype", dtype_constant(dtype)}};
+    for (const Given& each : arguments) from.push_back({"", value(each.node)});
+    return builder_.value(Op::kAlloc, "number", std::move(from));
+  };
+  if (name == "map") {
+    if (const auto out = mapped(arguments)) return out;
+    values(arguments);
+    return builder_.unknown();
+  }
+  if (whole.contains(name)) return number(Dtype::kInt64);
+  if (name == "float") return number(Dtype::kFloat64);
+  if ((name == "list" || name == "tuple") && arguments.size() == 1 && arguments[0].name.empty())
+    return builder_.op("copy_of", {{"", value(arguments[0].node)}});
+  if ((name == "list" || name == "tuple") && arguments.empty()) return builder_.value(Op::kPack, "", {});
+  if (name == "dict") {
+    const ValueId made = builder_.value(Op::kObject, "dict", {});
+    for (const Given& each : arguments) {
+      const ValueId held = value(each.node);
+      if (each.name.empty() || each.name == "**") return builder_.unknown();
+      Place place;
+      place.base = made;
+      place.path.push_back({Place::Step::Kind::kField, each.name, 0});
+      builder_.store(std::move(place), held);
+    }
+    return made;
+  }
+  if (name == "getattr" && arguments.size() >= 2 && arguments.size() <= 3) {
+    const auto field = literal(arguments[1].node);
+    const Entity of = resolve(arguments[0].node);
+    if (of.kind == Entity::Kind::kLibrary && of.name == "torch")
+      return builder_.op("dtype_named", {{"", value(arguments[1].node)}});
+    const ValueId object = value(arguments[0].node);
+    if (!field || arguments.size() == 3) {
+      for (std::size_t i = 1; i < arguments.size(); ++i) value(arguments[i].node);
+      return builder_.unknown();
+    }
+    Place place;
+    place.base = object;
+    place.path.push_back({Place::Step::Kind::kField, *field, 0});
+    return builder_.load(std::move(place));
+  }
+  if (tests.contains(name)) {
+    Arguments of;
+    for (const Given& each : arguments) {
+      if (!of.empty() && name == "isinstance") continue;  // the class is in the text
+      of.push_back({"", value(each.node)});
+    }
+    return builder_.op("python::" + name, std::move(of));
+  }
+  if (harmless.contains(name)) {
+    values(arguments);
+    return builder_.unknown();
+  }
+  if (name == "setattr" || name == "delattr") return unknown_call(name, std::nullopt, arguments);
+  return std::nullopt;
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,239 @@
+// Calls: of project functions and classes, of what has a contract, of values, and of what nobody sees.
+#include <algorithm>
+
+#include "analyzer/python/function_lowering.h"
+#include "rules/contracts/roles.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+std::vector<FunctionLowering::Given> FunctionLowering::given(const Node& call) {
+  std::vector<Given> out;
+  const Node arguments = call.field("arguments");
+  if (arguments.is("generator_expression")) return {{"", arguments}};
+  for (const Node& each : arguments.children()) {
+    if (each.is("keyword_argument")) {
+      out.push_back({std::string(each.field("name").text()), each.field("value")});
+    } else if (each.is("list_splat") || each.is("dictionary_splat")) {
+      out.push_back({each.is("list_splat") ? "*" : "**", each.child(0)});
+    } else {
+      out.push_back({"", each});
+    }
+  }
+  return out;
+}
+
+FunctionLowering::Arguments FunctionLowering::values(const std::vector<Given>& arguments) {
+  Arguments out;
+  for (const Given& each : arguments) out.push_back({each.name, value(each.node)});
+  return out;
+}
+
+ValueId FunctionLowering::call(const Node& node) {
+  const Node function = node.field("function");
+  const std::vector<Given> arguments = given(node);
+  if (function.is("call")) {
+    if (const auto out = super_call(node, arguments)) return *out;
+  }
+  if (const Entity callee = resolve(function)) return call_entity(callee, node, arguments);
+  if (function.is("identifier")) {
+    const std::string name(function.text());
+    if (knows(name)) {
+      // `f = A if c else B; f(x)`: each of the two is called.
+      const auto assigned = assigned_.find(name);
+      const Node source = assigned != assigned_.end() && assigned->second.size() == 1 ? assigned->second.front() : Node();
+      if (source.is("conditional_expression") && resolve(source.child(0)) && resolve(source.child(2))) {
+        const ValueId test = value(source.child(1));
+        const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
+        builder_.branch(test, yes, no);
+        builder_.enter(yes);
+        const ValueId a = call_entity(resolve(source.child(0)), node, arguments);
+        builder_.jump(after);
+        builder_.enter(no);
+        const ValueId b = call_entity(resolve(source.child(2)), node, arguments);
+        builder_.jump(after);
+        builder_.enter(after);
+        return builder_.value(Op::kPhi, "", {{"", a}, {"", b}});
+      }
+      return call_value(load(name), arguments);
+    }
+    if (const auto out = builtin(name, arguments)) return *out;
+    return unknown_call(name, std::nullopt, arguments);
+  }
+  if (function.is("attribute")) {
+    if (const auto out = super_call(node, arguments)) return *out;
+    return call_method(function, arguments);
+  }
+  return call_value(value(function), arguments);
+}
+
+ValueId FunctionLowering::call_entity(const Entity& callee, const Node& node, const std::vector<Given>& arguments) {
+  switch (callee.kind) {
+    case Entity::Kind::kFunction: {
+      // A body in sight is followed; what the contract says of a function of that name holds as well.
+      if (callee.function->is_opaque) return unknown_call(callee.function->name, std::nullopt, arguments);
+      const std::string dotted = callee.function->file->module() + "." + callee.function->name;
+      if (const Api* api = unit_.contract(dotted)) sink(*api, arguments);
+      return call_function(*callee.function, std::nullopt, arguments);
+    }
+    case Entity::Kind::kClass:
+      return instantiate(*callee.class_definition, arguments);
+    case Entity::Kind::kLibrary: {
+      if (const Api* api = unit_.contract(callee.name)) return sink(*api, arguments);
+      if (const auto out = library_call(callee.name, arguments)) return *out;
+      return unknown_call(callee.name, std::nullopt, arguments);
+    }
+    default:
+      break;
+  }
+  return unknown_call(std::string(node.field("function").text()), std::nullopt, arguments);
+}
+
+// Names are bound by the engine, where the callee's parameters are known.
+ValueId FunctionLowering::call_function(const FunctionDefinition& callee, std::optional<ValueId> object,
+                                        const std::vector<Given>& arguments) {
+  Arguments handed;
+  if (object) handed.push_back({"", *object});
+  if (callee.is_class_method) handed.push_back({"", builder_.unknown()});
+  for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
+  if (callee.is_opaque) return builder_.value(Op::kCall, callee.name, std::move(handed));
+  const bool is_virtual = object && callee.owner && !callee.is_static && !callee.is_class_method;
+  const std::string name =
+      is_virtual ? std::string(kVirtualCall) + callee.name + "::" + callee.key : callee.key;
+  return builder_.value(Op::kCall, name, std::move(handed));
+}
+
+ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::vector<Given>& arguments) {
+  bool complete = true;
+  const FunctionDefinition* constructor = unit_.modules().method(callee, "__init__", &complete);
+  Arguments handed = values(arguments);
+  if (callee.is_opaque || (!complete && !constructor)) {
+    return builder_.value(Op::kCall, callee.qualified, std::move(handed));
+  }
+  const ValueId made = builder_.value(Op::kObject, callee.qualified, {});
+  if (!constructor) return made;
+  handed.insert(handed.begin(), {"", made});
+  builder_.value(Op::kCall, constructor->key, std::move(handed));
+  return made;
+}
+
+// Operands by the API's own keyword, by the role's name, or by position.
+ValueId FunctionLowering::sink(const Api& api, const std::vector<Given>& arguments) {
+  Arguments handed;
+  int place = 0;
+  bool stars = false;
+  for (const Given& each : arguments) {
+    const ValueId given_value = value(each.node);
+    if (each.name == "*" || each.name == "**") {
+      stars = stars || each.name == "*";
+      continue;
+    }
+    const int at = each.name.empty() && !stars ? place++ : -1;
+    for (const Operand& operand : api.operands) {
+      const bool named = !each.name.empty() && (each.name == operand.role || role_meant_by(each.name) == operand.role);
+      if (named || (at >= 0 && operand.argument == at)) {
+        handed.push_back({operand.role, given_value});
+        break;
+      }
+    }
+  }
+  return builder_.value(Op::kSink, api.name, std::move(handed));
+}
+
+ValueId FunctionLowering::call_value(ValueId callee, const std::vector<Given>& arguments) {
+  Arguments handed = {{"", callee}};
+  for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
+  return builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed));
+}
+
+// Nobody sees what it does: containers and objects that it is handed may hold anything afterwards. The
+// object whose method is running is not handed out by calling a method of it.
+ValueId FunctionLowering::unknown_call(const std::string& name, std::optional<ValueId> object,
+                                       const std::vector<Given>& arguments) {
+  Arguments handed;
+  if (object && *object != self_) handed.push_back({"", *object});
+  for (const Given& each : arguments) {
+    const ValueId one = value(each.node);
+    if (one != self_ || self_ == 0) handed.push_back({"", one});
+  }
+  return builder_.value(Op::kCall, "?" + name, std::move(handed));
+}
+
+std::optional<ValueId> FunctionLowering::super_call(const Node& node, const std::vector<Given>& arguments) {
+  const Node function = node.field("function");
+  const Node object = function.field("object");
+  if (!object.is("call") || object.field("function").text() != "super" || !own_class()) return std::nullopt;
+  const std::string name(function.field("attribute").text());
+  bool complete = true;
+  for (const Node& each : own_class()->bases) {
+    const ClassDefinition* above = unit_.modules().base(*own_class(), each, nullptr);
+    const FunctionDefinition* method = above ? unit_.modules().method(*above, name, &complete) : nullptr;
+    if (!method) continue;
+    Arguments handed = {{"", self_ ? self_ : builder_.unknown()}};
+    for (flow::Argument& one : values(arguments)) handed.push_back(std::move(one));
+    return builder_.value(Op::kCall, method->is_opaque ? method->name : method->key, std::move(handed));
+  }
+  values(arguments);
+  return builder_.unknown();
+}
+
+ValueId FunctionLowering::call_method(const Node& function, const std::vector<Given>& arguments) {
+  const Node object_node = function.field("object");
+  const std::string name(function.field("attribute").text());
+  if (is_self(object_node) && own_class()) {
+    bool complete = true;
+    const FunctionDefinition* method = unit_.modules().method(*own_class(), name, &complete);
+    if (method && !method->is_property) {
+      if (method->is_static) return call_function(*method, std::nullopt, arguments);
+      if (method->is_class_method) return call_function(*method, std::nullopt, arguments);
+      return call_function(*method, self_, arguments);
+    }
+    if (name == "register_buffer" || name == "register_parameter" || name == "add_module" || name == "register_module") {
+      const auto key = arguments.empty() ? std::nullopt : literal(arguments[0].node);
+      ValueId held = 0;
+      for (std::size_t i = 1; i < arguments.size(); ++i) {
+        const bool second = arguments[i].name.empty() ? i == 1 : arguments[i].name != "persistent";
+        const ValueId one = value(arguments[i].node);
+        if (second && !held) held = one;
+      }
+      if (!key || !held) return builder_.unknown();
+      const std::string kind = name == "register_buffer" ? "buffer" : name == "register_parameter" ? "parameter" : "module";
+      // Without a tensor nothing is registered.
+      const ValueId handle = builder_.registration(kind, self_, *key, held);
+      Place place;
+      place.base = self_;
+      place.path.push_back({Place::Step::Kind::kField, *key, 0});
+      builder_.store(std::move(place), handle);
+      return builder_.none();
+    }
+    Place place;
+    place.base = self_;
+    place.path.push_back({Place::Step::Kind::kField, name, 0});
+    if (!method && complete && !find_operator("torch.Tensor." + name)) return call_value(builder_.load(std::move(place)), arguments);
+    const bool converts = name == "to" || name == "half" || name == "float" || name == "bfloat16" || name == "double";
+    if (!method && !converts) {
+      // A field that holds a module or function, or a method that nobody sees.
+      return call_value(builder_.load(std::move(place)), arguments);
+    }
+  }
+  const ValueId object = value(object_node);
+  if (const auto out = tensor_method(name, object, arguments)) return *out;
+  if (name == "append" && arguments.size() == 1) {
+    const ValueId added = value(arguments[0].node);
+    Place place;
+    place.base = object;
+    place.path.push_back({loops_.empty() ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell, "", 0});
+    builder_.store(std::move(place), added);
+    return builder_.none();
+  }
+  if (name == "get" && !arguments.empty() && literal(arguments[0].node)) {
+    for (const Given& each : arguments) value(each.node);
+    return builder_.unknown();
+  }
+  Arguments handed = {{"", object}};
+  for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
+  return builder_.value(Op::kCall, std::string(kAttributeCall) + name, std::move(handed));
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,205 @@
+// Control flow: branches, loops, try, match. A `for` loop is taken to run at least once, a `while` loop is not.
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+namespace {
+constexpr std::size_t kMaxUnrolled = 8;
+
+// if __name__ == "__main__", if TYPE_CHECKING
+bool is_type_checking(const Node& condition) { return condition.text().ends_with("TYPE_CHECKING"); }
+}  // namespace
+
+void FunctionLowering::if_statement(const Node& node) {
+  const BlockId after = builder_.block();
+  const auto arm = [&](const Node& condition, const Node& consequence) {
+    const ValueId holds = is_type_checking(condition) ? builder_.constant(false) : value(condition);
+    const BlockId yes = builder_.block(), no = builder_.block();
+    {
+      const Builder::At at(builder_, position(condition));
+      if (builder_.open()) builder_.branch(holds, yes, no);
+    }
+    builder_.enter(yes);
+    block(consequence);
+    builder_.jump(after);
+    builder_.enter(no);
+  };
+  arm(node.field("condition"), node.field("consequence"));
+  for (const Node& each : node.children("alternative")) {
+    if (each.is("elif_clause")) {
+      arm(each.field("condition"), each.field("consequence"));
+    } else {
+      block(each.field("body"));
+    }
+  }
+  builder_.jump(after);
+  builder_.enter(after);
+}
+
+std::optional<std::vector<Node>> FunctionLowering::displayed(const Node& iterable) const {
+  const bool display = iterable.is("tuple") || iterable.is("list") || iterable.is("expression_list");
+  if (!display) return std::nullopt;
+  std::vector<Node> out = iterable.children();
+  if (out.size() > kMaxUnrolled) return std::nullopt;
+  for (const Node& each : out) {
+    if (each.is("list_splat")) return std::nullopt;
+  }
+  return out;
+}
+
+void FunctionLowering::loop_over(const Node& target, const Node& iterable, const std::function<void()>& body) {
+  if (const auto all = displayed(iterable)) {
+    const BlockId after = builder_.block();
+    for (const Node& each : *all) {
+      const BlockId next = builder_.block();
+      assign(target, value(each));
+      loops_.push_back({next, after, contexts_.size()});
+      body();
+      loops_.pop_back();
+      builder_.jump(next);
+      builder_.enter(next);
+    }
+    builder_.jump(after);
+    builder_.enter(after);
+    return;
+  }
+  // What enumerate, zip and range count is a number; the rest is an element of something.
+  const Node function = iterable.is("call") ? iterable.field("function") : Node();
+  const std::string counted = function.is("identifier") && !locals_.contains(std::string(function.text()))
+                                  ? std::string(function.text())
+                                  : "";
+  const std::vector<Given> arguments = iterable.is("call") ? given(iterable) : std::vector<Given>();
+  std::vector<ValueId> lists;
+  ValueId whole = 0;
+  const bool zipped = (counted == "zip" || counted == "enumerate") && !arguments.empty();
+  if (zipped) {
+    for (const Given& each : arguments) lists.push_back(value(each.node));
+  } else if (counted != "range") {
+    whole = value(iterable);
+  } else {
+    for (const Given& each : arguments) value(each.node);
+  }
+  const BlockId begin = builder_.block(), next = builder_.block(), after = builder_.block();
+  builder_.jump(begin);
+  builder_.enter(begin);
+  const auto any_of = [&](ValueId list) {
+    return builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}});
+  };
+  const auto number = [&] { return builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}}); };
+  if (counted == "range") {
+    assign(target, number());
+  } else if (zipped) {
+    Arguments parts;
+    if (counted == "enumerate") parts.push_back({"", number()});
+    for (std::size_t i = 0; i < lists.size() && (counted == "zip" || i == 0); ++i) parts.push_back({"", any_of(lists[i])});
+    assign(target, builder_.value(Op::kPack, "", std::move(parts)));
+  } else {
+    assign(target, any_of(whole));
+  }
+  loops_.push_back({next, after, contexts_.size()});
+  body();
+  loops_.pop_back();
+  builder_.jump(next);
+  builder_.enter(next);
+  builder_.branch(builder_.op(std::string(kMoreElements), {}), begin, after);
+  builder_.enter(after);
+}
+
+void FunctionLowering::for_statement(const Node& node) {
+  loop_over(node.field("left"), node.field("right"), [&] { block(node.field("body")); });
+  if (const Node otherwise = node.field("alternative")) block(otherwise.field("body"));
+}
+
+void FunctionLowering::while_statement(const Node& node) {
+  const BlockId head = builder_.block(), body = builder_.block(), after = builder_.block();
+  builder_.jump(head);
+  builder_.enter(head);
+  const ValueId holds = value(node.field("condition"));
+  builder_.branch(holds, body, after);
+  builder_.enter(body);
+  loops_.push_back({head, after, contexts_.size()});
+  block(node.field("body"));
+  loops_.pop_back();
+  builder_.jump(head);
+  builder_.enter(after);
+  if (const Node otherwise = node.field("alternative")) block(otherwise.field("body"));
+}
+
+void FunctionLowering::leave_loop(bool again) {
+  if (loops_.empty()) return;
+  const Loop& loop = loops_.back();
+  leave_contexts(loop.contexts);
+  builder_.jump(again ? loop.next : loop.after);
+  builder_.enter(builder_.block());
+}
+
+// Handlers are entered from before the body: what it did until it threw is not known.
+void FunctionLowering::try_statement(const Node& node) {
+  const BlockId body = builder_.block(), after = builder_.block();
+  std::vector<Node> handlers;
+  Node otherwise, finally;
+  for (const Node& each : node.children()) {
+    if (each.is("except_clause") || each.is("except_group_clause")) handlers.push_back(each);
+    if (each.is("else_clause")) otherwise = each.field("body");
+    if (each.is("finally_clause")) finally = each.child(0);
+  }
+  BlockId handler = handlers.empty() ? body : builder_.block();
+  if (!handlers.empty()) builder_.branch(builder_.op(std::string(kMayThrow), {}), handler, body);
+  if (handlers.empty()) builder_.jump(body);
+  builder_.enter(body);
+  block(node.field("body"));
+  if (otherwise) block(otherwise);
+  builder_.jump(after);
+  for (std::size_t i = 0; i < handlers.size(); ++i) {
+    builder_.enter(handler);
+    const bool last = i + 1 == handlers.size();
+    if (!last) {
+      const BlockId own = builder_.block();
+      handler = builder_.block();
+      builder_.branch(builder_.op(std::string(kMayThrow), {}), own, handler);
+      builder_.enter(own);
+    }
+    for (const Node& each : handlers[i].children()) {
+      if (each.is("as_pattern") && each.field("alias")) assign(each.field("alias").child(0), builder_.unknown());
+      if (each.is("block")) block(each);
+    }
+    builder_.jump(after);
+  }
+  builder_.enter(after);
+  if (finally) block(finally);
+}
+
+// Which case it is nobody says; names that a pattern binds are unknown.
+void FunctionLowering::match_statement(const Node& node) {
+  for (const Node& each : node.children("subject")) value(each);
+  const BlockId after = builder_.block();
+  for (const Node& each : node.field("body").children()) {
+    if (!each.is("case_clause")) continue;
+    const BlockId yes = builder_.block(), no = builder_.block();
+    builder_.branch(builder_.unknown(), yes, no);
+    builder_.enter(yes);
+    std::vector<Node> work;
+    for (const Node& part : each.children()) {
+      if (part.is("case_pattern")) work.push_back(part);
+    }
+    while (!work.empty()) {
+      const Node part = work.back();
+      work.pop_back();
+      if (part.is("identifier")) {
+        locals_.insert(std::string(part.text()));
+        store(std::string(part.text()), builder_.unknown());
+      }
+      for (const Node& below : part.children()) work.push_back(below);
+    }
+    if (const Node guard = each.field("guard")) value(guard.child(0));
+    block(each.field("consequence"));
+    builder_.jump(after);
+    builder_.enter(no);
+  }
+  builder_.jump(after);
+  builder_.enter(after);
+}
+
+}  // namespace dtype_guard::python

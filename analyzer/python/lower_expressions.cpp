@@ -1,0 +1,384 @@
+// Expressions that are no calls.
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+namespace {
+constexpr int kMaxDepth = 150;  // of expressions in expressions
+
+const std::unordered_map<std::string_view, std::string_view>& binary_names() {
+  static const std::unordered_map<std::string_view, std::string_view> names = {
+      {"+", "add"},          {"-", "sub"},        {"*", "mul"},        {"/", "div"},
+      {"//", "floor_divide"}, {"%", "remainder"}, {"**", "pow"},       {"@", "matmul"},
+      {"&", "bitwise_and"},  {"|", "bitwise_or"}, {"^", "bitwise_xor"}, {"<<", "bitwise_left_shift"},
+      {">>", "bitwise_right_shift"}};
+  return names;
+}
+
+// Whether its value is a bool whatever its parts are.
+bool is_test(const Node& node) {
+  if (node.is("parenthesized_expression")) return is_test(node.child(0));
+  if (node.is("boolean_operator")) return is_test(node.field("left")) || is_test(node.field("right"));
+  return node.is("comparison_operator") || node.is("not_operator") || node.is("true") || node.is("false");
+}
+}  // namespace
+
+ValueId FunctionLowering::value(const Node& node) {
+  if (!node || depth_ > kMaxDepth) return builder_.unknown();
+  ++depth_;
+  const Builder::At at(builder_, position(node));
+  const ValueId out = value_of(node);
+  --depth_;
+  return out;
+}
+
+ValueId FunctionLowering::value_of(const Node& node) {
+  using Handler = ValueId (FunctionLowering::*)(const Node&);
+  static const std::unordered_map<std::string_view, Handler> handlers = {
+      {"identifier", &FunctionLowering::name_value},
+      {"attribute", &FunctionLowering::attribute},
+      {"subscript", &FunctionLowering::subscript},
+      {"binary_operator", &FunctionLowering::binary},
+      {"comparison_operator", &FunctionLowering::comparison},
+      {"boolean_operator", &FunctionLowering::boolean},
+      {"not_operator", &FunctionLowering::negation},
+      {"unary_operator", &FunctionLowering::negation},
+      {"conditional_expression", &FunctionLowering::conditional},
+      {"tuple", &FunctionLowering::display},
+      {"list", &FunctionLowering::display},
+      {"expression_list", &FunctionLowering::display},
+      {"dictionary", &FunctionLowering::dictionary},
+      {"list_comprehension", &FunctionLowering::comprehension},
+      {"generator_expression", &FunctionLowering::comprehension},
+      {"lambda", &FunctionLowering::lambda},
+      {"call", &FunctionLowering::call},
+      {"string", &FunctionLowering::text},
+      {"concatenated_string", &FunctionLowering::text},
+  };
+  const std::string_view kind = node.kind();
+  if (const auto found = handlers.find(kind); found != handlers.end()) return (this->*found->second)(node);
+  if (kind == "parenthesized_expression") return value(node.child(0));
+  if (kind == "none") return builder_.none();
+  if (kind == "true") return builder_.constant(true);
+  if (kind == "false") return builder_.constant(false);
+  if (kind == "integer") {
+    const auto number = integer(node);
+    return number ? builder_.constant(*number)
+                  : builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}});
+  }
+  if (kind == "float") return builder_.constant(1.0);
+  if (kind == "named_expression") {
+    const ValueId given = value(node.field("value"));
+    store(std::string(node.field("name").text()), given);
+    return given;
+  }
+  if (kind == "await") {
+    value(node.child(0));
+    return builder_.unknown();
+  }
+  for (const Node& each : node.children()) {
+    if (kind == "yield" || kind == "list_splat" || kind == "set") value(each);
+  }
+  return builder_.unknown();
+}
+
+std::optional<std::int64_t> FunctionLowering::integer(const Node& node) const {
+  if (node.is("unary_operator") && node.text().starts_with('-')) {
+    const auto inner = integer(node.field("argument"));
+    return inner ? std::optional(-*inner) : std::nullopt;
+  }
+  if (!node.is("integer")) return std::nullopt;
+  std::string digits;
+  for (const char c : node.text()) {
+    if (c != '_') digits += c;
+  }
+  std::int64_t out = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
+  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(out) : std::nullopt;
+}
+
+std::optional<std::string> FunctionLowering::literal(const Node& node) const {
+  if (node.is("parenthesized_expression")) return literal(node.child(0));
+  if (!node.is("string")) return std::nullopt;
+  std::string out;
+  for (const Node& each : node.children()) {
+    if (each.is("string_content")) out += each.text();
+    if (each.is("interpolation")) return std::nullopt;
+  }
+  return node.text().starts_with('b') ? std::nullopt : std::optional(out);
+}
+
+ValueId FunctionLowering::text(const Node& node) {
+  if (const auto known = literal(node)) return builder_.constant(*known);
+  return builder_.unknown();
+}
+
+ValueId FunctionLowering::is_installed(const std::string& package) {
+  return builder_.op("installed::" + package, {});
+}
+
+// A function or class that is used as a value.
+ValueId FunctionLowering::entity_value(const Entity& entity) {
+  if (entity.kind == Entity::Kind::kLibrary) {
+    constexpr std::string_view kTorch = "torch.";
+    if (entity.name.starts_with(kTorch)) {
+      const auto dtype = parse_dtype(entity.name.substr(kTorch.size()));
+      if (dtype && entity.name.find('.', kTorch.size()) == std::string::npos) return dtype_constant(*dtype);
+    }
+    if (entity.name == "math.pi" || entity.name == "math.inf" || entity.name == "math.e" || entity.name == "torch.pi" ||
+        entity.name == "torch.inf" || entity.name == "math.nan" || entity.name == "torch.nan")
+      return builder_.constant(1.0);
+  }
+  if (entity.kind == Entity::Kind::kFunction && !entity.function->is_opaque && !entity.function->owner)
+    return builder_.value(Op::kClosure, entity.function->key, {});
+  if (entity.kind == Entity::Kind::kValue && entity.file == &unit_.file()) {
+    const std::string_view kind = entity.value.kind();
+    const bool plain = kind == "integer" || kind == "float" || kind == "string" || kind == "true" || kind == "false" ||
+                       kind == "none" || kind == "attribute" || kind == "unary_operator";
+    if (plain) return value_of(entity.value);
+  }
+  return builder_.unknown();
+}
+
+ValueId FunctionLowering::name_value(const Node& node) {
+  const std::string name(node.text());
+  if (knows(name)) return load(name);
+  const Entity entity = resolve(node);
+  if (entity) return entity_value(entity);
+  return builder_.unknown();
+}
+
+ValueId FunctionLowering::attribute(const Node& node) {
+  if (const Entity entity = resolve(node)) return entity_value(entity);
+  const Node object_node = node.field("object");
+  const std::string name(node.field("attribute").text());
+  const bool own = is_self(object_node);
+  if (own && own_class()) {
+    bool complete = true;
+    const FunctionDefinition* method = unit_.modules().method(*own_class(), name, &complete);
+    if (method && method->is_property) return call_function(*method, value(object_node), {});
+  }
+  const ValueId object = value(object_node);
+  if (!own) {
+    if (name == "dtype") return builder_.value(Op::kDtypeOf, object);
+    if (name == "shape") return builder_.op("sizes", {{"self", object}});
+    if (name == "ndim") return builder_.op("dim", {{"self", object}});
+    if (name == "is_cuda") return builder_.op("is_cuda", {{"self", object}});
+    if (name == "T" || name == "mT" || name == "H" || name == "mH") return builder_.op("contiguous", {{"self", object}});
+    if (name == "real" || name == "imag") return builder_.op(name, {{"self", object}});
+    if (name == "data") return builder_.value(Op::kCopy, object);
+    if (name == "device" || name == "requires_grad" || name == "grad") return builder_.unknown();
+  }
+  Place place;
+  place.base = object;
+  place.path.push_back({Place::Step::Kind::kField, name, 0});
+  return builder_.load(std::move(place));
+}
+
+ValueId FunctionLowering::element(ValueId of, std::int64_t index) {
+  return builder_.op("subscript", {{"self", of}, {"index", builder_.constant(index)}});
+}
+
+ValueId FunctionLowering::subscript(const Node& node) {
+  const Node whole = node.field("value");
+  const std::vector<Node> indices = node.children("subscript");
+  if (indices.size() == 1 && whole.is("attribute") && whole.field("attribute").text() == "shape") {
+    const ValueId of = value(whole.field("object"));
+    return builder_.op("size", {{"self", of}, {"dim", value(indices[0])}});
+  }
+  const ValueId object = value(whole);
+  Arguments arguments = {{"self", object}};
+  bool keeps = true;  // whether a tensor keeps at least one dimension
+  bool added = false;
+  const auto look = [&](const Node& index) {
+    if (index.is("slice") || index.is("ellipsis")) return;
+    added = added || index.is("none");
+    if (!index.is("none")) keeps = false;
+  };
+  std::vector<Node> parts = indices;
+  if (parts.size() == 1 && parts[0].is("tuple")) parts = parts[0].children();
+  for (const Node& each : parts) look(each);
+  if (parts.size() == 1 && integer(parts[0])) {
+    arguments.push_back({"index", builder_.constant(*integer(parts[0]))});
+  } else if (parts.size() == 1 && literal(parts[0])) {
+    arguments.push_back({"index", builder_.constant(*literal(parts[0]))});
+  } else {
+    for (const Node& each : parts) {
+      if (!each.is("slice") && !each.is("ellipsis") && !each.is("none")) value(each);
+    }
+    const bool sliced = std::any_of(parts.begin(), parts.end(), [](const Node& each) { return each.is("slice") || each.is("ellipsis"); });
+    if (keeps) {
+      arguments.push_back({added ? "new_dimension" : "slice", builder_.constant(true)});
+    } else if (sliced) {
+      arguments.push_back({"part", builder_.constant(true)});
+    } else {
+      arguments.push_back({"any", builder_.constant(true)});
+    }
+  }
+  return builder_.op("subscript", std::move(arguments));
+}
+
+ValueId FunctionLowering::binary(const Node& node) {
+  const auto name = binary_names().find(node.field("operator").text());
+  const ValueId left = value(node.field("left"));
+  const ValueId right = value(node.field("right"));
+  if (name == binary_names().end()) return builder_.unknown();
+  return builder_.op(std::string(name->second), {{"self", left}, {name->second == "pow" ? "exponent" : "other", right}});
+}
+
+ValueId FunctionLowering::negation(const Node& node) {
+  const Node inner = node.field("argument");
+  if (node.is("not_operator")) return builder_.op("logical_not", {{"self", value(inner)}});
+  if (const auto number = integer(node)) return builder_.constant(*number);
+  const ValueId of = value(inner);
+  const std::string_view sign = node.field("operator").text();
+  if (sign == "+") return of;
+  return builder_.op(sign == "~" ? "bitwise_not" : "neg", {{"self", of}});
+}
+
+ValueId FunctionLowering::comparison(const Node& node) {
+  static const std::unordered_map<std::string_view, std::string_view> names = {
+      {"==", "eq"}, {"!=", "ne"}, {"<", "lt"}, {"<=", "le"}, {">", "gt"}, {">=", "ge"}};
+  const std::vector<Node> parts = node.children();
+  const std::vector<std::string_view> signs = node.tokens();
+  if (parts.size() != 2 || signs.size() != 1) {
+    for (const Node& each : parts) value(each);
+    return builder_.unknown();
+  }
+  const std::string_view sign = signs[0];
+  if ((sign == "is" || sign == "is not") && parts[1].is("none")) {
+    ValueId present = 0;
+    const Entity entity = resolve(parts[0]);
+    if (entity && entity.kind != Entity::Kind::kValue) {
+      present = entity.optional.empty() ? builder_.constant(true) : is_installed(entity.optional);
+    } else {
+      present = builder_.op("defined", {{"self", value(parts[0])}});
+    }
+    return sign == "is" ? builder_.op("logical_not", {{"self", present}}) : present;
+  }
+  const bool contains = sign == "in" || sign == "not in";
+  if (contains) {
+    // Among several dtypes or strings that stand there it is one of them.
+    const auto all = displayed(parts[1].is("set") ? Node() : parts[1]);
+    const ValueId asked = value(parts[0]);
+    if (!all || all->empty()) {
+      value(parts[1]);
+      return builder_.op("contains", {{"", asked}});
+    }
+    Arguments tests;
+    for (const Node& each : *all) tests.push_back({"", builder_.op("eq", {{"self", asked}, {"other", value(each)}})});
+    const ValueId any = tests.size() == 1 ? tests[0].value : builder_.op("logical_or", std::move(tests));
+    return sign == "in" ? any : builder_.op("logical_not", {{"self", any}});
+  }
+  const ValueId left = value(parts[0]);
+  const ValueId right = value(parts[1]);
+  if (sign == "is" || sign == "is not") return builder_.op(sign == "is" ? "eq" : "ne", {{"self", left}, {"other", right}});
+  const auto name = names.find(sign);
+  return name == names.end() ? builder_.unknown()
+                             : builder_.op(std::string(name->second), {{"self", left}, {"other", right}});
+}
+
+// Tests are facts together; of other values `or` gives the one that is true.
+ValueId FunctionLowering::boolean(const Node& node) {
+  const bool is_and = node.field("operator").text() == "and";
+  const Node left = node.field("left"), right = node.field("right");
+  if (is_test(node)) {
+    const ValueId a = value(left);
+    const ValueId b = value(right);
+    return builder_.op(is_and ? "logical_and" : "logical_or", {{"", a}, {"", b}});
+  }
+  const ValueId first = value(left);
+  const BlockId other = builder_.block(), after = builder_.block();
+  builder_.branch(first, is_and ? other : after, is_and ? after : other);
+  builder_.enter(other);
+  const ValueId second = value(right);
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
+}
+
+ValueId FunctionLowering::conditional(const Node& node) {
+  const std::vector<Node> parts = node.children();
+  if (parts.size() != 3) return builder_.unknown();
+  const ValueId test = value(parts[1]);
+  const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
+  builder_.branch(test, yes, no);
+  builder_.enter(yes);
+  const ValueId first = value(parts[0]);
+  builder_.jump(after);
+  builder_.enter(no);
+  const ValueId second = value(parts[2]);
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
+}
+
+ValueId FunctionLowering::display(const Node& node) {
+  Arguments all;
+  bool starred = false;
+  for (const Node& each : node.children()) {
+    starred = starred || each.is("list_splat");
+    all.push_back({"", value(each)});
+  }
+  return starred ? builder_.unknown() : builder_.value(Op::kPack, "", std::move(all));
+}
+
+// An object whose fields are its keys; a key that is not constant makes all of it unknown.
+ValueId FunctionLowering::dictionary(const Node& node) {
+  const ValueId made = builder_.value(Op::kObject, "dict", {});
+  for (const Node& each : node.children()) {
+    const auto key = each.is("pair") ? literal(each.field("key")) : std::nullopt;
+    const ValueId held = value(each.is("pair") ? each.field("value") : each);
+    if (!key) return builder_.unknown();
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, *key, 0});
+    builder_.store(std::move(place), held);
+  }
+  return made;
+}
+
+ValueId FunctionLowering::comprehension(const Node& node) {
+  const Node body = node.field("body");
+  std::vector<Node> clauses;
+  bool filtered = false;
+  for (const Node& each : node.children()) {
+    if (each.is("for_in_clause")) clauses.push_back(each);
+    filtered = filtered || each.is("if_clause");
+  }
+  if (clauses.size() != 1 || filtered) return builder_.unknown();
+  const Node over = clauses[0].field("right");
+  if (displayed(over)) {
+    Arguments all;
+    loop_over(clauses[0].field("left"), over, [&] { all.push_back({"", value(body)}); });
+    return builder_.value(Op::kPack, "", std::move(all));
+  }
+  const ValueId made = builder_.value(Op::kPack, "", {});
+  loop_over(clauses[0].field("left"), over, [&] {
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
+    builder_.store(std::move(place), value(body));
+  });
+  return made;
+}
+
+ValueId FunctionLowering::lambda(const Node& node) {
+  const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
+  FunctionLowering lowering(unit_, *made, this);
+  Function function = lowering.run();
+  Arguments captures;
+  for (const std::string& each : lowering.captured())
+    captures.push_back({each, builder_.address(variable(each))});
+  const ValueId out = builder_.value(Op::kClosure, function.key, std::move(captures));
+  unit_.add(std::move(function));
+  return out;
+}
+
+}  // namespace dtype_guard::python

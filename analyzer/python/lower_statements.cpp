@@ -1,0 +1,197 @@
+// Statements that do not branch: assignments to names, fields, elements and several of these at once.
+#include <unordered_map>
+
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+void FunctionLowering::block(const Node& node) {
+  for (const Node& each : node.children()) statement(each);
+}
+
+void FunctionLowering::statement(const Node& node) {
+  using Handler = void (FunctionLowering::*)(const Node&);
+  static const std::unordered_map<std::string_view, Handler> handlers = {
+      {"expression_statement", &FunctionLowering::expression_statement},
+      {"return_statement", &FunctionLowering::return_statement},
+      {"if_statement", &FunctionLowering::if_statement},
+      {"for_statement", &FunctionLowering::for_statement},
+      {"while_statement", &FunctionLowering::while_statement},
+      {"try_statement", &FunctionLowering::try_statement},
+      {"with_statement", &FunctionLowering::with_statement},
+      {"match_statement", &FunctionLowering::match_statement},
+      {"assert_statement", &FunctionLowering::assert_statement},
+      {"function_definition", &FunctionLowering::nested_function},
+      {"decorated_definition", &FunctionLowering::nested_function},
+  };
+  const Builder::At at(builder_, position(node));
+  const std::string_view kind = node.kind();
+  if (const auto found = handlers.find(kind); found != handlers.end()) {
+    (this->*found->second)(node);
+  } else if (kind == "raise_statement") {
+    leave_contexts(0);
+    builder_.unreachable();
+    builder_.enter(builder_.block());
+  } else if (kind == "break_statement" || kind == "continue_statement") {
+    leave_loop(kind == "continue_statement");
+  } else if (kind == "class_definition") {
+    store(std::string(node.field("name").text()), builder_.unknown());
+  } else if (kind == "delete_statement") {
+    for (const Node& each : node.children()) {
+      if (each.is("identifier") && locals_.contains(std::string(each.text())))
+        store(std::string(each.text()), builder_.unknown());
+    }
+  }
+}
+
+void FunctionLowering::expression_statement(const Node& node) {
+  for (const Node& each : node.children()) {
+    if (each.is("assignment")) {
+      assignment(each);
+    } else if (each.is("augmented_assignment")) {
+      augmented(each);
+    } else if (!each.is("string")) {
+      const ValueId result = value(each);
+      const Node function = each.is("call") ? each.field("function") : Node();
+      static const std::set<std::string_view> casts = {"to", "half", "float", "bfloat16", "double", "type", "type_as"};
+      if (function.is("attribute") && casts.contains(function.field("attribute").text())) {
+        const Builder::At at(builder_, position(each));
+        builder_.effect(Op::kDiscard, "", {{"", result}});
+      }
+    }
+  }
+}
+
+void FunctionLowering::assignment(const Node& node) {
+  const Node left = node.field("left");
+  const Node right = node.field("right");
+  if (!right) return;  // an annotation alone
+  const bool several = left.is("pattern_list") || left.is("tuple_pattern") || left.is("list_pattern");
+  if (right.is("assignment")) {  // a = b = value
+    assignment(right);
+    Node last = right;
+    while (last.field("right").is("assignment")) last = last.field("right");
+    const Node source = last.field("left");
+    if (source.is("identifier") || source.is("attribute")) {
+      assign(left, value(source));
+    } else {
+      assign(left, value(last.field("right")));
+    }
+    return;
+  }
+  if (!several) return assign(left, value(right));
+  const std::vector<Node> targets = left.children();
+  const bool displayed = right.is("expression_list") || right.is("tuple") || right.is("list");
+  const std::vector<Node> sources = right.children();
+  bool starred = false;
+  for (const Node& each : sources) starred = starred || each.is("list_splat");
+  for (const Node& each : targets) starred = starred || each.is("list_splat_pattern");
+  if (displayed && !starred && sources.size() == targets.size()) {
+    std::vector<ValueId> all;
+    for (const Node& each : sources) all.push_back(value(each));
+    for (std::size_t i = 0; i < targets.size(); ++i) assign(targets[i], all[i]);
+    return;
+  }
+  assign_elements(targets, value(right), right);
+}
+
+void FunctionLowering::assign_elements(const std::vector<Node>& targets, ValueId whole, const Node& source) {
+  std::int64_t index = 0;
+  bool behind_star = false;
+  for (const Node& each : targets) {
+    if (each.is("list_splat_pattern")) {
+      behind_star = true;
+      assign(each.child(0), builder_.unknown());
+      continue;
+    }
+    // Behind a starred target the position counts from the end.
+    const Builder::At at(builder_, position(source ? source : each));
+    assign(each, behind_star ? builder_.unknown() : element(whole, index));
+    ++index;
+  }
+}
+
+void FunctionLowering::assign(const Node& target, ValueId given) {
+  const Builder::At at(builder_, position(target));
+  if (target.is("identifier")) {
+    const std::string name(target.text());
+    if (!globals_.contains(name)) store(name, given);
+  } else if (target.is("pattern_list") || target.is("tuple_pattern") || target.is("list_pattern") ||
+             target.is("tuple") || target.is("list")) {
+    assign_elements(target.children(), given, Node());
+  } else if (target.is("attribute")) {
+    const std::string field(target.field("attribute").text());
+    const ValueId object = value(target.field("object"));
+    if (field == "data") {  // x.data = y changes the tensor itself
+      builder_.effect(Op::kRetype, "", {{"", object}, {"", builder_.value(Op::kDtypeOf, given)}});
+      return;
+    }
+    Place place;
+    place.base = object;
+    place.path.push_back({Place::Step::Kind::kField, field, 0});
+    const bool registers = is_self(target.field("object")) && function_.of_module;
+    if (registers) given = builder_.registration("attribute", object, field, given);
+    builder_.store(std::move(place), given);
+  } else if (target.is("subscript")) {
+    const ValueId object = value(target.field("value"));
+    const std::vector<Node> indices = target.children("subscript");
+    const std::optional<std::string> key = indices.size() == 1 ? literal(indices[0]) : std::nullopt;
+    const std::optional<std::int64_t> number = indices.size() == 1 ? integer(indices[0]) : std::nullopt;
+    if (!key && !number) {
+      for (const Node& each : indices) value(each);
+    }
+    Arguments into = {{"self", object}, {"value", given}};
+    if (key) into.push_back({"index", builder_.constant(*key)});
+    if (number) into.push_back({"index", builder_.constant(*number)});
+    builder_.op("store_element", std::move(into));
+  }
+}
+
+void FunctionLowering::augmented(const Node& node) {
+  static const std::unordered_map<std::string_view, std::string_view> names = {
+      {"+=", "add"},         {"-=", "sub"},         {"*=", "mul"},          {"/=", "div"},
+      {"//=", "floor_divide"}, {"%=", "remainder"}, {"**=", "pow"},         {"@=", "matmul"},
+      {"&=", "bitwise_and"}, {"|=", "bitwise_or"},  {"^=", "bitwise_xor"}};
+  const Node left = node.field("left");
+  const ValueId before = value(left);
+  const ValueId right = value(node.field("right"));
+  const Builder::At at(builder_, position(node));
+  const auto name = names.find(node.field("operator").text());
+  if (name == names.end()) return assign(left, builder_.unknown());
+  // In place for a tensor, a new value for anything else.
+  assign(left, builder_.op("augmented::" + std::string(name->second), {{"self", before}, {"other", right}}));
+}
+
+void FunctionLowering::return_statement(const Node& node) {
+  const Node what = node.child(0);
+  const ValueId result = what ? value(what) : builder_.none();
+  leave_contexts(0);
+  builder_.give_back(result);
+  builder_.enter(builder_.block());
+}
+
+void FunctionLowering::assert_statement(const Node& node) {
+  const ValueId holds = value(node.child(0));
+  const Builder::At at(builder_, position(node.child(0)));
+  builder_.effect(Op::kAssume, "", {{"", holds}});
+}
+
+void FunctionLowering::nested_function(const Node& node) {
+  const Node inner = node.is("decorated_definition") ? node.field("definition") : node;
+  if (!inner.is("function_definition")) return store(std::string(inner.field("name").text()), builder_.unknown());
+  const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
+  const FunctionDefinition& definition = *made;
+  const std::string name = definition.name;
+  if (definition.is_opaque) return store(name, builder_.unknown());
+  FunctionLowering lowering(unit_, definition, this);
+  Function function = lowering.run();
+  Arguments captures;
+  for (const std::string& each : lowering.captured())
+    captures.push_back({each, builder_.address(variable(each))});
+  store(name, builder_.value(Op::kClosure, function.key, std::move(captures)));
+  unit_.add(std::move(function));
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,194 @@
+#include "analyzer/python/modules.h"
+
+#include <filesystem>
+
+#include "analyzer/python/source_text.h"
+
+namespace dtype_guard::python {
+namespace fs = std::filesystem;
+namespace {
+constexpr int kMaxImports = 12;  // one leading to the next
+constexpr int kMaxBases = 12;
+
+std::string joined(const std::string& folder, std::string module) {
+  std::replace(module.begin(), module.end(), '.', '/');
+  return folder + "/" + module;
+}
+}  // namespace
+
+bool Modules::exists(const std::string& path) const {
+  if (options_.texts.contains(path)) return true;
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+// Below the topmost folder that is not a package.
+std::string Modules::module_name(const std::string& path) const {
+  const fs::path file(path);
+  std::string out = file.stem() == "__init__" ? "" : file.stem().string();
+  for (fs::path folder = file.parent_path(); exists((folder / "__init__.py").string());
+       folder = folder.parent_path()) {
+    out = folder.filename().string() + (out.empty() ? "" : "." + out);
+    if (folder == folder.parent_path()) break;
+  }
+  // Without __init__.py (a namespace package) the way from the root says it.
+  const std::string report = report_name(options_, path);
+  if (out == file.stem().string() && report.find('/') != std::string::npos && !report.starts_with('/')) {
+    std::string below = report.substr(0, report.size() - 3);
+    if (below.starts_with("src/")) below = below.substr(4);
+    std::replace(below.begin(), below.end(), '/', '.');
+    return below;
+  }
+  return out;
+}
+
+const SourceFile* Modules::file(const std::string& path, std::string* why) const {
+  const std::scoped_lock lock(mutex_);
+  if (const auto known = files_.find(path); known != files_.end()) return known->second.get();
+  if (const auto failed = failures_.find(path); failed != failures_.end()) {
+    if (why) *why = failed->second;
+    return nullptr;
+  }
+  SourceText text = read_source(options_, path);
+  if (!text.wrong.empty()) {
+    if (why) *why = text.wrong;
+    failures_[path] = text.wrong;
+    return nullptr;
+  }
+  auto made = std::make_unique<SourceFile>(path, report_name(options_, path), module_name(path),
+                                           fs::path(path).filename() == "__init__.py", std::move(text.text),
+                                           options_.seconds);
+  return (files_[path] = std::move(made)).get();
+}
+
+std::string Modules::find_module(const SourceFile& from, const std::string& module) const {
+  if (module.empty()) return {};
+  std::vector<std::string> roots;
+  fs::path folder = fs::path(from.path()).parent_path();
+  roots.push_back(folder.string());
+  while (exists((folder / "__init__.py").string()) && folder != folder.parent_path())
+    folder = folder.parent_path();
+  roots.push_back(folder.string());
+  // A folder above it that the module's name begins below.
+  for (fs::path up = folder; up.string().size() > options_.root.size() && up != up.parent_path();
+       up = up.parent_path())
+    roots.push_back(up.parent_path().string());
+  roots.push_back(options_.root);
+  roots.push_back(options_.root + "/src");
+  for (const std::string& root : roots) {
+    const std::string path = joined(root, module);
+    if (exists(path + ".py")) return path + ".py";
+    if (exists(path + "/__init__.py")) return path + "/__init__.py";
+  }
+  return {};
+}
+
+Entity Modules::global(const SourceFile& file, std::string_view name, int depth) const {
+  if (depth > kMaxImports) return {};
+  const Global* known = file.global(name);
+  if (!known) {
+    for (const std::string& star : file.star_imports()) {
+      const std::string path = find_module(file, star);
+      const SourceFile* other = path.empty() || path == file.path() ? nullptr : this->file(path);
+      if (!other) continue;
+      if (Entity found = global(*other, name, depth + 1)) return found;
+    }
+    return {};
+  }
+  if (known->rebound) return {};
+  Entity out;
+  if (!known->imported.empty()) {
+    out = dotted(file, known->imported, depth + 1);
+    const std::string package = known->imported.substr(0, known->imported.find('.'));
+    // PyTorch itself is there.
+    if (known->optional && package != "torch") out.optional = package;
+  } else if (known->function) {
+    out.kind = Entity::Kind::kFunction;
+    out.function = known->function;
+  } else if (known->class_definition) {
+    out.kind = Entity::Kind::kClass;
+    out.class_definition = known->class_definition;
+  } else if (known->value) {
+    out.kind = Entity::Kind::kValue;
+    out.value = known->value;
+  }
+  out.file = out.file ? out.file : &file;
+  return out;
+}
+
+Entity Modules::dotted(const SourceFile& from, const std::string& name, int depth) const {
+  if (depth > kMaxImports) return {};
+  // The longest part that is a file of the project, and a name in it.
+  for (std::size_t split = name.size(); split != std::string::npos && split > 0; split = name.rfind('.', split - 1)) {
+    const std::string module = name.substr(0, split);
+    if (module.starts_with("torch.") || module == "torch") break;
+    const std::string path = find_module(from, module);
+    if (path.empty() || (path == from.path() && split == name.size())) continue;
+    if (split == name.size()) break;  // the module itself
+    const SourceFile* file = this->file(path);
+    if (!file) break;
+    const std::string rest = name.substr(split + 1);
+    if (rest.find('.') != std::string::npos) break;
+    if (Entity found = global(*file, rest, depth + 1)) return found;
+    break;
+  }
+  Entity out;
+  out.kind = Entity::Kind::kLibrary;
+  out.name = name;
+  return out;
+}
+
+const ClassDefinition* Modules::base(const ClassDefinition& of, const Node& base, std::string* library) const {
+  std::string name;
+  for (const char c : base.text()) {
+    if (c != ' ' && c != '\n') name += c;
+  }
+  if (base.is("subscript")) name = name.substr(0, name.find('['));
+  const std::size_t dot = name.find('.');
+  Entity found = global(*of.file, name.substr(0, dot));
+  if (dot != std::string::npos && found.kind == Entity::Kind::kLibrary)
+    found = dotted(*of.file, found.name + name.substr(dot));
+  if (found.kind == Entity::Kind::kClass && found.class_definition != &of) return found.class_definition;
+  if (library) *library = found.kind == Entity::Kind::kLibrary ? found.name : found ? "" : name;
+  return nullptr;
+}
+
+const FunctionDefinition* Modules::method(const ClassDefinition& of, std::string_view name, bool* complete,
+                                          int depth) const {
+  if (const FunctionDefinition* own = of.method(name)) return own;
+  if (depth > kMaxBases) return nullptr;
+  for (const Node& each : of.bases) {
+    std::string library;
+    if (const ClassDefinition* above = base(of, each, &library)) {
+      if (const FunctionDefinition* found = method(*above, name, complete, depth + 1)) return found;
+    } else if (complete && library != "torch.nn.Module" && library != "object" && library != "torch.nn.modules.Module" &&
+               !library.starts_with("abc.") && library != "typing.Generic") {
+      *complete = false;
+    }
+  }
+  return nullptr;
+}
+
+void Modules::library_bases(const ClassDefinition& of, std::set<std::string>& out, int depth) const {
+  if (depth > kMaxBases) return;
+  for (const Node& each : of.bases) {
+    std::string library;
+    if (const ClassDefinition* above = base(of, each, &library)) {
+      library_bases(*above, out, depth + 1);
+    } else {
+      out.insert(library);
+    }
+  }
+}
+
+bool Modules::is_module(const ClassDefinition& of, int depth) const {
+  (void)depth;
+  std::set<std::string> all;
+  library_bases(of, all);
+  return std::any_of(all.begin(), all.end(), [](const std::string& each) {
+    return each.starts_with("torch.nn.") || each.ends_with("PreTrainedModel") || each.ends_with("ModelMixin") ||
+           each.ends_with("LightningModule") || each.ends_with(".Module");
+  });
+}
+
+}  // namespace dtype_guard::python

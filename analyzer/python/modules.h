@@ -1,0 +1,62 @@
+// The files that a run knows, parsed and indexed once each, and what a dotted name means among them. Imports
+// end where no file is found: then the name is a library's.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "analyzer/python/names.h"
+
+namespace dtype_guard::python {
+
+// What a name or a dotted expression stands for.
+struct Entity {
+  enum class Kind : std::uint8_t { kNone, kLibrary, kFunction, kClass, kValue };
+  Kind kind = Kind::kNone;
+  std::string name;        // kLibrary: "torch.nn.functional.normalize"
+  std::string optional;    // the package, where the import may fail and the name be None
+  const FunctionDefinition* function = nullptr;
+  const ClassDefinition* class_definition = nullptr;
+  Node value;  // kValue: the global's one value, in `file`
+  const SourceFile* file = nullptr;
+  explicit operator bool() const { return kind != Kind::kNone; }
+};
+
+class Modules {
+ public:
+  explicit Modules(ProjectOptions options) : options_(std::move(options)) {}
+  const ProjectOptions& options() const { return options_; }
+
+  // The parsed file; null where it cannot be read. `why` gets the reason.
+  const SourceFile* file(const std::string& path, std::string* why = nullptr) const;
+  // What a global name of a file means, through imports and re-exports.
+  Entity global(const SourceFile& file, std::string_view name, int depth = 0) const;
+  // What an absolute dotted name means for code in `from`.
+  Entity dotted(const SourceFile& from, const std::string& name, int depth = 0) const;
+  // The class that a base names, null for a library's; `library` gets its name then.
+  const ClassDefinition* base(const ClassDefinition& of, const Node& base, std::string* library) const;
+  // The method that an object of that class runs: its own or that of the first base that has one.
+  // `complete` is cleared where a base is not known.
+  const FunctionDefinition* method(const ClassDefinition& of, std::string_view name, bool* complete,
+                                   int depth = 0) const;
+  // Whether a class derives from torch.nn.Module.
+  bool is_module(const ClassDefinition& of, int depth = 0) const;
+  // Names of library classes among all bases.
+  void library_bases(const ClassDefinition& of, std::set<std::string>& out, int depth = 0) const;
+
+ private:
+  std::string find_module(const SourceFile& from, const std::string& module) const;
+  std::string module_name(const std::string& path) const;
+  bool exists(const std::string& path) const;
+
+  ProjectOptions options_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::unique_ptr<SourceFile>> files_;
+  mutable std::map<std::string, std::string> failures_;
+};
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,95 @@
+// What the names of a file mean without running it: imports, functions, classes, and globals that are
+// assigned once. A file is indexed once, when it is first asked for, and does not change afterwards.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/python/syntax.h"
+
+namespace dtype_guard::python {
+
+class SourceFile;
+struct ClassDefinition;
+
+struct FunctionDefinition {
+  Node node;  // function_definition or lambda
+  std::string name;
+  std::string key;             // unique in a program
+  std::vector<Node> decorators;
+  const SourceFile* file = nullptr;
+  const ClassDefinition* owner = nullptr;
+  bool is_static = false;
+  bool is_class_method = false;
+  bool is_property = false;
+  bool is_nested = false;
+  bool is_opaque = false;  // a decorator may give something else back
+};
+
+struct ClassDefinition {
+  Node node;
+  std::string name;
+  std::string qualified;  // with its module
+  const SourceFile* file = nullptr;
+  std::vector<Node> bases;
+  std::map<std::string, std::unique_ptr<FunctionDefinition>, std::less<>> methods;
+  std::map<std::string, Node, std::less<>> attributes;  // values of class-level assignments
+  bool is_opaque = false;                               // another base than classes by name: a metaclass
+  const FunctionDefinition* method(std::string_view method_name) const;
+};
+
+// What a global name is bound to; of several bindings, which of them counts is decided in names.cpp.
+struct Global {
+  std::string imported;  // "torch.nn.functional.normalize", absolute
+  const FunctionDefinition* function = nullptr;
+  const ClassDefinition* class_definition = nullptr;
+  Node value;             // of its one assignment
+  bool optional = false;  // imported in a try block, or None where that fails
+  bool rebound = false;   // by something else than these
+};
+
+class SourceFile {
+ public:
+  // `module` is the file's dotted name below its import root, by which relative imports are resolved.
+  SourceFile(std::string path, std::string report_name, std::string module, bool is_package, std::string text,
+             int seconds);
+  SourceFile(const SourceFile&) = delete;
+  SourceFile& operator=(const SourceFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  const std::string& module() const { return module_; }
+  // The file's name in keys: unique in a project, whatever its import root.
+  const std::string& scope() const { return scope_; }
+  const Tree& tree() const { return tree_; }
+  const std::map<std::string, Global, std::less<>>& globals() const { return globals_; }
+  const Global* global(std::string_view name) const;
+  const std::vector<std::unique_ptr<ClassDefinition>>& classes() const { return classes_; }
+  const std::vector<std::unique_ptr<FunctionDefinition>>& functions() const { return functions_; }
+  const std::vector<std::string>& star_imports() const { return star_imports_; }
+
+  // "..attend" of a relative import as an absolute module name.
+  std::string absolute(std::string_view module) const;
+  std::unique_ptr<FunctionDefinition> define(const Node& node, const std::string& prefix,
+                                             const ClassDefinition* owner) const;
+  // The imports of one statement: name in this file, and what it stands for.
+  std::vector<std::pair<std::string, std::string>> imports(const Node& statement) const;
+
+ private:
+  enum class Where : std::uint8_t { kTop, kTry, kOther };
+  void index(const Node& block, Where where);
+  void bind(const Node& target, const Node& value, Where where);
+  void add_class(const Node& node, const std::vector<Node>& decorators);
+
+  std::string path_, module_, scope_;
+  bool is_package_;
+  Tree tree_;
+  std::map<std::string, Global, std::less<>> globals_;
+  std::vector<std::unique_ptr<ClassDefinition>> classes_;
+  std::vector<std::unique_ptr<FunctionDefinition>> functions_;
+  std::vector<std::string> star_imports_;
+};
+
+}  // namespace dtype_guard::python

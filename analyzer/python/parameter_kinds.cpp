@@ -1,0 +1,164 @@
+// What a parameter is handed: from its annotation, else its default, else from what the body does with it.
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using flow::Parameter;
+using flow::ParameterKind;
+
+namespace {
+constexpr int kMaxDepth = 60;
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+// Names by which integers go: ids, positions, lengths.
+bool names_integers(std::string_view name) {
+  static const std::set<std::string_view> whole = {"input_ids", "position_ids", "positions", "offsets", "indices", "index",
+                                                   "idx", "ids", "labels", "targets", "tokens", "lengths", "pos"};
+  return whole.contains(name) || name.ends_with("_ids") || contains(name, "seqlen") || name.ends_with("_idx") ||
+         name.ends_with("_indices") || name.ends_with("_index") || name.ends_with("_pos") || name.ends_with("position");
+}
+
+void by_annotation(const Node& type, const FunctionDefinition& function, const Modules& modules, Parameter& out) {
+  std::string text;
+  for (const char c : type.text()) {
+    if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
+  }
+  bool optional = text.starts_with("Optional[") || text.ends_with("|None") || contains(text, "None]") || text.starts_with("None|");
+  if (text.starts_with("Optional[") || text.starts_with("typing.Optional[")) text = text.substr(text.find('[') + 1, text.size() - text.find('[') - 2);
+  if (text.ends_with("|None")) text.resize(text.size() - 5);
+  static const std::set<std::string_view> tensors = {"torch.Tensor", "Tensor", "torch.FloatTensor", "FloatTensor"};
+  if (tensors.contains(text)) {
+    out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
+  } else if (text == "torch.LongTensor" || text == "torch.IntTensor" || text == "torch.BoolTensor") {
+    out.kind = ParameterKind::kOther;
+  } else if (contains(text, "Tensor") && (text.starts_with("List[") || text.starts_with("list[") || text.starts_with("Tuple[") ||
+                                          text.starts_with("tuple[") || text.starts_with("Sequence["))) {
+    out.kind = optional ? ParameterKind::kOther : ParameterKind::kTensorList;
+  } else if (text == "torch.dtype" || text == "dtype") {
+    out.kind = optional ? ParameterKind::kOther : ParameterKind::kDtype;
+  } else if (text == "int" || text == "float" || text == "bool") {
+    out.kind = optional ? ParameterKind::kOther : ParameterKind::kNumber;
+    out.type = text;
+  } else if (type.child(0).is("identifier") || type.child(0).is("string") || type.is("identifier")) {
+    const Entity known = modules.global(*function.file, text);
+    if (known.kind == Entity::Kind::kClass && !optional) {
+      out.kind = ParameterKind::kObject;
+      out.type = known.class_definition->qualified;
+    }
+  }
+}
+
+// How a name is used that could only be a tensor: by attributes that nothing else has.
+struct Use {
+  bool tensor = false;
+  bool other = false;
+};
+
+const std::set<std::string_view>& tensor_attributes() {
+  static const std::set<std::string_view> all = {
+      "shape", "size", "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous", "expand", "flatten",
+      "unbind", "chunk", "softmax", "matmul", "ndim", "dim", "numel", "detach", "masked_fill", "unflatten", "type_as",
+      "to", "float", "half", "bfloat16", "mul", "add", "sum", "mean", "pow", "norm", "clamp", "exp", "mT", "is_cuda"};
+  return all;
+}
+const std::set<std::string_view>& sure_attributes() {
+  static const std::set<std::string_view> all = {"view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous",
+                                                 "unbind", "chunk", "softmax", "matmul", "masked_fill", "unflatten", "type_as",
+                                                 "mul", "shape", "size", "expand"};
+  return all;
+}
+
+void find_use(const Node& node, std::string_view name, Use& use, int depth) {
+  if (depth > kMaxDepth || node.is("lambda") || node.is("function_definition")) return;
+  for (const Node& each : node.children()) {
+    if (each.is("attribute") && each.field("object").is("identifier") && each.field("object").text() == name) {
+      const std::string_view attribute = each.field("attribute").text();
+      use.tensor = use.tensor || sure_attributes().contains(attribute);
+      use.other = use.other || (!tensor_attributes().contains(attribute) && attribute != "dtype" && attribute != "device" &&
+                                !find_operator("torch.Tensor." + std::string(attribute)));
+    } else if (each.is("call")) {
+      const std::string_view callee = each.field("function").text();
+      const Node first = each.field("arguments").child(0);
+      const bool torch = callee.starts_with("torch.") || callee.starts_with("F.") || callee == "rearrange" ||
+                         callee == "einops.rearrange";
+      if (torch && first.is("identifier") && first.text() == name) {
+        const std::size_t dot = callee.rfind('.');
+        const std::string last(callee.substr(dot == std::string_view::npos ? 0 : dot + 1));
+        const Operator* op = find_operator(last);
+        const bool tensor_first = op && op->result != ResultRule::kFactory && op->result != ResultRule::kFactoryFromValue &&
+                                  !op->arguments.empty() && (op->arguments[0] == "self" || op->arguments[0] == "input");
+        use.tensor = use.tensor || tensor_first || last == "rearrange";
+      }
+    }
+    find_use(each, name, use, depth + 1);
+  }
+}
+
+void by_default(const Node& given, Parameter& out) {
+  const std::string_view kind = given.kind();
+  const std::string_view text = given.text();
+  if (kind == "none") {
+    out.default_value = flow::None{};
+  } else if (kind == "true" || kind == "false") {
+    out.default_value = kind == "true";
+    if (out.kind == ParameterKind::kOther && out.type.empty()) {
+      out.kind = ParameterKind::kNumber;
+      out.type = "bool";
+    }
+  } else if (kind == "integer") {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size()) out.default_value = number;
+    if (out.kind == ParameterKind::kOther && out.type.empty()) {
+      out.kind = ParameterKind::kNumber;
+      out.type = "int";
+    }
+  } else if (kind == "float") {
+    out.default_value = 1.0;
+    if (out.kind == ParameterKind::kOther && out.type.empty()) {
+      out.kind = ParameterKind::kNumber;
+      out.type = "float";
+    }
+  } else if (kind == "string" && text.size() >= 2 && given.children().size() <= 3) {
+    const std::size_t quote = text.find_first_of("'\"");
+    if (quote == 0) out.default_value = std::string(text.substr(1, text.size() - 2));
+  } else if (text.starts_with("torch.")) {
+    if (const auto dtype = parse_dtype(text.substr(6))) out.default_value = *dtype;
+  }
+}
+}  // namespace
+
+Parameter describe_parameter(const FunctionDefinition& function, const Node& node, const Modules& modules) {
+  Parameter out;
+  const Node name = node.field("name");
+  const Node named = name ? name : node.is("identifier") ? node : node.child(0);
+  out.name = std::string(named.text());
+  while (out.name.starts_with('*')) {
+    out.rest = out.rest == flow::Rest::kNone ? flow::Rest::kPositional : flow::Rest::kKeywords;
+    out.name.erase(0, 1);
+  }
+  if (out.rest != flow::Rest::kNone) return out;
+  const Node type = node.field("type");
+  const Node given = node.field("value");
+  if (type) by_annotation(type, function, modules, out);
+  if (given) by_default(given, out);
+  const bool absent = out.default_value && std::holds_alternative<flow::None>(*out.default_value);
+  if (absent && out.kind == ParameterKind::kTensor) out.kind = ParameterKind::kOptionalTensor;
+  const bool open = out.kind == ParameterKind::kOther && !type && (!given || absent);
+  if (open && !names_integers(out.name)) {
+    Use use;
+    find_use(function.node, out.name, use, 0);
+    if (use.tensor && !use.other) out.kind = absent ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
+  }
+  if (names_integers(out.name) &&
+      (out.kind == ParameterKind::kTensor || out.kind == ParameterKind::kOptionalTensor))
+    out.kind = ParameterKind::kOther;
+  return out;
+}
+
+}  // namespace dtype_guard::python

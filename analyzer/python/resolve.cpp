@@ -1,0 +1,47 @@
+// What a name or dotted expression means, where that does not hang on what runs.
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+bool FunctionLowering::is_self(const Node& node) const {
+  return node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
+}
+
+Entity FunctionLowering::resolve(const Node& node) const {
+  if (node.is("identifier")) {
+    const std::string name(node.text());
+    for (const FunctionLowering* scope = this; scope; scope = scope->outer_) {
+      if (const auto found = scope->local_imports_.find(name);
+          found != scope->local_imports_.end() && !scope->locals_.contains(name))
+        return unit_.modules().dotted(unit_.file(), found->second);
+      if (!scope->locals_.contains(name)) continue;
+      // A name that is given one thing only stands for it: `attention = flash_attn_func`.
+      const auto assigned = scope->assigned_.find(name);
+      if (scope != this || assigned == scope->assigned_.end() || assigned->second.size() != 1) return {};
+      const Node source = assigned->second.front();
+      const bool plain = source.is("identifier") || source.is("attribute");
+      if (!plain || source.text() == name) return {};
+      Entity meant = scope->resolve(source);
+      return meant.kind == Entity::Kind::kValue ? Entity{} : meant;
+    }
+    return unit_.modules().global(unit_.file(), name);
+  }
+  if (node.is("parenthesized_expression")) return resolve(node.child(0));
+  if (!node.is("attribute")) return {};
+  const Entity object = resolve(node.field("object"));
+  const std::string name(node.field("attribute").text());
+  if (object.kind == Entity::Kind::kLibrary) {
+    Entity out = unit_.modules().dotted(unit_.file(), object.name + "." + name);
+    out.optional = out.optional.empty() ? object.optional : out.optional;
+    return out;
+  }
+  if (object.kind == Entity::Kind::kClass) {
+    Entity out;
+    out.function = unit_.modules().method(*object.class_definition, name, nullptr);
+    if (out.function && out.function->is_static) out.kind = Entity::Kind::kFunction;
+    return out;
+  }
+  return {};
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,89 @@
+#include "analyzer/python/source_text.h"
+
+#include "rules/files/input_file.h"
+#include "rules/text/utf8.h"
+
+namespace dtype_guard::python {
+namespace {
+
+// The encoding that a comment in the first two lines declares, in lower case; empty where none does.
+std::string declared_encoding(std::string_view text) {
+  std::size_t begin = 0;
+  for (int line = 0; line < 2 && begin < text.size(); ++line) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string_view here = text.substr(begin, end - begin);
+    begin = end + 1;
+    const std::size_t at = here.find("coding");
+    const std::size_t first = here.find_first_not_of(" \t\f");
+    if (first == std::string_view::npos || here[first] != '#' || at == std::string_view::npos) continue;
+    std::size_t word = at + 6;
+    if (word >= here.size() || (here[word] != ':' && here[word] != '=')) continue;
+    word = here.find_first_not_of(" \t", word + 1);
+    std::string out;
+    for (; word < here.size() && here[word] > ' '; ++word) {
+      const char c = here[word];
+      if (c == '-' || c == '_') continue;
+      if ((c < '0' || c > '9') && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z')) break;
+      out += static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+    }
+    return out;
+  }
+  return {};
+}
+
+std::string latin1_as_utf8(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      out += c;
+    } else {
+      out += static_cast<char>(0xC0 | (byte >> 6));
+      out += static_cast<char>(0x80 | (byte & 0x3F));
+    }
+  }
+  return out;
+}
+
+int first_broken_line(std::string_view text) {
+  int line = 1;
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Character c = utf8_character(text, at);
+    if (!c.valid) return line;
+    line += text[at] == '\n' ? 1 : 0;
+    at += c.length;
+  }
+  return 0;
+}
+}  // namespace
+
+SourceText read_source(const ProjectOptions& options, const std::string& path) {
+  SourceText out;
+  if (const auto given = options.texts.find(path); given != options.texts.end()) {
+    out.text = given->second;
+  } else {
+    InputFile read = read_input(path);
+    if (!read.found.empty()) {
+      out.wrong = "cannot be read: " + read.found + " stands there";
+      return out;
+    }
+    out.text = std::move(read.text);
+  }
+  if (out.text.size() > options.largest) {
+    out.wrong = "has " + std::to_string(out.text.size()) + " bytes, and at most " + std::to_string(options.largest) +
+                " are read";
+  } else if (out.text.find('\0') != std::string::npos) {
+    out.wrong = "is no Python source: it holds null bytes";
+  } else if (const std::string encoding = declared_encoding(out.text);
+             encoding == "latin1" || encoding == "iso88591" || encoding == "cp1252" || encoding == "windows1252") {
+    out.text = latin1_as_utf8(out.text);
+  } else if (const int line = first_broken_line(out.text)) {
+    out.wrong = "is not UTF-8 in line " + std::to_string(line) +
+                (encoding.empty() ? "; save it as UTF-8" : "; it says " + encoding + ", which is not read: save it as UTF-8");
+  }
+  if (!out.wrong.empty()) out.text.clear();
+  if (out.text.starts_with("\xEF\xBB\xBF")) out.text.replace(0, 3, "   ");  // a byte order mark
+  return out;
+}
+
+}  // namespace dtype_guard::python

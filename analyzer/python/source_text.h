@@ -1,0 +1,17 @@
+// A file's text as Python reads it: UTF-8, or why it is none.
+#pragma once
+
+#include <string>
+
+#include "analyzer/python/front_end.h"
+
+namespace dtype_guard::python {
+
+struct SourceText {
+  std::string text;
+  std::string wrong;  // why there is none, in words that follow the file's name
+};
+
+SourceText read_source(const ProjectOptions& options, const std::string& path);
+
+}  // namespace dtype_guard::python
