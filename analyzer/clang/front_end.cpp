@@ -14,12 +14,12 @@
 #include <filesystem>
 #include <mutex>
 
-#include "analyzer/clang/nvcc.h"
+#include "analyzer/clang/commands/nvcc.h"
+#include "analyzer/clang/commands/standard_headers.h"
+#include "analyzer/clang/lowering/translation_unit.h"
 #include "analyzer/clang/parsed_unit.h"
 #include "analyzer/clang/recording_file_system.h"
 #include "analyzer/clang/regular_files.h"
-#include "analyzer/clang/standard_headers.h"
-#include "analyzer/clang/translation_unit.h"
 
 namespace dtype_guard::clang_front_end {
 

@@ -10,8 +10,8 @@
 #include <map>
 #include <set>
 
-#include "analyzer/clang/function_lowering.h"
-#include "analyzer/clang/operator_registrations.h"
+#include "analyzer/clang/lowering/function_lowering.h"
+#include "analyzer/clang/lowering/operator_registrations.h"
 
 namespace dtype_guard::clang_front_end {
 

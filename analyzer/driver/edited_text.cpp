@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/fixes/source_text.h"
+#include "analyzer/flow/edits/source_text.h"
 
 namespace dtype_guard::driver {
 

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "analyzer/flow/fixes/source_text.h"
+#include "analyzer/flow/edits/source_text.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard::driver {

@@ -11,8 +11,8 @@
 #include <sstream>
 
 #include "analyzer/driver/version.h"
-#include "analyzer/flow/tables.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/settings/tables.h"
 #include "rules/data/embedded.h"
 #include "rules/files/input_file.h"
 

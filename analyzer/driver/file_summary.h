@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyzer/clang/front_end.h"
-#include "analyzer/flow/ir.h"
+#include "analyzer/flow/ir/ir.h"
 
 namespace dtype_guard::driver {
 

@@ -7,7 +7,7 @@
 #include <tuple>
 
 #include "analyzer/flow/analysis.h"
-#include "analyzer/flow/link.h"
+#include "analyzer/flow/program/link.h"
 
 namespace dtype_guard::driver {
 

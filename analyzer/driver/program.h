@@ -6,8 +6,8 @@
 
 #include "analyzer/driver/file_summary.h"
 #include "analyzer/driver/options.h"
+#include "analyzer/flow/edits/source_text.h"
 #include "analyzer/flow/fixes/fix_search.h"
-#include "analyzer/flow/fixes/source_text.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard::driver {

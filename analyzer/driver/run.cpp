@@ -19,7 +19,7 @@
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/program.h"
 #include "analyzer/driver/reporting.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 #include "rules/files/atomic_file.h"
 #include "rules/files/input_file.h"
 #include "rules/report/report.h"

@@ -7,10 +7,10 @@
 #include <map>
 #include <memory>
 
-#include "analyzer/flow/engine.h"
-#include "analyzer/flow/findings.h"
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
-#include "analyzer/flow/reach.h"
+#include "analyzer/flow/roots/reach.h"
 
 namespace dtype_guard::flow {
 

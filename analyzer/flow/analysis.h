@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/ir.h"
+#include "analyzer/flow/ir/ir.h"
 #include "rules/contracts/contract.h"
 #include "rules/finding/finding.h"
 

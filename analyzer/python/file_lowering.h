@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/ir.h"
+#include "analyzer/flow/ir/ir.h"
 #include "analyzer/python/modules.h"
 #include "rules/contracts/contract.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/flow/builder.h"
+#include "analyzer/flow/ir/builder.h"
 #include "analyzer/python/file_lowering.h"
 #include "rules/operators/operators.h"
 
@@ -19,7 +19,8 @@ namespace dtype_guard::python {
 
 class FunctionLowering {
  public:
-  FunctionLowering(FileLowering& unit, const FunctionDefinition& definition, FunctionLowering* outer = nullptr);
+  FunctionLowering(FileLowering& unit, const FunctionDefinition& definition,
+                   FunctionLowering* outer = nullptr);
   flow::Function run();
   // Names of enclosing functions that the body uses.
   const std::set<std::string>& captured() const { return captured_; }

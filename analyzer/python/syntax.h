@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/flow/ir.h"
+#include "analyzer/flow/ir/ir.h"
 #include "analyzer/python/front_end.h"
 
 namespace dtype_guard::python {

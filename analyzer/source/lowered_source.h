@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/flow/ir.h"
+#include "analyzer/flow/ir/ir.h"
 #include "analyzer/source/dependencies.h"
 
 namespace dtype_guard::source {

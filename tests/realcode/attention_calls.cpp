@@ -20,9 +20,9 @@
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/flow/analysis.h"
-#include "analyzer/flow/engine.h"
-#include "analyzer/flow/link.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/program/link.h"
 
 namespace {
 

@@ -29,7 +29,7 @@ at::Tensor exact(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) 
 """
 
 
-def run(script, scratch, sources, *options, checkouts=TESTS, folder="golden/lint"):
+def run(script, scratch, sources, *options, checkouts=TESTS, folder="golden/lint/fixtures"):
     table = scratch / "table.json"
     flags = ["-std=c++17", "-include", str(TESTS / "unit/clang/mini_torch.h")]
     table.write_text(json.dumps({

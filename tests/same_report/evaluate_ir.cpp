@@ -16,8 +16,8 @@
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/fixes/fix_search.h"
-#include "analyzer/flow/link.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/program/link.h"
 #include "rules/report/report.h"
 #include "rules/report/source_files.h"
 

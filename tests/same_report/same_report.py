@@ -76,7 +76,7 @@ class Comparison:
             return kept, None
         text, said = self.new.lowered(fixture)
         return kept, (difference(f"{fixture.name}: its IR", kept.read_text(), text)
-                      or difference(f"{fixture.name}: what is said of it", problems.read_text(), said))
+                      or difference(f"{fixture.name}: its messages", problems.read_text(), said))
 
     def evaluate(self, name, files):
         return difference(f"{name}: its report", self.old.answer(ROOT, files), self.new.answer(ROOT, files))

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/fixes/value_uses.h"
-#include "analyzer/flow/mnemonics.h"
+#include "analyzer/flow/edits/value_uses.h"
+#include "analyzer/flow/ir/mnemonics.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/fixes/cast_edit.h"
-#include "analyzer/flow/fixes/round_flow.h"
-#include "analyzer/flow/fixes/source_text.h"
+#include "analyzer/flow/edits/cast_edit.h"
+#include "analyzer/flow/edits/round_flow.h"
+#include "analyzer/flow/edits/source_text.h"
 #include "rules/finding/finding.h"
 
 namespace dtype_guard::flow {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/flow/analysis.h"
-#include "analyzer/flow/fixes/source_text.h"
+#include "analyzer/flow/edits/source_text.h"
 
 namespace dtype_guard::flow {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analyzer/flow/analysis.h"
-#include "analyzer/flow/fixes/cast_edit.h"
-#include "analyzer/flow/function_info.h"
+#include "analyzer/flow/edits/cast_edit.h"
+#include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/messages.h"
+#include "analyzer/flow/queries/messages.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {

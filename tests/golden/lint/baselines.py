@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 LINT, TORCH = sys.argv[1], sys.argv[2]
-HERE = pathlib.Path(__file__).parent
+FIXTURES = pathlib.Path(__file__).parent / "fixtures"
 FLAGS = ["--", "-std=c++17", "-include", TORCH]
 BAD = """int NAME(const at::Tensor& q, const at::Tensor& k) {
   DLManagedTensor* a = at::toDLPack(q.to(at::kFloat));
@@ -55,8 +55,8 @@ class Baselines(unittest.TestCase):
 
     def test_lines_that_move_change_no_baseline(self):
         """Nor does the line of a test that a message speaks of."""
-        text = (HERE / "guard_bad.cpp").read_text()
-        (self.folder / "attention.h").write_text((HERE / "attention.h").read_text())
+        text = (FIXTURES / "guard_bad.cpp").read_text()
+        (self.folder / "attention.h").write_text((FIXTURES / "attention.h").read_text())
         written = []
         for above in ("", "\n\n"):
             self.write({"a.cpp": above + text})

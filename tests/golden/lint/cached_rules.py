@@ -61,7 +61,7 @@ class CachedRules(project.Case):
         return {rule for each in findings for rule in (each["rule"], *each.get("also_rules", []))}
 
     def test_every_rule(self):
-        cases = [(path.name, path.read_text(), ()) for path in sorted(project.HERE.glob("*_bad.cpp"))]
+        cases = [(path.name, path.read_text(), ()) for path in sorted(project.FIXTURES.glob("*_bad.cpp"))]
         contracts = self.scratch / "mine.json"
         contracts.write_text(json.dumps(CONTRACTS))
         cases += [("own.cpp", OWN, ("--contracts", contracts)), ("versions.cpp", VERSIONS, ("--torch=2.10..2.12.1",)),

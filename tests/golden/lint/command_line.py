@@ -10,6 +10,7 @@ import unittest
 
 LINT, TORCH = sys.argv[1], sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE / "fixtures"
 FLAGS = ["--", "-std=c++17", "-include", TORCH]
 RULES = HERE.parents[2] / "rules" / "catalog"
 
@@ -33,7 +34,7 @@ class CommandLine(unittest.TestCase):
             path.write_text(text)
             entries.append({"directory": str(self.folder), "file": path.name,
                             "command": f"g++ -std=c++17 -Wlogical-op -fno-gnu-unique -include '{TORCH}' "
-                                       f"-include '{HERE / 'attention.h'}' -o x.o -c {path.name}"})
+                                       f"-include '{FIXTURES / 'attention.h'}' -o x.o -c {path.name}"})
         (self.folder / "build").mkdir(exist_ok=True)
         (self.folder / "build" / "compile_commands.json").write_text(json.dumps(entries))
         return self.folder
@@ -179,7 +180,7 @@ class CommandLine(unittest.TestCase):
     def test_a_range_of_versions_tells_what_differs(self):
         project = self.project(a='#include "attention.h"\nvoid f(const at::Tensor& x) {\n'
                                  '  at::Tensor q = at::rms_norm(x, {4});\n  attend(q, x, x);\n}\n')
-        shutil.copy(HERE / "attention.h", project)
+        shutil.copy(FIXTURES / "attention.h", project)
         for torch, rule, versions in (("2.10..2.12.1", "version-dependent-dtype", ["2.12"]),
                                       ("2.12..2.13", "autocast-fp32-operator", ["2.12", "2.13"]),
                                       ("2.12", "autocast-fp32-operator", ["2.12"])):
@@ -195,7 +196,7 @@ class CommandLine(unittest.TestCase):
                                        '  wrapped(x * torch::ones({4}), x);\n}\n')
         common = self.folder / "common"
         common.mkdir()
-        shutil.copy(HERE / "attention.h", common)
+        shutil.copy(FIXTURES / "attention.h", common)
         (common / "wrapper.h").write_text('#include "attention.h"\ninline void wrapped(at::Tensor q, at::Tensor k) '
                                           '{ attend(q, k, k); }\ninline void alone(at::Tensor q) { attend(q * '
                                           'torch::ones({4}), q, q); }\n')

@@ -1,4 +1,4 @@
-"""Runs dtype-lint on every fixture of this folder and compares the findings with the comments in it.
+"""Runs dtype-lint on every file of fixtures/ and compares the findings with the comments in it.
 
 `// expect: RULE` on a line says that a finding of that rule has its primary location there; nothing else may be found.
 Files called *_ok.cpp hold no such comment: they are the look-alikes that must be clean, in every precision setting.
@@ -11,10 +11,9 @@ import subprocess
 import sys
 import tempfile
 
-from project import standard
+from project import FIXTURES, standard
 
 LINT, TORCH = sys.argv[1], sys.argv[2]
-HERE = pathlib.Path(__file__).resolve().parent
 SETTINGS = "autocast-fp16,autocast-bf16,fp16,bf16,fp16-fp32-buffers,bf16-fp32-buffers,fp32"
 
 
@@ -29,7 +28,7 @@ def expected(path):
 def findings(path, options):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        command = [LINT, "--root", str(HERE), f"--format=json={report}", "--color=never", *options, str(path),
+        command = [LINT, "--root", str(FIXTURES), f"--format=json={report}", "--color=never", *options, str(path),
                    "--", f"-std={standard(path)}", "-include", TORCH]
         run = subprocess.run(command, capture_output=True, text=True, timeout=120)
         data = json.loads(report.read_text())
@@ -38,7 +37,7 @@ def findings(path, options):
 
 def main():
     failures = []
-    fixtures = sorted(HERE.glob("*.cpp"))
+    fixtures = sorted(FIXTURES.glob("*.cpp"))
     assert fixtures, "no fixtures"
     for path in fixtures:
         wanted = expected(path)

@@ -10,6 +10,7 @@ import unittest
 
 LINT, TORCH = sys.argv[1], sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
+FIXTURES = HERE / "fixtures"
 FLAGS = f"-std=c++17 -include '{TORCH}' -include attention.h"
 
 
@@ -31,7 +32,7 @@ class Case(unittest.TestCase):
         self.folder = self.scratch / "project"
         (self.folder / "build").mkdir(parents=True)
         (self.folder / ".dtype-lint.json").write_text("{}")
-        (self.folder / "attention.h").write_text((HERE / "attention.h").read_text())
+        (self.folder / "attention.h").write_text((FIXTURES / "attention.h").read_text())
         self.entries = []
 
     def write(self, **files):

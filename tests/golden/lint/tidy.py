@@ -33,10 +33,10 @@ class Tidy(project.Case):
 
     def test_all_fixtures_say_the_same(self):
         # clang-tidy has the standard library's own <stdfloat>, which declares nothing for Clang.
-        names = sorted(path.name for path in project.HERE.glob("*.cpp") if "<stdfloat>" not in path.read_text())
+        names = sorted(path.name for path in project.FIXTURES.glob("*.cpp") if "<stdfloat>" not in path.read_text())
         self.assertGreater(len(names), 20)
         for name in names:
-            (self.folder / name).write_text((project.HERE / name).read_text())
+            (self.folder / name).write_text((project.FIXTURES / name).read_text())
             self.compiled(name, flags=f"-std={project.standard(self.folder / name)}")
         total = 0
         for name in names:

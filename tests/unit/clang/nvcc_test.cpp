@@ -1,5 +1,5 @@
 // nvcc's command lines in Clang's words.
-#include "analyzer/clang/nvcc.h"
+#include "analyzer/clang/commands/nvcc.h"
 
 #include <unistd.h>
 

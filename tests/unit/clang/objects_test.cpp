@@ -1,5 +1,5 @@
 // Functions, lambdas, templates, constants and descriptors.
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 #include "tests/catch.h"
 #include "tests/unit/clang/snippet.h"
 

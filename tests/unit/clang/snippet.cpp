@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 
 namespace dtype_guard::clang_front_end {
 

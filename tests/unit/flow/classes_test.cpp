@@ -1,6 +1,6 @@
 // What classes inherit, what objects that callers hand in hold, and containers that grow.
-#include "analyzer/flow/link.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/program/link.h"
 #include "tests/catch.h"
 #include "tests/unit/flow/lint_text.h"
 

@@ -1,7 +1,7 @@
 // Where edits stand in a text, and which are offered: the module is IR text, the source a string beside it.
+#include "analyzer/flow/edits/source_text.h"
 #include "analyzer/flow/fixes/fix_search.h"
-#include "analyzer/flow/fixes/source_text.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 #include "tests/catch.h"
 
 using namespace dtype_guard;

@@ -1,7 +1,7 @@
 // Which guards are over where ways meet, and which block always follows another.
-#include "analyzer/flow/guards.h"
+#include "analyzer/flow/state/guards.h"
 
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {

@@ -1,8 +1,8 @@
 // Joins obey the laws of a join: commutative, associative, idempotent; otherwise the engine need not settle,
 // and its answer could depend on the order of visits.
-#include "analyzer/flow/origins.h"
-#include "analyzer/flow/symbols.h"
-#include "analyzer/flow/values.h"
+#include "analyzer/flow/values/origins.h"
+#include "analyzer/flow/values/symbols.h"
+#include "analyzer/flow/values/values.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {

@@ -1,8 +1,8 @@
 // Several source files joined into one program: what a call of one reaches in another, and what it must not.
-#include "analyzer/flow/link.h"
+#include "analyzer/flow/program/link.h"
 
-#include "analyzer/flow/engine.h"
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/ir/text.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {

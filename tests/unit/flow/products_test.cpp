@@ -1,6 +1,6 @@
 // Attention that is written by hand: products of matrices whose inputs derive from scores or a rotary
 // embedding.
-#include "analyzer/flow/contractions.h"
+#include "analyzer/flow/operators/contractions.h"
 #include "tests/catch.h"
 #include "tests/unit/flow/lint_text.h"
 

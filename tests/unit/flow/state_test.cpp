@@ -1,6 +1,6 @@
 // States share what they have in common: copies must not see each other's changes, and what is compared or
 // joined must be what differs, no more and no less.
-#include "analyzer/flow/state.h"
+#include "analyzer/flow/state/state.h"
 
 #include <map>
 #include <random>

@@ -1,6 +1,6 @@
 // The IR's text: what is printed reads back as the same IR, and what is not IR is refused with line and
 // expectation.
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 
 #include <limits>
 #include <string>

@@ -1,0 +1,59 @@
+// An edit of source code as the IR sees it: ".to(q.scalar_type())" behind an expression. It is tried on the
+// IR before anybody is offered it, and taken back afterwards.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flow/ir/ir.h"
+
+namespace dtype_guard::flow {
+
+struct CastEdit {
+  enum class Kind : std::uint8_t {
+    kExpression,  // the value of the expression `range`
+    kArgument,  // what the call `range` is given as its argument number `argument`, counted as it is written
+    kAssign,    // the dropped result of `range` is assigned to `like`
+  };
+  Kind kind = Kind::kExpression;
+  SourceRange range;
+  std::size_t argument = 0;
+  std::size_t position = 0;  // of it among the arguments of the IR, which has the object and defaults too
+  std::string like;          // the variable whose dtype it takes
+  friend bool operator==(const CastEdit&, const CastEdit&) = default;
+};
+
+// The call that watches a cast: what gives the dtype, as its operand "like". Its contract is the trial's.
+inline constexpr const char* kWatchedCast = "cast of a fix";
+
+// While alive, the module is what it would be with the edits; then it is what it was.
+class EditedModule {
+ public:
+  explicit EditedModule(Module& module) : module_(module) {}
+  ~EditedModule();
+  EditedModule(const EditedModule&) = delete;
+  EditedModule& operator=(const EditedModule&) = delete;
+
+  // Every function that was made from the text at that place is changed: all instantiations of a template.
+  // False when it means nothing there, or not the same to all of them.
+  bool add(const CastEdit& edit);
+  // Changed functions, ascending.
+  std::vector<std::uint32_t> functions() const;
+
+ private:
+  bool add(const CastEdit& edit, Function& function);
+
+  Module& module_;
+  std::vector<std::pair<std::uint32_t, Function>> before_;
+};
+
+// The instruction whose value is that of the expression at `range`; null: none here.
+const Instruction* expression_in(const Function& function, const SourceRange& range);
+// Whether it stands in the file as a tensor that can be read by that name; not all can be cast there.
+bool is_tensor(const Instruction& instruction);
+// What makes the value; null: nothing does.
+const Instruction* definition_in(const Function& function, ValueId id);
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,38 @@
+// Whether what an expression gives comes back to it: round a loop, or into another call of the function in
+// which it stands. Before a fix only the first half value is widened there and all that follows is computed
+// wide; a cast behind the expression would round each time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "analyzer/flow/ir/ir.h"
+#include "analyzer/flow/program/function_info.h"
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::flow {
+
+enum class ComesBack : std::uint8_t {
+  kNever,
+  kBeforeCall,  // the call that has a contract stands behind all rounds
+  kInRounds,    // it is made in each of them
+};
+
+class RoundFlow {
+ public:
+  explicit RoundFlow(const Module& module);
+  // What the calls on the finding's path give is theirs; what is cast to half on the way was half before.
+  ComesBack comes_back(const Function& function, const Instruction& expression, const Finding& finding);
+
+ private:
+  void find_callers();
+  std::vector<const Instruction*> calls(const Function& caller, const std::set<std::uint32_t>& callees) const;
+
+  const Module& module_;
+  std::optional<FunctionIndex> index_;  // made when it is needed first
+  std::vector<std::vector<std::uint32_t>> callers_;
+};
+
+}  // namespace dtype_guard::flow

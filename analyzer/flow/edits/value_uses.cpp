@@ -1,0 +1,114 @@
+#include "analyzer/flow/edits/value_uses.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/ir/mnemonics.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+class Search {
+ public:
+  Search(const Function& function, const Instruction& expression, std::string_view callee)
+      : function_(function), expression_(expression), callee_(callee), values_{expression.result} {}
+
+  ValueUses run() {
+    for (const Block& block : function_.blocks) {
+      for (const Instruction& each : block.instructions) look_at(each);
+    }
+    return uses_;
+  }
+
+ private:
+  bool takes(const Instruction& instruction) const {
+    return std::any_of(instruction.args.begin(), instruction.args.end(),
+                       [&](const Argument& argument) { return values_.contains(argument.value); });
+  }
+
+  void look_at(const Instruction& each) {
+    const bool reads = each.op == Op::kLoad || each.op == Op::kAddress;
+    if (reads && each.range.line >= expression_.range.line &&
+        std::find(stored_.begin(), stored_.end(), each.place) != stored_.end()) {
+      values_.insert(each.result);
+    } else if (is_unknown_member(each)) {
+      ++uses_.others;
+    } else if (takes(each)) {
+      count(each);
+    }
+  }
+
+  void count(const Instruction& each) {
+    if (each.op == Op::kStore) {
+      stored_.push_back(each.place);
+      uses_.others += each.place.base == 0 ? 0 : 1;
+    } else if (each.op == Op::kSink && !each.result) {
+      return;  // watches the call that follows it, which is the use
+    } else if ((each.op == Op::kCall && each.name == callee_) || each.op == Op::kSink) {
+      ++uses_.calls;
+    } else if (!tells_shape(each)) {
+      ++uses_.others;
+    }
+  }
+
+  // A method that the front end knows nothing of: only its text names the variable.
+  bool is_unknown_member(const Instruction& each) const {
+    if (each.op != Op::kConst || each.range.line < expression_.range.line) return false;
+    const auto names_it = [&](const std::string& name) {
+      return each.text.starts_with(name + ".") || each.text.starts_with(name + "->");
+    };
+    const bool variable = std::any_of(stored_.begin(), stored_.end(), [&](const Place& place) {
+      return place.path.empty() && names_it(function_.variables.at(place.variable));
+    });
+    return variable ||
+           std::any_of(function_.constants.begin(), function_.constants.end(), [&](const Argument& constant) {
+             return values_.contains(constant.value) && names_it(constant.name);
+           });
+  }
+
+  const Function& function_;
+  const Instruction& expression_;
+  std::string_view callee_;
+  std::set<ValueId> values_;
+  std::vector<Place> stored_;
+  ValueUses uses_;
+};
+
+}  // namespace
+
+bool tells_shape(const Instruction& instruction) {
+  static constexpr std::array<std::string_view, 5> kNames = {"dim", "defined", "numel", "size", "sizes"};
+  return instruction.op == Op::kOperator &&
+         std::find(kNames.begin(), kNames.end(), instruction.name) != kNames.end();
+}
+
+ValueUses uses_of(const Function& function, const Instruction& expression, std::string_view callee) {
+  return Search(function, expression, callee).run();
+}
+
+bool is_moved_from(const Module& module, const Function& function, std::string_view variable,
+                   const SourceRange& until, const SourceText& text) {
+  if (until.file >= module.files.size() || function.range.file != until.file) return false;
+  const std::string* source = text(module.files[until.file]);
+  const auto begin = source ? offset_of(*source, function.range.line, function.range.column) : std::nullopt;
+  const auto end = source ? offset_of(*source, until.end_line, until.end_column) : std::nullopt;
+  if (!begin || !end || *end < *begin) return false;
+  std::string body;  // without blanks: "std::move(q)", "std::exchange(q,{})"
+  std::copy_if(source->begin() + static_cast<std::ptrdiff_t>(*begin),
+               source->begin() + static_cast<std::ptrdiff_t>(*end), std::back_inserter(body),
+               [](char c) { return c != ' ' && c != '\t' && c != '\n' && c != '\r'; });
+  for (const std::string_view taker : {"move(", "exchange("}) {
+    const std::string taken = std::string(taker) + std::string(variable);
+    for (std::size_t at = body.find(taken); at != std::string::npos; at = body.find(taken, at + 1)) {
+      const std::size_t behind = at + taken.size();
+      if (behind >= body.size() || !is_word_part(body[behind])) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,50 @@
+// What the engine keeps while it evaluates: one run of a function, and what a place in its code stands for.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <stdexcept>
+#include <vector>
+
+#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/state/state.h"
+
+namespace dtype_guard::flow {
+
+struct Activation {
+  std::uint32_t function;
+  const Function& code;
+  const FunctionInfo& info;
+  ContextId context;
+  HeapId frame;
+  std::vector<Value> arguments;
+  int depth;
+  const Activation* caller;
+  std::map<BlockId, State> returns, begun;  // by the block that does; by the head of a loop, before it ran
+  std::optional<State> finish;              // what they have in common
+  BlockId block = 0;                        // that is being executed
+};
+
+// It was given up, and its root with it; what() says why.
+class BudgetExceeded : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// How a lambda gets out of sight: as an argument, into what the front end does not follow, or kept in an
+// object until somebody runs it.
+enum class Escape : std::uint8_t { kHanded, kLost, kKept };
+
+struct Location {
+  HeapId object;
+  Key key;
+  SymbolSetId symbols = 0;  // conditions under which it is this object
+};
+struct Target {
+  std::vector<Location> locations;
+  Value direct;          // what the path reached without a cell of its own: a field of a tensor, an unknown
+  bool element = false;  // the direct part is an element of a buffer
+};
+
+}  // namespace dtype_guard::flow

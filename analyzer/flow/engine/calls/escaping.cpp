@@ -1,0 +1,187 @@
+// Lambdas that go to code nobody sees: a kernel that is registered, the body of a parallel loop, a thread's
+// work, an entry of a table of functions. What they do they do some day, so each is run where it gets out of
+// sight: with what it captured as that is there, and with parameters as the setting hands them in.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxSlice = 64;  // values that are looked at for where one comes from
+
+// Functions of the standard library that keep what they are given, rather than run it on something.
+bool keeps(std::string_view operation) {
+  const std::size_t scope = operation.rfind("::");
+  const std::string_view name = operation.substr(scope == std::string_view::npos ? 0 : scope + 2);
+  for (const std::string_view each : {"emplace", "try_emplace", "emplace_back", "emplace_front", "push_back",
+                                      "push_front", "push", "insert", "insert_or_assign", "make_pair"}) {
+    if (name == each) return true;
+  }
+  return false;
+}
+
+// What an object that is still being made will hold one day is not known.
+bool makes_object(const Activation& activation) {
+  for (const Activation* each = &activation; each; each = each->caller) {
+    if (each->code.kind == FunctionKind::kConstructor) return true;
+  }
+  return false;
+}
+
+bool is_tensor(const Parameter& parameter) {
+  return parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor ||
+         parameter.kind == ParameterKind::kTensorList;
+}
+
+// Whether a value may be of another dtype than the function was handed: something casts or promotes, or a
+// function that may do so gave it.
+class MayBeCast {
+ public:
+  MayBeCast(const Function& code, const FunctionInfo& info) : code_(code), info_(info) {}
+  bool operator()(ValueId id) {
+    if (!seen_.insert(id).second) return false;
+    if (seen_.size() > kMaxSlice) return true;
+    const Instruction* by = info_.definition(id);
+    if (!by) return false;
+    if (by->op == Op::kCast || by->op == Op::kCall || by->op == Op::kSink) return true;
+    if (by->op == Op::kOperator) {
+      if (by->name == "size" || by->name == "dim" || by->name == "numel") return false;
+      const Operator* op = find_operator(by->name);
+      if (!op || op->result != ResultRule::kLikeFirst) return true;
+    }
+    if (by->op == Op::kLoad && by->place.base == 0 && stored(by->place.variable)) return true;
+    return std::any_of(by->args.begin(), by->args.end(),
+                       [&](const Argument& each) { return (*this)(each.value); });
+  }
+
+ private:
+  bool stored(VariableId variable) {
+    for (const Block& block : code_.blocks) {
+      for (const Instruction& each : block.instructions) {
+        const bool here = each.op == Op::kStore && each.place.base == 0 && each.place.variable == variable;
+        if (here && !each.args.empty() && (*this)(each.args[0].value)) return true;
+        // Who has its address may put anything there.
+        if (each.op == Op::kAddress && each.place.base == 0 && each.place.variable == variable) return true;
+      }
+    }
+    return false;
+  }
+  const Function& code_;
+  const FunctionInfo& info_;
+  std::set<ValueId> seen_;
+};
+}  // namespace
+
+bool FunctionIndex::is_called_with_casts(std::size_t parameters) const {
+  if (!called_with_casts_) {
+    called_with_casts_.emplace();
+    for (std::uint32_t i = 0; i < module_->functions.size(); ++i) {
+      for (const Block& block : function(i).blocks) {
+        for (const Instruction& each : block.instructions) {
+          if (each.op != Op::kCall || !each.name.empty() || each.args.empty()) continue;
+          MayBeCast may_be_cast(function(i), info(i));
+          if (std::any_of(each.args.begin() + 1, each.args.end(),
+                          [&](const Argument& one) { return may_be_cast(one.value); }))
+            called_with_casts_->insert(each.args.size() - 1);
+        }
+      }
+    }
+  }
+  return called_with_casts_->contains(parameters);
+}
+
+// Of a table that dtypes are looked up in, which function runs goes with the dtype.
+bool FunctionIndex::names_dtypes(std::uint32_t function) const {
+  const std::vector<Block>& blocks = this->function(function).blocks;
+  return std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), [](const Instruction& each) {
+      return each.op == Op::kDtypeOf || std::holds_alternative<Dtype>(each.constant);
+    });
+  });
+}
+
+bool Engine::may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
+                                  const Function& lambda, Escape how, const State& state) {
+  if (is_closed_) return false;  // a whole program gives its own
+  const bool runs_it = instruction.op == Op::kOperator && instruction.name.starts_with("std::");
+  const bool is_kept = how != Escape::kHanded || (runs_it && keeps(instruction.name));
+  // What is seen to be called may run it, by a name that is not known to be its.
+  if (instruction.op == Op::kCall && index_.is_called_with_casts(lambda.parameters.size())) return false;
+  if (is_kept)
+    return !index_.is_called_with_casts(lambda.parameters.size()) &&
+           !index_.names_dtypes(activation.function);
+  if (runs_it) return false;
+  // It may be run on what is handed over with it.
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value& beside = argument(state, instruction, i);
+    if (beside.begin() != beside.end() && beside.begin()->kind == Kind::kDtype) return false;
+    for (const Alternative& each : tensors(state, beside)) {
+      const bool fits = each.kind != Kind::kTensor || each.rank.wrapped || each.dtype == Dtype::kUndefined ||
+                        each.dtype == setting_.inputs || !is_floating(each.dtype);
+      if (!fits) return false;
+    }
+  }
+  return true;
+}
+
+// Variables that it captures by reference and perhaps changes are not known from there on; an argument is for
+// the call to see to.
+void Engine::escape(const Activation& activation, const Instruction& instruction, const Value& value,
+                    Escape how, State& state) {
+  for (const Alternative& each : value) {
+    const HeapObject* object = each.kind == Kind::kClosure ? state.find(each.object) : nullptr;
+    if (!object) continue;
+    std::vector<Alternative> variables;
+    for (const auto& [key, cell] : object->cells) {
+      std::copy_if(cell.begin(), cell.end(), std::back_inserter(variables),
+                   [](const Alternative& one) { return one.kind == Kind::kReference; });
+    }
+    // What variables hold when somebody runs it one day is not known.
+    if (!variables.empty() && how == Escape::kKept) continue;
+    const std::optional<State> after = after_escape(activation, instruction, each, how, state);
+    if (how != Escape::kLost) continue;
+    for (const Alternative& one : variables) {
+      const Location place{one.object, one.key};
+      if (!after || read(*after, place) != read(state, place)) havoc(state, Value(one));
+    }
+  }
+}
+
+// Nothing where it is not run, or does not come back.
+std::optional<State> Engine::after_escape(const Activation& activation, const Instruction& instruction,
+                                          const Alternative& closure, Escape how, const State& state) {
+  const Function& lambda = index_.function(closure.function);
+  if (lambda.kind != FunctionKind::kLambda || lambda.foreign || steps_ > options_.step_budget / 2) return {};
+  const bool captures = !state.find(closure.object)->cells.empty();
+  if (objects_being_made_ > 0 || (captures && makes_object(activation))) return {};
+  const bool has_tensors = std::any_of(lambda.parameters.begin(), lambda.parameters.end(), is_tensor);
+  const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);
+  State branch = state;
+  // Autocast is each thread's own. Who runs a loop's body is one of those that do.
+  if (!has_tensors && instruction.name != "at::parallel_for")
+    branch.autocast.may_be_off = branch.autocast.may_be_off || branch.autocast.may_be_on;
+  const ContextId inner = context(context(activation.context, &instruction), &lambda);
+  std::vector<Value> arguments = {Value(closure)};
+  for (std::size_t i = 0; i < lambda.parameters.size(); ++i) {
+    const int position = static_cast<int>(i);
+    arguments.push_back(from_setting || !is_tensor(lambda.parameters[i])
+                            ? input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
+                            : Value::unknown(symbol(inner, &lambda, position)));
+  }
+  const bool converted = converted_to_half_;
+  bool alive = true;
+  call(closure.function, std::move(arguments), branch, inner, &activation, alive);
+  converted_to_half_ = converted;
+  return alive ? std::optional(std::move(branch)) : std::nullopt;
+}
+
+// A value that no instruction uses went into something that the front end does not follow.
+void Engine::lose(const Activation& activation, const Instruction& instruction, const Value& value,
+                  State& state) {
+  if (activation.info.is_used(instruction.result)) return;
+  escape(activation, instruction, value, Escape::kLost, state);
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,214 @@
+// Calls that have a contract: what arrives is recorded for the rule queries; the result follows the contract.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/program/demanded_dtype.h"
+#include "analyzer/flow/program/watched_body.h"
+#include "rules/contracts/own_contracts.h"
+#include "rules/contracts/roles.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+// What the conditions of the call exclude does not arrive.
+std::vector<Alternative> arriving(std::vector<Alternative> all, const Guards& guards,
+                                  const SymbolSets& symbols) {
+  std::vector<Alternative> out;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Alternative& each) {
+    return relation(each.symbols, guards, symbols) != SymbolSets::Relation::kContradict;
+  });
+  return out.empty() ? all : out;
+}
+
+// By the role that the argument is given for, else by its position.
+const Operand* operand_of(const Api& api, const Instruction& sink, std::size_t position) {
+  const std::string& role = sink.args[position].name;
+  if (!role.empty()) return api.find(role);
+  const auto at = std::find_if(api.operands.begin(), api.operands.end(), [&](const Operand& each) {
+    return each.argument == static_cast<int>(position);
+  });
+  return at == api.operands.end() ? nullptr : &*at;
+}
+}  // namespace
+
+// By the option that says so, fixed, or like one of the operands.
+Value Engine::sink_result(const SinkRecord& record, const Instruction& instruction, const State& state) {
+  const Api& api = *record.api;
+  Value result;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    if (instruction.args[i].name != kResultArgument) continue;
+    for (const Alternative& each : argument(state, instruction, i)) {
+      if (each.kind == Kind::kNone) continue;
+      Alternative named = Alternative::tensor(each.kind == Kind::kDtype ? each.dtype : Dtype::kUndefined, {});
+      result = join(result, Value(named), symbols_);
+    }
+  }
+  if (!result.is_bottom()) return result;
+  if (api.result_dtype != Dtype::kUndefined) return Value(Alternative::tensor(api.result_dtype, {}));
+  return api.result_like.empty() ? result : result_like(api.result_like, record, state);
+}
+
+Value Engine::result_like(const std::string& role, const SinkRecord& record, const State& state) {
+  const Api& api = *record.api;
+  Value result;
+  const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
+  for (const SinkOperand& operand : record.operands) {
+    if (operand.role != role) continue;
+    for (Alternative each : operand.alternatives) {
+      each.origin = 0;
+      each.trail = 0;
+      each.lineage = 0;
+      each.products = 0;
+      const bool recast = recasts && each.dtype != Dtype::kFloat64;  // autocast leaves that as it is
+      if (each.kind == Kind::kTensor && state.autocast.may_be_on && recast) {
+        each.dtype = state.autocast.dtype;
+        each.assumed = each.assumed || state.autocast.assumed;
+        each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
+      }
+      if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
+        each.dtype = other->second;
+      result = join(result, Value(each), symbols_);
+    }
+  }
+  return result;
+}
+
+// A list of those of which the contract says something, and of more that are not known.
+Value Engine::several_results(const Activation& activation, const Instruction& instruction,
+                              const SinkRecord& record, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject list;
+  list.kind = HeapObject::Kind::kContainer;
+  const SymbolSetId symbols = asked(activation, instruction, state);
+  for (const ApiResult& each : record.api->results) {
+    const Value one = each.like.empty() ? Value(Alternative::tensor(each.dtype, {}))
+                                        : result_like(each.like, record, state);
+    const Key key{Key::Kind::kIndex, static_cast<std::int64_t>(list.cells.size())};
+    list.cells[key] = kept_in(state, id, one.is_bottom() ? Value::unknown(symbols) : one);
+  }
+  list.rest = Value::unknown(symbols);
+  state.put(id, std::move(list));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+// Autocast over float32 parameters is not what code runs under that makes its modules half.
+bool Engine::is_contradicted(const State& state) const {
+  return state.module_is_half && state.autocast.assumed && !options_.settings_named_by_user;
+}
+
+SinkRecord Engine::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                             const State& state) {
+  SinkRecord record;
+  record.api = &api;
+  record.function = activation.function;
+  record.instruction = &instruction;
+  record.context = activation.context;
+  record.autocast = state.autocast;
+  record.others_are_guessed = state.other_inputs_are_guessed;
+  record.tests = tests_before(activation, state);
+  record.guards = state.guards;
+  return record;
+}
+
+// Attention that is written by hand: products of matrices among what goes through the operator table.
+void Engine::record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                            const std::vector<Input>& inputs, const State& state) {
+  std::vector<const Input*> factors;
+  for (const Input& each : inputs) {
+    const bool summand = op.name == "baddbmm" && each.argument == "self";
+    const bool factor =
+        std::find(op.promoting.begin(), op.promoting.end(), each.argument) != op.promoting.end();
+    if (factor && !summand) factors.push_back(&each);
+  }
+  if (factors.size() != 2 || is_contradicted(state)) return;
+  const Api* api = product_contract(op.name, instruction, activation.info);
+  if (!api) return;
+  std::uint8_t lineage = kNoLineage;
+  for (const Input* factor : factors) {
+    for (const Alternative& each : factor->alternatives) {
+      lineage |= each.lineage;
+      if (each.lineage & kScores) begin_attention_ = symbols_.unite(begin_attention_, each.products);
+    }
+  }
+  SinkRecord record = record_of(*api, activation, instruction, state);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    Alternatives alternatives = arriving(factors[i]->alternatives, record.guards, symbols_);
+    for (Alternative& each : alternatives) {
+      if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
+    }
+    record.operands.push_back({api->operands[i].role, std::move(alternatives)});
+  }
+  auto& records = is_of_attention(lineage) ? records_ : other_products_;
+  records.insert_or_assign({activation.context, &instruction}, std::move(record));
+}
+
+// What comes of a product carries its mark, by which it is known when it turns out to have begun attention.
+Value Engine::marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                             const Value& result) {
+  if (!product_contract(op.name, instruction, activation.info)) return result;
+  Alternatives marked = result.alternatives();
+  for (Alternative& each : marked) {
+    each.products = symbol(activation.context, &instruction, kProductMark);
+    each.lineage |= kProduct;  // also where it would throw
+  }
+  return Value(std::move(marked));
+}
+
+// Those of which the contract has the word. Where the body is followed as well, in the call behind this
+// instruction, a shipped contract speaks of what that leaves open; a project's own holds as it is written.
+const std::set<std::string>& Engine::open_roles(const Api& api, const Activation& activation,
+                                                const Instruction& instruction) {
+  const auto [known, fresh] = open_roles_.try_emplace(&instruction);
+  if (!fresh) return known->second;
+  const Instruction* body = body_behind(activation.code.blocks[activation.block], instruction);
+  const bool holds = !body || !is_shipped(api);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Operand* operand = operand_of(api, instruction, i);
+    if (!operand) continue;
+    if (body && !instruction.args[i].name.empty()) {  // of the contract's only what the body demands itself
+      const auto position = static_cast<std::size_t>(operand->argument);
+      if (demands(index_, *body, position, api.accepted(operand->role))) known->second.insert(operand->role);
+      continue;
+    }
+    const Use use = holds ? Use::kHandedOn
+                          : use_of_operand(index_, *body, i + object_arguments(instruction, *body),
+                                           api.accepted(operand->role));
+    if (use == Use::kHandedOn) known->second.insert(operand->role);
+    if (use == Use::kOwn && !operand->optional && role_kind(operand->role) != RoleKind::kIndex) {
+      known->second.clear();
+      break;
+    }
+  }
+  return known->second;
+}
+
+Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
+  const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
+  if (!api) return unknown_call(activation, instruction, state);
+  const std::set<std::string>& open = open_roles(*api, activation, instruction);
+  if (open.empty() && !instruction.result) return {};
+  SinkRecord record = record_of(*api, activation, instruction, state);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Operand* operand = operand_of(*api, instruction, i);
+    if (!operand || !open.contains(operand->role)) continue;
+    Alternatives alternatives =
+        arriving(tensors(state, argument(state, instruction, i)), record.guards, symbols_);
+    for (Alternative& each : alternatives) {
+      const bool is_null = each.kind == Kind::kNumber && each.has_number && each.number == 0;
+      if (is_null) each = Alternative::of(Kind::kNone);
+      if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
+    }
+    record.operands.push_back({operand->role, std::move(alternatives)});
+  }
+
+  const bool several = instruction.result && !api->results.empty();
+  const Value result = several ? several_results(activation, instruction, record, state)
+                               : sink_result(record, instruction, state);
+  if (!is_contradicted(state))
+    records_.insert_or_assign({activation.context, &instruction}, std::move(record));
+  return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;
+}
+
+}  // namespace dtype_guard::flow

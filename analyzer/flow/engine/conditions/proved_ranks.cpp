@@ -1,0 +1,214 @@
+// Ranks as a program proves them: by what it asks, checks and calls. What is proved holds from there on, and
+// for every value that is known to have the same rank (ranks.h).
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/values/ranks.h"
+#include "rules/contracts/roles.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxIndirections = 8;
+constexpr std::size_t kMaxParts = 8;
+
+// The numbers for which a comparison with `n` has that truth; nothing where they are no interval.
+std::optional<Rank> interval(std::string_view name, std::int64_t n, bool wanted) {
+  if (!wanted) {
+    const std::pair<std::string_view, std::string_view> opposites[] = {
+        {"eq", "ne"}, {"ne", "eq"}, {"lt", "ge"}, {"ge", "lt"}, {"gt", "le"}, {"le", "gt"}};
+    for (const auto& [one, other] : opposites) {
+      if (name == one) return interval(other, n, true);
+    }
+    return std::nullopt;
+  }
+  if (n < 0 || n >= Rank::kMany) return std::nullopt;
+  if (name == "eq") return Rank::exactly(n);
+  if (name == "ge") return Rank::at_least(n);
+  if (name == "gt") return Rank::at_least(n + 1);
+  if (name == "ne" && n == 0) return Rank::at_least(1);
+  if (name == "le") return Rank{false, 0, static_cast<std::uint8_t>(n)};
+  if (name == "lt" && n > 0) return Rank{false, 0, static_cast<std::uint8_t>(n - 1)};
+  return std::nullopt;
+}
+
+// 4 == q.dim() is q.dim() == 4.
+std::string_view exchanged(std::string_view name) {
+  return name == "lt" ? "gt" : name == "gt" ? "lt" : name == "le" ? "ge" : name == "ge" ? "le" : name;
+}
+}  // namespace
+
+RankInputs Engine::rank_inputs(const Instruction& instruction, State& state) {
+  return {[&](std::size_t i) { return argument(state, instruction, i); },
+          [&](const Value& value) { return tensors(state, value); },
+          [&](const Value& value) -> std::optional<std::vector<Value>> {
+            const Alternative* one = value.single();
+            if (one && one->kind == Kind::kReference) return std::nullopt;
+            if (!is_container(state, value) || !state.find(one->object)->rest.is_bottom())
+              return std::nullopt;
+            return elements(state, value);
+          },
+          [&](const Value& value) { return length(state, value); }};
+}
+
+Rank Engine::length(const State& state, const Value& list) {
+  const Alternative* one = list.single();
+  if (!one) return {};
+  if (is_list_of_sizes(*one)) return known_rank(state.ranks, one->rank);
+  if (!is_container(state, list) || !state.find(one->object)->rest.is_bottom()) return {};
+  return Rank::exactly(static_cast<std::int64_t>(elements(state, list).size()));
+}
+
+// Every tensor that it may be has one rank, or it is none at all.
+bool Engine::learn(State& state, const Value& tensor, const Rank& interval) {
+  const Alternatives all = tensors(state, tensor);
+  const Alternative* one = nullptr;
+  for (const Alternative& each : all) {
+    if (each.kind == Kind::kNone) continue;
+    if (each.kind != Kind::kTensor || (one && !one->rank.is_tied_to(each.rank))) return true;
+    one = &each;
+  }
+  return !one || one->rank.wrapped || !one->rank.symbol || learn_rank(state.ranks, one->rank, interval);
+}
+
+void Engine::prove_ranks(const Operator& op, const Instruction& instruction, State& state) {
+  if (instruction.args.empty()) return;
+  const OperatorRank rank(op, instruction, rank_inputs(instruction, state));
+  const Rank proved = rank.of_first();
+  const bool says_something = proved.min > 0 || proved.max < Rank::kMany;
+  if (says_something) learn(state, argument(state, instruction, rank.first()), proved);
+}
+
+// What attention is computed of has dimensions.
+RankFacts Engine::proved_by(const SinkRecord& record) const {
+  RankFacts out;
+  for (const SinkOperand& operand : record.operands) {
+    if (role_kind(operand.role) != RoleKind::kInput || operand.alternatives.empty()) continue;
+    const Rank& rank = operand.alternatives.front().rank;
+    const bool one = std::all_of(
+        operand.alternatives.begin(), operand.alternatives.end(),
+        [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
+    if (one && rank.may_be_zero() && !made_in_rounds_.contains(rank.symbol))
+      learn_rank(out, rank, Rank::at_least(1));
+  }
+  return out;
+}
+
+// An operator in place gave the tensor other dimensions: all handles on it have them.
+void Engine::set_rank(State& state, const Value& tensor, const Rank& now, int depth) {
+  const Value before = tensor;
+  Alternatives open;
+  bool changed = false;
+  for (Alternative each : before) {
+    const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
+    if (points && depth < kMaxIndirections) {
+      const Location place{each.object, each.kind == Kind::kHandle ? HeapObject::kContents : each.key};
+      const HeapObject* object = state.find(place.object);
+      const auto cell = object ? object->cells.find(place.key) : Cells::const_iterator();
+      if (object && cell != object->cells.end()) set_rank(state, Value(cell->second), now, depth + 1);
+    }
+    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == now)) {
+      each.rank = now;
+      changed = true;
+    }
+    open.push_back(each);
+  }
+  if (!changed) return;
+  changed_ranks_.push_back(before);
+  replace_everywhere(state, before, Value(std::move(open)));
+}
+
+// What a callee gave other dimensions in place has them in its callers too, by whatever names they know it:
+// on some path at least, so how many they are is not known.
+void Engine::take_over_ranks(State& state, std::vector<Value> before) {
+  std::swap(before, changed_ranks_);
+  for (const Value& each : before) set_rank(state, each, {});
+  changed_ranks_.insert(changed_ranks_.end(), before.begin(), before.end());
+}
+
+// The callee knew it as `passed`.
+void Engine::take_over_rank(State& state, const Value& own, const Value& passed) {
+  const auto same = [&](const Value& each) { return each.same(passed); };
+  if (!own.same(passed) && std::any_of(changed_ranks_.begin(), changed_ranks_.end(), same))
+    set_rank(state, own, {});
+}
+
+// q.dim() == 4, q.sizes().size() >= 2
+bool Engine::refine_count(State& state, const Instruction& comparison, bool wanted) {
+  if (comparison.args.size() != 2) return true;
+  for (const std::size_t side : {0, 1}) {
+    const Alternative* counted = argument(state, comparison, side).single();
+    const Alternative* with = argument(state, comparison, 1 - side).single();
+    const bool numbers = counted && with && counted->kind == Kind::kNumber && with->kind == Kind::kNumber &&
+                         !is_list_of_sizes(*counted);
+    if (!numbers || counted->has_number || !counted->rank.symbol || !with->has_number) continue;
+    const std::string_view name = comparison.name;
+    const auto known = interval(side == 0 ? name : exchanged(name), with->number, wanted);
+    const Rank rank = counted->rank;
+    if (known && !learn_rank(state.ranks, rank, *known)) return false;
+  }
+  return true;
+}
+
+// One of several conditions holds, and which is not known: what each of them proves of ranks does. False when
+// none can.
+bool Engine::refine_any(const Activation& activation, State& state, const Instruction& either, int depth) {
+  if (either.args.size() > kMaxParts) return true;
+  const bool wanted = either.name == "logical_or";
+  std::optional<RankFacts> ranks;
+  for (const Argument& each : either.args) {
+    State one = state;
+    if (!refine(activation, one, each.value, wanted, depth + 1)) continue;
+    if (ranks) {
+      join_ranks(*ranks, one.ranks);
+    } else {
+      ranks = std::move(one.ranks);
+    }
+  }
+  if (!ranks) return false;
+  state.ranks = std::move(*ranks);
+  return true;
+}
+
+RankSymbol Engine::rank_symbol(ContextId context, const void* site, int sub) {
+  const auto fresh = static_cast<RankSymbol>(rank_symbols_.size() + 1);
+  return rank_symbols_.try_emplace({context, site, sub}, fresh).first->second;
+}
+
+// A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
+Rank Engine::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
+  if (rank.wrapped || rank.symbol || rank.is_exact() || objects_being_made_ > 0) return rank;
+  for (const Activation* each = &activation; each; each = each->caller) {
+    if (each->code.kind == FunctionKind::kLambda) return rank;
+  }
+  rank.symbol = rank_symbol(activation.context, &instruction);
+  note_round(activation, rank.symbol);
+  return rank;
+}
+
+// How many dimensions there are, as a number or as the length of a list of sizes.
+Alternative Engine::dimensions_asked(std::string_view question, const Instruction& instruction,
+                                     State& state) {
+  Alternative number = Alternative::integer(std::nullopt);
+  const Value asked = argument(state, instruction, 0);
+  const bool counts = question == "dim" || question == "ndimension" || question == "length";
+  const bool of_list = question == "length";
+  if (!counts && question != "sizes" && question != "sym_sizes") {
+    if (question != "size" && question != "stride") return number;
+    std::int64_t least = 1;
+    const Alternative* dim = instruction.args.size() > 1 ? argument(state, instruction, 1).single() : nullptr;
+    if (!dim) return number;
+    if (dim->has_number) least = dim->number >= 0 ? dim->number + 1 : -dim->number;
+    learn(state, asked, Rank::at_least(least));
+    return number;
+  }
+  const Alternatives of = of_list ? Alternatives{} : tensors(state, asked);
+  const bool one = of.size() == 1 && of[0].kind == Kind::kTensor && !of[0].rank.wrapped;
+  const Rank rank = of_list ? length(state, asked) : one ? of[0].rank : Rank{};
+  if (!counts) return sizes_of(rank);
+  if (rank.is_exact()) return Alternative::integer(rank.min);
+  number.rank = rank;
+  return number;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,179 @@
+// What an undecided question is known by, so that asking it twice is seen to be that: what is asked of which
+// values, and how it is spelt in which function. What two questions have in common makes them one that may
+// have one answer; that a value changed in between is not looked at, nor which activation asks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+// Other names of one question.
+std::string_view subject(std::string_view name) {
+  constexpr std::string_view kOfTensors = "at::Tensor::";
+  if (name.starts_with(kOfTensors)) name.remove_prefix(kOfTensors.size());
+  struct Synonym {
+    std::string_view name, subject;
+  };
+  static constexpr std::array<Synonym, 10> kSynonyms = {{{"is_cuda", "device"},
+                                                         {"is_cpu", "device"},
+                                                         {"get_device", "device"},
+                                                         {"ndimension", "dim"},
+                                                         {"numel", "size"},
+                                                         {"sizes", "size"},
+                                                         {"stride", "size"},
+                                                         {"strides", "size"},
+                                                         {"sym_sizes", "size"},
+                                                         {"sym_size", "size"}}};
+  const auto* const found = std::find_if(kSynonyms.begin(), kSynonyms.end(),
+                                         [&](const Synonym& each) { return each.name == name; });
+  return found == kSynonyms.end() ? name : found->subject;
+}
+
+constexpr const char* kUndecided = "undecided";
+
+// Empty where nothing tells the value from others.
+std::string identity(const Value& value) {
+  const Alternative* one = value.single();
+  const RankSymbol symbol = value.is_bottom() ? 0 : value.begin()->rank.symbol;
+  const bool is_one_tensor = symbol && std::all_of(value.begin(), value.end(), [&](const Alternative& each) {
+                               return each.kind == Kind::kTensor && each.rank.symbol == symbol;
+                             });
+  if (is_one_tensor) return fmt::format("tensor {}", symbol);
+  if (!one) return "";
+  switch (one->kind) {
+    case Kind::kObject:
+    case Kind::kHandle:
+    case Kind::kClosure:
+    case Kind::kReference:
+      return fmt::format("object {} {} {}", one->object, static_cast<int>(one->key.kind), one->key.id);
+    case Kind::kDtype:
+      return one->dtype == Dtype::kUndefined ? "" : std::string(name(one->dtype));
+    case Kind::kNone:
+      return "none";
+    default:
+      break;
+  }
+  if (one->has_number) return fmt::format("number {}", one->number);
+  // Which symbols these are is no part of it: in a loop each round would ask something new.
+  return one->symbols ? kUndecided : "";
+}
+
+// Whether it is a tensor, or a list of such.
+bool has_shape(const Value& value, const State& state) {
+  return !value.is_bottom() && std::all_of(value.begin(), value.end(), [&](const Alternative& each) {
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    return each.kind == Kind::kTensor || each.kind == Kind::kHandle || each.kind == Kind::kNone ||
+           (object && object->kind == HeapObject::Kind::kContainer);
+  });
+}
+}  // namespace
+
+// A question's name and what it is asked of: `pointer` and `pointer != nullptr` are one.
+Engine::Question Engine::question(const Instruction& instruction, const State& state) const {
+  Question out;
+  if (instruction.op == Op::kLoad || instruction.op == Op::kCopy || instruction.op == Op::kParam) {
+    const Value& it = value(state, instruction.result);
+    return {"there", {it}, has_shape(it, state) ? Nature::kShape : Nature::kAnswer};
+  }
+  if (instruction.op != Op::kOperator && instruction.op != Op::kCall) return out;
+  out.name = subject(instruction.name);
+  const bool compares = out.name == "eq" || out.name == "ne";
+  // Which dimension: it may be counted from either end, and another is often asked of the same.
+  const std::size_t asked =
+      out.name == "size" ? std::min<std::size_t>(1, instruction.args.size()) : instruction.args.size();
+  for (std::size_t i = 0; i < asked; ++i) {
+    const Value& each = argument(state, instruction, i);
+    const bool is_nothing = compares && each.single() && each.single()->kind == Kind::kNone;
+    if (!is_nothing) out.of.push_back(each);
+  }
+  if (compares && out.of.size() == 1) out.name = "there";
+  const bool of_tensor = !out.of.empty() && has_shape(out.of.front(), state);
+  if (instruction.op == Op::kOperator && (of_tensor || instruction.name == kMoreElements))
+    out.nature = Nature::kShape;
+  return out;
+}
+
+// One symbol for each such text.
+SymbolSetId Engine::known_by(const std::string& text, Nature nature) {
+  const std::string key = fmt::format("{} {}", static_cast<int>(nature), text);
+  return choice(nature, 0, &questions_, questions_.try_emplace(key, questions_.size() + 1).first->second);
+}
+
+// None where something that it is asked of is not told from others.
+SymbolSetId Engine::asked_of(const Question& asked) {
+  std::string key = asked.name;
+  bool is_told_apart = false;
+  for (const Value& each : asked.of) {
+    const std::string of = identity(each);
+    if (of.empty()) return 0;
+    is_told_apart = is_told_apart || of != kUndecided;
+    key += '|' + of;
+  }
+  if (asked.name.empty() || !is_told_apart) return 0;
+  return known_by(key, asked.nature);
+}
+
+SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Question what = question(instruction, state);
+  const SymbolSetId content = asked_of(what);
+  const SymbolSetId spelt =
+      instruction.text.empty()
+          ? choice(what.nature, activation.context, &instruction)
+          : known_by(fmt::format("{} {}", activation.function, instruction.text), what.nature);
+  return symbols_.unite(content, spelt);
+}
+
+Comparison Engine::comparison(const Instruction& condition, bool taken, const State& state) {
+  const bool equal = condition.name == "eq";
+  if (condition.op != Op::kOperator || (!equal && condition.name != "ne") || condition.args.size() != 2)
+    return {};
+  for (const std::size_t side : {0U, 1U}) {
+    const Alternative* one = argument(state, condition, side).single();
+    const bool is_constant = one && one->has_number && !one->symbols;
+    const SymbolSetId of = symbols_of(argument(state, condition, 1 - side), symbols_);
+    if (is_constant && of) return {of, one->number, equal == taken};
+  }
+  return {};
+}
+
+// A branch that was taken, or a check that was passed.
+Guard Engine::guard(const Activation& activation, const Instruction& instruction, bool taken,
+                    const State& state) {
+  constexpr int kPassage = -1;
+  const Instruction* condition = activation.info.definition(instruction.args[0].value);
+  const bool throws = condition && condition->op == Op::kOperator && condition->name == kMayThrow;
+  const bool is_check = throws || instruction.op == Op::kAssume ||
+                        activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
+  SymbolSetId symbols = decided_by(activation, instruction, taken, state);
+  // That a round comes at all is no question about which it is.
+  const bool leaves = instruction.op == Op::kBranch && leaves_a_loop(activation, activation.block);
+  if (leaves) symbols = symbols_.without_rounds(symbols);
+  const SymbolSets::Passage passage =
+      1 + 2 * symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
+  const bool denied = instruction.op == Op::kAssume && condition && condition->name == "logical_not";
+  return {activation.context,
+          activation.block,
+          taken && !denied,
+          is_check ? symbols_.checked(symbols) : symbols,
+          passage,
+          is_check,
+          leaves,
+          condition ? comparison(*condition, taken, state) : Comparison{}};
+}
+
+// What is known where a branch was taken, or a check passed.
+SymbolSetId Engine::decided_by(const Activation& activation, const Instruction& instruction, bool taken,
+                               const State& state) {
+  const Value condition = argument(state, instruction, 0);
+  if (const SymbolSetId symbols = condition_of(condition, taken, symbols_)) return symbols;
+  if (condition.size() > 1) return undecided();
+  const Instruction* definition = activation.info.definition(instruction.args[0].value);
+  return asked(activation, definition ? *definition : instruction, state);
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,263 @@
+// What a condition proves. The condition's defining instructions are walked, through copies and bool locals,
+// down to comparisons of dtypes; the tensor that was asked about, and every place that holds the very same
+// value, keeps only the alternatives that agree.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxWalk = 32;
+
+bool is_known_dtype(const Alternative& each) {
+  return each.kind == Kind::kDtype && each.dtype != Dtype::kUndefined;
+}
+
+// Where whether there is a tensor was all that was open, and is asked now, the answer's guard says it: what
+// is left depends on nothing more.
+std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> kept) {
+  const bool was_open = std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {
+    return each.symbols == asked.begin()->symbols && (each.kind == Kind::kNone || each.kind == Kind::kTensor);
+  });
+  for (Alternative& each : kept) each.symbols = was_open ? 0 : each.symbols;
+  return kept;
+}
+bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
+}  // namespace
+
+bool Engine::replace_everywhere(State& state, const Value& before, const Value& after) {
+  if (before.same(after)) return true;
+  if (after.is_bottom()) return false;
+  const Value old = before;  // `before` may live in what is replaced
+  std::vector<std::size_t> places;
+  state.values.visit_where([](const NoSummary&) { return true; },
+                           [&](std::size_t id, const Value& each) {
+                             if (each.same(old)) places.push_back(id);
+                             return true;
+                           });
+  for (const std::size_t id : places) state.values.change(id) = after;
+  std::vector<HeapId> holders;
+  state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(old); },
+                         [&](std::size_t id, const HeapPointer& object) {
+                           const auto holds = [&](const auto& entry) { return entry.second.same(old); };
+                           if (object && std::any_of(object->cells.begin(), object->cells.end(), holds)) {
+                             holders.push_back(static_cast<HeapId>(id));
+                           }
+                           return true;
+                         });
+  for (const HeapId id : holders) {
+    for (auto& [key, cell] : state.change(id).cells) {
+      if (cell.same(old)) cell = after;
+    }
+  }
+  return true;
+}
+
+bool Engine::narrow(State& state, const Value& before, const Value& after) {
+  if (is_input(before)) (void)as_input(after);
+  return replace_everywhere(state, before, after);
+}
+
+bool Engine::refine(const Activation& activation, State& state, ValueId condition, bool wanted, int depth) {
+  const Value known = value(state, condition);
+  if (const auto now = truth(known)) return *now == wanted;
+  const Instruction* definition = activation.info.definition(condition);
+  if (depth > kMaxWalk || !definition) return true;
+  if (depth == 0) doubt_lists(activation, state, condition, 0);
+
+  // A bool local or a bool that a callee returned: go on where it was computed, when that was here.
+  if (definition->op == Op::kLoad || definition->op == Op::kCopy || definition->op == Op::kPhi) {
+    const Alternative* one = known.single();
+    if (one && one->source && one->context == activation.context && one->source != condition) {
+      if (!refine(activation, state, one->source, wanted, depth + 1)) return false;
+    }
+  }
+  if (definition->op == Op::kOperator && !definition->args.empty()) {
+    const std::string& name = definition->name;
+    if (!refine_count(state, *definition, wanted)) return false;
+    if (name == "logical_not") {
+      if (!refine(activation, state, definition->args[0].value, !wanted, depth + 1)) return false;
+    } else if (name == "logical_and" || name == "logical_or") {
+      const bool all = (name == "logical_and") == wanted;  // every part has that truth
+      std::size_t open = 0;
+      ValueId last = 0;
+      for (const Argument& each : definition->args) {
+        if (all && !refine(activation, state, each.value, wanted, depth + 1)) return false;
+        const auto part = truth(value(state, each.value));
+        if (!all && part == wanted) return true;
+        if (!part) {
+          ++open;
+          last = each.value;
+        }
+      }
+      if (!all && open == 1 && !refine(activation, state, last, wanted, depth + 1)) return false;
+      if (!all && open > 1 && !refine_any(activation, state, *definition, depth)) return false;
+    } else if (name == "eq" || name == "ne") {
+      const bool equal = (name == "eq") == wanted;
+      if (!refine_comparison(activation, state, *definition, equal)) return false;
+      if (!refine_truth(activation, state, *definition, equal, depth)) return false;
+    } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {
+      const Value asked = value(state, definition->args[0].value);
+      Alternatives kept;
+      for (const Alternative& each : asked) {
+        const bool decides = name == "is_floating_point"
+                                 ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
+                                 : each.kind == Kind::kNone || each.kind == Kind::kTensor;
+        const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
+        if (!decides || holds == wanted) kept.push_back(each);
+      }
+      if (kept.size() != asked.size() && !narrow(state, asked, Value(answered(asked, std::move(kept)))))
+        return false;
+    }
+  }
+  doubt(activation, state, condition, 0);
+  // The same unknown bool has this truth wherever it is kept.
+  Alternatives settled;
+  for (Alternative each : value(state, condition)) {
+    const bool is_bool = each.kind == Kind::kBool || each.kind == Kind::kUnknown;
+    if (each.has_number && (each.number != 0) != wanted) continue;
+    if (is_bool && !each.has_number) {
+      each.kind = Kind::kBool;
+      each.has_number = true;
+      each.number = wanted;
+    }
+    settled.push_back(each);
+  }
+  const Value before = value(state, condition);
+  return narrow(state, before, Value(std::move(settled)));
+}
+
+// What a function that nobody sees was asked about a tensor or its dtype may be just what the call wants: the
+// dtype is known no longer on either side. Nor is it where dtypes are told apart by their order.
+void Engine::doubt(const Activation& activation, State& state, ValueId condition, int depth) {
+  const Instruction* definition = activation.info.definition(condition);
+  constexpr int kMaxParts = 6;
+  const Value known = value(state, condition);
+  const bool opaque = std::any_of(known.begin(), known.end(),
+                                  [](const Alternative& each) { return each.kind == Kind::kUnknown; });
+  const bool equates = definition && (definition->name == "eq" || definition->name == "ne");
+  const bool compares = equates || (definition && is_order(definition->name));
+  if (!definition || depth > kMaxParts) return;
+  if (!opaque && !compares) return doubt_counted(activation, state, *definition);
+  if (definition->op != Op::kCall && definition->op != Op::kOperator) return;
+  for (const Argument& each : definition->args) {
+    const Value asked = value(state, each.value);
+    const Alternative* one = asked.single();
+    if (one && one->kind == Kind::kDtype && one->source && one->context == activation.context) {
+      if (!equates) weaken(state, value(state, one->source));
+    } else if (definition->op == Op::kCall) {
+      weaken(state, asked);
+    } else {
+      doubt(activation, state, each.value, depth + 1);
+    }
+  }
+}
+
+// A number made of answers that are known each: `is_half(q) + is_half(k) == 2`.
+void Engine::doubt_counted(const Activation& activation, State& state, const Instruction& number) {
+  const Instruction* made = number.op == Op::kLoad ? activation.info.definition(number.place.base) : nullptr;
+  if (!made || made->op != Op::kAlloc) return;
+  for (const Argument& part : made->args) {
+    const Instruction* answer = activation.info.definition(part.value);
+    if (!answer || answer->op != Op::kCall) continue;
+    const std::vector<std::uint32_t> asked = index_.may_run(*answer);
+    const bool asks_dtype = std::any_of(asked.begin(), asked.end(),
+                                        [&](std::uint32_t each) { return index_.asks_for_dtypes(each); });
+    if (!asks_dtype) continue;
+    for (const Argument& each : answer->args) weaken(state, value(state, each.value));
+  }
+}
+
+bool Engine::refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
+                               bool equal) {
+  if (comparison.args.size() != 2) return true;
+  const Value sides[2] = {argument(state, comparison, 0), argument(state, comparison, 1)};
+  for (int i = 0; i < 2; ++i) {
+    const Value& mine = sides[i];
+    const Value& other = sides[1 - i];
+    if (other.single() && other.single()->kind == Kind::kNone) {
+      Alternatives kept;
+      for (const Alternative& each : mine) {
+        const bool decides = each.kind == Kind::kNone || each.kind == Kind::kTensor;
+        if (!decides || (each.kind == Kind::kNone) == equal) kept.push_back(each);
+      }
+      if (kept.size() != mine.size() && !narrow(state, mine, Value(answered(mine, std::move(kept)))))
+        return false;
+      continue;
+    }
+    std::vector<Dtype> dtypes;
+    for (const Alternative& each : other) {
+      if (!is_known_dtype(each)) dtypes.clear();
+      if (!is_known_dtype(each)) break;
+      dtypes.push_back(each.dtype);
+    }
+    // Differing from one of several dtypes proves nothing.
+    if (dtypes.empty() || (!equal && dtypes.size() > 1)) continue;
+    if (!restrict_dtypes(activation, state, comparison.args[static_cast<std::size_t>(i)].value, dtypes,
+                         equal)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// answer == false
+bool Engine::refine_truth(const Activation& activation, State& state, const Instruction& comparison,
+                          bool equal, int depth) {
+  if (comparison.args.size() != 2) return true;
+  for (const std::size_t side : {0, 1}) {
+    const Alternative* literal = argument(state, comparison, side).single();
+    const bool is_literal = literal && literal->has_number && literal->number >= 0 && literal->number <= 1 &&
+                            (literal->kind == Kind::kBool || literal->kind == Kind::kNumber);
+    const Value asked = argument(state, comparison, 1 - side);
+    const bool answers = std::all_of(asked.begin(), asked.end(),
+                                     [](const Alternative& each) { return each.kind == Kind::kBool; });
+    if (!is_literal || !answers || asked.is_bottom()) continue;
+    const bool truth = (literal->number != 0) == equal;
+    return refine(activation, state, comparison.args[1 - side].value, truth, depth + 1);
+  }
+  return true;
+}
+
+bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId id,
+                             const std::vector<Dtype>& dtypes, bool keep, int depth) {
+  const auto agrees = [&](const Alternative& each) {
+    const bool decides =
+        (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
+    return !decides || (std::find(dtypes.begin(), dtypes.end(), each.dtype) != dtypes.end()) == keep;
+  };
+  const Value asked = value(state, id);
+  Alternatives kept;
+  std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), agrees);
+
+  // The tensor whose dtype this is.
+  const Alternative* first = asked.is_bottom() ? nullptr : &asked.alternatives().front();
+  const bool derived =
+      first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
+  const ValueId source = derived ? first->source : 0;
+  if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
+  if (source && depth < 4 && !restrict_dtypes(activation, state, source, dtypes, keep, depth + 1))
+    return false;
+
+  // A handle's dtype is kept in its cell, a reference's in its place.
+  for (const Alternative& each : asked) {
+    const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
+    if (each.kind == Kind::kReference && asked.size() > 1) {  // which of them was asked is not known
+      const Location place{each.object, each.key};
+      write(state, place, weakened(read(state, place)), true);
+    }
+    const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
+    const auto cell = object
+                          ? object->cells.find(each.kind == Kind::kHandle ? HeapObject::kContents : each.key)
+                          : Cells::const_iterator();
+    if (!object || cell == object->cells.end()) continue;
+    Alternatives inner;
+    const Value contents = cell->second;
+    std::copy_if(contents.begin(), contents.end(), std::back_inserter(inner), agrees);
+    if (inner.size() != contents.size() && !narrow(state, contents, Value(std::move(inner)))) return false;
+  }
+  return true;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,142 @@
+// Rounds of loops. What a loop makes has a rank of its own in each round: within one, two values with the
+// same symbol have the same rank, and when the next one begins nothing that is left of the last has that
+// symbol.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/values/ranks.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+// Takes symbols out of values. Places that held the same value do so afterwards.
+class Forgetting {
+ public:
+  Forgetting(const std::unordered_set<RankSymbol>& symbols, const RankFacts& facts)
+      : symbols_(symbols), facts_(facts) {}
+
+  bool concerns(const Value& value) const {
+    return std::any_of(value.begin(), value.end(),
+                       [&](const Alternative& each) { return symbols_.contains(each.rank.symbol); });
+  }
+  const Value& without(const Value& value) {
+    const auto [found, is_new] = done_.try_emplace(value.address());
+    if (!is_new) return found->second.after;
+    std::vector<Alternative> out = value.alternatives();
+    for (Alternative& each : out) {
+      if (!symbols_.contains(each.rank.symbol)) continue;
+      each.rank = known_rank(facts_, each.rank);
+      each.rank.symbol = 0;
+      each.rank.offset = 0;
+    }
+    found->second = {value, Value(std::move(out))};
+    return found->second.after;
+  }
+
+ private:
+  struct Done {
+    Value before;  // kept, so that its address is no other's
+    Value after;
+  };
+  const std::unordered_set<RankSymbol>& symbols_;
+  const RankFacts& facts_;
+  std::unordered_map<const void*, Done> done_;
+};
+
+void forget_in(HeapId id, State& state, Forgetting& forgetting) {
+  const HeapObject& before = *state.find(id);
+  const bool concerned = forgetting.concerns(before.rest) ||
+                         std::any_of(before.cells.begin(), before.cells.end(),
+                                     [&](const auto& cell) { return forgetting.concerns(cell.second); });
+  if (!concerned) return;
+  HeapObject& object = state.change(id);
+  if (forgetting.concerns(object.rest)) object.rest = forgetting.without(object.rest);
+  for (auto& [key, cell] : object.cells) {
+    if (forgetting.concerns(cell)) cell = forgetting.without(cell);
+  }
+}
+
+}  // namespace
+
+bool Engine::is_repeated(const Activation& activation) {
+  for (const Activation* each = &activation; each; each = each->caller) {
+    if (each->info.repeats[each->block]) return true;
+  }
+  return false;
+}
+
+void Engine::note_round(const Activation& activation, RankSymbol symbol) {
+  for (const Activation* each = &activation; each; each = each->caller) {
+    if (!each->info.repeats[each->block]) continue;
+    of_rounds_[each->context].emplace(symbol, each->block);
+    made_in_rounds_.insert(symbol);
+  }
+}
+
+// An object that every round makes is one object here: a list that they are put into has several of them. So
+// what is kept in it is that of any round, in all places where it is known as the same value.
+Value Engine::kept_in(State& state, HeapId object, const Value& value) {
+  if (!several_.contains(object)) return value;
+  const HeapObject* holder = state.find(object);
+  Forgetting forgetting(made_in_rounds_, state.ranks);
+  if ((holder && holder->kind == HeapObject::Kind::kFrame) || !forgetting.concerns(value)) return value;
+  const Value before = value;
+  Value after = forgetting.without(before);
+  replace_everywhere(state, before, after);
+  return after;
+}
+
+// A round puts an object into another: by the next it is what that one holds several of.
+void Engine::become_several(State& state, const Value& objects, int depth) {
+  constexpr int kMaxNesting = 4;
+  for (const Alternative& each : objects) {
+    const HeapObject* object = each.kind == Alternative::Kind::kObject ? state.find(each.object) : nullptr;
+    if (!object || depth > kMaxNesting) continue;
+    several_.insert(each.object);
+    std::vector<Value> held;
+    for (const auto& [key, cell] : object->cells) held.push_back(cell);
+    const Value rest = object->rest;
+    for (const Value& one : held) {
+      kept_in(state, each.object, one);
+      become_several(state, one, depth + 1);
+    }
+    Value forgotten = kept_in(state, each.object, rest);
+    if (!forgotten.same(rest)) state.change(each.object).rest = std::move(forgotten);
+    become_several(state, rest, depth + 1);
+  }
+}
+
+// A back edge is taken: what was made between its ends is of the last round. Every cycle has one that spans
+// all of it, so that what is left alone here, as it was when the round began, is older than the loop.
+void Engine::end_round(const Activation& activation, BackEdge edge, State& state, const State& begun) {
+  const auto made = of_rounds_.find(activation.context);
+  if (made == of_rounds_.end()) return;
+  const std::vector<std::uint32_t>& order = activation.info.order;
+  std::unordered_set<RankSymbol> last;
+  for (const auto& [symbol, block] : made->second) {
+    if (order[edge.to] <= order[block] && order[block] <= order[edge.from]) last.insert(symbol);
+  }
+  if (last.empty()) return;
+  Forgetting forgetting(last, state.ranks);
+  std::vector<std::size_t> values;
+  state.values.visit_differences(begun.values, [&](std::size_t id, const Value& now, const Value&) {
+    if (forgetting.concerns(now)) values.push_back(id);
+    return true;
+  });
+  for (const std::size_t id : values) {
+    Value& value = state.values.change(id);
+    value = forgetting.without(value);
+  }
+  std::vector<HeapId> objects;
+  state.heap.visit_differences(begun.heap,
+                               [&](std::size_t id, const HeapPointer& now, const HeapPointer& then) {
+                                 if (now && now != then) objects.push_back(static_cast<HeapId>(id));
+                                 return true;
+                               });
+  for (const HeapId id : objects) forget_in(id, state, forgetting);
+  std::erase_if(state.ranks, [&](const auto& fact) { return last.contains(fact.first); });
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,82 @@
+// What the code states wins over the precision setting: a check that a setting would make fail on every call
+// says what its input is. The lengths that attention takes are int32 in a half model too, and a table that is
+// checked to be float32 is. Only an input itself, as the setting made it, is told so; what was computed from
+// inputs stays what it is.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxWalk = 32;
+}  // namespace
+
+Value Engine::as_input(Value value) {
+  inputs_.push_back(value);
+  return value;
+}
+
+bool Engine::is_input(const Value& value) const {
+  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Value& each) { return each.same(value); });
+}
+
+bool Engine::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
+                            int depth) {
+  const Value known = value(state, condition);
+  if (truth(known) == wanted) return true;
+  const Instruction* definition = activation.info.definition(condition);
+  if (!definition || depth > kMaxWalk) return false;
+  if (definition->op == Op::kLoad || definition->op == Op::kCopy || definition->op == Op::kPhi) {
+    const Alternative* one = known.single();
+    const bool computed_here = one && one->source && one->context == activation.context;
+    return computed_here && one->source != condition &&
+           state_by_check(activation, state, one->source, wanted, depth + 1);
+  }
+  if (definition->op != Op::kOperator || definition->args.empty()) return false;
+  const std::string& name = definition->name;
+  const auto part = [&](const Argument& each, bool truth_of_it) {
+    if (!truth(value(state, each.value)) && refine(activation, state, each.value, truth_of_it)) return true;
+    return state_by_check(activation, state, each.value, truth_of_it, depth + 1);
+  };
+  if (name == "logical_not") return part(definition->args[0], !wanted);
+  if (name == "logical_and" || name == "logical_or") {
+    const auto has_it = [&](const Argument& each) { return part(each, wanted); };
+    const bool all = (name == "logical_and") == wanted;
+    return all ? std::all_of(definition->args.begin(), definition->args.end(), has_it)
+               : std::any_of(definition->args.begin(), definition->args.end(), has_it);
+  }
+  if ((name != "eq" && name != "ne") || (name == "eq") != wanted || definition->args.size() != 2)
+    return false;
+  return state_input(activation, state, definition->args[0].value, definition->args[1].value) ||
+         state_input(activation, state, definition->args[1].value, definition->args[0].value);
+}
+
+// That the input whose dtype is `asked` has the dtype `told`.
+bool Engine::state_input(const Activation& activation, State& state, ValueId asked, ValueId told) {
+  const Value before = value(state, asked);
+  const Alternative* mine = before.single();
+  const Alternative* other = value(state, told).single();
+  const auto names_dtype = [](const Alternative* each) {
+    return each && each->kind == Kind::kDtype && each->dtype != Dtype::kUndefined;
+  };
+  if (!names_dtype(mine) || !mine->assumed || !is_half(mine->dtype)) return false;
+  if (!names_dtype(other) || other->assumed || is_half(other->dtype)) return false;
+  if (!mine->source || mine->context != activation.context) return false;
+  const Value input = value(state, mine->source);
+  if (!is_input(input)) return false;
+  const Dtype dtype = other->dtype;
+  const auto stated = [&](const Value& from) {
+    Alternatives all = from.alternatives();
+    for (Alternative& each : all) {
+      each.dtype = dtype;
+      each.assumed = false;
+    }
+    return Value(std::move(all));
+  };
+  const Value after = as_input(stated(input));
+  state.other_inputs_are_guessed = state.other_inputs_are_guessed || is_floating(dtype);
+  return replace_everywhere(state, input, after) && replace_everywhere(state, before, stated(before));
+}
+
+}  // namespace dtype_guard::flow

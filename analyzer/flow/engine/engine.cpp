@@ -1,0 +1,306 @@
+#include "analyzer/flow/engine/engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace dtype_guard::flow {
+namespace {
+constexpr int kMaxDepth = 32;
+constexpr int kMaxRounds = 3;  // of one function within its own evaluation
+// Of one block in one activation. Real code settles in a handful; what has not by the first number keeps what
+// it had, so that it cannot go back and forth for ever.
+constexpr std::size_t kVisitsBeforeWidening = 12;
+constexpr std::size_t kMaxVisits = 64;
+// Symbols of a loop's head: which round it is, and what counts them.
+constexpr int kRound = -2;
+constexpr int kCounted = -3;
+constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
+}  // namespace
+
+Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+               const std::string& torch_version)
+    : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
+
+std::vector<SinkRecord> Engine::records() const {
+  std::vector<SinkRecord> out;
+  for (const auto& [where, record] : records_) out.push_back(record);
+  for (const auto& [where, record] : other_products_) {
+    const auto mark = symbol_ids_.find({where.first, where.second, kProductMark});
+    const bool begins = mark != symbol_ids_.end() && symbols_.has(begin_attention_, mark->second);
+    if (begins && !records_.contains(where)) out.push_back(record);
+  }
+  // Addresses order the map; the report must not depend on them.
+  const auto place = [](const SinkRecord& each) {
+    const SourceRange& range = each.instruction->range;
+    return std::tuple(each.function, range.line, range.column, each.instruction->result, each.context);
+  };
+  std::sort(out.begin(), out.end(),
+            [&](const SinkRecord& a, const SinkRecord& b) { return place(a) < place(b); });
+  return out;
+}
+
+Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
+                   const Activation* caller, bool& alive) {
+  const Function& code = index_.function(function);
+  int rounds = 0;
+  for (const Activation* each = caller; each; each = each->caller) rounds += each->function == function;
+  if (rounds >= kMaxRounds || (caller && caller->depth >= kMaxDepth) || code.blocks.empty()) {
+    for (const Value& each : arguments) havoc(state, each);
+    return Value::unknown(symbol(context, &code));
+  }
+  if (notes_halves_) has_run_.insert(function);
+  Activation activation{function,
+                        code,
+                        index_.info(function),
+                        context,
+                        heap_id(context, &code),
+                        std::move(arguments),
+                        caller ? caller->depth + 1 : 0,
+                        caller,
+                        {},
+                        {},
+                        {},
+                        0};
+  Values callers_values = std::exchange(state.values, {});
+  HeapObject frame;
+  frame.kind = HeapObject::Kind::kFrame;
+  state.put(activation.frame, std::move(frame));
+  Guards guards = state.guards;
+  std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
+
+  const bool in_round = in_round_;
+  run(activation, std::move(state));
+  in_round_ = in_round;
+  alive = activation.finish.has_value();
+  if (!alive) {
+    changed_ranks_ = std::move(changed_ranks);
+    return {};
+  }
+  const Value result = activation.finish->values[kResult];
+  state = std::move(*activation.finish);
+  state.values = std::move(callers_values);
+  take_over_ranks(state, std::move(changed_ranks));
+  state.erase(activation.frame);
+  state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
+  std::erase_if(state.tests, [&](const PassedTest& each) {
+    return each.context == activation.context && each.test->op == Op::kBranch;
+  });
+  return result.is_bottom() ? Value::none() : result;
+}
+
+void Engine::run(Activation& activation, State entry) {
+  const FunctionInfo& info = activation.info;
+  const std::size_t count = activation.code.blocks.size();
+  std::map<std::pair<BlockId, std::size_t>, State> edges;
+  std::vector<std::optional<State>> before(count);
+  std::vector<std::size_t> visits(count);
+  std::set<std::pair<std::uint32_t, BlockId>> work = {{info.order[0], 0}};
+  const State unseen;
+
+  while (!work.empty()) {
+    const BlockId block = work.begin()->second;
+    work.erase(work.begin());
+    std::vector<const State*> first, again;
+    if (block == 0) first.push_back(&entry);
+    for (const FunctionInfo::Edge& edge : info.incoming[block]) {
+      const auto found = edges.find({edge.from, edge.slot});
+      if (found != edges.end()) (edge.back ? again : first).push_back(&found->second);
+    }
+    if (first.empty() && again.empty()) continue;
+    const bool is_head = std::any_of(info.incoming[block].begin(), info.incoming[block].end(),
+                                     [](const FunctionInfo::Edge& edge) { return edge.back; });
+    const Meeting meeting{activation.context, &info, block, is_head};
+    if (is_head && !first.empty()) activation.begun.insert_or_assign(block, join(first, symbols_, meeting));
+    std::vector<const State*> ways = std::move(first);
+    ways.insert(ways.end(), again.begin(), again.end());
+    const std::vector<Side> rounds =
+        is_head ? sides_of_rounds(activation, block, ways, ways.size() - again.size()) : std::vector<Side>();
+    State state = join(ways, symbols_, meeting, rounds);
+    if (before[block] && visits[block] > kVisitsBeforeWidening)
+      state = join({&*before[block], &state}, symbols_, {activation.context, &info, block, true});
+    if (before[block] && *before[block] == state) continue;
+    if (++visits[block] > kMaxVisits) {
+      throw BudgetExceeded(
+          fmt::format("'{}' did not settle after {} visits of one block", activation.code.name, kMaxVisits));
+    }
+    before[block] = state;
+    const auto& targets = activation.code.blocks[block].instructions.empty()
+                              ? std::vector<BlockId>{}
+                              : activation.code.blocks[block].instructions.back().targets;
+    for (auto& [slot, after] : execute(activation, block, std::move(state))) {
+      const BlockId target = targets.at(slot);
+      if (target >= count) continue;
+      if (info.order[target] <= info.order[block])
+        end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
+      leave_loops(activation, block, target, after);
+      edges.insert_or_assign({block, slot}, std::move(after));
+      work.emplace(info.order[target], target);
+    }
+  }
+  std::vector<const State*> returned;
+  for (const auto& [block, state] : activation.returns) returned.push_back(&state);
+  if (!returned.empty()) activation.finish = join(returned, symbols_, {activation.context});
+}
+
+Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
+  Edges out;
+  activation.block = block;
+  in_round_ = is_repeated(activation);
+  for (const Instruction& instruction : activation.code.blocks[block].instructions) {
+    if (++steps_ > options_.step_budget) {
+      throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
+    }
+    switch (instruction.op) {
+      case Op::kJump:
+        out.emplace_back(0, std::move(state));
+        return out;
+      case Op::kReturn: {
+        const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
+        if (!activation.caller) escape(activation, instruction, result, Escape::kKept, state);
+        finish(activation, result, std::move(state));
+        return out;
+      }
+      case Op::kUnreachable:
+        return out;
+      case Op::kBranch: {
+        const Value condition = argument(state, instruction, 0);
+        const std::optional<bool> known = truth(condition);
+        for (const bool taken : {true, false}) {
+          State next = state;
+          const ValueId fact = instruction.args[0].value;
+          const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
+          const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
+          if (!feasible && !(is_check && state_by_check(activation, next, fact, taken))) continue;
+          if (!known) {
+            add_guard(next.guards, guard(activation, instruction, taken, state));
+          }
+          note_tests(activation, next, fact, taken,
+                     {activation.context,
+                      &instruction,
+                      activation.info.definition(fact),
+                      0,
+                      activation.function,
+                      {},
+                      block,
+                      instruction.targets[taken ? 1 : 0]});
+          out.emplace_back(taken ? 0 : 1, std::move(next));
+        }
+        return out;
+      }
+      default:
+        if (!transfer(activation, instruction, state)) return out;
+    }
+  }
+  finish(activation, Value(), std::move(state));  // a block without terminator
+  return out;
+}
+
+void Engine::finish(Activation& activation, const Value& result, State state) {
+  state.values = {};
+  state.values.change(kResult) = result;
+  activation.returns.insert_or_assign(activation.block, std::move(state));
+}
+
+// What a round made is there in the next if that comes, and it comes where the loop's own condition says so:
+// `if (i == last) q = wide;`. What came with the first is one thing with the numbers that tell the rounds
+// apart.
+std::vector<Side> Engine::sides_of_rounds(const Activation& activation, BlockId head,
+                                          const std::vector<const State*>& ways, std::size_t first) {
+  const void* site = &activation.code.blocks[head];
+  const SymbolSetId round = symbols_.checked(choice(Nature::kRound, activation.context, site, kRound));
+  const SymbolSetId counted = symbols_.checked(choice(Nature::kSetting, activation.context, site, kCounted));
+  std::vector<Side> out;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Side side{{}, round, symbols_.unite(round, counted), {}};
+    for (Guard each : i < first ? Guards() : ways[i]->guards) {
+      if (each.context != activation.context || !leaves_a_loop(activation, each.block)) continue;
+      each.passage = 0;
+      side.guards.push_back(each);
+    }
+    out.push_back(std::move(side));
+  }
+  return out;
+}
+
+bool Engine::leaves_a_loop(const Activation& activation, BlockId block) {
+  const std::vector<BlockId>& targets = activation.code.blocks[block].instructions.back().targets;
+  return std::any_of(activation.info.loops.begin(), activation.info.loops.end(),
+                     [&](const FunctionInfo::Loop& loop) {
+                       return std::any_of(targets.begin(), targets.end(),
+                                          [&](BlockId to) { return loop.is_left_by(block, to); });
+                     });
+}
+
+// What a loop has made is there where it ran, and a question whether it did may be asked later: `if (n > 0)`.
+void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to, State& state) {
+  for (const FunctionInfo::Loop& loop : activation.info.loops) {
+    const auto before = activation.begun.find(loop.head);
+    if (before == activation.begun.end() || !loop.is_left_by(from, to)) continue;
+    Guards passed;
+    std::copy_if(
+        state.guards.begin(), state.guards.end(), std::back_inserter(passed),
+        [&](const Guard& each) { return each.context == activation.context && loop.blocks[each.block]; });
+    const SymbolSetId conditions = side_of(std::move(passed), state.guards, symbols_).symbols;
+    const bool constant = symbols_.deciding(conditions) == undecided();
+    note_conditions(state.heap, before->second.heap, constant ? 0 : conditions,
+                    symbols_.unite(conditions, undecided()), symbols_);
+  }
+}
+
+ContextId Engine::context(ContextId parent, const void* site) {
+  return contexts_.try_emplace({parent, site}, static_cast<ContextId>(contexts_.size() + 1)).first->second;
+}
+
+HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
+  const auto fresh = static_cast<HeapId>(heap_ids_.size() + 1);
+  const HeapId id = heap_ids_.try_emplace({context, site, sub}, fresh).first->second;
+  if (in_round_) several_.insert(id);
+  return id;
+}
+
+SymbolSets::Symbol Engine::symbol_number(ContextId context, const void* site, int sub) {
+  const auto fresh = static_cast<SymbolSets::Symbol>(symbol_ids_.size());
+  return symbol_ids_.try_emplace({context, site, sub}, fresh).first->second;
+}
+
+SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
+  return symbols_.of(symbol_number(context, site, sub));
+}
+
+SymbolSetId Engine::choice(Nature nature, ContextId context, const void* site, int sub) {
+  const SymbolSets::Symbol number = symbol_number(context, site, sub);
+  symbols_.set_nature(number, nature);
+  return symbols_.of(number);
+}
+
+// Decides what has several constants as alternatives, `for (bool up : {false, true})`: one symbol for all
+// such conditions, since any two may ask the same.
+SymbolSetId Engine::undecided() { return choice(Nature::kShape, 0, nullptr); }
+
+Key Engine::field(const std::string& name) {
+  const auto [known, is_new] = fields_.try_emplace(name, static_cast<std::int64_t>(fields_.size()));
+  if (is_new) field_names_.push_back(name);
+  return {Key::Kind::kField, known->second};
+}
+
+const Value& Engine::value(const State& state, ValueId id) const {
+  static const Value unknown = Value::unknown();
+  const Value& out = state.values[id];
+  return out.is_bottom() ? unknown : out;
+}
+
+const Value& Engine::argument(const State& state, const Instruction& instruction,
+                              std::size_t position) const {
+  return value(state, position < instruction.args.size() ? instruction.args[position].value : 0);
+}
+
+const Value* Engine::named(const State& state, const Instruction& instruction, std::string_view name) const {
+  for (const Argument& each : instruction.args) {
+    if (each.name == name) return &value(state, each.value);
+  }
+  return nullptr;
+}
+
+}  // namespace dtype_guard::flow

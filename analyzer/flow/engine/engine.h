@@ -1,0 +1,399 @@
+// The abstract interpreter. It evaluates one root function under one precision setting: blocks of a function
+// in reverse postorder until their states stop changing, calls by evaluating the callee in the caller's state
+// (so a callee is seen once per call path), recursion for three rounds. Operators get their dtypes from
+// rules/operators; every call that has a contract leaves a SinkRecord, on which the rule queries work.
+//
+// Members are grouped by the file that implements them, in reading order.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/engine/activation.h"
+#include "analyzer/flow/engine/sink_record.h"
+#include "analyzer/flow/operators/operator_rank.h"
+#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/settings/tables.h"
+#include "analyzer/flow/state/state.h"
+#include "analyzer/flow/values/origins.h"
+#include "analyzer/flow/values/ranks.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+
+struct ChosenInput;  // operator_result.h
+
+class Engine {
+ public:
+  Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+         const std::string& torch_version);
+
+  // roots.cpp
+  // What other code may have done to the root's objects: costly to look at, and it only takes findings away.
+  enum class OtherCode : std::uint8_t { kLookedAt, kTrusted };
+  // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
+  // it. `proved` is taken for granted of ranks.
+  void evaluate_root(std::uint32_t function, const RankFacts& proved = {},
+                     OtherCode others = OtherCode::kLookedAt);
+  // What a call proves of ranks that are the same in all of the root, unless it throws.
+  RankFacts proved_by(const SinkRecord& record) const;
+  // The functions whose inputs the setting decides.
+  static std::vector<std::uint32_t> roots(const FunctionIndex& index);
+
+  std::vector<SinkRecord> records() const;
+  const Origins& origins() const { return origins_; }
+  bool converted_to_half() const { return converted_to_half_; }  // the code did that to a module
+  std::size_t steps() const { return steps_; }                   // of the last root
+  SymbolSets& symbols() { return symbols_; }
+  const FunctionIndex& index() const { return index_; }
+
+ private:
+  using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
+  using Alternatives = std::vector<Alternative>;
+
+  // engine.cpp
+  Value call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
+             const Activation* caller, bool& alive);
+  void run(Activation& activation, State entry);
+  Edges execute(Activation& activation, BlockId block, State state);
+  static void finish(Activation& activation, const Value& result, State state);
+  std::vector<Side> sides_of_rounds(const Activation& activation, BlockId head,
+                                    const std::vector<const State*>& ways, std::size_t first);
+  static bool leaves_a_loop(const Activation& activation, BlockId block);
+  void leave_loops(const Activation& activation, BlockId from, BlockId to, State& state);
+  ContextId context(ContextId parent, const void* site);
+  HeapId heap_id(ContextId context, const void* site, int sub = 0);
+  SymbolSets::Symbol symbol_number(ContextId context, const void* site, int sub);
+  SymbolSetId symbol(ContextId context, const void* site, int sub = 0);
+  SymbolSetId choice(Nature nature, ContextId context, const void* site, int sub = 0);
+  SymbolSetId undecided();
+  Key field(const std::string& name);
+  const std::string& field_name(std::int64_t id) const { return field_names_[static_cast<std::size_t>(id)]; }
+  const Value& value(const State& state, ValueId id) const;
+  const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;
+  const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
+
+  // transfer.cpp: false when the path ends here.
+  bool transfer(Activation& activation, const Instruction& instruction, State& state);
+  Value constant(const Constant& constant) const;
+  Value dtype_of(const Activation& activation, const Instruction& instruction, const State& state);
+  Value cast(const Activation& activation, const Instruction& instruction, const State& state);
+  void set_autocast(const Instruction& instruction, State& state) const;
+  void set_default_dtype(const Instruction& instruction, State& state) const;
+  Value save_state(const State& state);
+  void restore_state(const Instruction& instruction, State& state) const;
+
+  // places.cpp
+  Target resolve(const Activation& activation, const State& state, const Place& place);
+  void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);
+  Value one_of_several(const HeapObject& list, const Value& all);
+  Value read(const State& state, const Location& location);
+  Value read(const State& state, const Target& target);
+  void write(State& state, const Target& target, const Value& value);
+  void write(State& state, const Location& location, const Value& value, bool strong);
+  Value load(const Activation& activation, const Instruction& instruction, const State& state);
+  Value address(const Activation& activation, const Instruction& instruction, const State& state);
+
+  // tensors.cpp: looks through handles, references and descriptors.
+  Alternatives tensors(const State& state, const Value& value, int depth = 0);
+  Alternatives descriptor(const State& state, const HeapObject& object, int depth);
+  std::vector<Value> elements(const State& state,
+                              const Value& value);  // of a container; the value itself else
+  bool is_container(const State& state, const Value& value) const;
+  bool is_list(const State& state, const Value& value);  // or the address of one
+
+  // objects.cpp
+  Value allocate(const Activation& activation, const Instruction& instruction, State& state);
+  Value pack(const Activation& activation, const Instruction& instruction, State& state);
+  Value copy_of(const Activation& activation, const Instruction& instruction, State& state);
+  Alternative cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                     State& state, int depth);
+  void overwrite_object(const Instruction& instruction, State& state);
+  Value closure(const Activation& activation, const Instruction& instruction, State& state);
+  Value library_module(const Activation& activation, const Instruction& instruction, State& state);
+  Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
+                      bool stated = false);
+  void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
+                  const Value& given, State& state);
+  void write_elements(const Activation& activation, const Instruction& instruction, State& state);
+  void havoc(State& state, const Value& value);
+
+  // conversions.cpp
+  struct Conversion;
+  static bool lists_parts(std::string_view name);
+  std::optional<std::vector<HeapId>> modules_of(const State& state, const Value& value) const;
+  Value listed_parts(const Activation& activation, const Instruction& instruction, State& state);
+  void write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value);
+  void retype(const Activation& activation, const Instruction& instruction, State& state);
+  void retype_below(State& state, const Alternative& target, Conversion& how);
+  Value converted_contents(const Value& contents, const Conversion& how);
+  void doubt_modules(State& state);
+  void doubt_plain_members(State& state, HeapId module);
+
+  // marks.cpp
+  Value shared_contents(const State& state, const Value& given) const;
+  void weaken(State& state, const Value& given) const;
+  static void doubt_elements(State& state, const std::vector<Value>& elements);
+  void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
+  void discard(const Activation& activation, const Instruction& instruction, State& state);
+  Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
+  Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
+                        const Instruction* by);
+  Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
+  void note_tests(const Activation& activation, State& state, ValueId condition, bool wanted, PassedTest test,
+                  int depth = 0) const;
+  static std::vector<PassedTest> tests_before(const Activation& activation, const State& state);
+
+  // operators.cpp
+  struct StatedDtype {
+    Dtype dtype = Dtype::kUndefined;
+    bool assumed = false;
+    bool uncertain = false;
+    SymbolSetId symbols = 0;  // what decides it
+  };
+  struct Input {
+    std::string_view argument;
+    Alternatives alternatives;
+    ValueId value = 0;  // as the instruction names it; 0 for module parameters
+  };
+  struct Operands {
+    std::vector<Input> inputs;
+    std::vector<StatedDtype> dtypes;
+    bool has_dtype = false;
+  };
+  Operands operands(const Instruction& instruction, const Operator& op, const State& state);
+  // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
+  bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
+  bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<ChosenInput>& chosen) const;
+  bool is_view_of_input(const Activation& activation, ValueId id, const State& state) const;
+  Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
+                 Operands given, const Rank& rank, const Value& too_many, const State& state);
+  Value operation(const Activation& activation, const Instruction& instruction, State& state);
+  Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
+              std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments, bool has_dtype,
+              State& state);
+  Value apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
+                 const Operator& op, std::vector<Input> inputs,
+                 const std::vector<StatedDtype>& dtype_arguments, bool has_dtype, const State& state);
+  Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
+                  State& state);
+
+  // library_forward.cpp: nothing where the module is not known.
+  std::optional<Value> library_forward(const Activation& activation, const Instruction& instruction,
+                                       State& state);
+  std::optional<Value> forward_through(const Activation& activation, const Instruction& instruction,
+                                       const Value& module, const Value& input, ContextId inner, State& state,
+                                       int depth);
+  std::optional<Value> forward_through_any(const Activation& activation, const Instruction& instruction,
+                                           const Value& modules, const Value& input, ContextId inner,
+                                           State& state, int depth);
+  Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       const std::vector<Value>& given, State& state);
+  Value module_results(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                       const ModuleType::Result& wanted, const std::vector<Value>& given, int& packs,
+                       State& state);
+  Value module_result(const Activation& activation, const Instruction& instruction, const ModuleType& type,
+                      int number, const std::vector<Value>& given, State& state);
+  std::vector<Input> module_inputs(const Instruction& instruction, std::string_view source,
+                                   const std::vector<Value>& given, const State& state);
+  Alternatives module_parameter(const ModuleType& type, const std::string& name,
+                                const std::vector<Value>& given, const State& state);
+
+  // proved_ranks.cpp
+  RankInputs rank_inputs(const Instruction& instruction, State& state);
+  Rank length(const State& state, const Value& list);
+  void prove_ranks(const Operator& op, const Instruction& instruction, State& state);
+  // False when it contradicts what is known.
+  bool learn(State& state, const Value& tensor, const Rank& interval);
+  void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
+  void take_over_ranks(State& state, std::vector<Value> before);
+  void take_over_rank(State& state, const Value& own, const Value& passed);
+  bool refine_count(State& state, const Instruction& comparison, bool wanted);
+  bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
+  RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);
+  Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
+  Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
+
+  // questions.cpp
+  SymbolSetId asked(const Activation& activation, const Instruction& instruction, const State& state);
+  struct Question {
+    std::string name;
+    std::vector<Value> of;
+    Nature nature = Nature::kAnswer;
+  };
+  Question question(const Instruction& instruction, const State& state) const;
+  Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
+  Comparison comparison(const Instruction& condition, bool taken, const State& state);
+  SymbolSetId known_by(const std::string& text, Nature nature);
+  SymbolSetId asked_of(const Question& asked);
+  SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
+                         const State& state);
+
+  // rounds.cpp
+  struct BackEdge {
+    BlockId from, to;
+  };
+  static bool is_repeated(const Activation& activation);
+  void note_round(const Activation& activation, RankSymbol symbol);
+  Value kept_in(State& state, HeapId object, const Value& value);
+  void become_several(State& state, const Value& objects, int depth = 0);
+  void end_round(const Activation& activation, BackEdge edge, State& state, const State& begun);
+
+  // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
+  std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
+                                        State& state);
+  Value compare(const Instruction& instruction, const State& state, bool equal) const;
+  Value text_order(const Instruction& instruction, const State& state) const;
+  Value descriptor_dtype(const Instruction& instruction, const State& state) const;
+  std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
+
+  // bounds.cpp
+  struct Bounds {
+    std::optional<std::int64_t> least, most;
+  };
+  Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth = 0) const;
+  std::optional<bool> bounded_comparison(const Activation& activation, const State& state,
+                                         const Instruction& comparison) const;
+
+  // calls.cpp
+  std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
+                                      const State& state) const;
+  bool call_instruction(Activation& activation, const Instruction& instruction, State& state);
+  bool give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
+                         State& state);
+  Value as_if_unknown(const Value& result) const;
+  Value unknown_call(const Activation& activation, const Instruction& instruction, State& state);
+  // escaping.cpp
+  void escape(const Activation& activation, const Instruction& instruction, const Value& value, Escape how,
+              State& state);
+  std::optional<State> after_escape(const Activation& activation, const Instruction& instruction,
+                                    const Alternative& closure, Escape how, const State& state);
+  void lose(const Activation& activation, const Instruction& instruction, const Value& value, State& state);
+  bool may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
+                            const Function& lambda, Escape how, const State& state);
+  // overrides.cpp
+  Value given_by_all_overrides(const Activation& activation, const Instruction& instruction,
+                               const VirtualCall& call, const State& state);
+
+  // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
+  Value as_input(Value value);
+  bool is_input(const Value& value) const;
+  bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
+                      int depth = 0);
+  bool state_input(const Activation& activation, State& state, ValueId asked, ValueId told);
+
+  // refine.cpp: false when the condition cannot have that truth.
+  bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
+  bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
+                         bool equal);
+  bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
+                    int depth);
+  bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
+                       const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
+  void doubt(const Activation& activation, State& state, ValueId condition, int depth);
+  void doubt_counted(const Activation& activation, State& state, const Instruction& number);
+  static bool replace_everywhere(State& state, const Value& before, const Value& after);
+  bool narrow(State& state, const Value& before, const Value& after);  // the same, of an input also
+
+  // sinks.cpp
+  Value sink(const Activation& activation, const Instruction& instruction, State& state);
+  bool is_contradicted(const State& state) const;
+  const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
+                                          const Instruction& instruction);
+  SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                       const State& state);
+  void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                      const std::vector<Input>& inputs, const State& state);
+  Value marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
+                       const Value& result);
+  Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
+  Value result_like(const std::string& role, const SinkRecord& record, const State& state);
+  Value several_results(const Activation& activation, const Instruction& instruction,
+                        const SinkRecord& record, State& state);
+
+  // roots.cpp
+  void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
+  Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
+  Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
+                    State& state);
+  void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
+  SymbolSetId symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id);
+  void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
+  bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
+  // made_half.cpp
+  bool is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const;
+  bool is_always(const std::set<std::string>& made_half, const std::string& class_name) const;
+  bool buffers_are_made_half(const std::string& class_name);
+  void note_halves(const State& state, const std::vector<Value>& arguments,
+                   const std::vector<HeapId>& handed);
+  const ClassesMadeHalf& classes_made_half();
+  bool contradicts_autocast(const State& state, const std::vector<Value>& arguments);
+  // other_methods.cpp
+  std::vector<HeapId> objects_below(const State& state, const std::vector<Value>& values) const;
+  std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
+  Alternatives held_tensors(const State& state, const Value& value);
+  void doubt(State& state, HeapId object, const Key& key);
+  void doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                        ContextId context);
+  // setters.cpp
+  Value set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key, const State& begun,
+               ContextId root);
+  void give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                            ContextId context);
+  void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
+
+  const FunctionIndex& index_;
+  const AnalysisOptions& options_;
+  const PrecisionSetting& setting_;
+  const std::string& torch_version_;
+  Origins origins_;
+  SymbolSets symbols_;
+  std::vector<Value> changed_ranks_;  // tensors of which the running activation changed the rank, as before
+  std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
+  std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
+  std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
+  std::map<std::string, int> questions_;  // numbers them
+  std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
+  // By activation: the symbols of what is made anew in each round of its loops, with its block there.
+  std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
+  std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
+  std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
+  bool in_round_ = false;               // the running instruction may run again
+  // Values that are one of a list's, with what stands in it; by address.
+  std::unordered_map<const void*, std::pair<Value, std::vector<Value>>> elements_;
+  std::unordered_map<std::string, std::int64_t> fields_;
+  std::vector<std::string> field_names_;
+  std::vector<std::pair<AutocastState, Dtype>> snapshots_;
+  using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;
+  static constexpr int kProductMark = 1;
+  Records records_;
+  std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
+  Records other_products_;           // attention only if they are found to have begun it
+  std::vector<Value> inputs_;        // of the root, as the setting made them, or as a check said since
+  SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
+  std::size_t steps_ = 0;
+  bool converted_to_half_ = false;
+  bool is_closed_ = false;                 // the root is a whole program
+  std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
+  struct Halves {
+    std::set<std::string> half, other;
+    std::set<std::pair<std::string, std::string>> owned;  // by an object of the first, not half
+  };
+  std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
+  std::set<std::uint32_t> has_run_;              // where it notes halves
+  bool notes_halves_ = false;
+  bool half_buffers_ = false;   // of the object that is being made for the root
+  std::uint32_t unit_ = 0;      // the source file of the root
+  int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
+};
+
+}  // namespace dtype_guard::flow

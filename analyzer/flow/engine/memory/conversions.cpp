@@ -1,0 +1,251 @@
+// What code does to the tensors of modules: Module::to and set_data, and the lists that Module::parameters(),
+// children() and their kin give.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+using Stands = HeapObject::Stands;
+
+// `to` may take a device before the dtype, and whether it need not wait behind it.
+constexpr std::size_t kMostArgumentsOfTo = 3;
+
+std::optional<Registration::Kind> listed_kind(std::string_view list) {
+  if (list == "parameters") return Registration::Kind::kParameter;
+  if (list == "buffers") return Registration::Kind::kBuffer;
+  return std::nullopt;
+}
+}  // namespace
+
+bool Engine::lists_parts(std::string_view name) {
+  return listed_kind(name) || name == "children" || name == "modules";
+}
+
+// The modules that a value may be, each of a list's; nothing where one is not known.
+std::optional<std::vector<HeapId>> Engine::modules_of(const State& state, const Value& value) const {
+  std::vector<HeapId> out, seen;
+  std::vector<Alternative> work(value.begin(), value.end());
+  while (!work.empty()) {
+    const Alternative each = work.back();
+    work.pop_back();
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (!object) return std::nullopt;
+    if (std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
+    seen.push_back(each.object);
+    if (object->stands == Stands::kForItself) {
+      out.push_back(each.object);
+      continue;
+    }
+    for (const Registration& one : object->registered)
+      work.insert(work.end(), one.value.begin(), one.value.end());
+  }
+  return out;
+}
+
+// What Module::parameters(), buffers(), children() or modules() gives: an object that owns what they list,
+// and whose any cell is itself, so that what a loop does to "each" is done to all. What is taken out of it by
+// a name or an index is one of them, and which is not known.
+Value Engine::listed_parts(const Activation& activation, const Instruction& instruction, State& state) {
+  const auto wanted = listed_kind(instruction.name);
+  const bool all_modules = instruction.name == "modules";
+  Value owners = argument(state, instruction, 0);
+  if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference)
+    owners = read(state, Location{one->object, one->key});
+  // Whether what lies deeper counts; of modules(), whether the module itself does.
+  const Value* flag = named(state, instruction, "flag");
+  const std::optional<bool> stated = flag ? truth(*flag) : std::optional(true);
+  const bool deep = all_modules || (wanted && stated.value_or(true));
+  auto work = modules_of(state, owners);
+  if (!work) return Value::unknown(symbol(activation.context, &instruction));
+  const std::vector<HeapId> begun = *work;
+  HeapObject all;
+  const auto add = [&](Registration::Kind kind, const Value& value) {
+    all.registered.push_back({kind, std::to_string(all.registered.size()), value});
+  };
+  std::vector<HeapId> seen;
+  while (!work->empty()) {
+    const HeapId id = work->back();
+    work->pop_back();
+    if (std::find(seen.begin(), seen.end(), id) != seen.end()) continue;
+    seen.push_back(id);
+    const bool first = std::find(begun.begin(), begun.end(), id) != begun.end();
+    if (all_modules && (!first || stated.value_or(true)))
+      add(Registration::Kind::kModule, Value(Alternative::at(Kind::kObject, id)));
+    for (const Registration& each : state.find(id)->registered) {
+      if (each.kind != Registration::Kind::kModule) {
+        if (each.kind == wanted) add(each.kind, each.value);
+        continue;
+      }
+      const auto below = modules_of(state, each.value);
+      if (!below) return Value::unknown(symbol(activation.context, &instruction));
+      if (deep) work->insert(work->end(), below->begin(), below->end());
+      if (instruction.name == "children") add(each.kind, each.value);
+    }
+  }
+  const auto made = [&](Stands stands, int sub) {
+    const HeapId id = heap_id(activation.context, &instruction, sub);
+    HeapObject list = all;
+    list.stands = stands;
+    list.rest = Value(Alternative::at(Kind::kObject, id));
+    list.cells[HeapObject::kOne] =
+        Value(Alternative::at(Kind::kObject, heap_id(activation.context, &instruction, 1)));
+    state.put(id, std::move(list));
+    return Value(Alternative::at(Kind::kObject, id));
+  };
+  const Value one = made(Stands::kForOne, 1);
+  return stated ? made(Stands::kForEach, 0) : one;
+}
+
+// What is stored in a field of one of several objects: any of them may have got it.
+void Engine::write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value) {
+  if (key.kind != Key::Kind::kField) return;
+  for (const Registration& each : std::vector<Registration>(several.registered)) {
+    const auto modules = modules_of(state, each.value);
+    if (!modules) continue;
+    for (const HeapId id : *modules) {
+      if (state.find(id)->cells.find(key) == state.find(id)->cells.end()) continue;
+      write(state, Location{id, key}, value, false);
+      state.change(id).one_by_one = true;
+    }
+  }
+}
+
+struct Engine::Conversion {
+  const Activation& activation;
+  const Instruction& instruction;
+  Alternative like;         // a dtype, or the tensor whose data is taken over
+  bool perhaps = false;     // of what may be meant one is converted
+  bool one_by_one = false;  // all are, unless something decides it of each
+  std::vector<HeapId> seen = {};
+
+  // How many a value stands for decides which of them are converted.
+  void aim_at(const Value& target, const State& state, bool in_turn) {
+    std::size_t count = 0;
+    bool one = false, each = false;
+    for (const Alternative& may_be : target) {
+      const HeapObject* object = may_be.kind == Kind::kObject ? state.find(may_be.object) : nullptr;
+      count += may_be.object ? 1 : 0;
+      one = one || (object && object->stands == Stands::kForOne);
+      each = each || (object && object->stands == Stands::kForEach);
+    }
+    one_by_one = in_turn && !one && (each || count > 1);
+    perhaps = one || (!in_turn && (each || count > 1));
+  }
+};
+
+void Engine::retype(const Activation& activation, const Instruction& instruction, State& state) {
+  const Value target = argument(state, instruction, 0);
+  const Alternatives dtypes = tensors(state, argument(state, instruction, 1));
+  const bool known =
+      dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
+  if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
+  Conversion how{activation, instruction, {}};
+  how.aim_at(target, state, in_round_);
+  for (const Alternative& each : target) {
+    const bool to_half = known && is_half(dtypes[0].dtype);
+    converted_to_half_ = converted_to_half_ || (to_half && each.kind == Kind::kObject);
+    const bool module = each.kind == Kind::kObject || each.kind == Kind::kUnknown;
+    state.module_is_half = state.module_is_half || (to_half && module);
+    const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes
+    how.like = known && which ? dtypes[0] : Alternative::a_dtype(Dtype::kUndefined);
+    retype_below(state, each, how);
+    // Of modules that are taken in turn, and it is not known which they are.
+    if (in_round_ && each.kind == Kind::kUnknown) doubt_modules(state);
+  }
+}
+
+void Engine::doubt_modules(State& state) {
+  for (std::size_t id = 1; id <= heap_ids_.size(); ++id) {
+    const HeapObject* object = state.find(static_cast<HeapId>(id));
+    if (!object || object->kind != HeapObject::Kind::kTensor) continue;
+    const Value doubted = weakened(object->cells.at(HeapObject::kContents));
+    state.change(static_cast<HeapId>(id)).cells[HeapObject::kContents] = doubted;
+  }
+}
+
+namespace {
+Alternative converted(const Alternative& from, const Alternative& like) {
+  const Alternative& shape = like.kind == Kind::kTensor ? like : from;
+  Alternative to = Alternative::tensor(like.dtype, shape.kind == Kind::kTensor ? shape.rank : Rank{});
+  to.lineage = from.lineage;
+  to.products = from.products;
+  return to;
+}
+}  // namespace
+
+Value Engine::converted_contents(const Value& contents, const Conversion& how) {
+  const Dtype dtype = how.like.dtype;
+  Value out;
+  for (const Alternative& each : contents) {
+    Alternative to = each.kind == Kind::kNone ? each : converted(each, how.like);
+    if (each.kind != Kind::kNone && dtype != Dtype::kUndefined) {
+      to.origin = origins_.origin({Origin::Kind::kSource, how.activation.function, &how.instruction, "to",
+                                   Dtype::kUndefined, dtype, false, 0, ""});
+      to.trail = origins_.step(0, to.origin,
+                               {0, 0, how.activation.function, &how.instruction, "to", Dtype::kUndefined,
+                                dtype, "converted here"});
+    }
+    out = join(out, Value(to), symbols_);
+  }
+  return how.perhaps ? weak_update(contents, out, symbols_) : out;
+}
+
+// A class that overrides `to` converts its plain members there as well, or some of them.
+void Engine::doubt_plain_members(State& state, HeapId module) {
+  const std::string type = state.find(module)->type;
+  bool overridden = false;
+  for (std::size_t count = 1; count <= kMostArgumentsOfTo && !type.empty(); ++count)
+    overridden = overridden || !index_.inherited(type, "to", count, unit_).empty();
+  if (!overridden) return;
+  for (auto& [key, cell] : state.change(module).cells) {
+    const bool tensor = std::any_of(cell.begin(), cell.end(),
+                                    [](const Alternative& each) { return each.kind == Kind::kTensor; });
+    if (tensor) cell = weakened(cell);
+  }
+}
+
+void Engine::retype_below(State& state, const Alternative& target, Conversion& how) {
+  if (target.kind == Kind::kReference) {
+    const Location location{target.object, target.key};
+    const Value contents = read(state, location);
+    if (!how.perhaps) how.aim_at(contents, state, in_round_);
+    Value plain;
+    for (const Alternative& each : contents) {
+      if (each.kind == Kind::kTensor) {
+        plain = join(plain, converted_contents(Value(each), how), symbols_);
+      } else {
+        retype_below(state, each, how);
+        plain = join(plain, Value(each), symbols_);
+      }
+    }
+    if (!(plain == contents)) write(state, location, plain, true);
+    return;
+  }
+  if (target.kind != Kind::kObject && target.kind != Kind::kHandle) return;
+  if (std::find(how.seen.begin(), how.seen.end(), target.object) != how.seen.end()) return;
+  how.seen.push_back(target.object);
+  const HeapObject* object = state.find(target.object);
+  if (!object) return;
+  if (target.kind == Kind::kObject) {
+    if (object->stands == Stands::kForItself) doubt_plain_members(state, target.object);
+    const std::vector<Registration> below = state.find(target.object)->registered;
+    for (const Registration& each : below) {
+      for (const Alternative& one : each.value) retype_below(state, one, how);
+    }
+    return;
+  }
+  if (how.like.assumed) {
+    converted_as_assumed_.insert(target.object);
+  } else {
+    converted_as_assumed_.erase(target.object);
+  }
+  HeapObject& tensor = state.change(target.object);
+  tensor.cells[HeapObject::kContents] = converted_contents(tensor.cells[HeapObject::kContents], how);
+  tensor.stated = true;
+  tensor.one_by_one = how.one_by_one || how.perhaps;
+  state.module_is_half = state.module_is_half || (!how.perhaps && is_half(how.like.dtype));
+}
+
+}  // namespace dtype_guard::flow

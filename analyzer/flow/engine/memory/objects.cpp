@@ -1,0 +1,277 @@
+// Things with identity: instances, containers, closures, library modules, and tensors that several handles
+// share.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxNesting = 3;  // containers of containers that are copied with what they hold
+}  // namespace
+
+Value Engine::allocate(const Activation& activation, const Instruction& instruction, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.type = instruction.name;
+  object.symbols = asked(activation, instruction, state);
+  if (instruction.op == Op::kObject) {
+    state.put(id, std::move(object));
+    return Value(Alternative::at(Kind::kObject, id));
+  }
+  if (const Value* dtype = named(state, instruction, "dtype")) {
+    Value contents;
+    for (const Alternative& each : *dtype) {
+      const Dtype element = each.kind == Kind::kDtype ? each.dtype : Dtype::kUndefined;
+      Alternative tensor = Alternative::tensor(element, Rank::at_least(1));
+      if (element != Dtype::kUndefined) {
+        tensor.origin = origins_.origin({Origin::Kind::kSource, activation.function, &instruction,
+                                         instruction.name, Dtype::kUndefined, element, false, 0, ""});
+        tensor.trail = origins_.step(0, tensor.origin,
+                                     {0, 0, activation.function, &instruction, instruction.name,
+                                      Dtype::kUndefined, element, "allocated"});
+      }
+      contents = join(contents, Value(tensor), symbols_);
+    }
+    if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
+      Alternatives numbers(contents.begin(), contents.end());
+      // Of a whole number it decides; a floating one is there on any path.
+      const bool whole = std::all_of(numbers.begin(), numbers.end(),
+                                     [](const Alternative& each) { return !is_floating(each.dtype); });
+      SymbolSetId symbols = whole ? asked(activation, instruction, state) : 0;
+      for (std::size_t i = 1; whole && i < instruction.args.size(); ++i)  // what it was computed from
+        symbols = symbols_.unite(symbols, symbols_of(argument(state, instruction, i), symbols_));
+      for (Alternative& each : numbers) {
+        each.rank = Rank::number();
+        each.symbols = symbols;
+      }
+      return Value(std::move(numbers));
+    }
+    return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+  }
+  object.kind = HeapObject::Kind::kContainer;
+  state.put(id, std::move(object));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::pack(const Activation& activation, const Instruction& instruction, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.kind = HeapObject::Kind::kContainer;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] =
+        kept_in(state, id, argument(state, instruction, i));
+  }
+  state.put(id, std::move(object));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+// A copy of a container or of a plain object: what is done to the one is not done to the other.
+Value Engine::copy_of(const Activation& activation, const Instruction& instruction, State& state) {
+  Value out;
+  int sub = 0;
+  const Value original = argument(state, instruction, 0);
+  for (const Alternative& each : original) {
+    out = join(out, Value(cloned(each, activation.context, &instruction, sub, state, 0)), symbols_);
+  }
+  return out.is_bottom() ? original : out;
+}
+
+Alternative Engine::cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                           State& state, int depth) {
+  const HeapObject* object = original.kind == Kind::kObject ? state.find(original.object) : nullptr;
+  const bool container = object && object->kind == HeapObject::Kind::kContainer;
+  if (!container && !(object && object->kind == HeapObject::Kind::kInstance && depth == 0)) return original;
+  if (depth > kMaxNesting) return original;
+  HeapObject fresh = *object;
+  if (!fresh.original) fresh.original = original.object;
+  const HeapId copy = heap_id(context, site, ++sub);
+  if (!fresh.rest.is_bottom()) fresh.rest = kept_in(state, copy, fresh.rest);
+  for (auto& [key, cell] : fresh.cells) {
+    Value inner;
+    const Value held = kept_in(state, copy, cell);
+    cell = held;
+    for (const Alternative& each : held) {
+      inner = join(inner, Value(cloned(each, context, site, sub, state, depth + 1)), symbols_);
+    }
+    if (!inner.is_bottom() && !(inner == held)) cell = inner;
+  }
+  Alternative out = original;
+  out.object = copy;
+  state.put(copy, std::move(fresh));
+  return out;
+}
+
+// The object keeps its identity and holds what the other one holds.
+void Engine::overwrite_object(const Instruction& instruction, State& state) {
+  const Alternative* target = argument(state, instruction, 0).single();
+  const Alternative* source = argument(state, instruction, 1).single();
+  const HeapObject* to = target && target->kind == Kind::kObject ? state.find(target->object) : nullptr;
+  const HeapObject* from = source && source->kind == Kind::kObject ? state.find(source->object) : nullptr;
+  if (!to || !from) return havoc(state, argument(state, instruction, 0));
+  HeapObject replaced = *to;
+  replaced.cells = from->cells;
+  replaced.rest = from->rest;
+  replaced.is_input = from->is_input;
+  replaced.nature = from->nature;
+  replaced.original = from->original ? from->original : source->object;
+  for (auto& [key, cell] : replaced.cells) cell = kept_in(state, target->object, cell);
+  if (!replaced.rest.is_bottom()) replaced.rest = kept_in(state, target->object, replaced.rest);
+  state.put(target->object, std::move(replaced));
+}
+
+Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
+  const auto& functions = index_.find(instruction.name);
+  if (functions.empty()) return Value::unknown(asked(activation, instruction, state));
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.kind = HeapObject::Kind::kClosure;
+  for (const Argument& each : instruction.args)
+    object.cells[field(each.name)] = kept_in(state, id, value(state, each.value));
+  state.put(id, std::move(object));
+  Alternative out = Alternative::at(Kind::kClosure, id);
+  out.function = functions.front();
+  return Value(out);
+}
+
+Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
+                            bool stated) {
+  HeapObject object;
+  object.kind = kind;
+  object.cells[HeapObject::kContents] = kept_in(state, id, contents);
+  object.stated = stated;
+  state.put(id, std::move(object));
+  return Value(Alternative::at(Kind::kHandle, id));
+}
+
+Value Engine::library_module(const Activation& activation, const Instruction& instruction, State& state) {
+  const HeapId id = heap_id(activation.context, &instruction);
+  HeapObject object;
+  object.type = instruction.name;
+  object.symbols = symbol(activation.context, &instruction);
+  if (const ModuleType* type = find_module_type(instruction.name)) {
+    int sub = 0;
+    const auto add = [&](const ModuleType::Tensor& tensor, Registration::Kind kind) {
+      const Value contents(Alternative::tensor(state.default_dtype, Rank::exactly(tensor.rank)));
+      const Value handle = shared_tensor(heap_id(activation.context, &instruction, ++sub),
+                                         HeapObject::Kind::kTensor, contents, state);
+      object.cells[field(tensor.name)] = handle;
+      object.registered.push_back({kind, tensor.name, handle});
+    };
+    for (const auto& each : type->parameters) add(each, Registration::Kind::kParameter);
+    for (const auto& each : type->buffers) add(each, Registration::Kind::kBuffer);
+  }
+  state.put(id, std::move(object));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::registration(const Activation& activation, const Instruction& instruction, State& state) {
+  const auto kind = instruction.name == "module"   ? Registration::Kind::kModule
+                    : instruction.name == "buffer" ? Registration::Kind::kBuffer
+                                                   : Registration::Kind::kParameter;
+  Value registered = argument(state, instruction, 1);
+  if (kind != Registration::Kind::kModule) {
+    const Alternative* one = registered.single();
+    if (!one || one->kind != Kind::kHandle) {
+      const Value plain = registered;
+      Alternatives contents = tensors(state, plain);
+      Value joined;
+      for (Alternative& each : contents) {
+        const Step* kept = origins_.step(each.trail);
+        if (kept && kept->kind == Step::Kind::kPlainMember) each.trail = kept->parent;  // not plain after all
+        joined = join(joined, Value(each), symbols_);
+      }
+      registered =
+          shared_tensor(heap_id(activation.context, &instruction), HeapObject::Kind::kTensor, joined, state);
+      if (one && one->kind == Kind::kTensor) replace_everywhere(state, plain, registered);
+    }
+  }
+  const auto* name = std::get_if<std::string>(&instruction.constant);
+  const Registration entry{kind, name ? *name : std::string(), registered};
+  Value owners = argument(state, instruction, 0);
+  if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
+    owners = read(state, Location{one->object, one->key});
+  }
+  for (const Alternative& owner : owners) {
+    if (owner.kind != Kind::kObject) continue;
+    auto& all = state.change(owner.object).registered;
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Registration& each) { return each.name == entry.name; });
+    if (found == all.end()) {
+      all.push_back(entry);
+    } else {
+      *found = entry;
+    }
+  }
+  return registered;
+}
+
+void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
+  Value target = argument(state, instruction, 0);
+  for (int depth = 0; depth < 4; ++depth) {
+    const Alternative* one = target.single();
+    if (!one || one->kind != Kind::kReference) break;
+    target = read(state, Location{one->object, one->key});
+  }
+  write_into(activation, instruction, target, argument(state, instruction, 1), state);
+}
+
+// A buffer remembers of what it was given where half data was widened.
+void Engine::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
+                        const Value& given, State& state) {
+  const Alternatives written = tensors(state, given);
+  for (const Alternative& each : target) {
+    const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+    if (!object || object->kind != HeapObject::Kind::kBuffer) continue;  // a tensor keeps its dtype
+    Value contents;
+    for (Alternative element : object->cells.at(HeapObject::kContents)) {
+      for (const Alternative& from : written) {
+        const Origin* origin = origins_.find(from.origin);
+        const bool tells = origin && (origin->kind == Origin::Kind::kPromotion || origin->widens_half());
+        if (from.kind != Kind::kTensor || from.dtype != element.dtype || !tells) continue;
+        element.origin = from.origin;
+        element.trail = origins_.step(from.trail, from.origin,
+                                      {0, 0, activation.function, &instruction, "store", from.dtype,
+                                       element.dtype, "stored in a buffer of that type"});
+      }
+      contents = join(contents, Value(element), symbols_);
+    }
+    state.change(each.object).cells[HeapObject::kContents] = contents;
+  }
+}
+
+// Something unknown may have happened to everything that can be reached from here by reference.
+void Engine::havoc(State& state, const Value& value) {
+  std::vector<Alternative> work(value.begin(), value.end());
+  std::vector<HeapId> seen;
+  while (!work.empty()) {
+    const Alternative each = work.back();
+    work.pop_back();
+    if (each.kind == Kind::kReference) {
+      const Value old = read(state, Location{each.object, each.key});
+      work.insert(work.end(), old.begin(), old.end());
+      write(state, Location{each.object, each.key}, Value::unknown(symbols_of(old, symbols_)), true);
+      continue;
+    }
+    const bool shared =
+        each.kind == Kind::kObject || each.kind == Kind::kHandle || each.kind == Kind::kClosure;
+    if (!shared || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
+    seen.push_back(each.object);
+    if (!state.find(each.object)) continue;
+    HeapObject& object = state.change(each.object);
+    object.is_input = false;
+    const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
+    for (auto& [key, cell] : object.cells) {
+      if (buffer) break;
+      work.insert(work.end(), cell.begin(), cell.end());
+      const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
+        return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
+      });
+      if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
+    }
+    for (const Registration& one : object.registered)
+      work.insert(work.end(), one.value.begin(), one.value.end());
+  }
+}
+
+}  // namespace dtype_guard::flow

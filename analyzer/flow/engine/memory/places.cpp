@@ -1,0 +1,231 @@
+// Reading and writing places: from a variable or a value along fields and cells.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxPointers = 8;          // followed in a row
+constexpr std::int64_t kMaxListed = 16;  // elements of a container that are told apart as they are added
+}  // namespace
+
+namespace {
+// What one of several objects holds is there under the conditions under which it is that object. What came
+// into it under such a condition may have come into it where it is another; what all of them hold alike is
+// there whichever it is.
+bool is_in_all(const Alternative& wanted, const std::vector<Value>& all) {
+  return wanted.kind == Kind::kTensor && std::all_of(all.begin(), all.end(), [&](const Value& value) {
+           return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
+             return same_place_in_order(each, wanted) && each.symbols == wanted.symbols && !each.uncertain;
+           });
+         });
+}
+Value held_by_one(const Value& value, const std::vector<Value>& all, SymbolSetId conditions,
+                  SymbolSets& symbols) {
+  if (!conditions) return value;
+  std::vector<Alternative> out = value.alternatives();
+  for (Alternative& each : out) {
+    if (is_in_all(each, all)) continue;
+    each.uncertain = each.uncertain || (is_held(each) && symbols.conflict(each.symbols, conditions));
+    each.symbols = symbols.unite(each.symbols, is_held(each) ? conditions : symbols.deciding(conditions));
+    each.truth = Truth::kOther;
+  }
+  return Value(std::move(out));
+}
+}  // namespace
+
+Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
+  Target current;
+  if (place.base) {
+    for (const Alternative& each : value(state, place.base)) {
+      if (each.kind == Kind::kReference) {
+        current.locations.push_back({each.object, each.key});
+      } else {
+        current.direct = join(current.direct, Value(each), symbols_);
+      }
+    }
+  } else {
+    current.locations.push_back({activation.frame, {Key::Kind::kVariable, place.variable}});
+  }
+  for (const Place::Step& step : place.path) {
+    const Value contents = read(state, current);
+    Target next;
+    for (const Alternative& each : contents) follow(state, each, step, next, 0);
+    current = std::move(next);
+  }
+  return current;
+}
+
+void Engine::follow(const State& state, const Alternative& from, const Place::Step& step, Target& out,
+                    int depth) {
+  const bool is_field = step.kind == Place::Step::Kind::kField;
+  switch (from.kind) {
+    case Kind::kObject:
+    case Kind::kClosure: {
+      const Key key = is_field                                    ? field(step.field)
+                      : step.kind == Place::Step::Kind::kAnyCell  ? Key{Key::Kind::kAny, 0}
+                      : step.kind == Place::Step::Kind::kNextCell ? Key{Key::Kind::kNext, 0}
+                                                                  : Key{Key::Kind::kIndex, step.cell};
+      out.locations.push_back({from.object, key, from.symbols});
+      return;
+    }
+    case Kind::kReference:
+      if (depth < kMaxPointers) {
+        for (const Alternative& each : read(state, Location{from.object, from.key})) {
+          follow(state, each, step, out, depth + 1);
+        }
+        return;
+      }
+      break;
+    case Kind::kTensor:
+    case Kind::kHandle:
+      if (is_field && step.field == "dtype") {
+        for (const Alternative& each : tensors(state, Value(from))) {
+          const bool known = each.kind == Kind::kTensor;
+          out.direct =
+              join(out.direct, Value(Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined)), symbols_);
+        }
+        return;
+      }
+      if (is_field && step.field != "data" && step.field != "dl_tensor") break;
+      out.direct = join(out.direct, Value(from), symbols_);
+      out.element = out.element || !is_field;
+      return;
+    case Kind::kNone:
+      return;  // nothing lies behind a null pointer
+    default:
+      break;
+  }
+  out.direct = join(out.direct, Value::unknown(from.symbols), symbols_);
+}
+
+// Whoever asks for its dtype asks for theirs in turn: see doubt_elements.
+Value Engine::one_of_several(const HeapObject& list, const Value& all) {
+  Value out = weakened(all);
+  std::vector<Value> each_of_them;
+  for (const auto& [key, value] : list.cells) each_of_them.push_back(value);
+  elements_.insert_or_assign(out.address(), std::pair(out, std::move(each_of_them)));
+  return out;
+}
+
+Value Engine::read(const State& state, const Location& location) {
+  const HeapObject* object = state.find(location.object);
+  if (!object) return Value::unknown();
+  if (object->stands != HeapObject::Stands::kForItself && location.key.kind != Key::Kind::kAny)
+    return object->cells.at(HeapObject::kOne);
+  if (location.key.kind == Key::Kind::kAny) {
+    Value out = object->rest;
+    bool several = false;
+    for (const auto& [key, value] : object->cells) {
+      if (key.kind != Key::Kind::kIndex) continue;
+      several = several || (!out.is_bottom() && !(out == value));
+      out = join(out, value, symbols_);
+    }
+    if (several && !agree(out)) return one_of_several(*object, out);
+    if (!out.is_bottom()) return out;
+  } else if (const auto found = object->cells.find(location.key); found != object->cells.end()) {
+    return found->second;
+  } else if (location.key.kind == Key::Kind::kIndex && !object->rest.is_bottom()) {
+    return object->rest;
+  }
+  const HeapId known_by = object->original ? object->original : location.object;
+  const bool chosen = location.key.kind == Key::Kind::kField && object->is_input;
+  const int sub = static_cast<int>(location.key.id);
+  const SymbolSetId own = choice(object->nature, known_by, &heap_ids_, sub);
+  if (!chosen) return Value::unknown(symbols_.unite(object->symbols, own));
+  const SymbolSetId all = symbols_of_field(known_by, *object, location.key.id);
+  Alternative unset = *Value::unknown(all).single();
+  if (all == own) unset.truth = Truth::kSymbol;
+  return Value(unset);
+}
+
+Value Engine::read(const State& state, const Target& target) {
+  std::vector<Value> all;
+  for (const Location& each : target.locations) all.push_back(read(state, each));
+  Value out = target.direct;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const SymbolSetId conditions = target.locations[i].symbols;
+    out = join(out, all.size() > 1 ? held_by_one(all[i], all, conditions, symbols_) : all[i], symbols_);
+  }
+  return out;
+}
+
+namespace {
+// Of several elements some may be one thing and some another, and which is which is not known.
+bool disagree(const Value& value) {
+  const auto is_tensor = [](const Alternative& each) {
+    return each.kind == Kind::kTensor && !each.uncertain;
+  };
+  const auto one = std::find_if(value.begin(), value.end(), is_tensor);
+  return one != value.end() && std::any_of(one, value.end(), [&](const Alternative& each) {
+           return is_tensor(each) && each.dtype != one->dtype;
+         });
+}
+
+// Where one more element goes: behind the last, as long as it is known how many there are.
+Key next_cell(const HeapObject& object, bool strong) {
+  const auto count = static_cast<std::int64_t>(object.cells.size());
+  const bool listed = object.cells.empty() || object.cells.last_key() == Key{Key::Kind::kIndex, count - 1};
+  const bool ordered = object.kind == HeapObject::Kind::kContainer || object.type == kSequential;
+  const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() && ordered;
+  return counted ? Key{Key::Kind::kIndex, count} : Key{Key::Kind::kAny, 0};
+}
+}  // namespace
+
+void Engine::write(State& state, const Location& location, const Value& given, bool strong) {
+  const HeapObject* holder = state.find(location.object);
+  if (holder && holder->stands != HeapObject::Stands::kForItself && location.key.kind == Key::Kind::kField)
+    return write_to_one(state, *holder, location.key, given);
+  if (in_round_ && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
+  const Value value = kept_in(state, location.object, given);
+  HeapObject& object = state.change(location.object);
+  Key key = location.key;
+  if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
+  if (key.kind == Key::Kind::kAny) {
+    if (disagree(value)) return write(state, location, weakened(value), strong);
+    for (auto& [each, cell] : object.cells) {  // a Sequential only ever gets more
+      if (each.kind == Key::Kind::kIndex && object.type != kSequential)
+        cell = weak_update(cell, value, symbols_);
+    }
+    object.rest = weak_update(object.rest, value, symbols_);
+    return;
+  }
+  Value& cell = object.cells[key];
+  cell = strong ? value : weak_update(cell, value, symbols_);
+}
+
+void Engine::write(State& state, const Target& target, const Value& value) {
+  const bool strong = target.locations.size() == 1 && target.direct.is_bottom();
+  for (const Location& each : target.locations) write(state, each, value, strong);
+}
+
+Value Engine::load(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Target target = resolve(activation, state, instruction.place);
+  if (!target.element) {
+    const Value out = read(state, target);
+    return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
+  }
+  Alternatives out;
+  for (Alternative each : tensors(state, target.direct)) {
+    const bool of_buffer =
+        std::any_of(target.direct.begin(), target.direct.end(), [&](const Alternative& direct) {
+          const HeapObject* object = direct.kind == Kind::kHandle ? state.find(direct.object) : nullptr;
+          return object && object->kind == HeapObject::Kind::kBuffer;
+        });
+    each.rank = of_buffer || each.rank.wrapped ? Rank::number() : each.rank.plus(-1);
+    out.push_back(each);
+  }
+  return join(Value(std::move(out)), Value(), symbols_);
+}
+
+Value Engine::address(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Target target = resolve(activation, state, instruction.place);
+  Value out = target.direct;
+  for (const Location& each : target.locations) {
+    out = join(out, Value(Alternative::at(Kind::kReference, each.object, each.key)), symbols_);
+  }
+  return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
+}
+
+}  // namespace dtype_guard::flow

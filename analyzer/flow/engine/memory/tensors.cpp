@@ -1,0 +1,133 @@
+// What a value is as a tensor: through handles, references and descriptors.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/values/ranks.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxIndirections = 8;
+
+void add(std::vector<Alternative>& out, const Alternative& each) {
+  if (std::none_of(out.begin(), out.end(), [&](const Alternative& other) { return other == each; })) {
+    out.push_back(each);
+  }
+}
+
+Alternative unknown(const Alternative& from) {
+  Alternative out = Alternative::of(Kind::kUnknown);
+  out.uncertain = true;
+  out.symbols = from.symbols;
+  return out;
+}
+}  // namespace
+
+Engine::Alternatives Engine::tensors(const State& state, const Value& value, int depth) {
+  Alternatives out;
+  for (const Alternative& each : value) {
+    if (depth > kMaxIndirections) {
+      add(out, unknown(each));
+      continue;
+    }
+    Alternatives inner;
+    const HeapObject* object = each.object ? state.find(each.object) : nullptr;
+    switch (each.kind) {
+      case Kind::kHandle: {
+        const auto contents =
+            object ? object->cells.find(HeapObject::kContents) : decltype(object->cells.end()){};
+        inner = object && contents != object->cells.end() ? tensors(state, contents->second, depth + 1)
+                                                          : Alternatives{unknown(each)};
+        break;
+      }
+      case Kind::kReference:
+        inner = tensors(state, read(state, Location{each.object, each.key}), depth + 1);
+        break;
+      case Kind::kObject:
+        inner = object ? descriptor(state, *object, depth + 1) : Alternatives{unknown(each)};
+        break;
+      case Kind::kTop:
+        inner = {unknown(each)};
+        break;
+      default:
+        inner = {each};
+        break;
+    }
+    for (Alternative& one : inner) {
+      // How the handle got here counts for its contents too.
+      one.uncertain = one.uncertain || each.uncertain;
+      if (one.kind == Kind::kTensor) one.rank = known_rank(state.ranks, one.rank);
+      if (one.kind == Kind::kTensor && each.kind != Kind::kTensor)
+        one.symbols = symbols_.unite(one.symbols, each.symbols);
+      add(out, one);
+    }
+  }
+  return out;
+}
+
+Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& object, int depth) {
+  const auto dtype = object.cells.find(field("dtype"));
+  const auto data = object.cells.find(field("data"));
+  Alternatives out;
+  if (dtype == object.cells.end()) {
+    // A view class with one tensor behind it (std::optional<Tensor> lowered as an object, a unique_ptr).
+    if (data != object.cells.end()) return tensors(state, data->second, depth);
+    out.push_back(unknown(Alternative{}));
+    return out;
+  }
+  const Alternatives behind =
+      data == object.cells.end() ? Alternatives{} : tensors(state, data->second, depth);
+  for (const Alternative& each : dtype->second) {
+    const Step* by = each.kind == Kind::kDtype ? origins_.find(each.trail, Step::Kind::kDescribed) : nullptr;
+    if (each.kind != Kind::kDtype || each.dtype == Dtype::kUndefined) {
+      add(out, unknown(each));
+      continue;
+    }
+    Alternative tensor = Alternative::tensor(each.dtype, Rank::at_least(1));
+    tensor.uncertain = each.uncertain;
+    tensor.symbols = each.symbols;
+    tensor.assumed = each.assumed;
+    bool found = false;
+    if (by && behind.size() == 1 && behind[0].kind == Kind::kTensor && behind[0].dtype != each.dtype) {
+      tensor = described(behind[0], tensor, by->function, by->instruction);
+    }
+    for (const Alternative& buffer : behind) {
+      if (buffer.kind != Kind::kTensor || buffer.dtype != each.dtype) continue;
+      found = true;
+      tensor.origin = buffer.origin;
+      tensor.trail = buffer.trail;
+      add(out, tensor);
+    }
+    if (!found) add(out, tensor);
+  }
+  return out;
+}
+
+bool Engine::is_container(const State& state, const Value& value) const {
+  const Alternative* one = value.single();
+  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  return object && object->kind == HeapObject::Kind::kContainer;
+}
+
+bool Engine::is_list(const State& state, const Value& value) {
+  const Alternative* one = value.single();
+  if (one && one->kind == Kind::kReference)
+    return is_list(state, read(state, Location{one->object, one->key}));
+  return is_container(state, value);
+}
+
+std::vector<Value> Engine::elements(const State& state, const Value& value) {
+  if (const Alternative* one = value.single(); one && one->kind == Kind::kReference) {
+    return elements(state, read(state, Location{one->object, one->key}));
+  }
+  if (!is_container(state, value)) return {value};
+  const HeapObject& object = *state.find(value.single()->object);
+  std::vector<Value> out;
+  for (const auto& [key, cell] : object.cells) {
+    if (key.kind == Key::Kind::kIndex) out.push_back(cell);
+  }
+  if (!object.rest.is_bottom()) out.push_back(object.rest);
+  return out;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,172 @@
+// forward() of library modules: an operator on the input and the module's parameters, and Sequential, which
+// hands what one of its modules gives to the next.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/operators/operator_rank.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::string_view kAnyModule = "torch::nn::AnyModule";
+constexpr int kMaxNestedModules = 8;
+
+// Elementwise modules keep their input's rank; of the others it is known at most that there is a dimension.
+Rank rank_of_forward(const Operator& op, const ModuleType& type, const std::vector<Alternative>& input) {
+  if (op.rank == RankRule::kAtLeastOne) return Rank::at_least(1);
+  const bool of_input = !type.arguments.empty() && type.arguments.front() == "$0";
+  const bool same = op.rank == RankRule::kLikeFirst && of_input && !input.empty();
+  Rank out = same && input.front().kind == Kind::kTensor ? input.front().rank : Rank{};
+  for (const Alternative& each : input) out = join(out, each.kind == Kind::kTensor ? each.rank : Rank{});
+  return same ? out : Rank{};
+}
+}  // namespace
+
+std::optional<Value> Engine::library_forward(const Activation& activation, const Instruction& instruction,
+                                             State& state) {
+  std::vector<Value> given;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) given.push_back(argument(state, instruction, i));
+  if (const ModuleType* type = find_module_type(instruction.name))
+    return module_forward(activation, instruction, *type, given, state);
+  const bool holds = instruction.name.starts_with(kSequential) || instruction.name.starts_with(kAnyModule);
+  if (!holds || given.size() != 2) return std::nullopt;
+  return forward_through(activation, instruction, given[0], given[1],
+                         context(activation.context, &instruction), state, 0);
+}
+
+// Nothing where the module, or one in it, is not known.
+std::optional<Value> Engine::forward_through(const Activation& activation, const Instruction& instruction,
+                                             const Value& module, const Value& input, ContextId inner,
+                                             State& state, int depth) {
+  const Alternative* one = module.single();
+  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  if (!object || depth > kMaxNestedModules) return std::nullopt;
+  if (object->type == kSequential) {
+    std::vector<Value> elements;
+    for (const auto& [key, cell] : object->cells) {
+      if (key.kind == Key::Kind::kIndex) elements.push_back(cell);
+    }
+    const Value more = object->rest;
+    if (elements.empty() && more.is_bottom()) return std::nullopt;
+    std::optional<Value> passed = input;
+    inner = context(inner, &index_);
+    for (const Value& each : elements) {
+      // A context of its own for each: one class may be there twice.
+      inner = context(inner, &instruction);
+      passed = forward_through(activation, instruction, each, *passed, inner, state, depth + 1);
+      if (!passed) return std::nullopt;
+    }
+    if (more.is_bottom()) return passed;
+    return forward_through_any(activation, instruction, more, *passed, inner, state, depth);
+  }
+  if (const ModuleType* type = find_module_type(object->type))
+    return module_forward(activation, instruction, *type, {module, input}, state);
+  const std::vector<std::uint32_t> callees = index_.inherited(object->type, "forward", 1, unit_);
+  if (callees.size() != 1) return std::nullopt;
+  bool alive = true;
+  Value result = call(callees.front(), {module, input}, state, inner, &activation, alive);
+  return alive ? std::optional(std::move(result)) : std::nullopt;
+}
+
+// Through modules that were added in a loop: how many there are, and in which order, is not known. The dtype
+// is where none of them changes it.
+std::optional<Value> Engine::forward_through_any(const Activation& activation, const Instruction& instruction,
+                                                 const Value& modules, const Value& input, ContextId inner,
+                                                 State& state, int depth) {
+  Value out;
+  for (const Alternative& each : modules) {
+    inner = context(inner, &instruction);
+    const auto passed = forward_through(activation, instruction, Value(each), input, inner, state, depth + 1);
+    if (!passed) return std::nullopt;
+    out = join(out, *passed, symbols_);
+  }
+  const bool same = agree(Value(tensors(state, join(input, out, symbols_))));
+  return same ? std::optional(std::move(out)) : std::nullopt;
+}
+
+Value Engine::module_forward(const Activation& activation, const Instruction& instruction,
+                             const ModuleType& type, const std::vector<Value>& given, State& state) {
+  if (type.forward.empty()) return given.size() > 1 ? given[1] : Value::unknown();
+  if (!type.results) return module_result(activation, instruction, type, 0, given, state);
+  int packs = 0;
+  return module_results(activation, instruction, type, *type.results, given, packs, state);
+}
+
+Value Engine::module_results(const Activation& activation, const Instruction& instruction,
+                             const ModuleType& type, const ModuleType::Result& wanted,
+                             const std::vector<Value>& given, int& packs, State& state) {
+  if (wanted.parts.empty()) return module_result(activation, instruction, type, wanted.number, given, state);
+  const HeapId id = heap_id(activation.context, &instruction, ++packs);
+  HeapObject tuple;
+  tuple.kind = HeapObject::Kind::kContainer;
+  for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
+    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = kept_in(
+        state, id, module_results(activation, instruction, type, wanted.parts[i], given, packs, state));
+  }
+  state.put(id, std::move(tuple));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+Value Engine::module_result(const Activation& activation, const Instruction& instruction,
+                            const ModuleType& type, int number, const std::vector<Value>& given,
+                            State& state) {
+  const Operator* op = find_operator(number ? type.forward + "." + std::to_string(number) : type.forward);
+  if (!op) return Value::unknown(asked(activation, instruction, state));
+  std::vector<Input> inputs;
+  for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
+    const std::string& source = type.arguments[i];
+    if (source.empty()) continue;
+    if (source[0] != '$') {
+      inputs.push_back({op->arguments[i], module_parameter(type, source, given, state), 0});
+      continue;
+    }
+    for (Input& each : module_inputs(instruction, source, given, state)) {
+      each.argument = op->arguments[i];
+      inputs.push_back(std::move(each));
+    }
+  }
+  const Rank rank = rank_of_forward(*op, type, given.size() > 1 ? tensors(state, given[1]) : Alternatives{});
+  return apply_at(rank, activation, instruction, *op, std::move(inputs), {}, false, state);
+}
+
+// What "$1|$0" names: several tensors where it is a tuple of them.
+std::vector<Engine::Input> Engine::module_inputs(const Instruction& instruction, std::string_view source,
+                                                 const std::vector<Value>& given, const State& state) {
+  const std::size_t position = 1 + static_cast<std::size_t>(source[1] - '0');  // behind the module
+  const std::string_view otherwise = source.size() > 3 ? source.substr(3) : std::string_view();
+  if (position >= given.size() && !otherwise.empty())
+    return module_inputs(instruction, otherwise, given, state);
+  // A Sequential hands on what stands nowhere in the text.
+  const bool written = instruction.args.size() > position && position < given.size() &&
+                       argument(state, instruction, position).same(given[position]);
+  std::vector<Input> out;
+  for (const Value& each :
+       position < given.size() ? elements(state, given[position]) : std::vector<Value>{Value::unknown()}) {
+    Input input{{}, tensors(state, each), written ? instruction.args[position].value : 0};
+    const auto undefined = std::find_if(input.alternatives.begin(), input.alternatives.end(),
+                                        [](const Alternative& one) { return one.kind == Kind::kNone; });
+    if (undefined != input.alternatives.end() && !otherwise.empty()) {
+      input.alternatives.erase(undefined);
+      for (const Input& other : module_inputs(instruction, otherwise, given, state))
+        input.alternatives.insert(input.alternatives.end(), other.alternatives.begin(),
+                                  other.alternatives.end());
+    }
+    out.push_back(std::move(input));
+  }
+  return out;
+}
+
+// Of a module that nobody saw being made the setting says what its parameters are.
+Engine::Alternatives Engine::module_parameter(const ModuleType& type, const std::string& name,
+                                              const std::vector<Value>& given, const State& state) {
+  const Alternative* module = given.empty() ? nullptr : given.front().single();
+  const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
+  const auto cell = object ? object->cells.find(field(name)) : Cells::const_iterator();
+  if (object && cell != object->cells.end()) return tensors(state, cell->second);
+  Alternative parameter =
+      Alternative::tensor(type.norm ? setting_.norms : setting_.parameters, Rank::at_least(1));
+  parameter.assumed = true;
+  return {parameter};
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,30 @@
+// What arrived at one call that has a contract: the rules are queries on these records.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/state/state.h"
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard::flow {
+
+// One operand of a sink as it arrived: alternatives of kind kTensor, kNone or kUnknown.
+struct SinkOperand {
+  std::string role;
+  std::vector<Alternative> alternatives;
+};
+struct SinkRecord {
+  const Api* api = nullptr;
+  std::uint32_t function = 0;
+  const Instruction* instruction = nullptr;
+  ContextId context = 0;
+  std::vector<SinkOperand> operands;
+  AutocastState autocast;
+  Guards guards;  // passed on the way to the call
+  bool others_are_guessed = false;
+  std::vector<PassedTest> tests;
+};
+
+}  // namespace dtype_guard::flow

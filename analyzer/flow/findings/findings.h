@@ -1,0 +1,47 @@
+// From defects to findings: rule and precedence, message, path, and the merging of what several calls,
+// contexts and precision settings say about the same instruction.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/edits/round_flow.h"
+#include "analyzer/flow/queries/query.h"
+#include "rules/finding/finding.h"
+
+namespace dtype_guard::flow {
+
+class FindingCollector {
+ public:
+  FindingCollector(const Module& module, const AnalysisOptions& options)
+      : module_(module), options_(options), rounds_(module) {}
+  void add(const Defect& defect, const Engine& engine, const std::string& setting,
+           const std::string& torch_version);
+  Sink sink(const SinkRecord& record, const std::string& role) const;
+  // Sorted by file, line, column and rule; fingerprints filled.
+  std::vector<Finding> take();
+
+ private:
+  struct Entry {
+    Finding finding;
+    std::string expression;
+    SourceLocation promoting;  // which may be elsewhere than the place to edit
+  };
+  SourceLocation location(const SourceRange& range, std::uint32_t function) const;
+  ComesBack comes_back(const Defect& defect, const Finding& finding);
+  std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
+  std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
+  void merge(Entry entry);
+  void drop_longer_accounts();
+  static bool same_matter(const Entry& a, const Entry& b);
+  void add_versions(Finding& finding) const;
+
+  const Module& module_;
+  const AnalysisOptions& options_;
+  std::vector<Entry> entries_;
+  RoundFlow rounds_;
+  std::map<std::pair<const Instruction*, const Instruction*>, ComesBack> comes_back_;  // by origin and sink
+};
+
+}  // namespace dtype_guard::flow

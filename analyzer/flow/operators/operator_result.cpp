@@ -1,0 +1,279 @@
+#include "analyzer/flow/operators/operator_result.h"
+
+#include <algorithm>
+
+#include "analyzer/flow/ir/mnemonics.h"
+#include "analyzer/flow/operators/contractions.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::size_t kMaxAmbiguous = 4;
+
+bool contains(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+bool is_unknown(const Alternative& each) {
+  return each.kind == Kind::kUnknown || each.kind == Kind::kTop ||
+         (each.kind == Kind::kTensor && each.dtype == Dtype::kUndefined);
+}
+bool is_wider(Dtype wide, Dtype narrow) {
+  return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
+}
+// "div" for its form "div.rounded".
+std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.find('.')); }
+}  // namespace
+
+OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
+                                 const std::vector<ChosenInput>& inputs, std::optional<Dtype> dtype_argument,
+                                 StatedBy stated, Rank rank, Origins& origins, SymbolSets& symbols)
+    : op_(op),
+      site_(site),
+      inputs_(inputs),
+      dtype_(dtype_argument),
+      stated_(stated),
+      rank_(rank),
+      origins_(origins),
+      symbols_(symbols) {
+  for (const ChosenInput& input : inputs_) {
+    const Alternative& each = *input.alternative;
+    const bool unclear = each.kind == Kind::kTensor && !each.rank.wrapped && each.rank.may_be_zero() &&
+                         each.rank.may_be_dimensioned();
+    const bool known_with_another =
+        std::any_of(ambiguous_.begin(), ambiguous_.end(),
+                    [&](const ChosenInput* other) { return other->alternative->rank.is_tied_to(each.rank); });
+    if (unclear && !known_with_another && contains(op.promoting, input.argument))
+      ambiguous_.push_back(&input);
+  }
+  if (ambiguous_.size() > kMaxAmbiguous) ambiguous_.resize(kMaxAmbiguous);
+}
+
+bool OperatorResults::rests_on_unknown() const {
+  if (dtype_) return *dtype_ == Dtype::kUndefined;
+  switch (op_.result) {
+    case ResultRule::kBool:
+    case ResultRule::kFixed:
+    case ResultRule::kFactory:
+    case ResultRule::kFactoryFromValue:
+      return false;
+    case ResultRule::kCast:
+      if (op_.fixed != Dtype::kUndefined) return false;
+      [[fallthrough]];
+    case ResultRule::kLikeFirst:
+    case ResultRule::kSumLike:
+    case ResultRule::kFactoryLike:
+    case ResultRule::kDescriptor:
+      return inputs_.empty() || is_unknown(*inputs_.front().alternative);
+    case ResultRule::kRequireSame: {
+      // Equal or it throws, so one known operand tells.
+      const auto parts = participants();
+      return std::none_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
+        return each->alternative->kind == Kind::kTensor && !is_unknown(*each->alternative);
+      });
+    }
+    default: {
+      const auto parts = participants();
+      return std::any_of(parts.begin(), parts.end(),
+                         [](const ChosenInput* each) { return is_unknown(*each->alternative); });
+    }
+  }
+}
+
+std::vector<const ChosenInput*> OperatorResults::participants() const {
+  std::vector<const ChosenInput*> out;
+  for (const ChosenInput& input : inputs_) {
+    const bool takes_part = op_.promoting.empty() ? out.empty() : contains(op_.promoting, input.argument);
+    if (takes_part && input.alternative->kind != Kind::kNone) out.push_back(&input);
+  }
+  return out;
+}
+
+// C++ numbers with an element type among themselves: each type counts, and autocast has no say.
+bool OperatorResults::is_scalar_arithmetic() const {
+  bool any = false;
+  for (const ChosenInput& input : inputs_) {
+    const Alternative& each = *input.alternative;
+    if (each.kind == Kind::kTensor && !each.rank.wrapped) return false;
+    any = any || each.kind == Kind::kTensor;
+  }
+  return any;
+}
+
+std::vector<OperatorInput> OperatorResults::table_inputs(unsigned zero_dimensional) const {
+  std::vector<OperatorInput> out;
+  const bool scalars = is_scalar_arithmetic();
+  for (const ChosenInput& input : inputs_) {
+    const Alternative& each = *input.alternative;
+    if (is_unknown(each)) continue;
+    // A precision setting's dtype is a guess for a mask: that it would be refused tells that it is none.
+    const bool checked = std::any_of(op_.refuses_argument.begin(), op_.refuses_argument.end(),
+                                     [&](const auto& refused) { return refused.first == input.argument; });
+    const auto& joined = op_.promoting.all();
+    if (each.assumed && checked && std::find(joined.begin(), joined.end(), input.argument) == joined.end())
+      continue;
+    if (each.kind == Kind::kNumber) {
+      out.push_back({input.argument, each.dtype, RankClass::kWrapped});
+    } else if (each.kind == Kind::kBool) {
+      out.push_back({input.argument, Dtype::kBool, RankClass::kWrapped});
+    } else if (each.kind == Kind::kTensor) {
+      const auto found = std::find_if(ambiguous_.begin(), ambiguous_.end(), [&](const ChosenInput* one) {
+        return one == &input || one->alternative->rank.is_tied_to(each.rank);
+      });
+      bool zero = !each.rank.may_be_dimensioned();
+      if (found != ambiguous_.end()) zero = (zero_dimensional >> (found - ambiguous_.begin())) & 1U;
+      out.push_back({input.argument, each.dtype,
+                     each.rank.wrapped && !scalars ? RankClass::kWrapped
+                     : zero || scalars             ? RankClass::kZeroDim
+                                                   : RankClass::kDim});
+    }
+  }
+  return out;
+}
+
+std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std::string_view torch_version,
+                                                   const AutocastState& autocast, Dtype default_dtype) const {
+  std::vector<Alternative> out;
+  const auto add = [&](const Alternative& each) {
+    const auto same =
+        std::find_if(out.begin(), out.end(), [&](const Alternative& o) { return o.dtype == each.dtype; });
+    if (same == out.end()) out.push_back(each);
+  };
+  // An undefined tensor has no dtype to give, and what comes after it gives none in its place: PyTorch
+  // throws.
+  const bool of_nothing =
+      !inputs_.empty() && inputs_.front().alternative->kind == Kind::kNone &&
+      (op_.result == ResultRule::kLikeFirst || contains(op_.promoting, inputs_.front().argument));
+  if (of_nothing) return out;
+  const bool scalars = is_scalar_arithmetic();
+  if (rests_on_unknown()) {
+    Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank_);
+    unknown.lineage = lineage();
+    unknown.products = products();
+    add(unknown);
+  } else {
+    for (const bool on : {true, false}) {
+      if (scalars ? on : !(on ? autocast.may_be_on : autocast.may_be_off)) continue;
+      if ((on && autocast.dtype == Dtype::kUndefined) || default_dtype == Dtype::kUndefined) {
+        add(Alternative::tensor(Dtype::kUndefined, rank_));
+        continue;
+      }
+      const OperatorContext context{device, on ? autocast.dtype : Dtype::kUndefined, default_dtype,
+                                    torch_version};
+      for (unsigned zero = 0; zero < (1U << ambiguous_.size()); ++zero) {
+        const auto inputs = table_inputs(zero);
+        const OperatorOutcome outcome = dtype_guard::evaluate(op_, inputs, dtype_, context);
+        if (!outcome.dtype) continue;
+        Alternative one = alternative(outcome);
+        one.assumed = one.assumed || (on && autocast.assumed && !participants().empty());
+        add(one);
+      }
+    }
+  }
+  for (Alternative& each : out) each.uncertain = each.uncertain || out.size() > 1;
+  return out;
+}
+
+Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
+  const Dtype result = *outcome.dtype;
+  Alternative out = Alternative::tensor(result, rank_);
+  // A complex number is as wide as its parts: whoever widened these, or it, decided that.
+  const bool of_parts = op_.result == ResultRule::kToReal || op_.result == ResultRule::kToComplex;
+  const ChosenInput* promoted = nullptr;  // already wide by promotion
+  const ChosenInput* raised = nullptr;    // already wide by a cast
+  const ChosenInput* equal = nullptr;
+  const ChosenInput* narrow = nullptr;
+  for (const ChosenInput* each : participants()) {
+    const Alternative& input = *each->alternative;
+    out.symbols = symbols_.unite(out.symbols, input.symbols);
+    out.uncertain = out.uncertain || input.uncertain;
+    out.assumed = out.assumed || input.assumed;
+    if (input.kind != Kind::kTensor) continue;
+    const Origin* origin = input.dtype == result || of_parts ? origins_.find(input.origin) : nullptr;
+    if (origin && origin->kind == Origin::Kind::kPromotion && !promoted) promoted = each;
+    if (origin && origin->kind == Origin::Kind::kCast && is_wider(result, origin->before) && !raised)
+      raised = each;
+    if (input.dtype == result && !equal) equal = each;
+    if (is_wider(result, input.dtype) && is_floating(result) && !narrow) narrow = each;
+  }
+  out.lineage = lineage();
+  out.products = products();
+  const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
+  const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
+  if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
+  // A cast that changes nothing in this setting still states what was the setting's choice before.
+  if (inherited && explicit_dtype && stated_ != StatedBy::kSetting && inherited->alternative->assumed &&
+      !inherited->alternative->origin)
+    inherited = nullptr;
+  // What decides among several dtypes decides here, however wide the value was before.
+  if (explicit_dtype && stated_ == StatedBy::kChoice) inherited = nullptr;
+  // What from_blob is given is memory: no value that it could have widened.
+  const Dtype before = op_.result == ResultRule::kFactory ? Dtype::kUndefined
+                       : narrow                           ? narrow->alternative->dtype
+                       : equal                            ? result
+                       : inputs_.empty()                  ? Dtype::kUndefined
+                                                          : inputs_.front().alternative->dtype;
+  if (inherited) {
+    out.origin = inherited->alternative->origin;
+  } else if (result != Dtype::kBool) {  // indices and lengths too: a call may take only int32
+    out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow, equal));
+    out.assumed = out.assumed && !(op_.result == ResultRule::kCast && op_.fixed != Dtype::kUndefined);
+  }
+  if (out.origin) {
+    std::string note = inherited                       ? ""
+                       : outcome.by_autocast && narrow ? "autocast returns the wider type"
+                                                       : "";
+    out.trail = origins_.step(
+        inherited ? inherited->alternative->trail : 0, out.origin,
+        {0, 0, site_.function, site_.instruction, shown_name(op_), before, result, std::move(note)});
+  }
+  return out;
+}
+
+std::uint8_t OperatorResults::lineage() const {
+  std::vector<std::uint8_t> of_inputs;
+  for (const ChosenInput& each : inputs_) {
+    const bool tensor = each.alternative->kind == Kind::kTensor && !each.alternative->rank.wrapped;
+    if (tensor) of_inputs.push_back(each.alternative->lineage);
+  }
+  return lineage_after(op_.name, of_inputs);
+}
+
+SymbolSetId OperatorResults::products() const {
+  SymbolSetId out = 0;
+  if (!keeps_products(op_)) return out;
+  for (const ChosenInput& each : inputs_) {
+    if (each.alternative->kind == Kind::kTensor) out = symbols_.unite(out, each.alternative->products);
+  }
+  return out;
+}
+
+Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput* narrow,
+                               const ChosenInput* wide) const {
+  Origin out;
+  out.function = site_.function;
+  out.instruction = site_.instruction;
+  out.op = shown_name(op_);
+  out.after = result;
+  out.by_autocast = by_autocast;
+  const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;
+  if (is_explicit && !participants().empty() && op_.result != ResultRule::kFactory &&
+      op_.result != ResultRule::kFactoryLike) {
+    out.kind = Origin::Kind::kCast;
+    const Alternative& from = *participants().front()->alternative;
+    out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
+  } else if (narrow && !is_explicit && op_.result != ResultRule::kFactory) {
+    out.kind = Origin::Kind::kPromotion;
+    out.before = narrow->alternative->dtype;
+    out.narrow = narrow_text(*narrow);
+    out.wide = wide ? wide->alternative->trail : 0;
+  }
+  return out;
+}
+
+std::string OperatorResults::narrow_text(const ChosenInput& narrow) const {
+  const Instruction* definition = site_.info->definition(narrow.value);
+  if (!definition) return {};
+  return word_length(definition->text) == definition->text.size() ? definition->text : std::string();
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,65 @@
+// What one operator gives for one choice of its inputs: the table's dtype under every autocast state and rank
+// that is possible here, and the origin of that dtype. A result is uncertain when these possibilities
+// disagree.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/state/state.h"
+#include "analyzer/flow/values/origins.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+
+struct OperatorSite {
+  std::uint32_t function = 0;
+  const Instruction* instruction = nullptr;
+  const FunctionInfo* info = nullptr;
+};
+
+struct ChosenInput {
+  std::string_view argument;
+  const Alternative* alternative;
+  ValueId value = 0;
+};
+
+// Who says the dtype argument: the precision setting, the code, or what decides among several.
+enum class StatedBy : std::uint8_t { kSetting, kCode, kChoice };
+
+class OperatorResults {
+ public:
+  OperatorResults(const Operator& op, OperatorSite site, const std::vector<ChosenInput>& inputs,
+                  std::optional<Dtype> dtype_argument, StatedBy stated, Rank rank, Origins& origins,
+                  SymbolSets& symbols);
+  // Empty when PyTorch throws in every case.
+  std::vector<Alternative> evaluate(std::string_view device, std::string_view torch_version,
+                                    const AutocastState& autocast, Dtype default_dtype) const;
+
+ private:
+  bool rests_on_unknown() const;
+  bool is_scalar_arithmetic() const;
+  std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
+  std::vector<const ChosenInput*> participants() const;
+  std::uint8_t lineage() const;
+  SymbolSetId products() const;
+  Alternative alternative(const OperatorOutcome& outcome) const;
+  Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
+  std::string narrow_text(const ChosenInput& narrow) const;
+
+  const Operator& op_;
+  OperatorSite site_;
+  const std::vector<ChosenInput>& inputs_;
+  std::optional<Dtype> dtype_;
+  StatedBy stated_;
+  Rank rank_;
+  Origins& origins_;
+  SymbolSets& symbols_;
+  std::vector<const ChosenInput*>
+      ambiguous_;  // promoting inputs of which it is not known whether they have dimensions; one of each rank
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,25 @@
+// Which block whoever leaves a block and returns comes to next for certain: the tree of immediate
+// postdominators of a control-flow graph. Ways that end in a throw or never end do not count.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/flow/ir/ir.h"
+
+namespace dtype_guard::flow {
+
+class Postdominators {
+ public:
+  // `order` is each block's position in reverse postorder; UINT32_MAX: not reached.
+  Postdominators(const Function& function, const std::vector<std::uint32_t>& order);
+  // Whether whoever leaves `block` and returns comes through `later`. True of a block itself, and of blocks
+  // from which nobody returns.
+  bool always_follows(BlockId block, BlockId later) const;
+
+ private:
+  std::vector<std::uint32_t> next_;   // by BlockId; the number of blocks: the end
+  std::vector<std::uint32_t> depth_;  // in the tree
+};
+
+}  // namespace dtype_guard::flow

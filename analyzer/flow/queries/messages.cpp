@@ -1,0 +1,174 @@
+#include "analyzer/flow/queries/messages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/contracts/roles.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+std::string quoted_list(const std::vector<std::string>& names, std::string_view last) {
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i) out += i + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
+    out += "'" + names[i] + "'";
+  }
+  return out;
+}
+
+std::string came_about(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  if (!origin) return "";
+  const std::string before =
+      origin->before == Dtype::kUndefined ? "" : fmt::format(" from '{}'", name(origin->before));
+  switch (origin->kind) {
+    case Origin::Kind::kPromotion:
+      if (origin->instruction->op == Op::kCast)
+        return fmt::format(", promoted{} by an implicit conversion", before);
+      return fmt::format(", promoted{} by '{}'{}", before, origin->op,
+                         origin->by_autocast ? " under autocast" : "");
+    case Origin::Kind::kCast:
+      if (origin->op == kConversion) return fmt::format(", converted{} by an explicit conversion", before);
+      return fmt::format(", cast{} by '{}'", before, origin->op == "cast" ? "to" : origin->op);
+    case Origin::Kind::kSource:
+      return fmt::format(", made by '{}'", origin->op);
+  }
+  return "";
+}
+
+std::string wanted(const Defect& defect) {
+  std::string out;
+  if (!defect.differs_from.empty() && !defect.unsupported) {
+    std::vector<std::string> roles;
+    std::vector<std::string> dtypes;
+    for (const SinkOperand* each : defect.differs_from) {
+      roles.push_back(each->role);
+      for (const std::string& dtype : dtypes_of(*each)) add_once(dtypes, dtype);
+    }
+    std::sort(roles.begin(), roles.end());
+    std::sort(dtypes.begin(), dtypes.end());
+    out = fmt::format("; {} {} {} and the call wants them equal", quoted_list(roles, "and"),
+                      roles.size() == 1 ? "is" : "are", quoted_list(dtypes, "or"));
+  }
+  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
+  if (defect.unsupported) out += fmt::format("; the call accepts {}", quoted_list(names_of(accepts), "or"));
+  if (defect.slow && !defect.breaks_contract())
+    out += fmt::format("; the call takes it, without the fast kernels that it has for '{}'",
+                       name(defect.origin->before));
+  return out;
+}
+
+// What a table that differs should be like: x, and the other table, where that has x's dtype already. Empty
+// where no table does.
+std::vector<std::string> like_others(const Defect& defect) {
+  std::vector<std::string> roles;
+  if (role_kind(defect.arrived->role) != RoleKind::kTable) return roles;
+  const SinkOperand& x = *defect.differs_from.front();
+  for (const SinkOperand& each : defect.record->operands)
+    if (&each != defect.arrived && role_kind(each.role) == RoleKind::kTable &&
+        dtypes_of(each) == dtypes_of(x))
+      roles.push_back(each.role);
+  if (!roles.empty()) roles.push_back(x.role);
+  return roles;
+}
+
+// A cast behind it would round in each round, and the call may be the only one to want it narrow.
+constexpr const char* kComesBack =
+    "; it comes back as such in the next round: cast only what the call gets, or keep one dtype across "
+    "rounds";
+
+std::string cure(const Defect& defect, ComesBack comes_back) {
+  const Origin* origin = defect.origin;
+  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
+  // What the call never took would not do either.
+  const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
+                               !accepts.contains(origin->before);
+  if (!origin || back_is_refused) return "; cast it before the call";
+  const bool promoted = origin->kind == Origin::Kind::kPromotion;
+  if (origin->instruction->op == Op::kCast &&
+      (promoted || (origin->op == kConversion && origin->widens_half())))
+    return fmt::format("; round back to '{}' where it is stored", name(origin->before));
+  if (promoted && comes_back == ComesBack::kInRounds) return kComesBack;
+  if (promoted && comes_back == ComesBack::kBeforeCall) return "; cast it back before the call";
+  if (promoted) {
+    // A dtype by name would be right in one precision setting and wrong in the next.
+    if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
+    return fmt::format("; cast back after it, e.g. '.to({}.scalar_type())'", origin->narrow);
+  }
+  if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
+    std::vector<std::string> roles;
+    for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
+    std::sort(roles.begin(), roles.end());
+    if (const auto others = like_others(defect); !others.empty())
+      return fmt::format("; cast '{}' like {}, e.g. with '.type_as()'", defect.arrived->role,
+                         quoted_list(others, "and"));
+    return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
+  }
+  // Whoever asked for int64 did not mean to widen anything.
+  if (origin->kind == Origin::Kind::kSource || is_integral(origin->after))
+    return "; give it that dtype where it is made";
+  return comes_back == ComesBack::kInRounds ? kComesBack : "; cast it back before the call";
+}
+
+// What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.
+std::string by_rule(std::string_view rule, const Defect& defect) {
+  const std::string operand = fmt::format("'{}' of '{}'", defect.arrived->role, defect.record->api->name);
+  const std::string_view dtype = name(defect.alternative.dtype);
+  if (rule == "discarded-cast") {
+    return fmt::format("the result of '{}' is not used, so {} is still '{}'{}; assign the result",
+                       discarded_cast(defect)->instruction->text, operand, dtype, wanted(defect));
+  }
+  if (rule == "unregistered-buffer") {
+    return fmt::format(
+        "{} is '{}' because of a plain member, which Module::to passes by{}; register the tensor with "
+        "register_buffer, or cast it where it is used",
+        operand, dtype, wanted(defect));
+  }
+  if (rule == "dlpack-dtype-mismatch") {
+    return fmt::format("{} is described as '{}' and its data is '{}'; take the dtype from the tensor",
+                       operand, dtype, name(wrong_description(defect)->other));
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> names_of(DtypeSet set) {
+  std::vector<std::string> out;
+  for (Dtype dtype : all_dtypes()) {
+    if (set.contains(dtype)) out.emplace_back(name(dtype));
+  }
+  return out;
+}
+
+std::vector<std::string> dtypes_of(const SinkOperand& operand) {
+  std::vector<std::string> out;
+  for (const Alternative& each : operand.alternatives) {
+    if (each.kind == Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined) {
+      add_once(out, std::string(name(each.dtype)));
+    }
+  }
+  return out;
+}
+
+std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back) {
+  std::string special = by_rule(rule, defect);
+  if (!special.empty()) return special;
+  std::string test;
+  if (rule == "dtype-guard-misses-promotion") {
+    // Not its line, which would change the message with every line that is added above.
+    const std::string& written = missed_by_test(defect)->where->text;
+    test = fmt::format("; the test{} saw the value from before",
+                       written.empty() ? "" : fmt::format(" '{}'", written));
+  }
+  std::vector<std::string> dtypes;
+  for (const Dtype each : defect.either) dtypes.emplace_back(name(each));
+  if (dtypes.empty()) dtypes.emplace_back(name(defect.alternative.dtype));
+  return fmt::format("'{}' of '{}' is {}{}{}{}{}", defect.arrived->role, defect.record->api->name,
+                     quoted_list(dtypes, "or"), came_about(defect), test, wanted(defect),
+                     cure(defect, comes_back));
+}
+
+}  // namespace dtype_guard::flow

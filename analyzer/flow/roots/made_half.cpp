@@ -1,0 +1,192 @@
+// Classes that the program always makes half: of these the code says that they are not run under autocast
+// over float32 parameters, whoever calls their methods.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/roots/reach.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+using Functions = std::vector<std::uint32_t>;
+
+template <class Fits>
+Functions functions_with(const FunctionIndex& index, const Fits& fits) {
+  Functions out;
+  for (std::uint32_t i = 0; i < index.module().functions.size(); ++i) {
+    if (fits(index.function(i))) out.push_back(i);
+  }
+  return out;
+}
+
+bool converts(const Function& function) {
+  return std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(),
+                       [](const Instruction& each) { return each.op == Op::kRetype; });
+  });
+}
+// As far as it is known.
+bool is_kind_of(const FunctionIndex& index, const std::string& class_name, const std::string& base,
+                int depth = 0) {
+  constexpr int kMaxBases = 16;
+  if (class_name == base) return true;
+  const ClassFacts* facts = depth < kMaxBases ? index.class_facts(class_name) : nullptr;
+  return facts && std::any_of(facts->bases.begin(), facts->bases.end(), [&](const std::string& each) {
+           return is_kind_of(index, each, base, depth + 1);
+         });
+}
+}  // namespace
+
+// Whether all parameters, or buffers, of which there are some, were converted to half on every path; by a
+// dtype that the code states.
+bool Engine::is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const {
+  bool some = false;
+  for (const HeapId id : objects_below(state, {Value(Alternative::at(Kind::kObject, module))})) {
+    for (const Registration& each : state.find(id)->registered) {
+      if (each.kind != kind) continue;
+      const Alternative* handle = each.value.single();
+      const HeapObject* tensor =
+          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
+      const auto cell = tensor ? tensor->cells.find(HeapObject::kContents) : Cells::const_iterator();
+      const Alternative* contents = tensor && cell != tensor->cells.end() ? cell->second.single() : nullptr;
+      const bool half = contents && is_half(contents->dtype) && !contents->uncertain && tensor->stated;
+      if (!half || converted_as_assumed_.contains(handle->object)) return false;
+      some = true;
+    }
+  }
+  return some;
+}
+
+// What the root left half and what it did not. It did not make the object that it was handed, or that it is
+// to construct, and of what that holds the class of the object decides.
+void Engine::note_halves(const State& state, const std::vector<Value>& arguments,
+                         const std::vector<HeapId>& handed) {
+  std::string owner;
+  for (const Value& each : arguments) {
+    const Alternative* one = each.single();
+    const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+    if (object && owner.empty()) owner = object->type;
+  }
+  for (std::size_t at = 1; at <= heap_ids_.size(); ++at) {
+    const auto id = static_cast<HeapId>(at);
+    const HeapObject* object = state.find(id);
+    if (!object || object->kind != HeapObject::Kind::kInstance || !index_.class_facts(object->type)) continue;
+    const bool made_here = std::find(handed.begin(), handed.end(), id) == handed.end();
+    for (const auto kind : {Registration::Kind::kParameter, Registration::Kind::kBuffer}) {
+      Halves& of_kind = halves_[kind];
+      if (is_wholly_half(state, id, kind)) {
+        of_kind.half.insert(object->type);
+      } else if (made_here) {
+        of_kind.other.insert(object->type);
+      } else if (object->type != owner) {
+        of_kind.owned.emplace(owner, object->type);
+      }
+    }
+  }
+}
+
+// Who may make something half. What an object's own constructors do is seen there: its other methods need not
+// be run for it.
+static Functions makers(const FunctionIndex& index) {
+  Functions out = Engine::roots(index);
+  const Functions constructors = functions_with(index, [](const Function& each) {
+    return each.kind == FunctionKind::kConstructor && !each.blocks.empty() && !each.foreign;
+  });
+  out.insert(out.end(), constructors.begin(), constructors.end());
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+  return out;
+}
+
+// What others run is seen there.
+static Functions callers_first(const FunctionIndex& index, const Functions& roots) {
+  std::map<std::uint32_t, std::size_t> callers;
+  for (const std::uint32_t root : roots) {
+    for (const std::uint32_t each : index.reached_from(root)) ++callers[each];
+  }
+  Functions out = roots;
+  std::stable_sort(out.begin(), out.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return callers[a] < callers[b]; });
+  return out;
+}
+
+const ClassesMadeHalf& Engine::classes_made_half() {
+  std::optional<ClassesMadeHalf>& known = index_.made_half();
+  if (known) return *known;
+  known.emplace();
+  const Functions all = makers(index_);
+  std::map<Registration::Kind, Halves> found;
+  std::set<std::uint32_t> seen;  // run as a root, or within one
+  const auto look_at = [&](const Functions& functions) {
+    if (functions.empty()) return;
+    for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
+      if (seen.contains(root)) continue;
+      Engine engine(index_, options_, setting_, torch_version_);
+      engine.notes_halves_ = true;
+      try {
+        engine.evaluate_root(root);
+      } catch (const BudgetExceeded&) {
+        continue;
+      }
+      seen.merge(engine.has_run_);
+      for (auto& [kind, halves] : engine.halves_) {
+        found[kind].half.merge(halves.half);
+        found[kind].other.merge(halves.other);
+        found[kind].owned.merge(halves.owned);
+      }
+    }
+  };
+  look_at(functions_with(index_, converts));
+  const auto made = [&](const Function& each) {
+    return each.kind == FunctionKind::kConstructor &&
+           std::any_of(found.begin(), found.end(),
+                       [&](const auto& one) { return one.second.half.contains(each.class_name); });
+  };
+  look_at(functions_with(index_, made));
+  const auto always = [&](Registration::Kind kind) {
+    std::set<std::string> out;
+    const Halves& all_found = found[kind];
+    std::set_difference(all_found.half.begin(), all_found.half.end(), all_found.other.begin(),
+                        all_found.other.end(), std::inserter(out, out.end()));
+    for (std::size_t before = out.size() + 1; before != out.size();) {
+      before = out.size();
+      for (const auto& [owner, owned] : all_found.owned) {
+        if (!out.contains(owner)) out.erase(owned);
+      }
+    }
+    return out;
+  };
+  known = ClassesMadeHalf{always(Registration::Kind::kParameter), always(Registration::Kind::kBuffer)};
+  return *known;
+}
+
+// Autocast over float32 parameters is not what a module is run under that makes itself half, or that the
+// program makes half.
+bool Engine::contradicts_autocast(const State& state, const std::vector<Value>& arguments) {
+  if (setting_.autocast == Dtype::kUndefined || options_.settings_named_by_user) return false;
+  std::vector<HeapId> seen;
+  for (const Value& each : arguments) {
+    if (is_made_half(state, each, seen)) return true;
+  }
+  return std::any_of(arguments.begin(), arguments.end(), [&](const Value& each) {
+    const Alternative* one = each.single();
+    const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+    if (!object) return false;
+    const ClassesMadeHalf& half = classes_made_half();
+    return is_always(half.parameters, object->type) || is_always(half.buffers, object->type);
+  });
+}
+
+bool Engine::is_always(const std::set<std::string>& made_half, const std::string& class_name) const {
+  return !class_name.empty() && std::any_of(made_half.begin(), made_half.end(), [&](const std::string& each) {
+    return is_kind_of(index_, each, class_name);
+  });
+}
+
+// Module::to converts buffers as well.
+bool Engine::buffers_are_made_half(const std::string& class_name) {
+  const bool asked = is_half(setting_.parameters) && !is_half(setting_.buffers);
+  return asked && !options_.settings_named_by_user && is_always(classes_made_half().buffers, class_name);
+}
+
+}  // namespace dtype_guard::flow

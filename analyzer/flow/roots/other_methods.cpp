@@ -1,0 +1,217 @@
+// What other methods than the root may have done to an object before the root is called: a tensor that one of
+// them leaves in another dtype is not known to be as the constructor made it.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::size_t kMaxMethods = 16;  // tried for one root
+
+// By the code; what a setting hands in is its own affair.
+bool is_known_float(const Alternative& each) {
+  return each.kind == Kind::kTensor && is_floating(each.dtype) && !each.assumed;
+}
+
+// Whether every tensor is of a dtype that there was before.
+bool keeps_dtypes(const std::vector<Alternative>& before, const std::vector<Alternative>& after) {
+  return std::all_of(after.begin(), after.end(), [&](const Alternative& now) {
+    return now.kind == Kind::kNone || std::any_of(before.begin(), before.end(), [&](const Alternative& was) {
+             return now.kind == Kind::kTensor && was.kind == Kind::kTensor && now.dtype == was.dtype;
+           });
+  });
+}
+}  // namespace
+
+std::set<std::uint32_t> FunctionIndex::reached_from(std::uint32_t function) const {
+  std::set<std::uint32_t> seen = {function};
+  std::vector<std::uint32_t> work = {function};
+  while (!work.empty()) {
+    const std::uint32_t next = work.back();
+    work.pop_back();
+    for (const std::uint32_t callee : callees(next)) {
+      if (seen.insert(callee).second) work.push_back(callee);
+    }
+  }
+  return seen;
+}
+
+bool FunctionIndex::asks_for_dtypes(std::uint32_t function) const {
+  const auto [known, is_new] = asks_for_dtypes_.try_emplace(function);
+  if (!is_new) return known->second;
+  const std::set<std::uint32_t> all = reached_from(function);
+  return known->second = std::any_of(all.begin(), all.end(), [&](std::uint32_t each) {
+           const std::vector<Block>& blocks = this->function(each).blocks;
+           return std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
+             return std::any_of(block.instructions.begin(), block.instructions.end(),
+                                [](const Instruction& one) { return one.op == Op::kDtypeOf; });
+           });
+         });
+}
+
+// Whether a function that is none of its methods is handed such an object or makes one.
+bool FunctionIndex::deals_with(std::uint32_t function, std::string_view class_name) const {
+  const std::vector<Parameter>& parameters = this->function(function).parameters;
+  const std::vector<std::uint32_t>& called = callees(function);
+  return std::any_of(parameters.begin(), parameters.end(),
+                     [&](const Parameter& each) { return each.type == class_name; }) ||
+         std::any_of(called.begin(), called.end(),
+                     [&](std::uint32_t each) { return this->function(each).class_name == class_name; });
+}
+
+namespace {
+// Addresses that are written through in the function, and those that it hands out.
+struct Addresses {
+  explicit Addresses(const Function& code) {
+    for (const Block& block : code.blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.op == Op::kRetype && !each.args.empty()) written.insert(each.args[0].value);
+        if (each.op == Op::kStore && each.place.path.empty()) written.insert(each.place.base);
+        if (each.op != Op::kReturn && each.op != Op::kPack) continue;
+        for (const Argument& one : each.args) handed_out.insert(one.value);
+      }
+    }
+  }
+  std::set<ValueId> written, handed_out;
+};
+}  // namespace
+
+// Stores by constructors are not counted.
+void FunctionIndex::note_stores(std::uint32_t id) const {
+  const Function& code = function(id);
+  if (code.kind == FunctionKind::kConstructor) return;
+  const Addresses addresses(code);
+  std::set<ValueId> own;
+  for (const Block& block : code.blocks) {
+    for (const Instruction& each : block.instructions) {
+      const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
+      if (code.kind == FunctionKind::kMethod && index && *index == 0) own.insert(each.result);
+      if (each.op != Op::kStore && each.op != Op::kAddress) continue;
+      const auto last =
+          std::find_if(each.place.path.rbegin(), each.place.path.rend(),
+                       [](const Place::Step& step) { return step.kind == Place::Step::Kind::kField; });
+      if (last == each.place.path.rend()) continue;
+      const bool of_this = last + 1 == each.place.path.rend() && own.contains(each.place.base);
+      const bool handed_out = each.op == Op::kAddress && addresses.handed_out.contains(each.result);
+      // Whoever takes the address of another's field mostly reads it.
+      if (of_this || each.op == Op::kStore || addresses.written.contains(each.result))
+        (*stores_)[last->field].push_back({id, of_this, handed_out});
+    }
+  }
+}
+
+const std::vector<FunctionIndex::Reassigned>& FunctionIndex::reassigned(const std::string& class_name) const {
+  if (!stores_) {
+    stores_.emplace();
+    for (std::uint32_t i = 0; i < module_->functions.size(); ++i) note_stores(i);
+  }
+  const auto [found, is_new] = reassigned_.try_emplace(class_name);
+  if (!is_new || !class_facts(class_name)) return found->second;
+  for (const auto& [name, all] : *stores_) {
+    std::set<std::uint32_t> seen;
+    for (const FieldStore& each : all) {
+      const std::string& by = function(each.function).class_name;
+      const bool related = each.own && (derives(class_name, by) || derives(by, class_name));
+      if (each.own ? !related : !deals_with(each.function, class_name)) continue;
+      if (!seen.insert(each.function).second) continue;
+      const bool followed = each.own && !each.handed_out;
+      found->second.push_back({name, followed ? std::optional(each.function) : std::nullopt});
+    }
+  }
+  return found->second;
+}
+
+// Objects that a root is handed, and what they hold and own.
+std::vector<HeapId> Engine::objects_below(const State& state, const std::vector<Value>& values) const {
+  std::vector<HeapId> out;
+  std::vector<Value> work = values;
+  while (!work.empty()) {
+    const Value next = work.back();
+    work.pop_back();
+    for (const Alternative& each : next) {
+      const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+      if (!object || std::find(out.begin(), out.end(), each.object) != out.end()) continue;
+      out.push_back(each.object);
+      for (const auto& [key, cell] : object->cells) work.push_back(cell);
+      for (const Registration& one : object->registered) work.push_back(one.value);
+      work.push_back(object->rest);
+    }
+  }
+  return out;
+}
+
+// Nothing where the method cannot be followed to its end.
+std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, const State& begun,
+                                          ContextId root) {
+  const Function& code = index_.function(method);
+  const ContextId inner = context(root, &code);
+  const auto records = std::tuple(records_, other_products_, begin_attention_);
+  const auto kept = std::tuple(steps_, converted_to_half_, inputs_);
+  State state = begun;
+  bool alive = true;
+  try {
+    std::vector<Value> arguments = {Value(Alternative::at(Kind::kObject, object))};
+    for (std::size_t i = 0; i < code.parameters.size(); ++i)
+      arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), Nature::kArgument, state));
+    call(method, std::move(arguments), state, inner, nullptr, alive);
+  } catch (const BudgetExceeded&) {
+    alive = false;
+  }
+  std::tie(records_, other_products_, begin_attention_) = records;
+  std::tie(steps_, converted_to_half_, inputs_) = kept;
+  return alive ? std::optional(std::move(state)) : std::nullopt;
+}
+
+// What it is, or what stands in the list that it is.
+Engine::Alternatives Engine::held_tensors(const State& state, const Value& value) {
+  Alternatives out;
+  for (const Value& each : elements(state, value)) {
+    const Alternatives one = tensors(state, each);
+    out.insert(out.end(), one.begin(), one.end());
+  }
+  return out;
+}
+
+void Engine::doubt(State& state, HeapId object, const Key& key) {
+  const Value held = state.find(object)->cells.at(key);
+  if (!is_container(state, held)) {
+    state.change(object).cells[key] = weakened(held);
+    return;
+  }
+  HeapObject& list = state.change(held.single()->object);
+  for (auto& [each, cell] : list.cells) cell = weakened(cell);
+  if (!list.rest.is_bottom()) list.rest = weakened(list.rest);
+}
+
+void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                              ContextId context) {
+  std::optional<std::set<std::uint32_t>> seen_by_root;
+  std::map<std::pair<HeapId, std::uint32_t>, std::optional<State>> outcomes;
+  const State begun = state;
+  for (const HeapId id : objects_below(state, arguments)) {
+    const std::string type = begun.find(id)->type;
+    if (type.empty()) continue;
+    for (const FunctionIndex::Reassigned& each : index_.reassigned(type)) {
+      const auto cell = begun.find(id)->cells.find(field(each.field));
+      if (cell == begun.find(id)->cells.end()) continue;
+      const Alternatives before = held_tensors(begun, cell->second);
+      if (std::none_of(before.begin(), before.end(), is_known_float)) continue;
+      if (each.method) {
+        if (!seen_by_root) seen_by_root = index_.reached_from(root);
+        if (seen_by_root->contains(*each.method)) continue;  // it is seen what that does
+        const auto [after, is_new] = outcomes.try_emplace({id, *each.method});
+        if (is_new && outcomes.size() <= kMaxMethods)
+          after->second = after_method(*each.method, id, begun, context);
+        const HeapObject* object = after->second ? after->second->find(id) : nullptr;
+        const auto now = object ? object->cells.find(field(each.field)) : Cells::const_iterator();
+        if (object && now != object->cells.end() &&
+            keeps_dtypes(before, held_tensors(*after->second, now->second)))
+          continue;
+      }
+      doubt(state, id, field(each.field));
+    }
+  }
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,131 @@
+#include "analyzer/flow/roots/reach.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include "analyzer/flow/operators/contractions.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+// A root gets its object, and the objects that it is given, from their constructors.
+enum class Along : std::uint8_t { kCallsAndGivenObjects, kCalls };
+
+std::vector<std::uint32_t> constructors_of_given(const FunctionIndex& index, const Function& function) {
+  std::vector<std::uint32_t> out;
+  const auto made = [&](const std::string& class_name) {
+    for (const std::uint32_t unit : units_of(function)) {
+      const std::vector<std::uint32_t> here = index.constructors(class_name, unit);
+      out.insert(out.end(), here.begin(), here.end());
+    }
+  };
+  if (!function.class_name.empty()) made(function.class_name);
+  for (const Parameter& each : function.parameters) {
+    if (each.kind == ParameterKind::kObject) made(each.type);
+  }
+  return out;
+}
+
+// The functions that lead to one of these.
+class Reach {
+ public:
+  Reach(const FunctionIndex& index, const std::vector<std::uint32_t>& goals, Along along)
+      : callers_(index.module().functions.size()), reaches_(callers_.size()) {
+    for (std::uint32_t i = 0; i < callers_.size(); ++i) {
+      for (const std::uint32_t callee : index.callees(i)) callers_[callee].push_back(i);
+      if (along == Along::kCalls) continue;
+      for (const std::uint32_t each : constructors_of_given(index, index.function(i)))
+        callers_[each].push_back(i);
+    }
+    for (const std::uint32_t each : goals) mark(each);
+    while (!work_.empty()) {
+      const std::uint32_t callee = work_.back();
+      work_.pop_back();
+      for (const std::uint32_t caller : callers_[callee]) mark(caller);
+    }
+  }
+  bool operator()(std::uint32_t function) const { return reaches_[function]; }
+
+ private:
+  void mark(std::uint32_t function) {
+    if (reaches_[function]) return;
+    reaches_[function] = true;
+    work_.push_back(function);
+  }
+
+  std::vector<std::vector<std::uint32_t>> callers_;
+  std::vector<bool> reaches_;
+  std::vector<std::uint32_t> work_;
+};
+
+template <typename Has>
+std::vector<std::uint32_t> functions_with(const FunctionIndex& index, Has has) {
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < index.module().functions.size(); ++i) {
+    const std::vector<Block>& blocks = index.function(i).blocks;
+    if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
+          return std::any_of(block.instructions.begin(), block.instructions.end(),
+                             [&](const Instruction& each) { return has(each, i); });
+        }))
+      out.push_back(i);
+  }
+  return out;
+}
+
+template <typename Wanted>
+std::vector<std::uint32_t> chosen(const std::vector<std::uint32_t>& roots, const Wanted& wanted) {
+  std::vector<std::uint32_t> out;
+  std::copy_if(roots.begin(), roots.end(), std::back_inserter(out), std::cref(wanted));
+  return out;
+}
+
+// What a constructor comes to itself is found where that is a root; of an object that a root is given only
+// what it left there to be called counts.
+class ReachesSinks {
+ public:
+  ReachesSinks(const FunctionIndex& index, const std::vector<std::uint32_t>& sinks)
+      : index_(index), calls_(index, sinks, Along::kCalls), leaves_(index, makers(), Along::kCalls) {}
+  bool operator()(std::uint32_t root) const {
+    const std::vector<std::uint32_t> given = constructors_of_given(index_, index_.function(root));
+    return calls_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_));
+  }
+
+ private:
+  // Of lambdas that reach one.
+  std::vector<std::uint32_t> makers() const {
+    return functions_with(index_, [&](const Instruction& each, std::uint32_t) {
+      if (each.op != Op::kClosure) return false;
+      const std::vector<std::uint32_t> made = index_.may_run(each);
+      return std::any_of(made.begin(), made.end(), std::cref(calls_));
+    });
+  }
+
+  const FunctionIndex& index_;
+  Reach calls_, leaves_;
+};
+}  // namespace
+
+std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
+                                                  const std::vector<std::uint32_t>& roots) {
+  const auto is_sink = [&](const Instruction& each, std::uint32_t function) {
+    const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
+    const bool product = op && is_contraction(op->name);
+    return each.op == Op::kSink || (product && product_contract(op->name, each, index.info(function)));
+  };
+  return chosen(roots, ReachesSinks(index, functions_with(index, is_sink)));
+}
+
+std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                                          const std::vector<std::uint32_t>& functions) {
+  return chosen(roots, Reach(index, functions, Along::kCallsAndGivenObjects));
+}
+
+std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
+                                           const std::vector<std::uint32_t>& roots,
+                                           const std::vector<std::uint32_t>& functions) {
+  return chosen(roots, Reach(index, functions, Along::kCalls));
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,27 @@
+// Which functions matter: those whose evaluation can come to a call that has a contract, or to a product of
+// matrices, which may be attention by hand. In most files there are few, and the others need not be evaluated
+// as roots.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/flow/program/function_info.h"
+
+namespace dtype_guard::flow {
+
+// Of `roots`, those from which a sink can be reached: through calls, lambdas that are made on the way, and
+// those that the constructors of the objects that a root is given leave there.
+std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
+                                                  const std::vector<std::uint32_t>& roots);
+
+// Of `roots`, those that may run one of `functions`: through calls and lambdas, or to make an object that the
+// root is given.
+std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+                                          const std::vector<std::uint32_t>& functions);
+// The same, by what their own code calls.
+std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
+                                           const std::vector<std::uint32_t>& roots,
+                                           const std::vector<std::uint32_t>& functions);
+
+}  // namespace dtype_guard::flow

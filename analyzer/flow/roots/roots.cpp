@@ -1,0 +1,390 @@
+// Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
+// what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
+#include <algorithm>
+#include <set>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/program/registered_operators.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxNestedObjects = 3;
+
+bool takes_object(const Function& function) {
+  return function.kind == FunctionKind::kMethod || function.kind == FunctionKind::kConstructor ||
+         function.kind == FunctionKind::kDestructor;
+}
+
+// What autocast casts to when nobody names a dtype.
+Dtype lower_dtype(const std::string& device) {
+  return device == "cpu" || device == "xla" || device == "hpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
+}
+}  // namespace
+
+namespace {
+
+// What a set of functions leads to, through calls and lambdas that are made.
+class Reached {
+ public:
+  explicit Reached(const FunctionIndex& index) : index_(index), reached_(index.module().functions.size()) {}
+
+  bool contains(std::uint32_t function) const { return reached_[function]; }
+  void add(std::uint32_t function) {
+    std::vector<std::uint32_t> work = {function};
+    while (!work.empty()) {
+      const std::uint32_t next = work.back();
+      work.pop_back();
+      if (reached_[next]) continue;
+      reached_[next] = true;
+      for (const std::uint32_t callee : callees(next)) work.push_back(callee);
+    }
+  }
+  bool is_lambda(std::uint32_t function) const {
+    return index_.function(function).kind == FunctionKind::kLambda;
+  }
+  std::vector<std::uint32_t> callees(std::uint32_t function) const {
+    std::vector<std::uint32_t> out;
+    if (is_registered_operator(index_.function(function).key))
+      return out;  // its kernel is for others as well
+    for (const Block& block : index_.function(function).blocks) {
+      for (const Instruction& each : block.instructions) {
+        for (const std::uint32_t found : index_.may_run(each)) {
+          // Who has a function's address may call it from anywhere.
+          const bool by_address = each.op == Op::kClosure && !is_lambda(found);
+          if (!by_address) out.push_back(found);
+        }
+      }
+    }
+    return out;
+  }
+
+ private:
+  const FunctionIndex& index_;
+  std::vector<bool> reached_;
+};
+
+// A lambda is one where the front end knows that anyone may run it: as an entry of a table.
+bool may_be_root(const FunctionIndex& index, const Function& function) {
+  if (function.blocks.empty() || function.foreign) return false;
+  return function.kind != FunctionKind::kLambda ||
+         (function.external && !index.is_called_with_casts(function.parameters.size()));
+}
+}  // namespace
+
+// In a file with main, its calls give the inputs. What nobody calls is there for somebody outside, by address
+// or from another file.
+std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
+  const auto& functions = index.module().functions;
+  const auto count = static_cast<std::uint32_t>(functions.size());
+  std::set<std::uint32_t> with_main, main_files;
+  for (const Function& each : functions) {
+    if (!each.is_main) continue;
+    with_main.insert(units_of(each).begin(), units_of(each).end());
+    main_files.insert(each.range.file);
+  }
+  const auto open = [&](const Function& function) {
+    const std::vector<std::uint32_t>& units = units_of(function);
+    return std::any_of(units.begin(), units.end(),
+                       [&](std::uint32_t unit) { return !with_main.contains(unit); });
+  };
+  std::vector<bool> chosen(count);
+  Reached reached(index);
+  const auto choose = [&](std::uint32_t each) {
+    chosen[each] = true;
+    reached.add(each);
+  };
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const Function& each = functions[i];
+    if (may_be_root(index, each) && (each.is_main || (each.external && open(each)))) choose(i);
+  }
+  std::vector<bool> called(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (const std::uint32_t callee : reached.callees(i)) called[callee] = called[callee] || callee != i;
+  }
+  for (const bool entered : {false, true}) {  // then functions that only call each other
+    for (std::uint32_t i = 0; i < count; ++i) {
+      // A header's functions wait for other files, where they are called.
+      if (!open(functions[i]) && !main_files.contains(functions[i].range.file)) continue;
+      if (may_be_root(index, functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
+    }
+  }
+  std::vector<std::uint32_t> out;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (chosen[i]) out.push_back(i);
+  }
+  return out;
+}
+
+// Whether the code itself converts the module's parameters to half.
+bool Engine::is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const {
+  for (const Alternative& each : value) {
+    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
+      continue;
+    seen.push_back(each.object);
+    const HeapObject* object = state.find(each.object);
+    if (!object) continue;
+    for (const Registration& one : object->registered) {
+      if (one.kind == Registration::Kind::kModule && is_made_half(state, one.value, seen)) return true;
+      const Alternative* handle = one.value.single();
+      const HeapObject* tensor =
+          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
+      if (!tensor || !tensor->stated || one.kind != Registration::Kind::kParameter) continue;
+      const Alternative* contents = tensor->cells.at(HeapObject::kContents).single();
+      if (contents && is_half(contents->dtype)) return true;
+    }
+  }
+  return false;
+}
+
+// A class that inherits a method and overrides what that calls is looked at like one that has it.
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+  steps_ = 0;
+  evaluate_as(index_.function(function).class_name, function, proved, others);
+  if (notes_halves_) return;
+  const bool converted = converted_to_half_;
+  for (const std::string& heir : index_.heirs(function)) {
+    try {
+      evaluate_as(heir, function, proved, others);
+    } catch (const BudgetExceeded&) {
+      break;
+    }
+  }
+  converted_to_half_ = converted;
+}
+
+void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
+                         OtherCode others) {
+  const Function& code = index_.function(function);
+  unit_ = units_of(code).front();
+  const ContextId own = context(0, &code);
+  const ContextId root = class_name == code.class_name ? own : context(own, index_.class_facts(class_name));
+  State state;
+  state.ranks = proved;
+  state.autocast.dtype = lower_dtype(options_.device);
+  const auto before = std::tuple(records_, other_products_, begin_attention_);
+  objects_being_made_ = 0;
+  in_round_ = false;
+  is_closed_ = code.is_main;
+  inputs_.clear();
+  halves_ = {};
+  try {
+    std::vector<Value> arguments;
+    if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
+      arguments.push_back(make_object(class_name, root, -1, Nature::kSetting, state));
+    } else if (takes_object(code)) {
+      HeapObject fresh;
+      fresh.type = code.class_name;
+      const HeapId id = heap_id(root, &code, -1);
+      state.put(id, std::move(fresh));
+      arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
+    }
+    if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
+    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+      arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
+    }
+    const bool looks = others == OtherCode::kLookedAt;
+    if (looks) doubt_reassigned(state, arguments, function, root);
+    give_what_setters_do(state, arguments, function, root);
+    if (looks && contradicts_autocast(state, arguments)) return;
+    if (!code.is_main && setting_.autocast != Dtype::kUndefined)
+      state.autocast = {true, false, true, setting_.autocast, {}};
+    if (code.is_main) {
+      for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+        if (device != options_.device)
+          state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
+      }
+    }
+    const bool makes = code.kind == FunctionKind::kConstructor;
+    std::vector<HeapId> handed =
+        notes_halves_ && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
+    bool alive = true;
+    call(function, arguments, state, root, nullptr, alive);
+    if (notes_halves_ && makes) handed = objects_below(state, arguments);
+    if (alive && notes_halves_) note_halves(state, arguments, handed);
+  } catch (const BudgetExceeded&) {
+    std::tie(records_, other_products_, begin_attention_) =
+        before;  // half a fixpoint is no evidence of anything
+    throw;
+  }
+}
+
+Value Engine::input(const Parameter& parameter, ContextId context, int position, Nature nature,
+                    State& state) {
+  const SymbolSetId own = choice(nature, context, &index_, position);
+  const HeapId id = heap_id(context, &index_, position);
+  const auto by_reference = [&](const Value& contents) {
+    if (!parameter.by_reference) return contents;
+    HeapObject slot;
+    const Key key{Key::Kind::kVariable, 0};
+    slot.cells[key] = contents;
+    state.put(id, std::move(slot));
+    return Value(Alternative::at(Kind::kReference, id, key));
+  };
+  Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
+  tensor.assumed = true;
+  const bool is_one =
+      parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
+  // Objects of one class share their inputs, and are several.
+  if (is_one && objects_being_made_ == 0) tensor.rank.symbol = rank_symbol(context, &index_, position);
+  switch (parameter.kind) {
+    case ParameterKind::kTensor: {
+      if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));
+      // A typed pointer states its dtype itself.
+      const auto element = parse_dtype(parameter.type);
+      const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
+      return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+    }
+    case ParameterKind::kOptionalTensor: {
+      const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
+      Alternative none = Alternative::of(Kind::kNone);
+      none.symbols = tensor.symbols = choice(presence, context, &index_, position);
+      return by_reference(Value({none, tensor}));
+    }
+    case ParameterKind::kTensorList: {
+      HeapObject list;
+      list.kind = HeapObject::Kind::kContainer;
+      list.rest = Value(tensor);
+      state.put(id, std::move(list));
+      return Value(Alternative::at(Kind::kObject, id));
+    }
+    case ParameterKind::kDtype:
+    case ParameterKind::kOptions:
+      tensor.kind = Kind::kDtype;
+      tensor.rank = {};
+      return by_reference(Value(tensor));
+    case ParameterKind::kNumber: {
+      Alternative number = Alternative::integer(std::nullopt);
+      if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
+      if (parameter.type == "bool") {
+        number = Alternative::boolean(std::nullopt);
+        number.truth = Truth::kSymbol;
+      }
+      number.symbols = own;
+      return by_reference(Value(number));
+    }
+    case ParameterKind::kObject:
+      return by_reference(make_object(parameter.type, context, position, nature, state));
+    case ParameterKind::kOther:
+      break;
+  }
+  return by_reference(Value::unknown(own));
+}
+
+// An instance as its constructors leave it, with the setting applied to what is registered in it.
+Value Engine::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
+                          State& state) {
+  const HeapId id = heap_id(root, &index_.module(), position);
+  const Value object(Alternative::at(Kind::kObject, id));
+  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
+  // Classes whose constructors take each other would never be done.
+  if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(symbol(root, &index_, position));
+  if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
+    return Value::unknown(symbol(root, &index_, position));  // its forward takes the setting's parameters
+  }
+  HeapObject fresh;
+  fresh.type = class_name;
+  fresh.symbols = symbol(root, &index_, position);
+  fresh.is_input = true;
+  fresh.nature = nature;
+  state.put(id, std::move(fresh));
+  std::optional<State> made;
+  ++objects_being_made_;
+  for (const std::uint32_t constructor : constructors) {
+    State one = state;
+    const Function& code = index_.function(constructor);
+    const ContextId inner = context(root, &code);
+    std::vector<Value> arguments = {object};
+    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+      // A constructor that takes its own class would not end: such a parameter is left unknown.
+      const bool own_class = code.parameters[i].type == class_name;
+      const ParameterKind kind = code.parameters[i].kind;
+      if (own_class) {
+        arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
+      } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
+        // What a model is told to be made in is what its parameters are. Not under autocast, where they are
+        // what nobody was told: it may as well be told what autocast computes in.
+        const bool autocast = setting_.autocast != Dtype::kUndefined;
+        Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
+        told.assumed = true;
+        told.symbols = choice(Nature::kSetting, inner, &code, static_cast<int>(i));
+        arguments.push_back(Value(told));
+      } else {
+        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), Nature::kSetting, one));
+      }
+    }
+    bool alive = true;
+    call(constructor, std::move(arguments), one, inner, nullptr, alive);
+    if (!alive) continue;
+    if (made) {
+      made = join({&*made, &one}, symbols_, {root});
+    } else {
+      made = std::move(one);
+    }
+  }
+  if (made) state = std::move(*made);
+  if (position >= 0) give_fields(class_name, id, root, nature, state);
+  --objects_being_made_;
+  std::vector<HeapId> opened, seen;
+  open_fields(state, object, opened);
+  half_buffers_ = objects_being_made_ == 0 && buffers_are_made_half(class_name);
+  apply_setting(state, object, seen, false);
+  return object;
+}
+
+// An object that a caller hands in holds what the setting says that callers hand in.
+void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
+                         State& state) {
+  const ClassFacts* facts = index_.class_facts(class_name);
+  if (!facts) return;
+  const ContextId inner = context(root, facts);
+  for (std::size_t i = 0; i < facts->fields.size(); ++i) {
+    const Value given = input(facts->fields[i], inner, static_cast<int>(i), nature, state);
+    state.change(id).cells[field(facts->fields[i].name)] = given;
+  }
+}
+
+void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {
+  for (const Alternative& each : value) {
+    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
+      continue;
+    seen.push_back(each.object);
+    const HeapObject* object = state.find(each.object);
+    if (!object) continue;
+    const ModuleType* type = find_module_type(object->type);
+    const bool is_norm = norms || (type && type->norm);
+    for (const Registration& one : std::vector<Registration>(object->registered)) {
+      if (one.kind == Registration::Kind::kModule) {
+        apply_setting(state, one.value, seen, norms);
+        continue;
+      }
+      const Alternative* handle = one.value.single();
+      if (!handle || handle->kind != Kind::kHandle) continue;
+      const HeapObject* tensor = state.find(handle->object);
+      if (!tensor || tensor->stated) continue;
+      const bool buffer = one.kind == Registration::Kind::kBuffer && !half_buffers_;
+      const bool norm = is_norm && one.kind == Registration::Kind::kParameter;
+      const Dtype dtype = buffer ? setting_.buffers : norm ? setting_.norms : setting_.parameters;
+      Value contents;
+      for (Alternative old : tensor->cells.at(HeapObject::kContents)) {
+        // Integer buffers stay what they are.
+        const bool floating =
+            old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
+        // float32 in a setting means that nobody converted it: what the constructor made of it stays.
+        const bool as_made =
+            dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
+        const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
+        if (floating && old.kind != Kind::kNone && differs && !as_made) {
+          const std::uint8_t lineage = old.lineage;
+          old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+          old.lineage = lineage;
+        }
+        old.assumed = old.assumed || floating;
+        contents = join(contents, Value(old), symbols_);
+      }
+      state.change(handle->object).cells[HeapObject::kContents] = contents;
+    }
+  }
+}
+
+}  // namespace dtype_guard::flow

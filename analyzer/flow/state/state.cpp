@@ -1,0 +1,337 @@
+#include "analyzer/flow/state/state.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/flow/values/ranks.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+using Several = std::vector<const Value*>;  // of one place, by the way
+
+// Whichever of them it is, the dtype is the same.
+bool are_of_one_dtype(const Several& values) {
+  const Value& first = *values.front();
+  const Dtype dtype = first.is_bottom() ? Dtype::kUndefined : first.begin()->dtype;
+  const auto is_like = [&](const Alternative& each) {
+    return each.kind == Alternative::Kind::kTensor && each.dtype == dtype;
+  };
+  return dtype != Dtype::kUndefined && std::all_of(values.begin(), values.end(), [&](const Value* value) {
+           return !value->is_bottom() && std::all_of(value->begin(), value->end(), is_like);
+         });
+}
+
+// Where the value is not sure of it, that it is certain is somebody else's alone.
+bool has(const Value& value, const Alternative& wanted) {
+  return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
+    return same_place_in_order(each, wanted) && (!each.uncertain || wanted.uncertain);
+  });
+}
+
+// Alternatives that not all ways have got here under the conditions of this one. One that was there
+// under such a condition before may be one that never takes this way: `if (f) q = wide; if (f) q = narrow;`.
+// Where that is certain, it is not there.
+Value tagged(const Value& value, const Several& all, const Side& side, bool no_matter, SymbolSets& symbols) {
+  if ((side.guards.empty() && !side.symbols) || value.is_bottom()) return value;
+  std::vector<Alternative> out;
+  bool changed = false;
+  for (Alternative each : value) {
+    const auto relation = flow::relation(each.symbols, side.guards, symbols);
+    if (is_held(each) && relation == SymbolSets::Relation::kContradict && value.size() > 1) {
+      changed = true;
+      continue;
+    }
+    const bool shared = std::all_of(
+        all.begin(), all.end(), [&](const Value* other) { return other->same(value) || has(*other, each); });
+    if (!shared && each.truth == Truth::kOther) {
+      const SymbolSetId here = is_held(each) ? side.symbols : side.of_numbers;
+      const SymbolSetId more = symbols.unite(each.symbols, here);
+      const bool asked_twice = side.is_doubtful || relation >= SymbolSets::Relation::kCorrelated;
+      const bool decided_twice = is_held(each) && !no_matter && asked_twice;
+      changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
+      each.symbols = more;
+      each.uncertain = each.uncertain || decided_twice;
+    }
+    out.push_back(each);
+  }
+  return changed && !out.empty() ? Value(std::move(out)) : value;
+}
+
+class Joiner {
+ public:
+  Joiner(const std::vector<Side>& sides, SymbolSets& symbols) : sides_(sides), symbols_(symbols) {}
+
+  Value values(const Several& all) const {
+    const bool same =
+        std::all_of(all.begin(), all.end(), [&](const Value* each) { return each->same(*all.front()); });
+    if (same) return *all.front();
+    const bool no_matter = are_of_one_dtype(all);
+    Value out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      out = join(out, tagged(*all[i], all, sides_[i], no_matter, symbols_), symbols_);
+    return out;
+  }
+
+  // Those that are not null; one at least is not.
+  HeapPointer objects(const std::vector<HeapPointer>& all) const {
+    std::vector<std::size_t> ways;  // on which it is there
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]) ways.push_back(i);
+    }
+    const HeapPointer& first = all[ways.front()];
+    const bool same = std::all_of(ways.begin(), ways.end(),
+                                  [&](std::size_t i) { return all[i] == first || *all[i] == *first; });
+    if (same) return first;
+    if (ways.size() < all.size()) {
+      std::vector<HeapPointer> there;
+      std::vector<Side> sides;
+      for (const std::size_t i : ways) {
+        there.push_back(all[i]);
+        sides.push_back(sides_[i]);
+      }
+      return Joiner(sides, symbols_).objects(there);
+    }
+    auto out = std::make_shared<HeapObject>(*first);
+    cells(all, *out);
+    const bool some = std::any_of(all.begin(), all.end(), [&](const HeapPointer& each) {
+      return each->one_by_one != first->one_by_one;
+    });
+    if (some) {
+      for (auto& [key, cell] : out->cells) cell = agree(cell) ? cell : weakened(cell);
+    }
+    Several rests;
+    for (const HeapPointer& each : all) rests.push_back(&each->rest);
+    out->rest = values(rests);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      registered(*out, *all[i]);
+      out->stated = out->stated || all[i]->stated;
+      out->is_input = out->is_input && all[i]->is_input;
+      out->one_by_one = out->one_by_one || all[i]->one_by_one;
+    }
+    return out;
+  }
+
+ private:
+  void cells(const std::vector<HeapPointer>& all, HeapObject& out) const {
+    for (const HeapPointer& each : all) {
+      for (const auto& [key, value] : each->cells) out.cells.try_emplace(key, value);
+    }
+    for (auto& [key, cell] : out.cells) cell = values(cell_of_each(all, key));
+  }
+
+  // A way that has no such cell left it to the rest, or says nothing of it.
+  static Several cell_of_each(const std::vector<HeapPointer>& all, const Key& key) {
+    static const Value nothing;
+    Several out;
+    const Value* any = nullptr;
+    for (const HeapPointer& each : all) {
+      const auto found = each->cells.find(key);
+      const Value* own = found != each->cells.end()      ? &found->second
+                         : key.kind == Key::Kind::kIndex ? &each->rest
+                                                         : &nothing;
+      if (!own->is_bottom()) any = own;
+      out.push_back(own);
+    }
+    for (const Value*& each : out) each = each->is_bottom() ? any : each;
+    return out;
+  }
+
+  void registered(HeapObject& into, const HeapObject& from) const {
+    for (const Registration& theirs : from.registered) {
+      auto ours = std::find_if(into.registered.begin(), into.registered.end(),
+                               [&](const Registration& each) { return each.name == theirs.name; });
+      if (ours == into.registered.end()) {
+        into.registered.push_back(theirs);
+      } else {
+        ours->value = join(ours->value, theirs.value, symbols_);
+      }
+    }
+  }
+
+  const std::vector<Side>& sides_;
+  SymbolSets& symbols_;
+};
+
+void join_autocast(AutocastState& into, const AutocastState& from) {
+  if (into.dtype != from.dtype) {
+    const bool one_is_on = into.may_be_on != from.may_be_on;
+    into.dtype = !one_is_on ? Dtype::kUndefined : into.may_be_on ? into.dtype : from.dtype;
+  }
+  std::erase_if(into.elsewhere, [&](const auto& each) { return !from.elsewhere.count(each.first); });
+  for (auto& [device, state] : into.elsewhere) join_autocast(state, from.elsewhere.at(device));
+  into.assumed = into.assumed || from.assumed;
+  into.may_be_on = into.may_be_on || from.may_be_on;
+  into.may_be_off = into.may_be_off || from.may_be_off;
+}
+
+bool is_same(const Value& a, const Value& b) { return a.same(b); }
+bool is_same(const HeapPointer& a, const HeapPointer& b) { return a == b; }
+
+// Calls visit(index) for each entry in which the ways may differ.
+template <typename Array, typename Visit>
+void visit_where_they_differ(const std::vector<const State*>& ways, Array State::*array, const Visit& visit) {
+  std::vector<std::size_t> differing;
+  for (std::size_t i = 1; i < ways.size(); ++i) {
+    (ways.front()->*array)
+        .visit_differences(ways[i]->*array, [&](std::size_t id, const auto& a, const auto& b) {
+          if (!is_same(a, b)) differing.push_back(id);
+          return true;
+        });
+  }
+  std::sort(differing.begin(), differing.end());
+  differing.erase(std::unique(differing.begin(), differing.end()), differing.end());
+  std::for_each(differing.begin(), differing.end(), visit);
+}
+
+void join_heaps(Heap& out, const std::vector<const State*>& ways, const Joiner& joiner) {
+  visit_where_they_differ(ways, &State::heap, [&](std::size_t id) {
+    std::vector<HeapPointer> all;
+    for (const State* each : ways) all.push_back(each->heap[id]);
+    HeapPointer joined = joiner.objects(all);
+    if (joined != out[id]) out.change(id) = std::move(joined);
+  });
+}
+
+void join_values(Values& out, const std::vector<const State*>& ways, const Joiner& joiner,
+                 const Meeting& meeting) {
+  visit_where_they_differ(ways, &State::values, [&](std::size_t id) {
+    if (meeting.forgets(static_cast<ValueId>(id))) return;
+    Several all;
+    for (const State* each : ways) all.push_back(&each->values[id]);
+    Value joined = joiner.values(all);
+    if (!joined.same(out[id])) out.change(id) = std::move(joined);
+  });
+}
+
+void join_thread_state(State& into, const State& from) {
+  std::vector<PassedTest> common;
+  std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
+                        std::back_inserter(common));
+  into.tests = std::move(common);
+  into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
+  into.module_is_half = into.module_is_half && from.module_is_half;
+  join_ranks(into.ranks, from.ranks);
+  join_autocast(into.autocast, from.autocast);
+  if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
+}
+
+Value under(const Value& value, const Value& before, SymbolSetId conditions, SymbolSetId questions,
+            SymbolSets& symbols) {
+  if (value.same(before) || value.is_bottom()) return value;
+  std::vector<Alternative> out = value.alternatives();
+  bool changed = false;
+  for (Alternative& each : out) {
+    if (has(before, each) || each.truth != Truth::kOther) continue;
+    const SymbolSetId more = is_held(each) ? conditions : symbols.deciding(conditions);
+    const bool asked_again = is_held(each) && !each.uncertain && symbols.share(each.symbols, questions);
+    changed = changed || asked_again || symbols.unite(each.symbols, more) != each.symbols;
+    each.uncertain = each.uncertain || asked_again;
+    each.symbols = symbols.unite(each.symbols, more);
+  }
+  return changed ? Value(std::move(out)) : value;
+}
+
+}  // namespace
+
+void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSetId questions,
+                     SymbolSets& symbols) {
+  heap.visit_differences(before, [&](std::size_t id, const HeapPointer& mine, const HeapPointer& old) {
+    if (!mine || !old || mine == old) return true;
+    auto out = std::make_shared<HeapObject>(*mine);
+    for (auto& [key, value] : out->cells) {
+      const auto then = old->cells.find(key);
+      value = under(value, then == old->cells.end() ? Value() : then->second, conditions, questions, symbols);
+    }
+    out->rest = under(out->rest, old->rest, conditions, questions, symbols);
+    heap.change(id) = std::move(out);
+    return true;
+  });
+}
+
+std::pair<std::size_t, std::size_t> HeldValues::bits_of(const Value& value) {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(value.address()) * kMix;
+  return {(mixed >> 54) % kBits, (mixed >> 44) % kBits};
+}
+
+void HeldValues::add(const HeapPointer& object) {
+  if (!object) return;
+  for (const auto& [key, value] : object->cells) {
+    const auto [one, two] = bits_of(value);
+    bits_.set(one);
+    bits_.set(two);
+  }
+}
+
+bool HeldValues::may_hold(const Value& value) const {
+  const auto [one, two] = bits_of(value);
+  return bits_[one] && bits_[two];
+}
+
+const HeapObject* State::find(HeapId id) const { return heap[id].get(); }
+
+HeapObject& State::change(HeapId id) {
+  HeapPointer& slot = heap.change(id);
+  // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
+  if (slot && slot.use_count() == 1) return const_cast<HeapObject&>(*slot);
+  auto copy = slot ? std::make_shared<HeapObject>(*slot) : std::make_shared<HeapObject>();
+  HeapObject& out = *copy;
+  slot = std::move(copy);
+  return out;
+}
+
+void State::put(HeapId id, HeapObject object) {
+  heap.change(id) = std::make_shared<HeapObject>(std::move(object));
+}
+
+void State::erase(HeapId id) {
+  if (find(id)) heap.change(id) = nullptr;
+}
+
+bool operator==(const State& a, const State& b) {
+  const auto same_object = [](std::size_t, const HeapPointer& x, const HeapPointer& y) {
+    return x == y || (x && y && *x == *y);
+  };
+  return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
+         a.tests == b.tests && a.ranks == b.ranks &&
+         a.other_inputs_are_guessed == b.other_inputs_are_guessed && a.module_is_half == b.module_is_half &&
+         a.values.visit_differences(b.values,
+                                    [](std::size_t, const Value& x, const Value& y) { return x == y; }) &&
+         a.heap.visit_differences(b.heap, same_object);
+}
+
+State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting,
+           const std::vector<Side>& rounds) {
+  std::vector<const Guards*> guards;
+  for (const State* each : ways) guards.push_back(&each->guards);
+  State out = *ways.front();
+  out.guards = meet(guards, meeting);
+  const std::vector<Side> sides = rounds.empty() ? sides_of(guards, out.guards, meeting, symbols) : rounds;
+  const Joiner joiner(sides, symbols);
+  join_values(out.values, ways, joiner, meeting);
+  join_heaps(out.heap, ways, joiner);
+  std::for_each(ways.begin() + 1, ways.end(), [&](const State* each) { join_thread_state(out, *each); });
+  return out;
+}
+
+Value weakened(const Value& value) {
+  std::vector<Alternative> out = value.alternatives();
+  for (Alternative& each : out) each.uncertain = true;
+  return Value(std::move(out));
+}
+
+bool agree(const Value& value) {
+  const auto certain = [&](const Alternative& each) {
+    return each.kind == Alternative::Kind::kTensor && !each.uncertain && each.dtype == value.begin()->dtype;
+  };
+  return !value.is_bottom() && std::all_of(value.begin(), value.end(), certain);
+}
+
+Value weak_update(const Value& old_value, const Value& new_value, SymbolSets& symbols) {
+  if (old_value.is_bottom() || old_value == new_value) return new_value;
+  if (const Value either = join(old_value, new_value, symbols); agree(either)) return either;
+  return join(weakened(old_value), weakened(new_value), symbols);
+}
+
+}  // namespace dtype_guard::flow

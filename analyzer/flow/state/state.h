@@ -1,0 +1,139 @@
+// The abstract machine's state at one point of one activation: values computed so far, the heap, the autocast
+// and default-dtype state of the thread, and the undecided branches taken to get here. Locals live in a frame
+// object of the heap, so a place is always a cell of a heap object and references to locals need nothing
+// special.
+#pragma once
+
+#include <bitset>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flow/state/cells.h"
+#include "analyzer/flow/state/guards.h"
+#include "analyzer/flow/state/shared_array.h"
+#include "analyzer/flow/values/symbols.h"
+#include "analyzer/flow/values/values.h"
+#include "rules/dtype/dtype_set.h"
+
+namespace dtype_guard::flow {
+
+struct Registration {
+  enum class Kind : std::uint8_t { kParameter, kBuffer, kModule };
+  Kind kind = Kind::kParameter;
+  std::string name;
+  Value value;  // a handle or an object
+  friend bool operator==(const Registration&, const Registration&) = default;
+};
+
+struct HeapObject {
+  enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kTensor, kBuffer, kClosure };
+  Kind kind = Kind::kInstance;
+  std::string type;
+  Cells cells;  // a tensor's or buffer's contents are its cell kContents
+  Value rest;   // any cell that is not listed; bottom: none was stored
+  std::vector<Registration> registered;
+  bool stated = false;              // a conversion of this tensor was seen in the code
+  SymbolSetId symbols = 0;          // what decides a field that nobody stored
+  bool is_input = false;            // of a root, and nobody may have changed such a field since
+  Nature nature = Nature::kAnswer;  // of these, where it is
+  // Of a list of a module's parts: what one names in turn is each of them, or else one of them.
+  enum class Stands : std::uint8_t { kForItself, kForEach, kForOne };
+  Stands stands = Stands::kForItself;
+  // Converted as one of several that were taken in turn. Where that was done on one path only, it may have
+  // been done to others than this one.
+  bool one_by_one = false;
+  HeapId original = 0;  // the object that it was copied from, which knows of such a field
+  friend bool operator==(const HeapObject&, const HeapObject&) = default;
+
+  static constexpr Key kContents{Key::Kind::kIndex, 0};
+  static constexpr Key kOne{Key::Kind::kNext, 0};  // of a list of parts: what one of them is
+};
+using HeapPointer = std::shared_ptr<const HeapObject>;
+
+// Autocast of the device under analysis, and of others as far as the code says.
+struct AutocastState {
+  bool may_be_on = false;
+  bool may_be_off = true;
+  bool assumed = false;                                 // switched on by the precision setting
+  Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
+  std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
+  friend bool operator==(const AutocastState&, const AutocastState&) = default;
+};
+
+// Which values some objects may hold: says yes for each that they hold, and seldom for another. A fact about
+// a value must reach all its places, and looking into every object for them would be most of the work.
+class HeldValues {
+ public:
+  void add(const HeapPointer& object);
+  bool may_hold(const Value& value) const;
+
+ private:
+  static constexpr std::size_t kBits = 1024;
+  static std::pair<std::size_t, std::size_t> bits_of(const Value& value);
+  std::bitset<kBits> bits_;
+};
+using Heap = SharedArray<HeapPointer, HeldValues>;
+
+struct NoSummary {
+  void add(const Value& /*entry*/) {}
+};
+using Values = SharedArray<Value, NoSummary>;
+
+// A check of a tensor's dtype that was passed on every path to here.
+struct PassedTest {
+  ContextId context = 0;
+  const Instruction* test = nullptr;   // the assume or branch
+  const Instruction* where = nullptr;  // the condition, which has a position
+  ValueId tested = 0;                  // the tensor, in the function that holds the test
+  std::uint32_t function = 0;
+  DtypeSet passes;
+  BlockId block = 0, otherwise = 0;  // of a branch: where it stands, and where the other outcome goes on
+  friend bool operator==(const PassedTest&, const PassedTest&) = default;
+  friend bool operator<(const PassedTest& a, const PassedTest& b) {
+    return std::tuple(a.context, a.test, a.tested, a.passes.bits()) <
+           std::tuple(b.context, b.test, b.tested, b.passes.bits());
+  }
+};
+
+struct State {
+  Values values;  // of the running activation, by ValueId
+  Heap heap;      // the objects by id; null: none
+  AutocastState autocast;
+  Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
+  Guards guards;
+  std::vector<PassedTest> tests;                   // sorted
+  std::vector<std::pair<RankSymbol, Rank>> ranks;  // what is proved of them; sorted
+  // A check said that an input which the setting makes half is not: the others may be like that one.
+  bool other_inputs_are_guessed = false;
+  bool module_is_half = false;  // the code made one half on every path to here
+
+  const HeapObject* find(HeapId id) const;
+  HeapObject& change(HeapId id);  // copies when shared; makes a plain instance when absent
+  void put(HeapId id, HeapObject object);
+  void erase(HeapId id);
+  friend bool operator==(const State& a, const State& b);
+};
+
+// What is known where these meet. Alternatives that only some of them have remember the undecided branches
+// that led there.
+State join(const std::vector<const State*>& ways, SymbolSets& symbols, const Meeting& meeting,
+           const std::vector<Side>& rounds = {});
+// Alternatives of what the heap holds that were not there before got here under these conditions, and those
+// of them that came under one of the questions are not known to.
+void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, SymbolSetId questions,
+                     SymbolSets& symbols);
+
+// `value` with every alternative marked as resting on something not known.
+Value weakened(const Value& value);
+// Whether all alternatives are tensors of one dtype, each for certain: which of them it is makes no
+// difference.
+bool agree(const Value& value);
+// A cell that may or may not have been overwritten: old contents that differ become uncertain, and so do the
+// new.
+Value weak_update(const Value& old_value, const Value& new_value, SymbolSets& symbols);
+
+}  // namespace dtype_guard::flow
