@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "sanitizer/runtime/call_frames.h"
 #include "sanitizer/runtime/process.h"
 #include "sanitizer/runtime/watched_call.h"
 
@@ -18,6 +19,9 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel);
 // A call that its contract does not allow; required operands are not NULL. Does not return when halt_on_error
 // is set.
 void record_violation(Process& process, const WatchedCall& call);
+// The same with origins that the source finds itself; it is asked for a finding that may be new.
+using OriginFinder = void (*)(Process& process, const WatchedCall& call, FindingDetail& detail);
+void record_violation(Process& process, const WatchedCall& call, OriginFinder find);
 
 // An accepted call whose operand `at` holds bits that were written as another dtype.
 void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at, const Origin& origin);
