@@ -43,6 +43,7 @@ demo: build
 # Never fails: without it the tests that ask that PyTorch skip and say why.
 torch-venv: packages
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/torch_venv.sh $(BUILD))
+	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/torch_jobs.sh $(BUILD))
 
 test: build torch-venv
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
