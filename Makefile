@@ -45,6 +45,7 @@ demo: configure
 # Never fails: without it the tests that ask that PyTorch skip and say why.
 torch-venv: packages
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_venv.sh $(BUILD))
+	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_jobs.sh $(BUILD))
 
 test: build torch-venv
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')

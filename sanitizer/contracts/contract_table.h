@@ -37,8 +37,28 @@ enum class ApiId : std::uint8_t {
 };
 inline constexpr std::size_t kApiCount = static_cast<std::size_t>(ApiId::kCount);
 
-// The number of an API in findings about the tensors of its options, and back.
-constexpr std::size_t kFirstWithOptions = kApiCount + kMaxOwnApis;
+}  // namespace dtype_guard::san
+
+// kRecordApiCount: contracts of calls that are seen by the name of a record (sources/torch), not by a
+// function.
+#include "dtype_san_record_count.inc"
+
+namespace dtype_guard::san {
+
+// Numbers of APIs: first those of apis.inc, then the user's, those of records, and once more those of
+// apis.inc and the user's in findings about the tensors of their options.
+inline constexpr std::size_t kFirstRecordApi = kApiCount + kMaxOwnApis;
+inline constexpr std::size_t kFirstWithOptions = kFirstRecordApi + kRecordApiCount;
+static_assert(kFirstWithOptions + kFirstRecordApi < 256, "ApiId holds them all");
+
+// What a record is called, the contract that holds for it, and for each operand of that the position among
+// the record's values.
+struct RecordRow {
+  const char* name;
+  ApiId api;
+  int arguments[kMaxOperands];
+};
+
 constexpr ApiId with_options(ApiId api) {
   return static_cast<ApiId>(static_cast<std::size_t>(api) + kFirstWithOptions);
 }
@@ -50,5 +70,6 @@ constexpr ApiId without_options(ApiId api) {
 }  // namespace dtype_guard::san
 
 // inline constexpr ApiContract kContracts[kApiCount], and kOptionContracts[kApiCount] with the tensors of the
-// options behind the others; without any where options have none.
+// options behind the others; without any where options have none. kRecordContracts[kRecordApiCount] and
+// RecordRow kRecords[kRecordCount].
 #include "dtype_san_contracts.inc"

@@ -39,11 +39,12 @@ std::size_t own_contract_count();
 
 inline constinit ApiContract own_contracts[kMaxOwnApis] = {};
 
-// By number: the built-in ones, then the user's, then the built-in ones with options.
+// By number (contract_table.h).
 inline const ApiContract& contract_of(ApiId api) {
   auto index = static_cast<std::size_t>(api);
   if (index < kApiCount) return kContracts[index];
-  return index < kFirstWithOptions ? own_contracts[index - kApiCount]
+  if (index < kFirstRecordApi) return own_contracts[index - kApiCount];
+  return index < kFirstWithOptions ? kRecordContracts[index - kFirstRecordApi]
                                    : kOptionContracts[index - kFirstWithOptions];
 }
 

@@ -18,7 +18,7 @@
 
 namespace dtype_guard::san {
 
-inline constexpr std::size_t kAllApis = kApiCount + kMaxOwnApis;
+inline constexpr std::size_t kAllApis = kFirstWithOptions;
 inline constexpr std::size_t kMaxCopies = 64;  // of watched libraries
 
 // One per thread, found by hashing the thread pointer: a plain increment by its owner, no atomic

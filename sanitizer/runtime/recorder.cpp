@@ -288,12 +288,16 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel) {
 }
 
 void record_violation(Process& process, const WatchedCall& call) {
+  record_violation(process, call, find_origins);
+}
+
+void record_violation(Process& process, const WatchedCall& call, OriginFinder find) {
   if (is_broken(contract_of(call.api), call.operands)) return;
   if (count_repeat(process, call, 0)) return;
   QuietSection quiet;
   HookTime time(process);
   FindingDetail detail;
-  if (settings().origins) find_origins(process, call, detail);
+  if (settings().origins) find(process, call, detail);
   record_finding(process, call, 0, detail);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "sanitizer/contracts/watched_call.h"
+#include "sanitizer/journal/call_frames.h"
 #include "sanitizer/process/process.h"
 
 namespace dtype_guard::san {
@@ -18,6 +19,9 @@ void record_first_call(Process& process, ApiId api, std::uintptr_t kernel);
 // A call that its contract does not allow; required operands are not NULL. Does not return when halt_on_error
 // is set.
 void record_violation(Process& process, const WatchedCall& call);
+// The same with origins that the source finds itself; it is asked for a finding that may be new.
+using OriginFinder = void (*)(Process& process, const WatchedCall& call, FindingDetail& detail);
+void record_violation(Process& process, const WatchedCall& call, OriginFinder find);
 
 // An accepted call whose operand `at` holds bits that were written as another dtype.
 void record_reinterpretation(Process& process, const WatchedCall& call, std::size_t at, const Origin& origin);

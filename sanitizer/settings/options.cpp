@@ -116,6 +116,20 @@ void store(Start& out, std::string_view value, std::uint64_t, std::uint64_t, con
   }
 }
 
+void store(Torch& out, std::string_view value, std::uint64_t, std::uint64_t, const Problem& problem) {
+  if (value == "auto") {
+    out = Torch::kAuto;
+  } else if (value == "off" || value == "0") {
+    out = Torch::kOff;
+  } else if (value == "contracts") {
+    out = Torch::kChecks;
+  } else if (value == "origins") {
+    out = Torch::kOrigins;
+  } else {
+    problem("auto, off, contracts or origins");
+  }
+}
+
 void store(Text& out, std::string_view value, std::uint64_t, std::uint64_t, const Problem& problem) {
   if (!out.assign(value)) problem("at most 1023 characters");
 }
@@ -138,6 +152,7 @@ void write_default(TextSink& out, Number value) { out << std::uint64_t{value}; }
 void write_default(TextSink& out, Choice) { out << "auto"; }
 void write_default(TextSink& out, Switch) { out << "auto"; }
 void write_default(TextSink& out, Start) { out << "on"; }
+void write_default(TextSink& out, Torch) { out << "auto"; }
 void write_default(TextSink& out, const Text& value) { out << value.view(); }
 
 }  // namespace

@@ -2,11 +2,13 @@
 // its linker version script, all from the rows of sources/*/apis.inc and the contracts in rules/. Fails when
 // a row and its contract disagree.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "rules/contracts/contract.h"
@@ -18,6 +20,8 @@ using dtype_guard::Direction;
 using dtype_guard::Dtype;
 using dtype_guard::DtypeSet;
 using dtype_guard::Operand;
+
+constexpr std::size_t kMostOperands = 16;  // kMaxOperands of the table that is written here
 
 struct Row {
   std::string name;
@@ -133,6 +137,79 @@ std::string api_list() {
   return text;
 }
 
+// A contract that holds for a record: that of an operator of the dispatcher, which a spelling names as Python
+// calls it ("torch.ops.aten.mul" is "aten::mul"), with positions in its schema.
+struct RecordContract {
+  const Api* api;
+  std::vector<std::string> names;
+};
+
+std::vector<std::string> record_names(const Api& api) {
+  constexpr std::string_view kPrefix = "torch.ops.";
+  std::vector<std::string> names;
+  for (const std::string& spelling : api.spellings) {
+    if (!spelling.starts_with(kPrefix)) continue;
+    std::string name = spelling.substr(kPrefix.size());
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || name.find('.', dot + 1) != std::string::npos) continue;
+    names.push_back(name.replace(dot, 1, "::"));
+  }
+  return names;
+}
+
+// Those of the newest version of each library: a process does not tell which it has.
+std::vector<RecordContract> record_contracts() {
+  std::vector<RecordContract> contracts;
+  for (const Api& api : dtype_guard::builtin_contracts().apis) {
+    std::vector<std::string> names = api.until.empty() ? record_names(api) : std::vector<std::string>();
+    if (!names.empty() && api.operands.size() <= kMostOperands) contracts.push_back({&api, names});
+  }
+  return contracts;
+}
+
+std::string record_contract_text(const Api& api) {
+  Row row{api.name, {}};
+  for (const Operand& operand : api.operands) row.roles.push_back(operand.role);
+  std::string text = fmt::format("    {{\"{}\", {}, {{\n", api.name, row.roles.size());
+  for (const Operand& operand : api.operands) {
+    const int same_as = operand.same_as.empty() ? -1 : index_of(row, operand.same_as);
+    // With a list besides, the set is the list alone, as for options.
+    const DtypeSet accepted = operand.accepts.empty() ? api.accepted(operand.role) : operand.accepts;
+    text += fmt::format("         {{\"{}\", {{{}}}, 0x{:x}, {}, {}, {}, {}}},\n", operand.role,
+                        packed_list(operand.accepts), accepted.bits(), same_as, operand.optional,
+                        operand.direction != Direction::kIn, operand.direction != Direction::kOut);
+  }
+  return text + "    }},\n";
+}
+
+std::string record_table() {
+  const std::vector<RecordContract> contracts = record_contracts();
+  std::string text = "namespace dtype_guard::san {\ninline constexpr ApiContract kRecordContracts[] = {\n";
+  for (const RecordContract& contract : contracts) text += record_contract_text(*contract.api);
+  text += "};\ninline constexpr RecordRow kRecords[] = {\n";
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < contracts.size(); ++i) {
+    std::vector<int> arguments;
+    for (const Operand& operand : contracts[i].api->operands) arguments.push_back(operand.argument);
+    for (const std::string& name : contracts[i].names) {
+      text += fmt::format("    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {{{}}}}},\n", name, i,
+                          fmt::join(arguments, ", "));
+      ++count;
+    }
+  }
+  return text +
+         fmt::format(
+             "}};\ninline constexpr std::size_t kRecordCount = {};\n}}  // namespace dtype_guard::san\n",
+             count);
+}
+
+std::string record_count() {
+  return fmt::format(
+      "namespace dtype_guard::san {{\ninline constexpr std::size_t kRecordApiCount = {};\n}}  // namespace "
+      "dtype_guard::san\n",
+      record_contracts().size());
+}
+
 std::string version_script() {
   std::string text = "{\n  global:\n";
   for (const Row& row : rows()) text += fmt::format("    {};\n", row.name);
@@ -152,14 +229,15 @@ void write_file(const char* path, const std::string& text) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 4) {
-    std::fputs("usage: generate_contracts APIS.inc TABLE.inc EXPORTS.map\n", stderr);
+  if (argc != 5) {
+    std::fputs("usage: generate_contracts APIS.inc TABLE.inc COUNT.inc EXPORTS.map\n", stderr);
     return 2;
   }
   try {
     write_file(argv[1], api_list());
-    write_file(argv[2], table());
-    write_file(argv[3], version_script());
+    write_file(argv[2], table() + record_table());
+    write_file(argv[3], record_count());
+    write_file(argv[4], version_script());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "generate_contracts: %s\n", error.what());
     return 1;

@@ -247,9 +247,8 @@ class Builder {
       const std::string& role = recorded.operands[origin.operand].role;
       if (std::find(blamed.begin(), blamed.end(), role) == blamed.end()) continue;
       std::optional<std::size_t> last;
-      for (auto site = origin.sites.rbegin(); site != origin.sites.rend(); ++site)
-        if (auto found = journal.sites.find(*site); found != journal.sites.end())
-          last = step_index(finding, journal, found->second, *site == origin.sites.front() ? role : "");
+      for (const std::uint32_t site : way_from_origin(journal.sites, origin.sites))
+        last = step_index(finding, journal, journal.sites.at(site), site == origin.sites.front() ? role : "");
       auto operand = std::find_if(finding.operands.begin(), finding.operands.end(),
                                   [&](const FindingOperand& one) { return one.role == role; });
       if (operand != finding.operands.end()) operand->origin = last;

@@ -28,13 +28,21 @@ bool is_library_module(const std::string& path) {
   return starts_with_any(base_name(path), kPrefixes);
 }
 
+// An installed package holds models, which is where a dtype is to be mended, except for those that only pass
+// tensors on; the interpreter's own library and generated code ("<string>") never do.
+bool is_library_file(const std::string& file) {
+  static constexpr std::array<std::string_view, 4> kPassOn = {"torch/", "functorch/", "einops/", "beartype/"};
+  for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
+    const std::size_t at = file.rfind(packages);
+    if (at != std::string::npos)
+      return starts_with_any(std::string_view(file).substr(at + packages.size()), kPassOn);
+  }
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") || file.starts_with("<") ||
+         file.find("/lib/python3") != std::string::npos;
+}
+
 bool is_user_frame(const StackFrame& frame) {
-  bool library_file = frame.file.starts_with("/usr/include/") || frame.file.starts_with("/usr/lib/") ||
-                      frame.file.starts_with("<frozen ") ||
-                      frame.file.find("/site-packages/") != std::string::npos ||
-                      frame.file.find("/dist-packages/") != std::string::npos ||
-                      frame.file.find("/lib/python3") != std::string::npos;
-  return !is_library_module(frame.module) && !library_file;
+  return !is_library_module(frame.module) && !is_library_file(frame.file);
 }
 
 bool is_evaluation(const StackFrame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }

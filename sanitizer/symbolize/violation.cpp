@@ -1,6 +1,7 @@
 #include "sanitizer/symbolize/violation.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -80,16 +81,20 @@ class Judge {
            });
   }
 
-  // What operands that must be equal were meant to be. Where each dtype alone would do, the widest of them,
-  // because that keeps the numerics: half cos and sin tables are raised to a float32 x, not x lowered to
-  // them; but where most inputs agree with the one that they follow (x, q, r), that dtype, and the others are
-  // the strays. Else the one half dtype among them; nothing when there are two or none.
+  // What operands that must be equal were meant to be. Of attention, which is fast in half precision alone,
+  // the one half dtype among them. Else, where each dtype alone would do, the widest of them, because that
+  // keeps the numerics: half cos and sin tables are raised to a float32 x, not x lowered to them; but where
+  // most inputs agree with the one that they follow (x, r), that dtype, and the others are the strays. Else
+  // the one half dtype again; nothing when there are two or none.
   void find_meant() {
+    if (kind_ == ApiKind::kAttention) find_half();
+    if (meant_ || two_halves_) return;
     meant_ = widest_if_accepted();
-    if (meant_) {
-      if (const auto most = dtype_of_most()) meant_ = most;
-      return;
-    }
+    if (!meant_) return find_half();
+    if (const auto most = dtype_of_most()) meant_ = most;
+  }
+
+  void find_half() {
     for (const JournalOperand& operand : operands_) {
       auto dtype = present(operand) && in_group(operand) ? dtype_of(operand.packed) : std::nullopt;
       if (!dtype || !is_half(*dtype)) continue;
@@ -274,7 +279,72 @@ Violation describe_reinterpretation(const std::string& api, ApiKind kind,
               operand.role, api, said, real, said)};
 }
 
+namespace {
+
+struct StepDtypes {
+  std::vector<std::string> inputs;
+  std::string after;
+};
+
+StepDtypes dtypes_of(const JournalFinding& site) {
+  StepDtypes dtypes;
+  for (const JournalOperand& operand : site.operands) {
+    if ((operand.flags & kOperandPresent) == 0) continue;
+    std::string dtype = dtype_text(operand.packed);
+    if ((operand.flags & kOperandOutput) == 0)
+      dtypes.inputs.push_back(std::move(dtype));
+    else if (dtypes.after.empty())
+      dtypes.after = std::move(dtype);
+  }
+  return dtypes;
+}
+
+// An operator of PyTorch: its operands have no roles.
+bool is_operator(const JournalFinding& site) {
+  return std::all_of(site.operands.begin(), site.operands.end(),
+                     [](const JournalOperand& operand) { return operand.role.empty(); });
+}
+
+PathStep operator_step(const JournalFinding& site, const std::string& role) {
+  const StepDtypes dtypes = dtypes_of(site);
+  PathStep step;
+  step.op = site.api;
+  step.after = dtypes.after;
+  const auto other = std::find_if(dtypes.inputs.begin(), dtypes.inputs.end(),
+                                  [&](const std::string& dtype) { return dtype != dtypes.after; });
+  step.before = other != dtypes.inputs.end() ? *other : dtypes.inputs.empty() ? "" : dtypes.inputs.front();
+  const char* how = dtypes.inputs.empty() ? "made" : is_promotion(site) ? "promoted" : "cast";
+  step.note = fmt::format("{}{} by {}({})", role.empty() ? "" : fmt::format("'{}' is ", role), how, site.api,
+                          fmt::join(dtypes.inputs, ", "));
+  return step;
+}
+
+}  // namespace
+
+bool is_promotion(const JournalFinding& site) {
+  if (!is_operator(site)) return false;
+  const StepDtypes dtypes = dtypes_of(site);
+  const auto equal =
+      static_cast<std::size_t>(std::count(dtypes.inputs.begin(), dtypes.inputs.end(), dtypes.after));
+  return equal != 0 && equal != dtypes.inputs.size();
+}
+
+std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
+                                           const std::vector<std::uint32_t>& chain) {
+  std::vector<std::uint32_t> way;
+  for (const std::uint32_t number : chain) {
+    const auto found = sites.find(number);
+    if (found == sites.end()) continue;
+    const bool goes_on = way.empty() || !is_operator(found->second) ||
+                         (is_promotion(sites.at(way.back())) && is_promotion(found->second));
+    if (!goes_on) break;
+    way.push_back(number);
+  }
+  return {way.rbegin(), way.rend()};
+}
+
 PathStep origin_step(const JournalFinding& site, const std::string& role) {
+  if (is_operator(site)) return operator_step(site, role);
   std::string inputs, before, after;
   for (const JournalOperand& operand : site.operands) {
     if (!((operand.flags & kOperandPresent) != 0)) continue;

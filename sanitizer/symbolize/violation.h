@@ -2,6 +2,8 @@
 // data in, pure data out, from the contract's rows and the dtypes that were seen.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,14 @@ Violation describe_violation(const std::string& api, ApiKind kind,
 Violation describe_reinterpretation(const std::string& api, ApiKind kind,
                                     const std::vector<JournalOperand>& operands, std::size_t at,
                                     std::uint32_t written);
+
+// Whether the site is an operator that raised an operand to the dtype that another one had.
+bool is_promotion(const JournalFinding& site);
+
+// The sites of an origin's chain (the writer first) that the report tells, in the order in which they ran: of
+// operators those back to the first of the promotions that follow one another, or the one cast or factory.
+std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
+                                           const std::vector<std::uint32_t>& chain);
 
 // One call of an origin's chain; `role` is the operand that it became, where it wrote that itself.
 PathStep origin_step(const JournalFinding& site, const std::string& role);

@@ -1,0 +1,83 @@
+#include "sanitizer/sources/torch/call_operands.h"
+
+#include "sanitizer/contracts/watched_call.h"
+
+namespace dtype_guard::san::torch {
+namespace {
+
+// Of a record by schema the value at a position; of an autograd Function's the tensor at one, for those have
+// no others.
+const char* value_at(const Values& values, int argument) {
+  return argument >= 0 && static_cast<std::size_t>(argument) < values.count
+             ? values.at(static_cast<std::size_t>(argument))
+             : nullptr;
+}
+
+bool is_defined(TensorView tensor) { return tensor.dtype() < kScalarTypeCount; }
+
+bool has_elements(TensorView tensor) {
+  constexpr std::size_t kMostDimensions = 64;
+  if (tensor.dimensions() > kMostDimensions) return false;
+  for (std::size_t i = 0; i < tensor.dimensions(); ++i)
+    if (tensor.sizes()[i] <= 0) return false;
+  return true;
+}
+
+DLDeviceType device_of(TensorView tensor) { return tensor.device_type() == kCuda ? kDLCUDA : kDLCPU; }
+
+}  // namespace
+
+CallOperands& CallOperands::operator=(const CallOperands& other) {
+  for (std::size_t i = 0; i < kMaxOperands; ++i) {
+    tensors_[i] = other.tensors_[i];
+    list_[i] = other.list_[i] != nullptr ? &descriptors_[i] : nullptr;
+    if (other.list_[i] != nullptr) descriptors_[i] = other.descriptors_[i];
+  }
+  return *this;
+}
+
+bool CallOperands::take(std::size_t i, TensorView tensor) {
+  const std::uintptr_t data = tensor.storage();
+  if (tensor.device_type() == kMeta || data == 0 || !has_elements(tensor)) return false;
+  const std::uint32_t packed = kScalarTypes[tensor.dtype()].packed;
+  if (packed == 0) return false;
+  DLTensor& to = descriptors_[i];
+  to = {};
+  to.data = reinterpret_cast<void*>(data);
+  to.device = {device_of(tensor), tensor.device_index() < 0 ? 0 : tensor.device_index()};
+  to.ndim = static_cast<std::int32_t>(tensor.dimensions());
+  to.dtype = {static_cast<std::uint8_t>(packed >> 16), static_cast<std::uint8_t>(packed >> 8),
+              static_cast<std::uint16_t>(packed & 0xffU)};
+  to.shape = const_cast<std::int64_t*>(tensor.sizes());
+  tensors_[i] = tensor.impl;
+  list_[i] = &to;
+  return true;
+}
+
+bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const Record& record) {
+  const Values values = inputs_of(record);
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    const char* value = value_at(values, row.arguments[i]);
+    const bool is_given = value != nullptr && is_tensor(value) && is_defined(tensor_in(value));
+    if (!is_given && contract.operands[i].optional) continue;
+    if (!is_given || !take(i, tensor_in(value))) return false;
+  }
+  return true;
+}
+
+bool CallOperands::accepted(const ApiContract& contract) const {
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    if (list_[i] == nullptr) continue;
+    const OperandContract& operand = contract.operands[i];
+    const std::uint32_t own = packed_dtype(*list_[i]);
+    const DLTensor* other = operand.same_as >= 0 ? list_[operand.same_as] : nullptr;
+    if (operand.same_as >= 0 && (other == nullptr || packed_dtype(*other) == own)) continue;
+    if (operand.accepts[0] == 0 && operand.same_as < 0) continue;
+    bool is_listed = false;
+    for (const std::uint32_t entry : operand.accepts) is_listed = is_listed || (entry != 0 && entry == own);
+    if (!is_listed) return false;
+  }
+  return true;
+}
+
+}  // namespace dtype_guard::san::torch

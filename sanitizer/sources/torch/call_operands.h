@@ -1,0 +1,32 @@
+// The operands of a call that a contract speaks of, as descriptors, read from its record.
+#pragma once
+
+#include <dlpack/dlpack.h>
+
+#include "sanitizer/contracts/contract_table.h"
+#include "sanitizer/sources/torch/record_reader.h"
+
+namespace dtype_guard::san::torch {
+
+class CallOperands {
+ public:
+  CallOperands() = default;
+  CallOperands(const CallOperands&) = delete;
+  CallOperands& operator=(const CallOperands& other);
+  // False where nothing is to be said of the call: a required operand is missing, or one has no memory, as
+  // those of tracing have (meta, fake and batched tensors).
+  bool read(const RecordRow& row, const ApiContract& contract, const Record& record);
+
+  bool accepted(const ApiContract& contract) const;
+  const DLTensor* const* list() const { return list_; }
+  TensorView tensor(std::size_t i) const { return {tensors_[i]}; }
+
+ private:
+  bool take(std::size_t i, TensorView tensor);
+
+  const TensorImpl* tensors_[kMaxOperands] = {};
+  DLTensor descriptors_[kMaxOperands];
+  const DLTensor* list_[kMaxOperands] = {};
+};
+
+}  // namespace dtype_guard::san::torch

@@ -1,0 +1,66 @@
+#include "sanitizer/sources/torch/callbacks.h"
+
+#include "sanitizer/runtime/watching.h"
+#include "sanitizer/sources/torch/calls.h"
+#include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/origins.h"
+#include "sanitizer/sources/torch/thread_records.h"
+
+namespace dtype_guard::san::torch {
+namespace {
+
+constinit bool notes_origins = false;
+
+// A call that a contract speaks of. Inside another one it is that one's part: only what autocast has made of
+// the operands is of interest then.
+OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator& op, const Record& record,
+                       std::uintptr_t caller) {
+  if (outer != nullptr && outer->is_attention) {
+    if (outer->is_waiting && outer->op->record == op.record) settle_call(*outer, record);
+    return nullptr;
+  }
+  OpenRecord* open = thread.open(op);
+  if (open == nullptr) return nullptr;
+  open->is_attention = true;
+  if (notes_origins && op.is_whole) note_operands(*open, record);
+  check_call(*open, record, caller);
+  return open;
+}
+
+ContextPointer on_start(const Record& record) {
+  if (!is_watching()) return {nullptr};
+  ThreadRecords* thread = thread_records();
+  if (thread == nullptr) return {nullptr};
+  OpenRecord* outer = thread->innermost();
+  const Operator& op = operators.find(libtorch.name(&record));
+  if (op.record >= 0)
+    return {start_call(*thread, outer, op, record,
+                       reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)))};
+  if (!notes_origins || !op.is_whole || (outer != nullptr && outer->op->is_whole)) return {nullptr};
+  OpenRecord* open = thread->open(op);
+  if (open != nullptr) note_operands(*open, record);
+  return {open};
+}
+
+void on_end(const Record& record, Context* context) {
+  if (context == nullptr) return;
+  auto& open = *static_cast<OpenRecord*>(context);
+  if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
+  if (notes_origins && open.op->is_whole) note_results(open, record);
+}
+
+}  // namespace
+
+std::uint64_t add_callbacks(const Library& library, bool origins) {
+  libtorch = library;
+  notes_origins = origins;
+  Callback callback;
+  callback.start = on_start;
+  callback.end = on_end;
+  callback.scopes[static_cast<std::size_t>(Scope::kFunction)] = true;
+  callback.needs_inputs = true;
+  callback.needs_outputs = origins;
+  return library.add_callback(callback);
+}
+
+}  // namespace dtype_guard::san::torch

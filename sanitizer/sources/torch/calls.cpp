@@ -1,0 +1,85 @@
+#include "sanitizer/sources/torch/calls.h"
+
+#include "sanitizer/contracts/own_contracts.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/runtime/recorder.h"
+#include "sanitizer/sources/flash_ref/call_check.h"
+#include "sanitizer/sources/torch/call_operands.h"
+#include "sanitizer/sources/torch/callbacks.h"
+#include "sanitizer/sources/torch/origins.h"
+#include "sanitizer/sources/torch/sites.h"
+
+namespace dtype_guard::san::torch {
+namespace {
+
+const RecordRow& row_of(const OpenRecord& open) { return kRecords[open.op->record]; }
+
+// The operators that the operands came through go into the journal before the finding that names them.
+void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& detail) {
+  ScratchLease lease(process);
+  if (lease.get() == nullptr || !open_journal(process, *lease.get())) return;
+  const ApiContract& contract = contract_of(call.api);
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    const DLTensor* tensor = call.operands[i];
+    if (tensor == nullptr) continue;
+    ScalarType dtype = 0;
+    while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(*tensor)) ++dtype;
+    const OriginChain chain = origin_of(reinterpret_cast<std::uintptr_t>(tensor->data), dtype);
+    if (chain.is_empty()) continue;
+    sites.write(process, *lease.get(), chain);
+    Origin origin;
+    origin.dtype = packed_dtype(*tensor);
+    for (std::size_t j = kChainLength; j-- > 0;)
+      if (sites.at(chain.sites[j]) != nullptr)
+        origin.chain = origin.chain.after(journal_site(chain.sites[j]));
+    detail.origins[detail.origin_count++] = {static_cast<std::uint32_t>(i), origin};
+  }
+}
+
+[[gnu::noinline, gnu::cold]] void record_wrong(const OpenRecord& open, const CallOperands& operands,
+                                               std::uintptr_t caller) {
+  if (Process* mapped = process())
+    record_violation(*mapped, {row_of(open).api, operands.list(), caller}, find_origins_of);
+}
+
+}  // namespace
+
+void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
+  const RecordRow& row = row_of(open);
+  const ApiContract& contract = contract_of(row.api);
+  CallOperands operands;
+  if (!operands.read(row, contract, record)) return;
+  Process* mapped = process();
+  if (mapped == nullptr) return;
+  if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
+  if (operands.accepted(contract)) return;
+  if (libtorch.may_autocast(operands.tensor(0).device_type())) {
+    open.is_waiting = true;
+    open.thread->waiting = operands;
+    return;
+  }
+  record_wrong(open, operands, caller);
+}
+
+void settle_call(OpenRecord& waiting, const Record& inner) {
+  const RecordRow& row = row_of(waiting);
+  const ApiContract& contract = contract_of(row.api);
+  CallOperands operands;
+  if (operands.read(row, contract, inner) && operands.accepted(contract)) waiting.is_waiting = false;
+}
+
+void end_call(OpenRecord& open, std::uintptr_t caller) {
+  open.is_waiting = false;
+  record_wrong(open, open.thread->waiting, caller);
+}
+
+std::uint64_t checked_calls() {
+  const Process* mapped = process_mapping.load(std::memory_order_acquire);
+  if (mapped == nullptr) return 0;
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < kRecordApiCount; ++i)
+    total += total_calls(*mapped, static_cast<ApiId>(kFirstRecordApi + i));
+  return total;
+}
+
+}  // namespace dtype_guard::san::torch

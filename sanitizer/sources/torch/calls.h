@@ -1,0 +1,20 @@
+// Calls that a contract speaks of: counted, checked before they run, and recorded where they break it. A call
+// under autocast waits for the record inside it, which shows what its kernel gets.
+#pragma once
+
+#include <cstdint>
+
+#include "sanitizer/sources/torch/thread_records.h"
+
+namespace dtype_guard::san::torch {
+
+void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller);
+// A record of the same operator inside a waiting one.
+void settle_call(OpenRecord& waiting, const Record& inner);
+// The record of a waiting call ends.
+void end_call(OpenRecord& open, std::uintptr_t caller);
+
+// Calls checked in this process.
+std::uint64_t checked_calls();
+
+}  // namespace dtype_guard::san::torch

@@ -1,0 +1,75 @@
+#include "sanitizer/sources/torch/library.h"
+
+#include <cstring>
+
+#include "sanitizer/platform/loaded_object.h"
+
+namespace dtype_guard::san::torch {
+namespace {
+
+struct Wanted {
+  const char* symbol;
+  const char* meaning;  // of one that the source cannot do without; else nullptr
+  void* found;
+};
+
+template <typename Function>
+void take(const Wanted& wanted, Function& function) {
+  if (wanted.found != nullptr) std::memcpy(&function, &wanted.found, sizeof function);
+}
+
+}  // namespace
+
+bool Library::may_autocast(std::int8_t device_type) const {
+  if (is_autocast_enabled != nullptr) return is_autocast_enabled(device_type);
+  const IsAutocastEnabledFixed fixed =
+      device_type == kCpu ? is_cpu_autocast_enabled : is_cuda_autocast_enabled;
+  return fixed == nullptr || fixed();
+}
+
+bool find_library(Library& library, TextSink& reason) {
+  Wanted wanted[] = {
+      {"_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", "at::addGlobalCallback", nullptr},
+      {"_ZN2at14removeCallbackEm", "at::removeCallback", nullptr},
+      {"_ZNK2at14RecordFunction4nameEv", "at::RecordFunction::name", nullptr},
+      {"_ZN2at4_ops7mul_out4callERKNS_6TensorES4_RS2_", "at::_ops::mul_out::call", nullptr},
+      {"_ZN2at4_ops9stack_out4callEN3c108ArrayRefINS_6TensorEEElRS4_", "at::_ops::stack_out::call", nullptr},
+      {"_ZN2at10fromDLPackEP15DLManagedTensor", nullptr, nullptr},
+      {"_ZN2at10fromDLPackEPK15DLManagedTensor", nullptr, nullptr},
+      {"aoti_torch_create_tensor_from_blob", nullptr, nullptr},
+      {"_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE", nullptr, nullptr},
+      {"_ZN2at8autocast10is_enabledEv", nullptr, nullptr},
+      {"_ZN2at8autocast14is_cpu_enabledEv", nullptr, nullptr},
+  };
+  each_loaded_object([&](const LoadedObject& object) {
+    if (object.is_sanitizer()) return true;
+    for (Wanted& one : wanted)
+      if (one.found == nullptr) one.found = object.find_function(one.symbol);
+    return true;
+  });
+  library.is_mapped = wanted[0].found != nullptr;
+  if (!library.is_mapped) return false;
+  take(wanted[0], library.add_callback);
+  take(wanted[1], library.remove_callback);
+  take(wanted[2], library.name);
+  take(wanted[3], library.mul_out);
+  take(wanted[4], library.stack_out);
+  take(wanted[5], library.from_dlpack);
+  take(wanted[6], library.from_dlpack);
+  take(wanted[7], library.from_blob);
+  take(wanted[8], library.is_autocast_enabled);
+  take(wanted[9], library.is_cuda_autocast_enabled);
+  take(wanted[10], library.is_cpu_autocast_enabled);
+  for (const Wanted& one : wanted) {
+    if (one.meaning == nullptr || one.found != nullptr) continue;
+    reason << "this libtorch does not export " << one.meaning;
+    return false;
+  }
+  if (library.from_dlpack == nullptr && library.from_blob == nullptr) {
+    reason << "this libtorch exports neither at::fromDLPack nor aoti_torch_create_tensor_from_blob";
+    return false;
+  }
+  return true;
+}
+
+}  // namespace dtype_guard::san::torch

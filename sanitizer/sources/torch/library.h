@@ -1,0 +1,31 @@
+// The functions of a mapped libtorch that the source calls, found by name among the loaded objects, so that
+// the library has no dependency on any of them.
+#pragma once
+
+#include "sanitizer/platform/text_buffer.h"
+#include "sanitizer/sources/torch/abi.h"
+
+namespace dtype_guard::san::torch {
+
+struct Library {
+  AddGlobalCallback add_callback = nullptr;
+  RemoveCallback remove_callback = nullptr;
+  RecordName name = nullptr;
+  MulOut mul_out = nullptr;
+  StackOut stack_out = nullptr;
+  FromDlpack from_dlpack = nullptr;
+  FromBlob from_blob = nullptr;
+  IsAutocastEnabled is_autocast_enabled = nullptr;  // 2.4 and newer; before that the two below
+  IsAutocastEnabledFixed is_cuda_autocast_enabled = nullptr;
+  IsAutocastEnabledFixed is_cpu_autocast_enabled = nullptr;
+  bool is_mapped = false;  // some object has a callback to add
+
+  // Whether autocast is on for this thread; true where that cannot be asked.
+  bool may_autocast(std::int8_t device_type) const;
+};
+
+// False with the reason where there is a libtorch and it lacks something; false without one where there is
+// none.
+bool find_library(Library& library, TextSink& reason);
+
+}  // namespace dtype_guard::san::torch

@@ -1,0 +1,49 @@
+#include "sanitizer/sources/torch/operators.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+namespace dtype_guard::san::torch {
+namespace {
+
+bool starts_with(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
+
+void describe(Operator& op, const char* name) {
+  strncpy(op.name, name, sizeof op.name - 1);
+  op.record = -1;
+  for (std::size_t i = 0; i < kRecordCount; ++i)
+    if (strcmp(kRecords[i].name, name) == 0) op.record = static_cast<std::int16_t>(i);
+  op.is_whole = starts_with(name, "aten::") || starts_with(name, "prims::");
+}
+
+}  // namespace
+
+bool Operators::start() {
+  if (operators_ != nullptr) return true;
+  void* fresh = mmap(nullptr, sizeof(Operator) * kOperators, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (fresh == MAP_FAILED) return false;
+  operators_ = static_cast<Operator*>(fresh);
+  return true;
+}
+
+const Operator& Operators::find(const char* name) {
+  static constinit const Operator kOther = {{nullptr}, {1}, "other", -1, false};
+  const std::size_t start = (reinterpret_cast<std::uintptr_t>(name) >> 4) * 0x9e3779b97f4a7c15U >> 52;
+  for (std::size_t i = 0; i < kProbes; ++i) {
+    Operator& op = operators_[(start + i) % kOperators];
+    const char* known = op.address.load(std::memory_order_acquire);
+    if (known == name && op.is_ready.load(std::memory_order_acquire) != 0) {
+      if (strncmp(op.name, name, sizeof op.name - 1) == 0) return op;
+      continue;  // the address was used for another text before
+    }
+    if (known != nullptr) continue;
+    if (!op.address.compare_exchange_strong(known, name, std::memory_order_acq_rel)) continue;
+    describe(op, name);
+    op.is_ready.store(1, std::memory_order_release);
+    return op;
+  }
+  return kOther;
+}
+
+}  // namespace dtype_guard::san::torch

@@ -1,0 +1,38 @@
+// What is known of an operator by its name: whether a contract speaks of it, and whether the records inside
+// it are its own parts. Looked up by the address of the name, which for an operator of the dispatcher stays;
+// records that are named by a string (autograd Functions, regions) may use an address again, so the text is
+// compared as well.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/contracts/contract_table.h"
+
+namespace dtype_guard::san::torch {
+
+struct Operator {
+  static constexpr std::size_t kLongestName = 80;
+  std::atomic<const char*> address;
+  std::atomic<std::uint32_t> is_ready;
+  char name[kLongestName];
+  std::int16_t record;  // row of kRecords, or -1
+  bool is_whole;        // an operator of PyTorch's own: what runs inside is part of it
+};
+
+class Operators {
+ public:
+  static constexpr std::size_t kOperators = 4096, kProbes = 32;
+
+  bool start();
+  // Where there is no room, what an operator without a contract has.
+  const Operator& find(const char* name);
+
+ private:
+  Operator* operators_ = nullptr;
+};
+
+inline constinit Operators operators;
+
+}  // namespace dtype_guard::san::torch

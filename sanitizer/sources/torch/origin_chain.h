@@ -1,0 +1,51 @@
+// The operators through which a tensor came by its dtype, the last first: up to four numbers of sites
+// (sites.h). Small enough to be copied with each operator.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/protocol/journal.h"
+#include "sanitizer/sources/torch/scalar_types.h"
+
+namespace dtype_guard::san::torch {
+
+// A site's number with what it did to dtypes in the high bits; 0: none.
+enum class SiteKind : std::uint32_t {
+  kMade = 0,   // a factory, or of integers
+  kCast = 1,   // of operands of one other floating dtype
+  kMixed = 2,  // of operands of several floating dtypes: the wider one was implied
+};
+using SiteNumber = std::uint32_t;
+inline constexpr std::uint32_t kSiteKindShift = 30;
+constexpr SiteKind kind_of(SiteNumber site) { return static_cast<SiteKind>(site >> kSiteKindShift); }
+constexpr std::uint32_t index_of(SiteNumber site) { return (site & ((1U << kSiteKindShift) - 1)) - 1; }
+constexpr SiteNumber site_number(std::uint32_t index, SiteKind kind) {
+  return (index + 1) | static_cast<std::uint32_t>(kind) << kSiteKindShift;
+}
+
+struct OriginChain {
+  SiteNumber sites[kChainLength] = {};
+  ScalarType dtype = 0;  // that the first of them gave
+
+  bool is_empty() const { return sites[0] == 0; }
+
+  // How much it explains: an implied promotion more than a cast, that more than a factory.
+  std::uint32_t weight() const { return is_empty() ? 0 : 1 + static_cast<std::uint32_t>(kind_of(sites[0])); }
+
+  // With `site` in front. The oldest stays where the chain is full: it is what the others follow from.
+  OriginChain behind(SiteNumber site, ScalarType to) const {
+    OriginChain longer;
+    longer.dtype = to;
+    longer.sites[0] = site;
+    if (sites[0] == site) {  // the same line again, in a loop
+      for (std::size_t i = 1; i < kChainLength; ++i) longer.sites[i] = sites[i];
+      return longer;
+    }
+    for (std::size_t i = 1; i < kChainLength; ++i) longer.sites[i] = sites[i - 1];
+    if (sites[kChainLength - 1] != 0) longer.sites[kChainLength - 1] = sites[kChainLength - 1];
+    return longer;
+  }
+};
+
+}  // namespace dtype_guard::san::torch

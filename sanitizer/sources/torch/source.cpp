@@ -1,0 +1,137 @@
+// The source for unmodified PyTorch jobs: one global callback of libtorch's record functions, added when
+// libtorch has come into the process and its layout was found by the start test.
+//
+// Python asks dlsym for PyInit__C when it imports torch, with libtorch mapped and initialised: that starts
+// it. A program that is linked with libtorch has it when this library is loaded.
+#include "sanitizer/runtime/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "sanitizer/capture/python_frames.h"
+#include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/runtime/control.h"
+#include "sanitizer/runtime/recorder.h"
+#include "sanitizer/runtime/watching.h"
+#include "sanitizer/settings/settings.h"
+#include "sanitizer/sources/torch/callbacks.h"
+#include "sanitizer/sources/torch/calls.h"
+#include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/probe.h"
+#include "sanitizer/sources/torch/record_reader.h"
+#include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/storage_life.h"
+
+namespace dtype_guard::san {
+
+extern const Source torch_source;
+
+namespace torch {
+namespace {
+
+enum class State : std::uint8_t { kWaiting, kStarting, kOn, kRefused };
+constinit std::atomic<State> state{State::kWaiting};
+constinit bool notes_origins = false;
+constinit char refusal[256] = {};
+
+Torch mode() {
+  const Options& options = settings();
+  if (!options.enabled) return Torch::kOff;
+  Torch chosen = options.torch;
+  if (chosen == Torch::kAuto)
+    chosen = getenv("DTYPE_SAN_COMMAND_PID") != nullptr ? Torch::kOrigins : Torch::kChecks;
+  return chosen == Torch::kOrigins && !options.origins ? Torch::kChecks : chosen;
+}
+
+bool make_tables(bool origins) {
+  return start_thread_records() && operators.start() && (!origins || (storage_life.start() && sites.start()));
+}
+
+bool switch_on(const Library& library, TextSink& reason) {
+  if (!probe(library, layout, reason)) return false;
+  notes_origins = mode() == Torch::kOrigins;
+  if (!make_tables(notes_origins)) {
+    reason << "there is no memory for its tables";
+    return false;
+  }
+  storage_life.switch_on(notes_origins);
+  find_python();
+  (void)decide_watching();
+  (void)add_callbacks(library, notes_origins);
+  return true;
+}
+
+// Libtorch is called here: not with signals blocked.
+bool start() {
+  State waiting = State::kWaiting;
+  if (mode() == Torch::kOff || !state.compare_exchange_strong(waiting, State::kStarting)) return false;
+  const int saved = errno;
+  Library library;
+  TextSink reason(refusal, sizeof refusal);
+  const bool is_on = find_library(library, reason) && switch_on(library, reason);
+  const State next = is_on ? State::kOn : library.is_mapped ? State::kRefused : State::kWaiting;
+  state.store(next, std::memory_order_release);
+  errno = saved;
+  return next != State::kWaiting;
+}
+
+void tell() {
+  QuietSection quiet;
+  Process* mapped = process();
+  if (mapped == nullptr) return;
+  open_control();
+  record_process(*mapped, nullptr, true);
+  record_source(*mapped, torch_source);
+}
+
+void arrived(Arrival& arrival) {
+  if (start() && state.load() == State::kOn) arrival.has_watched = true;
+}
+
+LookupAnswer looked_up(const Lookup& lookup) {
+  if (lookup.name == nullptr || !same_text(lookup.name, "PyInit__C")) return {};
+  if (start()) tell();
+  return {};
+}
+
+bool status(SourceStatus& to) {
+  switch (state.load(std::memory_order_acquire)) {
+    case State::kOn:
+      to.is_on = true;
+      to.reason << checked_calls() << " calls of attention, rotary and cache operators checked, "
+                << (notes_origins ? "with the origins of their dtypes" : "without origins (torch=contracts)");
+      return true;
+    case State::kRefused:
+      to.reason << refusal;
+      return true;
+    default:
+      if (settings().torch != Torch::kOff) return false;
+      to.reason << "option torch=off";
+      return true;
+  }
+}
+
+void note_limit(Process& process, Scratch& scratch, std::uint64_t count, const char* what) {
+  if (count == 0) return;
+  TextBuffer<256> text;
+  text << "torch: " << count << what;
+  write_note(process, scratch, text.view());
+}
+
+void finish(Process& process, Scratch& scratch) {
+  note_limit(process, scratch, storage_life.without_room(),
+             " storages found no room in the table of origins: none is claimed for them");
+  note_limit(process, scratch, sites.without_room(),
+             " operators found no room in the table of places: none is claimed for what they gave");
+}
+
+}  // namespace
+}  // namespace torch
+
+constinit const Source torch_source = {.name = "torch",
+                                       .arrived = torch::arrived,
+                                       .looked_up = torch::looked_up,
+                                       .finish = torch::finish,
+                                       .status = torch::status};
+
+}  // namespace dtype_guard::san

@@ -1,0 +1,63 @@
+// The records that are open on a thread, as far as they matter: from the start of an operator to its end,
+// what it was called with. The place of one is handed to libtorch as its ObserverContext, so it comes back at
+// the end of the record, whichever way that is reached, and is used again.
+//
+// Threads are found by their control block's address, without thread-local storage.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "sanitizer/sources/torch/abi.h"
+#include "sanitizer/sources/torch/call_operands.h"
+#include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/scalar_types.h"
+
+namespace dtype_guard::san::torch {
+
+struct ReadOperand {
+  std::uintptr_t storage;
+  ScalarType dtype;
+};
+
+class ThreadRecords;
+
+// An open record.
+class OpenRecord final : public Context {
+ public:
+  static constexpr std::size_t kMostOperands = 12;
+  ~OpenRecord() override;
+
+  const Operator* op;
+  OpenRecord* outer;
+  ThreadRecords* thread;
+  ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
+  std::uint32_t operand_count;
+  bool has_lost_operands;  // there were more
+  bool is_attention;       // the outermost that a contract speaks of
+  bool is_waiting;         // its contract is broken, unless autocast recasts the operands inside
+  std::atomic<bool> is_open;
+};
+
+class ThreadRecords {
+ public:
+  static constexpr std::size_t kRecords = 32;
+
+  OpenRecord* innermost();
+  // nullptr when all places are taken: then the record is as if it was not watched.
+  OpenRecord* open(const Operator& op);
+
+  CallOperands waiting;  // of the record that is waiting
+
+ private:
+  friend class OpenRecord;
+  OpenRecord* innermost_;
+  OpenRecord* records_;
+};
+
+// This thread's; nullptr when there is no room for another thread.
+ThreadRecords* thread_records();
+bool start_thread_records();
+
+}  // namespace dtype_guard::san::torch

@@ -1,0 +1,97 @@
+"""Wrong calls of scaled_dot_product_attention whose q came to be float32 in a way of its own; k and v are bfloat16. The
+comments mark the line that a report has to open with."""
+import sys
+import threading
+
+import torch
+import torch.nn.functional as F
+
+LOW = torch.bfloat16
+
+
+def low():
+    return torch.randn(1, 2, 8, 16, dtype=LOW)
+
+
+def attend(q):
+    try:
+        F.scaled_dot_product_attention(q, low(), low())
+    except RuntimeError as error:
+        print(type(error).__name__, str(error)[:20])
+
+
+def promoted():
+    table = torch.ones(16)
+    attend(low() * table)  # call: promoted
+
+
+def cast():
+    q = low().float()  # call: cast
+    attend(q.transpose(-1, -2).contiguous().transpose(-1, -2))
+
+
+def made():
+    q = torch.zeros(1, 2, 8, 16)  # call: made
+    attend(q + 1.0)
+
+
+def through_views_and_in_place():
+    table = torch.ones(16)
+    q = low() + table  # call: through_views_and_in_place
+    q.mul_(2.0)
+    q = q.reshape(2, 8, 16)[None]
+    attend(q.clone().relu_())
+
+
+def number_of_no_dimension():
+    scale = torch.tensor(2.0)
+    wide = low().to(torch.float32) * torch.tensor(3.0, dtype=torch.float64)  # call: number_of_no_dimension
+    attend(wide * scale)
+
+
+def stacked():
+    parts = [torch.randn(2, 8, 16, dtype=LOW), torch.randn(2, 8, 16)]
+    attend(torch.stack(parts)[1:])  # call: stacked
+
+
+def recycled():
+    """The storage of a freed float32 tensor goes to the next one, which comes from elsewhere."""
+    for _ in range(50):
+        gone = low() * torch.ones(16)
+        del gone
+        q = torch.empty(1, 2, 8, 16)  # call: recycled
+        q.copy_(low())
+        attend(q)
+
+
+def on_a_thread():
+    thread = threading.Thread(target=promoted_on_a_thread)
+    thread.start()
+    thread.join()
+
+
+def promoted_on_a_thread():
+    table = torch.ones(16)
+    attend(low() * table)  # call: on_a_thread
+
+
+def without_gradients():
+    with torch.no_grad():
+        attend(low() * torch.ones(16))  # call: without_gradients
+
+
+def in_a_loop():
+    table = torch.ones(16)
+    for _ in range(20):
+        attend(low() * table)  # call: in_a_loop
+
+
+def unknown():
+    """Memory of somebody else's: nothing is known of how it was written."""
+    import array
+    q = torch.frombuffer(array.array("f", [1.0] * 256), dtype=torch.float32).view(1, 2, 8, 16)
+    attend(q)  # call: unknown
+
+
+torch.manual_seed(0)
+globals()[sys.argv[1]]()

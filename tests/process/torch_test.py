@@ -1,0 +1,133 @@
+"""Unmodified PyTorch jobs under dtype-san: the wrong call, the operator that widened and its Python line; right models are
+silent, and what they compute is the same to the last bit."""
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+from support import BUILT, Case, environment, main, marked_line, operands
+
+PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
+JOBS = pathlib.Path(BUILT["torch_jobs"])
+FLOAT, LOW = "float32", "bfloat16"
+
+
+def python_with_torch():
+    for python in reversed(BUILT["torch_pythons"]):
+        if os.access(python, os.X_OK) and subprocess.run(
+                [python, "-c", "import torch; assert torch.__version__ >= '2'"], env=environment(), capture_output=True,
+                check=False).returncode == 0:
+            return python
+    return None
+
+
+PYTHON = python_with_torch()
+
+
+class Torch(Case):
+    def watched(self, program, *words, options="", **changes):
+        """Without and with dtype-san: the same output and exit status; gives the output and the report."""
+        plain = self.execute(PYTHON, PROGRAMS / program, *words, **changes)
+        done, report = self.run_command(PYTHON, PROGRAMS / program, *words, options=(f"--options={options or 'torch=auto'}",), **changes)
+        self.assertEqual((done.returncode, done.stdout), (plain.returncode, plain.stdout), done.stderr)
+        self.text = done.stderr
+        return done.stdout, report
+
+    def source(self, report):
+        [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
+        return source
+
+    def checked(self, report):
+        return sum(count for api, count in report["watched"]["calls"].items() if not api.startswith("flash_ref"))
+
+    def opening(self, finding):
+        """File and line with which the report of a finding begins."""
+        return pathlib.Path(finding["location"]["file"]).name, finding["location"]["line"]
+
+    def test_origins(self):
+        program = "torch_origins.py"
+        for name, step in (("promoted", "promoted by aten::mul(bfloat16, float32)"), ("cast", "cast by aten::to(bfloat16)"),
+                           ("made", "made by aten::zeros()"),
+                           ("through_views_and_in_place", "promoted by aten::add(bfloat16, float32)"),
+                           ("number_of_no_dimension", "cast by aten::to(bfloat16)"), ("stacked", "promoted by aten::stack(bfloat16, float32)"),
+                           ("recycled", "made by aten::empty()"), ("on_a_thread", "promoted by aten::mul(bfloat16, float32)"),
+                           ("without_gradients", "promoted by aten::mul(bfloat16, float32)"),
+                           ("in_a_loop", "promoted by aten::mul(bfloat16, float32)")):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                [finding] = report["findings"]
+                self.assertEqual((finding["rule"], finding["api"]), ("attention-mixed-dtypes", "scaled_dot_product_attention"))
+                self.assertEqual(operands(finding), {"q": FLOAT, "k": LOW, "v": LOW})
+                self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q"])
+                self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
+                self.assertTrue(finding["path"][-1]["note"].endswith(step), finding["path"][-1]["note"])
+                self.assertEqual(finding["count"], {"recycled": 50, "in_a_loop": 20}.get(name, 1))
+
+    def test_of_unknown_memory_no_origin_is_claimed(self):
+        _, report = self.watched("torch_origins.py", "unknown")
+        [finding] = report["findings"]
+        self.assertEqual(finding.get("path", []), [])
+        self.assertIsNone(finding["operands"][0]["origin"])
+        self.assertEqual(finding["sinks"][0]["location"]["function"], "attend")
+
+    def test_without_origins(self):
+        for options in ("torch=contracts", "origins=0"):
+            with self.subTest(options=options):
+                _, report = self.watched("torch_origins.py", "promoted", options=options)
+                [finding] = report["findings"]
+                self.assertEqual((finding.get("path", []), self.checked(report)), ([], 1))
+                self.assertIn("torch=contracts", self.source(report)["why"])
+
+    def test_off(self):
+        _, report = self.watched("torch_origins.py", "promoted", options="torch=off")
+        self.assertEqual((report["findings"], self.source(report)), ([], {"name": "torch", "on": False, "why": "option torch=off"}))
+
+    def test_right_models(self):
+        """The same bits without and with, no finding, and each class did call attention."""
+        printed, report = self.watched("torch_right_models.py")
+        self.assertEqual(report["findings"], [])
+        self.assertGreaterEqual(self.checked(report), 40)
+        self.assertIn("calls of attention, rotary and cache operators checked", self.source(report)["why"])
+        self.assertEqual(len(printed.splitlines()), 15)
+
+    def rotary(self, release, how):
+        folder = JOBS / f"x-transformers-{release}"
+        if not folder.is_dir():
+            self.skipTest(f"no {folder}: make test sets it up, or tests/unit/rules/pytorch/torch_jobs.sh BUILD")
+        return self.watched("torch_xt_rotary.py", how, PYTHONPATH=str(folder), PYTHONDONTWRITEBYTECODE="1")
+
+    def test_x_transformers_1_30_1(self):
+        for how, place, step in (("params", 480, "aten::mul(bfloat16, float32)"), ("xpos", 457, "aten::pow(bfloat16, float32)")):
+            with self.subTest(how=how):
+                printed, report = self.rotary("1.30.1", how)
+                self.assertIn("RuntimeError: Expected query, key, and value to have the same dtype", printed)
+                [finding] = report["findings"]
+                self.assertEqual(operands(finding), {"q": FLOAT, "k": FLOAT, "v": LOW})
+                self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q", "k"])
+                self.assertEqual(self.opening(finding), ("x_transformers.py", place))
+                self.assertEqual(finding["path"][0]["note"], f"promoted by {step}")
+                notes = [step["note"] for step in finding["path"]]
+                for role in "qk":
+                    self.assertTrue(any(note.startswith(f"'{role}' is promoted by aten::cat") for note in notes), notes)
+                self.assertTrue(finding["sinks"][0]["location"]["file"].endswith("attend.py"))
+        for how in ("full", "autocast"):
+            with self.subTest(how=how):
+                printed, report = self.rotary("1.30.1", how)
+                self.assertIn("ok, logits torch.bfloat16", printed)
+                self.assertEqual((report["findings"], self.checked(report)), ([], 2))
+
+    def test_x_transformers_1_30_2(self):
+        for how in ("params", "xpos", "full", "autocast"):
+            with self.subTest(how=how):
+                printed, report = self.rotary("1.30.2", how)
+                self.assertIn("ok, logits torch.bfloat16", printed)
+                self.assertEqual((report["findings"], self.checked(report)), ([], 2))
+                self.assertIn("no findings; 2 calls to watched kernels", self.text)
+
+
+if __name__ == "__main__":
+    if PYTHON is None:
+        print("skipped: no Python with PyTorch 2; make test sets it up, or tests/unit/rules/pytorch/torch_venv.sh BUILD")
+        sys.exit(77)
+    main()
