@@ -17,8 +17,8 @@ namespace dtype_guard::clang_front_end {
 
 namespace {
 
-// Entries of a table of functions, or what an object at namespace scope is made with: anyone may run them.
-// Not where the table is one of dtypes, and which of them runs goes with the dtype.
+// Lambdas in a table of functions or in an initialiser at namespace scope: they escape, so unseen code may
+// run them. Not those of a table that is indexed by dtype: which of them runs depends on the dtype.
 class TableEntries : public clang::RecursiveASTVisitor<TableEntries> {
  public:
   explicit TableEntries(clang::Expr* in) { TraverseStmt(in); }
@@ -101,7 +101,7 @@ class FunctionCollector : public clang::RecursiveASTVisitor<FunctionCollector> {
   TranslationUnit& unit_;
   std::vector<const clang::FunctionDecl*> functions_;
   std::set<const clang::FunctionDecl*> seen_;
-  std::set<const clang::FunctionDecl*> open_;  // lambdas that anyone may run
+  std::set<const clang::FunctionDecl*> open_;  // escaped lambdas
   std::vector<flow::Function> registrations_;
 };
 

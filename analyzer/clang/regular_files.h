@@ -1,4 +1,4 @@
-// The disk without what is no file: reading a named pipe would wait for a writer, and some devices never end.
+// The disk with regular files only: reading a named pipe would wait for a writer, and some devices never end.
 #pragma once
 
 #include <llvm/Support/VirtualFileSystem.h>

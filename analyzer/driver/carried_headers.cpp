@@ -103,7 +103,7 @@ class Reading {
                      header.file, looked_at, header.users.size() > kUsersTried ? ", ..." : "")});
   }
 
-  // What was read for a header that it does not include.
+  // Drops the files that were read for a header that they do not include.
   void drop_useless_carriers() {
     for (std::size_t i = read_.size(); i-- > 0;) {
       const bool carries = std::any_of(

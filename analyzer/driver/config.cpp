@@ -126,7 +126,7 @@ class Reader {
     }
   }
 
-  // Another meaning of a name that people know would go unnoticed.
+  // A second meaning of a known name would go unnoticed.
   std::string setting_name(const json& cell) const {
     const std::string name = word(cell);
     const auto is_called_so = [&](const flow::PrecisionSetting& each) { return each.name == name; };
@@ -234,7 +234,7 @@ Config read_config(const std::string& file) {
 Config find_config(const std::string& folder) {
   std::error_code error;
   for (fs::path at = fs::absolute(folder).lexically_normal(); !at.empty(); at = at.parent_path()) {
-    // One that leads nowhere or is no file was meant to hold.
+    // A broken link or a folder of that name is an error too, not skipped: it was meant to apply.
     if (fs::exists(fs::symlink_status(at / kConfigName, error))) {
       return read_config((at / kConfigName).string());
     }

@@ -28,16 +28,16 @@ using source::SourceError;
 
 namespace {
 
-// The text of each file is read again for each of them when they do not go together.
+// Fixes that fail together are tried one by one, up to this many: each trial reads the files again.
 constexpr std::size_t kTriedOneByOne = 20;
-// Where a fix is refused the next one is looked for, and all are tried again.
+// Rounds of a pass: after a refused fix the next best one of that finding is tried with all others.
 constexpr int kRounds = 3;
-// As often files are edited, where the edits of one time keep each other from being made.
+// Passes over the files, where edits of one pass overlap and have to wait for the next.
 constexpr int kPasses = 8;
 
 using FileEdits = std::map<std::string, std::vector<ByteEdit>>;  // by report name
 
-// By which names one file was read, where links lead to it: an edit is one of them all.
+// The names under which one file was read, where links lead to it: an edit under one is an edit of all.
 class FileNames {
  public:
   FileNames(const std::string& root, const std::vector<FileSummary>& summaries) : root_(root) {
@@ -136,7 +136,7 @@ class Fixing {
     return "";
   }
 
-  // What was found beside errors may not be so without them, and an edit there cannot be checked.
+  // Findings beside errors may differ without them, and an edit there cannot be checked.
   std::string why_not_readable(const std::string& file) const {
     const SourceError* error = nullptr;
     for (const FileSummary& each : before_) {
@@ -208,7 +208,7 @@ class Fixing {
         if (!too_many) refused_.push_back(each.first->fixes.front().edits);
         accepted_.pop_back();
       }
-      // after_ is of the last that was tried.
+      // after_ holds the result of the last trial.
       if (!accepted_.empty() && !try_accepted(report).empty()) accepted_.clear();
     }
     std::set<const Finding*> kept;
@@ -222,7 +222,7 @@ class Fixing {
     }
   }
 
-  // Reads the edited text; empty when it is as it should be.
+  // Reads the edited text; empty when the findings are gone and no new one came.
   std::string try_accepted(const Report& report) {
     texts_.clear();
     SourceList again = sources_;
@@ -330,8 +330,7 @@ class Fixing {
 
 }  // namespace
 
-// What one finding's edit stands in the way of is offered again when that is made, until nothing is left to
-// make.
+// A fix that overlaps another one is offered again in the next pass, until none is left.
 FixedSources fix_sources(std::vector<FileSummary> summaries, const Options& options,
                          const SourceList& sources, Cache& cache) {
   Options now = options;

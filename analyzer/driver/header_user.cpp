@@ -139,7 +139,7 @@ class IncludeGraph {
     std::vector<std::size_t> files;
     for (const std::string& name : names) {
       const std::string path = resolved(name, from, folders);
-      // Other people's headers do not include the user's.
+      // External headers do not include the user's.
       if (wanted_(path) || user_code_.contains(path)) files.push_back(number(path));
     }
     return files;

@@ -41,7 +41,7 @@ void note_problems(const FileSummary& summary, const Options& options, std::vect
   }
 }
 
-// The same of a header that several files include, or of one file compiled twice, is said once.
+// A message about a header that several files include, or about one file compiled twice, is given once.
 void drop_repeated(std::vector<NotAnalysed>& entries) {
   std::set<std::tuple<std::string, std::string, std::string>> seen;
   std::erase_if(entries, [&](const NotAnalysed& each) {

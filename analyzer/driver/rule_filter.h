@@ -15,7 +15,7 @@ class RuleFilter {
   // Throws UsageError for an id that the catalog does not have.
   explicit RuleFilter(const std::vector<std::string>& spec);
   bool enabled(const std::string& rule) const;
-  // By "-rule"; a list of rules to keep does not take away what is said about suppressions of them.
+  // By "-rule"; a list of rules to keep does not drop the notes about suppressions of other rules.
   bool removed(const std::string& rule) const { return without_.count(rule) > 0; }
   // Names the finding by its first enabled rule; false when it has none.
   bool apply(Finding& finding) const;

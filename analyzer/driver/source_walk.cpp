@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Folders by these names hold what somebody installed, built or cached.
+// Folders of these names hold installed, built or cached files.
 constexpr std::array<std::string_view, 11> kNever = {
     ".git", ".hg",   ".venv",         "venv",        "site-packages", "build",
     ".tox", ".nox",  "node_modules",  "__pycache__", ".eggs"};

@@ -9,8 +9,8 @@
 
 namespace dtype_guard::source {
 
-// Whether a file or folder is there. The default asks the disk; who keeps results asks a file system that
-// takes note of what was looked for.
+// Whether a file or folder exists. The default asks the disk; a front end whose results are cached asks a
+// file system that records each look-up.
 using Exists = std::function<bool(const std::string& path)>;
 bool exists_on_disk(const std::string& path);
 

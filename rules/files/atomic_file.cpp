@@ -156,7 +156,7 @@ std::string write_atomically(const std::string& path, std::string_view text) {
   struct stat now {};
   bool exists = false;
   const std::string target = resolved(path, now, exists);
-  // Who reads from a pipe may never go on.
+  // The reader of a pipe may never go on.
   if (exists && !S_ISREG(now.st_mode)) return write_directly(path, text);
   const SignalsHeld held;
   if (exists && (now.st_nlink > 1 || has_attributes(target))) return write_in_place(target, text);

@@ -62,9 +62,9 @@ struct Report {
 // Sorts by file, line, column, rule, and makes fingerprints unique: a finding without one gets it, and the
 // second, third, ... of equals get their ordinal. Call once, before writing; a second call changes nothing.
 void normalise(Report& report);
-// The fingerprints that a finding has as the first, second, ... among its equals, its own before them: which
-// of them it bears hangs on what else was analysed. Its own alone where that is all a report that was read
-// told.
+// The fingerprints that a finding may have, its own first: among equal ones its ordinal, and so its
+// fingerprint, depends on what else was analysed. Only its own where the first is unknown, as in a report
+// that was read.
 std::vector<std::string> equal_fingerprints(const Finding& finding, int count);
 
 // Neither suppressed nor known from the baseline nor gone: to be looked at.

@@ -41,8 +41,8 @@ inline constexpr std::string_view kNoReasonRule = "suppression-without-reason";
 inline constexpr std::string_view kStaleRule = "stale-suppression";
 
 // Hides findings whose promoting line, or all of whose calls, a comment covers; adds notes about comments
-// that have no reason, hide nothing, or name no known rule; normalises. Doing it twice is doing it once. A
-// general comment hides too, and is never complained of: other tools may need it.
+// that have no reason, hide nothing, or name no known rule; normalises. Idempotent. A general comment
+// hides too and is never reported as stale or without reason: other tools may need it.
 void apply_suppressions(Report& report, const SourceReader& read, const SuppressionScope& scope = {});
 
 }  // namespace dtype_guard

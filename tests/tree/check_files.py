@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Source files stay under 400 lines and pages short, folders explain themselves in the terms of the field, and no file names a
-folder of one machine."""
+"""Source files stay under 400 lines, pages are short and their links lead somewhere, folders explain themselves in the terms of
+the field, and no file names a folder of one machine."""
 import re
 import sys
 
@@ -30,6 +30,7 @@ OWN_WORDS = "tests/tree/"  # where the words stand to be refused
 KB = 1024
 PAGE_KB = 8
 # Pages with a limit of their own. One above PAGE_KB may only be lowered: analyzer/flow's to 9, sanitizer's to PAGE_KB.
+LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 PAGE_LIMITS = {"README.md": 7, "analyzer/flow/README.md": 18, "sanitizer/README.md": 20}
 
 
@@ -47,9 +48,19 @@ def page_size(name, size):
         yield f"{name}: {size} bytes, and its limit in PAGE_LIMITS is {limit} KB: lower it, a page only shrinks"
 
 
+def dead_links(name, text, is_there):
+    for number, line in enumerate(text.splitlines(), 1):
+        for target in LINK.findall(line):
+            if "://" not in target and not is_there(target):
+                yield f"{name}:{number}: links to '{target}', which is not there"
+
+
 def pages():
     sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in tracked("*.md")}
     wrong = [line for name, size in sizes.items() for line in page_size(name, size)]
+    for name in sizes:
+        page = ROOT / name
+        wrong += dead_links(name, page.read_text(encoding="utf-8"), lambda target: (page.parent / target).exists())
     return wrong + [f"{name}: in PAGE_LIMITS, and is no page" for name in PAGE_LIMITS if name not in sizes]
 
 

@@ -2,7 +2,7 @@
 """check_files.py sees what it is for: private words, also in names, and pages that are too long or whose limit is."""
 import unittest
 
-from check_files import KB, PAGE_KB, PAGE_LIMITS, page_size, private_words
+from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, page_size, private_words
 
 
 class Words(unittest.TestCase):
@@ -32,6 +32,11 @@ class Pages(unittest.TestCase):
             if limit > PAGE_KB:
                 self.assertIn("lower it", "".join(page_size(name, (limit - 1) * KB)))
                 self.assertEqual(list(page_size(name, limit * KB)), [])
+
+    def test_dead_links(self):
+        text = "[a](a.md) and [b](b.md#part), [c](https://c.org/d), `x](y)`\n[d](gone/d.md)"
+        self.assertEqual(list(dead_links("p.md", text, lambda target: target in ("a.md", "b.md", "y"))),
+                         ["p.md:2: links to 'gone/d.md', which is not there"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-// Headers of the standard library that are said to be there while nothing in them is declared for Clang.
+// Headers of the standard library that exist but declare nothing for Clang.
 #pragma once
 
 #include <map>

@@ -127,7 +127,7 @@ void FunctionLowering::give_held(const clang::CXXConstructorDecl* constructor) {
 }
 
 namespace {
-// Who calls a private method stands in the class.
+// A private method of a class without friends has no callers outside the class.
 bool is_for_its_class_only(const clang::FunctionDecl& function) {
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
   return method && method->getAccess() == clang::AS_private && !method->isVirtual() &&

@@ -95,7 +95,7 @@ void FunctionLowering::note_class(const clang::CXXRecordDecl* record) const {
 }
 
 namespace {
-// Whether it is a parameter and nothing else, moved perhaps.
+// Whether the expression is a parameter, or std::move of one.
 bool hands_on(const clang::Expr* expr) {
   const clang::Expr* inner = stripped(expr)->IgnoreParenImpCasts();
   const auto* move = llvm::dyn_cast<clang::CallExpr>(inner);
@@ -191,7 +191,7 @@ void FunctionLowering::default_initialisers(const clang::CXXRecordDecl* record) 
       builder_.store(place, pass(init, member->getType()));
       continue;
     }
-    // Of a template some initialisers are made for who uses them only.
+    // Clang instantiates some initialisers of a template only where they are used.
     const clang::CXXRecordDecl* type = member->getType()->getAsCXXRecordDecl();
     if (member->hasInClassInitializer() || !type) continue;
     if (facts(member->getType()).kind == TypeKind::kOther) continue;

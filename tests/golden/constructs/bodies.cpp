@@ -195,7 +195,7 @@ Tensor ok_declared(const Tensor& x) {
   const Tensor h = x.to(at::kHalf);
   return wrapped((h * torch::ones({64})).to(h.dtype()), h, h * torch::ones({64}));
 }
-// Anyone may have a function of that name with so little in it.
+// Other projects may have a function of that name with so few parameters.
 Tensor ok_declared_short(const Tensor& x) {
   const Tensor h = x.to(at::kHalf);
   Tensor q = widened(x);

@@ -107,7 +107,7 @@ void ok_tied(const Tensor& x) {
   attend(std::get<1>(std::make_tuple(x * torch::ones({8}), x)), x, x);
 }
 
-// Maps: keys are not told apart yet, so nothing is said of what they hold.
+// Maps whose elements all have the dtype of x.
 void ok_map(const Tensor& x) {
   std::unordered_map<std::string, Tensor> state;
   state["k"] = x;

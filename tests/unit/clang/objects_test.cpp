@@ -76,7 +76,7 @@ TEST_CASE("an unused default constructor is lowered from the members' initialise
   CHECK(lower_snippet(code).module.functions.size() == 2);
 }
 
-TEST_CASE("a class says what others than its constructors may set") {
+TEST_CASE("a class lists the members that code other than its constructors may set") {
   const LoweredSource source = lower_snippet(
       "class Holder {\n"
       "  at::ScalarType own = torch::kHalf; const bool fixed = true; at::Tensor absent;\n"
@@ -95,7 +95,7 @@ TEST_CASE("a class says what others than its constructors may set") {
   CHECK(!contains(text, "setter _ZNK6Holder4readEv"));
 }
 
-TEST_CASE("a class says what only its methods set, and what it runs in virtual calls") {
+TEST_CASE("a class lists what only its methods set, and what virtual calls on it run") {
   const std::string rest =
       "class Base { at::Tensor scale; mutable at::Tensor cache;\n"
       " public: at::Tensor open; virtual void run() = 0; virtual void there() {} static Base* make(); };\n"
@@ -125,7 +125,7 @@ TEST_CASE("constants outside the function are what they are initialised with") {
         "  return %8\n");
 }
 
-TEST_CASE("functions say who may call them") {
+TEST_CASE("functions tell whether external code may call them") {
   const LoweredSource source = lower_snippet(
       "static void hidden() {}\n"
       "namespace { void unnamed() {} }\n"

@@ -34,7 +34,7 @@ TEST_CASE("a call's value is what the callee returns") {
   CHECK(findings(widen + attention_main("  %10 = call widen(%1)\n", "%10", "%2", "%3")).size() == 1);
 }
 
-TEST_CASE("a callee is seen with each caller's own arguments") {
+TEST_CASE("a callee is evaluated with each caller's own arguments") {
   const std::string identity =
       "\nfunction same internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  return %1\n";
   const std::string body = "  %10 = op ones(%101)\n  %11 = call same(%10)\n  %12 = call same(%1)\n";
@@ -83,7 +83,7 @@ TEST_CASE(
             .empty());
 }
 
-TEST_CASE("recursion ends") {
+TEST_CASE("recursion terminates") {
   const std::string recursive =
       "\nfunction again internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = const unknown\n"
       "  branch %2 ? b1 : b2\nb1:\n  %3 = call again(%1)\n  return %3\nb2:\n  return %1\n";
@@ -104,7 +104,7 @@ TEST_CASE("what an unknown callee returns, or may have written, is not reported"
   CHECK(findings(attention_main(with("%12 = call elsewhere(%11)"), "%13", "%2", "%3")).empty());
 }
 
-TEST_CASE("a root beyond its budget is listed, and nothing is said of it") {
+TEST_CASE("a root beyond its budget is listed, and has no findings") {
   std::string body;
   for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = op ones(%101)\n";
   const std::string program = attention_main(body, "%10", "%2", "%3");
@@ -121,7 +121,7 @@ TEST_CASE("a root beyond its budget is listed, and nothing is said of it") {
   CHECK(lint(program).findings.size() == 1);
 }
 
-TEST_CASE("what explodes under autocast is still looked at as a half model") {
+TEST_CASE("a root beyond its budget under autocast is still evaluated as a half model") {
   std::string body;
   for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = const 1\n";
   const std::string program =

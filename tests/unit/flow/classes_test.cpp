@@ -67,7 +67,7 @@ b0:
 )IR");
 }
 
-TEST_CASE("a virtual call through a base that no other file knows gives what all that derive from it give") {
+TEST_CASE("a virtual call through a local base has the joined result of all derived classes") {
   const std::string start = "class Start local\n", base = "class Base : Start local\n  virtual base_run\n";
   CHECK(called_through(base + start).size() == 1);
   CHECK(called_through("class Base : Start local\n  virtual base_run\nclass Start\n").empty());
@@ -112,7 +112,7 @@ b0:
 )IR" + more);
 }
 
-TEST_CASE("a tensor that only a method sets is what that leaves") {
+TEST_CASE("a tensor that only a method sets has the value that the method stores") {
   CHECK(set_later("  owned scale\n").size() == 1);
   CHECK(set_later("").empty());
   CHECK(set_later("  setter own_gone\n  owned scale\n").empty());
@@ -130,7 +130,7 @@ TEST_CASE("a tensor that only a method sets is what that leaves") {
   CHECK(other("  %2 = load %1.next\n  store %2.scale, %1\n").empty());
 }
 
-TEST_CASE("a class that has two meanings runs nothing that is known") {
+TEST_CASE("virtual calls on a class with two definitions are unknown") {
   std::vector<Module> modules;
   for (const char* each : {"class Bottom : Middle\n", "class Bottom : Base\n", "class Bottom : Middle\n"}) {
     modules.push_back(parse(each));
@@ -141,7 +141,7 @@ TEST_CASE("a class that has two meanings runs nothing that is known") {
   CHECK(findings(print(module) + calls_on("Bottom")).empty());
 }
 
-TEST_CASE("what a class of two meanings may be set in either, anyone may set") {
+TEST_CASE("of a class with two definitions, unseen code may set what is settable in either") {
   std::vector<Module> modules;
   for (const char* each : {"class A\n  settable a: dtype\n", "class A\n  settable b: number\n"})
     modules.push_back(parse(each));
@@ -149,7 +149,7 @@ TEST_CASE("what a class of two meanings may be set in either, anyone may set") {
         "class A : \"?\"\n  settable a: dtype &\n  settable b: number &\n");
 }
 
-TEST_CASE("an object that a caller hands in holds what callers hand in") {
+TEST_CASE("members of an object that an external caller passes are inputs") {
   const std::string classes =
       "class Inputs\n  field q: tensor\n  field more: object \"More\"\nclass More\n  field k: tensor\n";
   const std::string function = R"IR(
@@ -194,7 +194,7 @@ b0:
 )IR" + more;
 }
 
-TEST_CASE("what others than constructors may set is not what a constructor gave it") {
+TEST_CASE("a member that unseen code may set need not have the constructor's value") {
   const std::string set = R"IR(
 method Options::set key set of Options
   parameter to: dtype

@@ -54,7 +54,7 @@ TEST_CASE("promotion and call under opposite conditions never meet") {
   CHECK(findings(two_branches("%3", "%5"), kBf16).empty());
 }
 
-TEST_CASE("what a flag excludes is not even possible") {
+TEST_CASE("paths that a flag excludes make no possible finding either") {
   LintOptions strict = kBf16;
   strict.strict = true;
   CHECK(findings(two_branches("%3", "%5"), strict).empty());
@@ -156,7 +156,7 @@ b4:
         1);
 }
 
-TEST_CASE("what is taken of an undefined tensor has no dtype, the index's least of all") {
+TEST_CASE("an element of an undefined tensor has no dtype, in particular not the index's") {
   const std::string text = R"IR(
 function f
   parameter q: tensor
@@ -198,7 +198,7 @@ std::string widened_if(const std::string& condition) {
                         "%17", "%2", "%3");
 }
 
-TEST_CASE("a loop that is taken to run does not where its condition is known to be false") {
+TEST_CASE("a loop is taken to run unless its condition is known to be false") {
   const auto entered = [](const std::string& condition) {
     return findings(widened_if("  %10 = const " + condition + "\n  %12 = op loop_entered(%10)\n"));
   };
@@ -207,7 +207,7 @@ TEST_CASE("a loop that is taken to run does not where its condition is known to 
   CHECK(entered("unknown").size() == 1);
 }
 
-TEST_CASE("texts are compared as strcmp does") {
+TEST_CASE("strings are compared as strcmp does") {
   const auto compared = [](const std::string& text, const std::string& name, const std::string& number) {
     return findings(widened_if("  %7 = const " + text + "\n  %8 = const \"wide\"\n" +
                                "  %9 = op text_order(self=%7, other=%8)\n  %10 = const " + number +
@@ -221,7 +221,7 @@ TEST_CASE("texts are compared as strcmp does") {
   CHECK(compared("unknown", "eq", "0").size() == 1);
 }
 
-TEST_CASE("a number stays between the constants that it was kept between") {
+TEST_CASE("a clamped number stays between the constants of the clamp") {
   const auto clamped = [](const std::string& name, const std::string& number) {
     return findings(
         widened_if("  %4 = const unknown\n  %5 = const 1\n  %6 = const 3\n"
@@ -242,7 +242,7 @@ TEST_CASE("a number stays between the constants that it was kept between") {
   }
 }
 
-TEST_CASE("what a loop widens reaches the call after it, and the loop settles") {
+TEST_CASE("what a loop widens reaches the call after it, and the fixed point is found") {
   const std::string loop = R"IR(  store a, %1
   jump b1
 b1:
@@ -274,7 +274,7 @@ TEST_CASE("what is half on another path is no evidence against a wide operand") 
   CHECK(findings(wrapper("  %8 = op randn(%3, dtype=%4)\n  store c, %8\n")).size() == 1);
 }
 
-TEST_CASE("a cast to a dtype that is known settles what was not known before it") {
+TEST_CASE("a cast to a known dtype makes an unknown value known") {
   const auto of_either = [](const std::string& dtype) {
     return findings(
         attention_main("  %10 = op ones(%101)\n  %11 = pack(%1, %10)\n  %12 = load %11[*]\n"

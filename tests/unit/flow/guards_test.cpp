@@ -53,7 +53,7 @@ TEST_CASE("a function that never returns has no block that follows for certain")
 }
 
 // if (a || b) { b2 } ... b4: b0 asks a, b1 asks b.
-TEST_CASE("a guard goes on where one way of its branch does not come by") {
+TEST_CASE("a guard is kept where one way of its branch does not reach the meet") {
   const Module module = graph(R"IR(b0:
   %1 = const unknown
   branch %1 ? b2 : b1
@@ -86,7 +86,7 @@ b4:
   CHECK(symbols.deciding(sides[1].symbols) == b);
 }
 
-TEST_CASE("a guard is over where only one way leads, if all do") {
+TEST_CASE("a guard is dropped where only one way of its branch leads on") {
   const Module module = graph(R"IR(b0:
   %1 = const unknown
   branch %1 ? b0 : b1
@@ -100,7 +100,7 @@ b1:
   CHECK(meet({&only}, {7, &info, 1}) == Guards{check});
 }
 
-TEST_CASE("what a caller or a check decided stays") {
+TEST_CASE("guards of callers and of checks are kept") {
   SymbolSets symbols;
   const SymbolSetId a = symbols.of(1), b = symbols.of(2);
   const Guard callers{1, 4, true, a}, opposite{1, 4, false, a}, check{7, 0, true, b, 0, true};
@@ -113,7 +113,7 @@ TEST_CASE("what a caller or a check decided stays") {
   CHECK(after_call(back, guards, 7, symbols) == back);
 }
 
-TEST_CASE("one more round of a loop is no condition") {
+TEST_CASE("another round of a loop adds no guard") {
   SymbolSets symbols;
   const SymbolSetId a = symbols.of(1);
   const Module module = graph("b0:\n  return\n");
@@ -125,7 +125,7 @@ TEST_CASE("one more round of a loop is no condition") {
 }
 
 // What came under one question passes another that may have to do with it, unless it was made behind that.
-TEST_CASE("a question is asked again only of what was there before it") {
+TEST_CASE("a condition correlates only with values made before it") {
   SymbolSets symbols;
   symbols.set_nature(2, Nature::kSetting);
   const SymbolSetId answer = symbols.of(1), setting = symbols.of(2);

@@ -62,7 +62,7 @@ TEST_CASE("joining values is commutative, associative and idempotent") {
   }
 }
 
-TEST_CASE("more than eight alternatives are everything, for good") {
+TEST_CASE("more than eight alternatives widen to top and stay there") {
   SymbolSets symbols;
   Value value;
   for (int i = 0; i < 8; ++i) value = join(value, Value(Alternative::integer(i)), symbols);
@@ -73,7 +73,7 @@ TEST_CASE("more than eight alternatives are everything, for good") {
   CHECK(join(value, Value::none(), symbols) == value);
 }
 
-TEST_CASE("of tensors from more places than are told apart the dtypes are kept") {
+TEST_CASE("tensors of more origins than are told apart keep their dtypes") {
   SymbolSets symbols;
   Value value(Alternative::tensor(Dtype::kFloat16, Rank::exactly(2)));
   for (OriginId origin = 20; origin > 1; --origin)
@@ -85,7 +85,7 @@ TEST_CASE("of tensors from more places than are told apart the dtypes are kept")
   CHECK(value.alternatives().back().origin == 2);
 }
 
-TEST_CASE("a join that says the same keeps the identity of its first side") {
+TEST_CASE("a join that changes nothing keeps the identity of its first side") {
   SymbolSets symbols;
   const Value a(Alternative::integer(1));
   CHECK(join(a, Value(Alternative::integer(1)), symbols).same(a));
@@ -98,7 +98,7 @@ TEST_CASE("ranks join to the interval that holds both") {
   CHECK(Rank::at_least(2).plus(-3) == Rank{false, 0, Rank::kMany});
 }
 
-TEST_CASE("of several ways from an origin the shortest is kept") {
+TEST_CASE("of several paths from an origin the shortest is kept") {
   Origins origins;
   Instruction first;
   Instruction long_way;
@@ -141,7 +141,7 @@ TEST_CASE("conditions agree, contradict each other or may be correlated") {
   CHECK_FALSE(symbols.has(is_true, 2));
 }
 
-TEST_CASE("what may hang together goes by what is asked") {
+TEST_CASE("which conditions may be correlated depends on their nature") {
   using Relation = SymbolSets::Relation;
   SymbolSets symbols;
   const std::vector<Nature> natures = {Nature::kAnswer, Nature::kShape, Nature::kArgument, Nature::kSetting};

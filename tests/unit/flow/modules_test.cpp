@@ -258,7 +258,7 @@ TEST_CASE("objects, references and nested places lead to the tensor") {
             .empty());
 }
 
-TEST_CASE("a method's object without a constructor in sight is unknown, and nothing is said") {
+TEST_CASE("an object without a seen constructor is unknown, and has no findings") {
   CHECK(findings("\nmethod g of Unseen\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n  %3 = "
                  "load %1.w\n"
                  "  %4 = op mul(%2, %3)\n  %5 = sink flash(q=%4, k=%2, v=%2)\n  return\n",
@@ -266,14 +266,14 @@ TEST_CASE("a method's object without a constructor in sight is unknown, and noth
             .empty());
 }
 
-TEST_CASE("classes whose constructors take each other end") {
+TEST_CASE("evaluation of classes whose constructors take each other terminates") {
   const std::string classes =
       "\nconstructor A::A key a of A\n  parameter b: object \"B\"\nb0:\n  %1 = param 0\n  return\n"
       "\nconstructor B::B key b of B\n  parameter a: object \"A\"\nb0:\n  %1 = param 0\n  return\n";
   CHECK(findings(classes, {{"bf16"}}).empty());
 }
 
-TEST_CASE("inputs that a setting guesses speak against no call") {
+TEST_CASE("inputs that a setting assumes are no evidence against a call") {
   const std::string wrapper =
       "\nfunction wrap\n  parameter q: tensor\n  parameter lse: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"
       "  %3 = sink flash(q=%1, k=%1, v=%1, out=%1, lse=%2)\n  return\n";

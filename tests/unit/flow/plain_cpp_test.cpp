@@ -73,7 +73,7 @@ TEST_CASE("an explicit conversion is found at the same place, by the rule for ex
   CHECK(findings(written(product("float16", "float16")), all_settings()).empty());
 }
 
-TEST_CASE("what the language says of a number counts where nothing else is known of it") {
+TEST_CASE("the type of a number counts where its value is unknown") {
   std::string text = product("float32", "float32");
   text.replace(text.find("%10 = load q[*]"), std::string("%10 = load q[*]").size(), "%10 = const unknown");
   CHECK(findings(text, {{"bf16"}}) != Found{"28 attention-implicit-promotion q in main [bf16]"});

@@ -23,7 +23,7 @@ TEST_CASE("a widened rotary result that meets a half value in a product is found
               "bf16-fp32-buffers]"});
 }
 
-TEST_CASE("a product that has nothing to do with attention is none of our business") {
+TEST_CASE("a product that is not part of attention has no findings") {
   CHECK(findings(rotary_main("  %10 = op exp(%20)\n", kMatmul)).empty());
 }
 

@@ -111,7 +111,7 @@ TEST_CASE("elements of a list, and what a loop makes, have ranks of their own") 
                   .empty());
 }
 
-TEST_CASE("an operator in place that changes the rank leaves nothing known of it") {
+TEST_CASE("an in-place operator that changes the rank makes it unknown") {
   const auto made = [](const std::string& then) {
     return !found("  %10 = pack(%6)\n  %8 = op ones(size=%10, dtype=%4)\n" + then + kProduct).empty();
   };

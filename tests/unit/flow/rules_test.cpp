@@ -10,7 +10,7 @@ const LintOptions kBf16{{"bf16"}};
 const std::string kPromoted =
     "  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9 \"q * w\"\n  store a, %11\n";
 
-TEST_CASE("a dropped cast is what to edit when its result would have suited the call") {
+TEST_CASE("a dropped cast is the place to edit where its result fits the call") {
   const auto with = [](const std::string& dtype, const std::string& after) {
     return attention_main(kPromoted + "  %12 = load a\n  %13 = const " + dtype +
                               "\n  %14 = op to(self=%12, dtype=%13) ; 8:3-8:15 \"q.to(kHalf)\"\n" + after +
@@ -215,7 +215,7 @@ TEST_CASE("in a file with main, what main does not reach is a root of its own") 
   }
 }
 
-TEST_CASE("functions that only call each other are entered somewhere") {
+TEST_CASE("of functions that only call each other one is a root") {
   const std::string text =
       "function a internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = call b(%1)\n"
       "  return\n\nfunction b internal\n  parameter x: tensor\nb0:\n" +
@@ -223,7 +223,7 @@ TEST_CASE("functions that only call each other are entered somewhere") {
   CHECK(findings(text, kBf16).size() == 1);
 }
 
-TEST_CASE("a path ends where a result certainly does not go into the tensor there") {
+TEST_CASE("a path ends where an in-place result cannot be stored in its tensor") {
   const auto with = [](const std::string& instruction) {
     return findings(attention_main("  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9 \"q * w\"\n"
                                    "  %12 = op arange(%100)\n  %13 = const 1.5\n  %14 = const unknown\n" +

@@ -62,8 +62,8 @@ std::string with_number_first(const std::string& name) {
   return ordered ? name + ".number_first" : name;
 }
 
-// A function in a header that is not read, external or of another repository, may be the wrapper around a
-// call: that nothing is said of it is said. Installed libraries and templates are not meant.
+// A function whose body is not read, in a header of another repository or an external one, may wrap a call to
+// attention: the report lists it as not analysed. Installed libraries and templates are left out.
 void note_unread(TranslationUnit& unit, const std::string& caller, const clang::FunctionDecl* callee,
                  llvm::ArrayRef<const Expr*> arguments) {
   const clang::SourceManager& sources = unit.context.getSourceManager();
@@ -223,11 +223,11 @@ flow::ValueId FunctionLowering::operator_call(const clang::CXXOperatorCallExpr* 
     if (!llvm::isa<clang::DeclRefExpr, clang::StringLiteral>(stripped(each)))
       given.push_back({"", value(each)});
   }
-  // A table of functions in which dtypes are looked up is one for each dtype.
+  // A table of functions that is indexed by a dtype has one function for each: the index is evaluated.
   if (kind == clang::OO_Subscript && operands == 2 && facts(expr->getArg(1)).kind == TypeKind::kDtype)
     value(expr->getArg(1));
   lose_operand(expr);
-  // What is compared with something unknown is still what was asked.
+  // A comparison with an unknown value still tells which operands a condition depends on.
   return compares && !given.empty() ? builder_.op("compare", std::move(given)) : builder_.unknown();
 }
 

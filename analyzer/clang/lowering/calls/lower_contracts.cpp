@@ -43,10 +43,10 @@ const Api* FunctionLowering::contract_of(const std::string& name) const {
 }
 
 namespace {
-// So many, each of the type and name that a contract gives it, are no accident.
+// So many parameters that agree with a contract in type and name do not agree by chance.
 constexpr std::size_t kTellingOperands = 5;
 
-// `q` is q, and so are `query` and `q_`; `kcache` is k_cache. What need not be given may be named shorter.
+// `q`, `query` and `q_` name q; `kcache` names k_cache. An optional operand may have a shorter name.
 bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
   const auto without_bars = [](std::string text) {
     std::erase(text, '_');
@@ -60,10 +60,9 @@ bool is_named_for(const clang::ParmVarDecl* parameter, const Operand& operand) {
 }
 }  // namespace
 
-// A function whose body stands in the file, or may stand in another, and that is the one a contract is of:
-// what takes operands can be what they are, and, as many have a function of a shipped contract's name, is
-// named like them. In a namespace that the contract does not name it is that where all operands are there,
-// and many.
+// The contract that a function with a body, in this file or another, implements. Its parameters can hold the
+// operands; for a shipped contract, whose name other functions may have too, they are also named like them.
+// In a namespace that the contract does not name, all operands are required, and kTellingOperands at least.
 const Api* FunctionLowering::contract_of_body(const clang::FunctionDecl* callee) const {
   if (!callee->getIdentifier()) return nullptr;
   const Api* api = contract_of(plain_name(*callee));
@@ -88,8 +87,8 @@ const Api* FunctionLowering::contract_of_body(const clang::FunctionDecl* callee)
   return fits ? api : nullptr;
 }
 
-// Of a function that has a contract's name and no more: the operands that stand where the contract has them.
-// What its body demands of them holds.
+// For a function that shares only the name with a contract: the operands whose position and name agree, as a
+// sink by roles. The dtypes that its body checks for them apply.
 void FunctionLowering::checked_operands(const clang::FunctionDecl* callee, const Arguments& given) {
   const Api* api = callee->hasBody() && callee->getIdentifier() ? contract_of(plain_name(*callee)) : nullptr;
   if (!api || !is_shipped(*api)) return;
@@ -104,7 +103,7 @@ void FunctionLowering::checked_operands(const clang::FunctionDecl* callee, const
   if (!operands.empty()) builder_.effect(Op::kSink, api->name, std::move(operands));
 }
 
-// A pointer beside what says of which dtype its data is: as a descriptor says it.
+// A pointer and the argument that tells the dtype of its data, lowered as a descriptor.
 flow::ValueId FunctionLowering::described(const Expr* data, const Expr* dtype) {
   const ValueId pointer = value(data);
   if (data->isNullPointerConstant(unit_.context, Expr::NPC_ValueDependentIsNotNull)) return pointer;
@@ -138,8 +137,8 @@ flow::ValueId FunctionLowering::sink(const Api& api, const clang::FunctionDecl* 
     given.push_back({std::string(kResultArgument), option});
   }
   const ValueId result = builder_.value(Op::kSink, api.name, std::move(given));
-  // Of a function that gives one tensor where the contract's gives several, or several for one, nothing is
-  // known but what it takes. Who wrote a contract of his own with one result may return a list of it.
+  // The result is unknown where the function returns one tensor and the contract several, or the reverse. A
+  // project's own contract with one result also fits a function that returns a list.
   const TypeKind returned = callee ? facts(callee->getReturnType()).kind : TypeKind::kOther;
   const bool fits =
       returned == TypeKind::kList ? !api.results.empty() || !is_shipped(api) : api.results.empty();

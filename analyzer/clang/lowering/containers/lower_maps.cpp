@@ -167,7 +167,7 @@ std::optional<ValueId> FunctionLowering::iterator_operator(const clang::CXXOpera
   }
 }
 
-// What a loop over a map has in its hand: some key, and some element.
+// The pair in a loop over a map: an unknown key, and any element.
 FunctionLowering::Lvalue FunctionLowering::map_entry(const Expr* map, bool may_write) {
   if (may_write) lose_elements(map);
   const ValueId element = load(map_element(map, nullptr));

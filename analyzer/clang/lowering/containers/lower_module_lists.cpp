@@ -66,7 +66,7 @@ void FunctionLowering::add_module(ValueId list, const Expr* added, bool ordered)
   const SourceRange at = position(stripped(added)).range;
   const std::string name = "element at " + std::to_string(at.line) + ":" + std::to_string(at.column);
   builder_.registration("module", list, name, module);
-  const bool once = !ordered || breaks_.empty();  // in a loop, who knows how many
+  const bool once = !ordered || breaks_.empty();  // in a loop the count is unknown
   builder_.store({0, list, {{once ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell, "", 0}}},
                  module);
 }

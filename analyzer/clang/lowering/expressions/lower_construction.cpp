@@ -197,8 +197,8 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
   }
 }
 
-// A reference in an object can be written through, wherever that goes: what is referred to is not known from
-// here on.
+// A reference in an object escapes with it and can be written through: what it refers to is unknown from here
+// on.
 ValueId FunctionLowering::referred_to(const Expr* expr, clang::QualType type) {
   const ValueId now = value(expr);
   const bool rebinds = !type.isNull() && !type.isConstQualified() && stripped(expr)->isLValue() &&

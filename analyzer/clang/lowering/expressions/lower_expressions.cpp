@@ -21,7 +21,7 @@ std::optional<flow::Constant> FunctionLowering::evaluated(const clang::Expr* exp
     const llvm::APSInt& exact = result.Val.getInt();
     const bool is_beyond = exact.isUnsigned() && exact.getActiveBits() >= 64;
     if (is_beyond && !exact.isMaxValue()) return {};
-    // npos and its kin are above all that is counted.
+    // npos and the like are above every count.
     const std::int64_t number = is_beyond ? std::numeric_limits<std::int64_t>::max() : exact.getExtValue();
     if (type.kind == TypeKind::kDtype) {
       const auto dtype = enumerated_dtype(expr->getType(), number, unit_.types());
@@ -148,7 +148,7 @@ flow::ValueId FunctionLowering::converted(const clang::CastExpr* cast) {
       if (to.kind == TypeKind::kBuffer && (is_bytes || inner->getType()->isVoidPointerType())) {
         return builder_.op("pointer_cast", {{"self", value(inner)}, {"dtype", dtype_constant(to.element)}});
       }
-      // The same bits under another element type are no conversion, and nothing is known of them.
+      // The same bits under another element type are not converted: their values are unknown.
       if (to.kind == TypeKind::kBuffer && from.kind == TypeKind::kBuffer && to.element != from.element) {
         return builder_.op("reinterpret_cast",
                            {{"self", value(inner)}, {"dtype", dtype_constant(to.element)}});

@@ -59,7 +59,7 @@ const std::unordered_map<std::string, Memory>& memory_functions() {
   return kFunctions;
 }
 
-// What a cast to void* was written around, or not written.
+// The operand of a cast to void*, explicit or implicit.
 const Expr* uncast(const Expr* expr) { return stripped(stripped(expr)->IgnoreParenCasts()); }
 
 // What &a, &b of `void* list[] = {&a, &b}` stand for; empty where the list is not such a one.

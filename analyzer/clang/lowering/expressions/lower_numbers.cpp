@@ -18,8 +18,8 @@ flow::ValueId FunctionLowering::number(Dtype dtype, Arguments from) {
   return builder_.load({0, storage, {{Place::Step::Kind::kAnyCell, "", 0}}});
 }
 
-// A number as another type has it. Of a half number that is widened its type is said too, for where it came
-// from may be unknown: a field, a function's result.
+// A number converted to another type. Widening a half number also records the half type, since the number may
+// be an unknown value: a field, a function's result.
 flow::ValueId FunctionLowering::number_as(ValueId source, Dtype from, Dtype to, bool implicit) {
   const ValueId target = dtype_constant(to);
   const bool widens = is_half(from) && is_floating(to) && bits(to) > bits(from);

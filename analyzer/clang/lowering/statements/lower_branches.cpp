@@ -25,7 +25,7 @@ bool ends_path(const clang::Stmt* stmt) {
   return false;
 }
 
-// The variable that a statement gives another value, where that is all it does.
+// The variable that a statement assigns, where it does nothing else.
 const clang::VarDecl* assigned(const clang::Stmt* stmt) {
   const auto* expr = llvm::dyn_cast_or_null<clang::Expr>(stmt);
   const auto* call = expr ? llvm::dyn_cast<clang::CXXOperatorCallExpr>(stripped(expr)) : nullptr;
@@ -36,7 +36,7 @@ const clang::VarDecl* assigned(const clang::Stmt* stmt) {
 
 using IsTensor = std::function<bool(const clang::Expr*)>;
 
-// One that gives a tensor; methods and operators seldom throw.
+// Whether it calls a free function that returns a tensor; methods and operators seldom throw.
 bool calls_function(const clang::Stmt* stmt, const IsTensor& is_tensor) {
   if (!stmt) return false;
   const auto* call = llvm::dyn_cast<clang::CallExpr>(stmt);
@@ -46,8 +46,8 @@ bool calls_function(const clang::Stmt* stmt, const IsTensor& is_tensor) {
                      [&](const clang::Stmt* each) { return calls_function(each, is_tensor); });
 }
 
-// The statement of a try block that calls a function between two values of a variable, of which only the last
-// is meant to be seen: null where there is none, or where others would have to be destroyed.
+// The statement of a try block that may throw between two assignments to a variable, so that the handler sees
+// the first: null where there is none, or where locals would have to be destroyed.
 const clang::Stmt* leaves_half_done(const clang::CompoundStmt* block, const IsTensor& is_tensor) {
   const std::vector<const clang::Stmt*> all(block->body_begin(), block->body_end());
   for (std::size_t first = 0; first < all.size(); ++first) {

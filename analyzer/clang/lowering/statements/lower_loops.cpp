@@ -55,7 +55,7 @@ const clang::CallExpr* counted_range(const clang::Expr* range) {
 
 }  // namespace
 
-// Loops are taken to run, but for those that a constant keeps from it.
+// A loop is taken to run at least once, unless its condition is known to be false at entry.
 void FunctionLowering::enter_loop(const clang::Expr* condition, flow::BlockId body, flow::BlockId after) {
   if (!condition || !asks_of_variables(condition)) return builder_.jump(body);
   const ValueId holds = value(condition);
