@@ -6,6 +6,7 @@
 #include "sanitizer/capture/stack.h"
 #include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/journal/modules.h"
+#include "sanitizer/platform/clock.h"
 #include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san::torch {
