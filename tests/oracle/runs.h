@@ -1,0 +1,23 @@
+// All runs of one function under one setting, as far as they are few.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tests/oracle/machine.h"
+
+namespace dtype_guard::oracle {
+
+struct Runs {
+  std::vector<Run> runs;
+  bool are_all = false;  // every run is here, and each was run to its end
+  std::size_t open = 0;  // of which rules/ do not say how they go on
+};
+Runs all_runs(const Module& module, const Function& root, const ContractSet& contracts, const World& world,
+              std::size_t most);
+
+// Whether a call refuses what arrives for a role: by its contract, or because another operand that must be
+// like this one is not.
+bool breaks(const Api& api, const Observation& seen, std::string_view role, const World& world);
+
+}  // namespace dtype_guard::oracle
