@@ -58,6 +58,10 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   const auto say = [&](const std::string& what) {
     out.push_back({"definite", place(sink, subject.world) + " (" + finding.rule + "): " + what});
   };
+  // Where PyTorch throws before in every run, there is none to hold it against.
+  const bool stops = std::all_of(subject.runs.runs.begin(), subject.runs.runs.end(),
+                                 [](const Run& each) { return each.end == End::kThrew && !each.is_checked; });
+  if (calls.empty() && stops) return;
   const bool some = std::any_of(calls.begin(), calls.end(), bad);
   if (!some && subject.runs.are_all) return say("breaks in no run");
   const auto mine = std::find_if(finding.operands.begin(), finding.operands.end(),

@@ -105,6 +105,11 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
 flow::Module with_probes(const flow::Module& module) {
   flow::Module out = module;
   for (flow::Function& function : out.functions) {
+    // With a result: without one it would speak of the call that follows.
+    ValueId last = 0;
+    for (const flow::Block& block : function.blocks) {
+      for (const flow::Instruction& each : block.instructions) last = std::max(last, each.result);
+    }
     for (flow::Block& block : function.blocks) {
       std::vector<flow::Instruction> all;
       for (flow::Instruction& each : block.instructions) {
@@ -115,6 +120,7 @@ flow::Module with_probes(const flow::Module& module) {
         flow::Instruction& probe = all.emplace_back();
         probe.op = Op::kSink;
         probe.name = "probe";
+        probe.result = ++last;
         probe.args = {{"q", result}};
         probe.range = {range.file, range.line, 5, range.line, 6};
       }

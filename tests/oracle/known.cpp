@@ -63,15 +63,14 @@ std::string text(const Alternatives& all) {
 }
 
 // The instruction that a probe stands behind: the kind under which its precision is recorded.
-std::map<const Instruction*, std::string> kinds_of(const Module& module) {
+// Of the root alone: a function that is called twice is known better than its calls taken together.
+std::map<const Instruction*, std::string> kinds_of(const Function& root) {
   std::map<const Instruction*, std::string> out;
-  for (const Function& function : module.functions) {
-    for (const flow::Block& block : function.blocks) {
-      for (std::size_t i = 1; i < block.instructions.size(); ++i) {
-        const Instruction& of = block.instructions[i - 1];
-        if (block.instructions[i].op == flow::Op::kSink && block.instructions[i].name == "probe")
-          out[&block.instructions[i]] = std::string(flow::mnemonic(of.op).word);
-      }
+  for (const flow::Block& block : root.blocks) {
+    for (std::size_t i = 1; i < block.instructions.size(); ++i) {
+      const Instruction& of = block.instructions[i - 1];
+      if (block.instructions[i].op == flow::Op::kSink && block.instructions[i].name == "probe")
+        out[&block.instructions[i]] = std::string(flow::mnemonic(of.op).word);
     }
   }
   return out;
@@ -106,7 +105,7 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
     }
   }
   if (!subject.runs.are_all) return;
-  const auto kinds = kinds_of(subject.module);
+  const auto kinds = kinds_of(subject.root);
   for (const auto& [where, here] : met) {
     const auto kind = kinds.find(where.first);
     if (kind == kinds.end() || here.dtypes.size() != 1) continue;

@@ -34,6 +34,7 @@ Run Machine::run(const Function& root) {
   } catch (const Stop& stop) {
     run_.end = stop.end;
     run_.why = stop.why;
+    run_.is_checked = stop.is_checked;
   }
   return std::move(run_);
 }
@@ -96,7 +97,7 @@ Value Machine::call(const Function& code, std::vector<Value> arguments) {
     const flow::Block& block = code.blocks.at(frame.block);
     for (const Instruction& each : block.instructions) {
       if (++steps_ > kMostSteps) throw Stop{End::kTooLong, "steps"};
-      if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable"};
+      if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable", true};
       if (each.op == Op::kReturn) {
         --depth_;
         return each.args.empty() ? Value() : argument(frame, each, 0);
@@ -273,7 +274,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       break;
     }
     case Op::kAssume:
-      if (!truth(argument(frame, each, 0))) throw Stop{End::kThrew, "a check"};
+      if (!truth(argument(frame, each, 0))) throw Stop{End::kThrew, "a check", true};
       break;
     case Op::kSink:
       out = sink(frame, each);

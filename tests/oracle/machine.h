@@ -102,6 +102,7 @@ enum class End : std::uint8_t {
 struct Run {
   End end = End::kReturned;
   std::string why;
+  bool is_checked = false;  // it threw by a check or throw of the program, not by an operator
   std::vector<Observation> observations;
 };
 
@@ -114,6 +115,7 @@ class Machine {
   struct Stop {
     End end;
     std::string why;
+    bool is_checked = false;
   };
   struct Autocast {
     bool on = false;

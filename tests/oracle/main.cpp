@@ -1,6 +1,6 @@
 // oracle [--seed FIRST] [--programs COUNT] [--print] [--shrink]: generates programs from seeds, runs them,
 // and holds what the analyser says of them against their runs. Exit status 1 where a property does not hold.
-#include <chrono>
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <map>
@@ -9,6 +9,7 @@
 #include "analyzer/flow/text.h"
 #include "tests/oracle/generate.h"
 #include "tests/oracle/properties.h"
+#include "tests/oracle/shrink.h"
 
 namespace {
 using namespace dtype_guard;
@@ -16,7 +17,7 @@ using namespace dtype_guard::oracle;
 
 struct Command {
   std::uint64_t seed = 1, programs = 1000;
-  bool print = false;
+  bool print = false, shrink = false;
 };
 
 Command parse(int argc, char** argv) {
@@ -25,33 +26,49 @@ Command parse(int argc, char** argv) {
     const auto number = [&] { return i + 1 < argc ? std::strtoull(argv[++i], nullptr, 10) : 0; };
     if (!std::strcmp(argv[i], "--seed")) out.seed = number();
     if (!std::strcmp(argv[i], "--programs")) out.programs = number();
+    if (!std::strcmp(argv[i], "--shrink")) out.shrink = true;
     if (!std::strcmp(argv[i], "--print")) out.print = true;
   }
   return out;
 }
 
-Violations check(std::uint64_t seed, Tally& tally, bool print) {
-  const Recipe recipe = recipe_of(seed);
-  const flow::Module program = generate(seed, recipe);
-  const flow::Module probed = with_probes(program);
-  if (print) std::printf("%s", flow::print(program).c_str());
+// What a seed decides beside the program.
+struct Case {
+  bool straight = false, named = false;
+  const flow::PrecisionSetting* setting = nullptr;
+};
+Case case_of(std::uint64_t seed) {
   const auto& settings = flow::precision_settings();
-  const flow::PrecisionSetting& setting = settings[seed / 3 % settings.size()];
+  return {recipe_of(seed).shape == Shape::kStraight, seed % 2 != 0, &settings[seed / 3 % settings.size()]};
+}
+
+Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   constexpr std::size_t kMostRuns = 128;
-  const Subject subject = subject_of(probed, setting, seed % 2 != 0, kMostRuns);
+  const flow::Module probed = with_probes(program);
+  const Subject subject = subject_of(probed, *how.setting, how.named, kMostRuns);
   ++tally.programs;
   tally.runs += subject.runs.runs.size();
   tally.runs_left_out += subject.runs.open;
   tally.not_all_runs += !subject.runs.are_all;
-  if (print) {
-    for (const Run& run : subject.runs.runs)
-      std::printf("// run ends %d %s\n", static_cast<int>(run.end), run.why.c_str());
-  }
   Violations out;
-  const bool straight = recipe.shape == Shape::kStraight;
-  check_known(subject, straight, tally, out);
-  check_definite(subject, straight, tally, out);
+  check_known(subject, how.straight, tally, out);
+  check_definite(subject, how.straight, tally, out);
   return out;
+}
+
+// The smallest program that breaks the first property that this one breaks.
+void print_smaller(const flow::Module& program, const Case& how) {
+  Tally ignored;
+  const Violations all = check(program, how, ignored);
+  if (all.empty()) return;
+  const flow::Module small = shrink(program, [&](const flow::Module& smaller) {
+    const Violations left = check(smaller, how, ignored);
+    return std::any_of(left.begin(), left.end(),
+                       [&](const Violation& each) { return each.property == all[0].property; });
+  });
+  std::printf("%s\n", flow::print(small).c_str());
+  for (const Violation& each : check(small, how, ignored))
+    std::printf("// %s: %s\n", each.property.c_str(), each.what.c_str());
 }
 }  // namespace
 
@@ -61,7 +78,11 @@ int main(int argc, char** argv) {
   std::size_t bad = 0;
   std::map<std::string, std::size_t> by_property;
   for (std::uint64_t seed = command.seed; seed < command.seed + command.programs; ++seed) {
-    for (const Violation& each : check(seed, tally, command.print)) {
+    const flow::Module program = generate(seed, recipe_of(seed));
+    const Case how = case_of(seed);
+    if (command.print) std::printf("%s", flow::print(program).c_str());
+    if (command.shrink) print_smaller(program, how);
+    for (const Violation& each : check(program, how, tally)) {
       ++bad;
       if (++by_property[each.property] <= 20)
         std::printf("seed %llu: %s: %s\n", static_cast<unsigned long long>(seed), each.property.c_str(),

@@ -12,7 +12,7 @@ void Program::sink() {
   const ValueId q = tensor(), k = random_.one_in(2) ? q : tensor(), v = random_.one_in(2) ? k : tensor();
   switch (random_.below(4)) {
     case 0:
-      writer_.add(Op::kSink, "rotary", {{"x", q}, {"cos", k}, {"sin", k}});
+      writer_.value(Type::kState, Op::kSink, "rotary", {{"x", q}, {"cos", k}, {"sin", k}});
       break;
     case 1:
       writer_.value(Type::kTensor, Op::kSink, "sdpa", {{"q", q}, {"k", k}, {"v", v}});

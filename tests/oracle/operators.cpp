@@ -167,15 +167,15 @@ int Machine::rank_of_result(const Operator& op, const Instruction& each, const F
     return nullptr;
   };
   const int first = given.empty() || !given.front().tensor ? 0 : given.front().tensor->rank;
-  const auto must = [](bool holds) {
-    if (!holds) throw Stop{End::kThrew, "dimensions"};
+  const auto must = [&](bool holds) {
+    if (!holds) throw Stop{End::kThrew, "the dimensions of " + op.name};
   };
   if (const Value* dim = number("dim"); dim && dim->is(Kind::kInteger)) {
     const std::int64_t least = dim->number >= 0 ? dim->number + 1 : -dim->number;
     const bool of_result = op.rank == RankRule::kPlusOne;
     must(first + of_result >= least || (first == 0 && least <= 1 && op.least == 0));
   }
-  must(first >= op.least);
+  must(given.empty() || !given.front().tensor || first >= op.least);
   switch (op.rank) {
     case RankRule::kBroadcast: {
       int out = 0;
@@ -258,7 +258,7 @@ Value Machine::sink(Frame& frame, const Instruction& each) {
       seen.operands.push_back({each.args[i].name, none, none ? Tensor() : tensors_[value.id]});
   }
   run_.observations.push_back(seen);
-  if (!each.result) return {};
+  if (!each.result || api->result_like.empty()) return {};
   const auto like = std::find_if(seen.operands.begin(), seen.operands.end(),
                                  [&](const Arrived& one) { return one.role == api->result_like; });
   if (like == seen.operands.end() || like->is_none) throw Stop{End::kOpen, "the result of a call"};
