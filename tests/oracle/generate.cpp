@@ -30,8 +30,17 @@ void take_parameters(Writer& writer) {
     const auto as = std::find_if(std::begin(kParameters), std::end(kParameters), [&](const Offered& one) {
       return one.kind == each.kind && one.type == each.type;
     });
-    writer.value(each.by_reference ? Type::kReference : as->as, Op::kParam);
+    const ValueId input = writer.value(each.by_reference ? Type::kReference : as->as, Op::kParam);
     writer.last().constant = static_cast<std::int64_t>(i + itself);
+    // Of most inputs a check says how many dimensions they have: else few programs would have few runs.
+    const bool of_root = function.external && as->as == Type::kTensor;
+    if (!of_root || writer.random().one_in(3)) continue;
+    const std::size_t scope = writer.scope();
+    const ValueId dimensions = writer.value(Type::kInteger, Op::kOperator, "dim", {{"", input}});
+    const ValueId two = writer.constant(std::int64_t{2});
+    writer.add(Op::kAssume, {},
+               {{"", writer.value(Type::kBool, Op::kOperator, "eq", {{"", dimensions}, {"", two}})}});
+    writer.leave(scope);
   }
 }
 

@@ -27,25 +27,20 @@ const Function* Machine::find(const std::string& key) const {
 
 Run Machine::run(const Function& root) {
   try {
-    std::vector<Value> arguments;
-    for (std::size_t i = 0; i < root.parameters.size(); ++i)
-      arguments.push_back(input(root.parameters[i], i));
-    call(root, std::move(arguments));
+    call(root, std::vector<Value>(root.parameters.size()));
   } catch (const Stop& stop) {
     run_.end = stop.end;
     run_.why = stop.why;
-    run_.is_checked = stop.is_checked;
   }
   return std::move(run_);
 }
 
-// Two ranks for the first two tensors; the others have two dimensions.
-Value Machine::input(const flow::Parameter& parameter, std::size_t position) {
+// A tensor has any number of dimensions that questions of generated programs tell apart.
+Value Machine::input(const flow::Parameter& parameter) {
   using flow::ParameterKind;
+  constexpr std::array kRanks = {2, 0, 1, 3, 4};
   const auto tensor = [&] {
-    constexpr std::array<std::array<int, 2>, 2> kRanks = {{{2, 0}, {2, 3}}};
-    const int rank = position < kRanks.size() ? kRanks[position][choices_.pick(2)] : 2;
-    return make(fresh(world_.inputs, rank, nullptr));
+    return make(fresh(world_.inputs, kRanks[choices_.pick(kRanks.size())], nullptr));
   };
   const auto by_reference = [&](const Value& value) {
     if (!parameter.by_reference) return value;
@@ -79,7 +74,7 @@ Value Machine::input(const flow::Parameter& parameter, std::size_t position) {
       if (parameter.type == "bool") return by_reference(Value::boolean(choices_.pick(2) != 0));
       if (parameter.type == "float" || parameter.type == "double")
         return by_reference(Value::of(Kind::kReal));
-      return by_reference(Value::integer(static_cast<std::int64_t>(choices_.pick(3))));
+      return by_reference(Value::integer(static_cast<std::int64_t>(choices_.pick(4)) - 1));
     default:
       throw Stop{End::kOpen, "a parameter of a kind that is not run"};
   }
@@ -97,7 +92,7 @@ Value Machine::call(const Function& code, std::vector<Value> arguments) {
     const flow::Block& block = code.blocks.at(frame.block);
     for (const Instruction& each : block.instructions) {
       if (++steps_ > kMostSteps) throw Stop{End::kTooLong, "steps"};
-      if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable", true};
+      if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable"};
       if (each.op == Op::kReturn) {
         --depth_;
         return each.args.empty() ? Value() : argument(frame, each, 0);
@@ -157,9 +152,14 @@ void Machine::step(Frame& frame, const Instruction& each) {
     case Op::kConst:
       out = constant(each.constant);
       break;
-    case Op::kParam:
-      out = frame.arguments.at(static_cast<std::size_t>(std::get<std::int64_t>(each.constant)));
+    case Op::kParam: {
+      const auto position = static_cast<std::size_t>(std::get<std::int64_t>(each.constant));
+      out = frame.arguments.at(position);
+      // What a root is handed is made when it looks at it: a check that follows ends few runs.
+      if (out.is(Kind::kNothing) && depth_ == 1)
+        out = frame.arguments[position] = input(frame.code->parameters.at(position));
       break;
+    }
     case Op::kCopy:
       out = argument(frame, each, 0);
       break;
@@ -274,7 +274,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       break;
     }
     case Op::kAssume:
-      if (!truth(argument(frame, each, 0))) throw Stop{End::kThrew, "a check", true};
+      if (!truth(argument(frame, each, 0))) throw Stop{End::kThrew, "a check"};
       break;
     case Op::kSink:
       out = sink(frame, each);

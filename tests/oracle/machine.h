@@ -102,7 +102,6 @@ enum class End : std::uint8_t {
 struct Run {
   End end = End::kReturned;
   std::string why;
-  bool is_checked = false;  // it threw by a check or throw of the program, not by an operator
   std::vector<Observation> observations;
 };
 
@@ -115,7 +114,6 @@ class Machine {
   struct Stop {
     End end;
     std::string why;
-    bool is_checked = false;
   };
   struct Autocast {
     bool on = false;
@@ -142,7 +140,7 @@ class Machine {
   // machine.cpp
   Value call(const Function& code, std::vector<Value> arguments);
   void step(Frame& frame, const Instruction& each);
-  Value input(const flow::Parameter& parameter, std::size_t position);
+  Value input(const flow::Parameter& parameter);
   Value constant(const flow::Constant& constant) const;
   const Value& argument(const Frame& frame, const Instruction& each, std::size_t position) const;
   const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;

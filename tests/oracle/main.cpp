@@ -42,6 +42,18 @@ Case case_of(std::uint64_t seed) {
   return {recipe_of(seed).shape == Shape::kStraight, seed % 2 != 0, &settings[seed / 3 % settings.size()]};
 }
 
+bool converts_modules(const flow::Module& program) {
+  for (const flow::Function& function : program.functions) {
+    for (const flow::Block& block : function.blocks) {
+      const auto& all = block.instructions;
+      if (std::any_of(all.begin(), all.end(),
+                      [](const flow::Instruction& each) { return each.op == flow::Op::kRetype; }))
+        return true;
+    }
+  }
+  return false;
+}
+
 Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   constexpr std::size_t kMostRuns = 128;
   const flow::Module probed = with_probes(program);
@@ -51,9 +63,22 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   tally.runs_left_out += subject.runs.open;
   tally.not_all_runs += !subject.runs.are_all;
   Violations out;
-  check_known(subject, how.straight, tally, out);
-  check_definite(subject, how.straight, tally, out);
+  // A setting that the user did not name may be a guess that the program contradicts.
+  const bool precise = how.straight && how.named;
+  if (how.named || how.setting->autocast == Dtype::kUndefined || !converts_modules(program))
+    check_known(subject, precise, tally, out);
+  check_definite(subject, precise, tally, out);
   return out;
+}
+
+// Every value that is used is defined.
+bool is_sound(const flow::Module& program) {
+  try {
+    flow::parse(flow::print(program));
+    return true;
+  } catch (const flow::TextError&) {
+    return false;
+  }
 }
 
 // The smallest program that breaks the first property that this one breaks.
@@ -62,6 +87,7 @@ void print_smaller(const flow::Module& program, const Case& how) {
   const Violations all = check(program, how, ignored);
   if (all.empty()) return;
   const flow::Module small = shrink(program, [&](const flow::Module& smaller) {
+    if (!is_sound(smaller)) return false;
     const Violations left = check(smaller, how, ignored);
     return std::any_of(left.begin(), left.end(),
                        [&](const Violation& each) { return each.property == all[0].property; });

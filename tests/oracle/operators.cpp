@@ -66,6 +66,8 @@ bool Machine::scalar_operation(Frame& frame, const Instruction& each, Value& out
   } else if (name == "dim") {
     out = Value::integer(tensor_of(given(0)).rank);
   } else if (name == "size") {
+    const std::int64_t rank = tensor_of(given(0)).rank, dim = given(1).number;
+    if (dim >= rank || dim < -rank) throw Stop{End::kThrew, "the size of a dimension that is not there"};
     const std::string shape = std::to_string(tensor_of(given(0)).shape);
     out = Value::integer(1 + static_cast<std::int64_t>(choices_.pick(
                                  2, "size " + std::to_string(given(1).number) + " of " + shape)));
@@ -94,6 +96,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
                                   : i < op.arguments.size()  ? std::string_view(op.arguments[i])
                                                              : std::string_view();
     const Value& value = behind(argument(frame, each, i));
+    if (value.is(Kind::kNothing)) throw Stop{End::kOpen, "an operator on nothing"};
     if (value.is(Kind::kDtype)) stated = value.dtype;
     if (value.is(Kind::kNone) && i == 0) throw Stop{End::kThrew, "an operator on none"};
     if (op.result == ResultRule::kCast && i > 0 && value.is(Kind::kTensor)) {
@@ -170,7 +173,9 @@ int Machine::rank_of_result(const Operator& op, const Instruction& each, const F
   const auto must = [&](bool holds) {
     if (!holds) throw Stop{End::kThrew, "the dimensions of " + op.name};
   };
-  if (const Value* dim = number("dim"); dim && dim->is(Kind::kInteger)) {
+  for (const std::string& named : op.dims) {
+    const Value* dim = number(named);
+    if (!dim || !dim->is(Kind::kInteger)) continue;
     const std::int64_t least = dim->number >= 0 ? dim->number + 1 : -dim->number;
     const bool of_result = op.rank == RankRule::kPlusOne;
     must(first + of_result >= least || (first == 0 && least <= 1 && op.least == 0));
