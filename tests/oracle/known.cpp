@@ -78,7 +78,13 @@ std::map<const Instruction*, std::string> kinds_of(const Function& root) {
 }  // namespace
 
 void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out) {
-  const auto known = alternatives(subject);
+  std::map<std::pair<const Instruction*, std::string>, Alternatives> known;
+  try {
+    known = alternatives(subject);
+  } catch (const flow::BudgetExceeded&) {
+    ++tally.given_up;
+    return;
+  }
   struct Met {
     std::set<std::pair<Dtype, bool>> dtypes;  // and whether it was none
     const Arrived* example = nullptr;

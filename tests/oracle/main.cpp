@@ -115,9 +115,9 @@ int main(int argc, char** argv) {
                     each.what.c_str());
     }
   }
-  std::printf("%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings\n",
-              tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals,
-              tally.findings);
+  std::printf("%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings, %zu given up\n",
+              tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
+              tally.given_up);
   for (const auto& [kind, share] : tally.known)
     std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [kind, share] : tally.definite)

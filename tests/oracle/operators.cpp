@@ -126,6 +126,8 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
   if (!outcome.dtype) throw Stop{End::kThrew, outcome.error};
   if (*outcome.dtype == Dtype::kUndefined || outcome.may_throw) throw Stop{End::kOpen, "kernels differ"};
   const int rank = rank_of_result(op, each, frame, given);
+  constexpr int kMostDimensions = 16;
+  if (rank > kMostDimensions) throw Stop{End::kTooLong, "dimensions"};
   if (op.in_place) {
     const Value target = argument(frame, each, 0);
     Tensor& written = tensor_of(target);
@@ -208,7 +210,7 @@ int Machine::rank_of_result(const Operator& op, const Instruction& each, const F
     case RankRule::kMatmul: {
       const int second = given.size() > 1 && given[1].tensor ? given[1].tensor->rank : 0;
       must(first > 0 && second > 0);
-      return std::max(first, second) - (first == 1) - (second == 1);
+      return std::max(0, std::max(first, second) - (first == 1) - (second == 1));
     }
     case RankRule::kAtLeastOne:
       must(first > 0 || given.empty());
