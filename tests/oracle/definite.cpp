@@ -58,11 +58,6 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   const auto say = [&](const std::string& what) {
     out.push_back({"definite", place(sink, subject.world) + " (" + finding.rule + "): " + what});
   };
-  // Where every run throws before, there is none to hold it against: an operator that refuses its operands,
-  // or a check that says that the setting's inputs are not what the function is called with.
-  const bool stops = std::all_of(subject.runs.runs.begin(), subject.runs.runs.end(),
-                                 [](const Run& each) { return each.end == End::kThrew; });
-  if (calls.empty() && stops) return;
   const bool some = std::any_of(calls.begin(), calls.end(), bad);
   if (!some && subject.runs.are_all) return say("breaks in no run");
   const auto mine = std::find_if(finding.operands.begin(), finding.operands.end(),
@@ -129,6 +124,10 @@ void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, 
   for (const Finding& each : result.findings) {
     if (each.certainty != Certainty::kDefinite) continue;
     ++tally.findings;
+    if (!subject.runs.dead_ends.empty()) {
+      ++tally.contradicted;
+      continue;
+    }
     for (const Sink& sink : each.sinks) check_sink(subject, each, sink, out);
   }
   if (subject.runs.are_all && subject.options.settings_named_by_user)

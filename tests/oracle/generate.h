@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "analyzer/flow/ir.h"
+#include "tests/oracle/machine.h"
 
 namespace dtype_guard::oracle {
 
@@ -20,6 +21,9 @@ struct Recipe {
 };
 Recipe recipe_of(std::uint64_t seed);
 flow::Module generate(std::uint64_t seed, const Recipe& recipe);
+
+// The program without what throws in every run under a setting, so that there is something behind it.
+flow::Module mended(flow::Module program, const World& world);
 
 // The program with a call of "probe" behind every instruction that has a result.
 flow::Module with_probes(const flow::Module& module);

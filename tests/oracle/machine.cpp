@@ -11,8 +11,9 @@ constexpr int kMostSteps = 4000;
 constexpr int kMostCalls = 24;
 }  // namespace
 
-Machine::Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices)
-    : module_(module), contracts_(contracts), world_(world), choices_(choices) {
+Machine::Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices,
+                 Passed& passed)
+    : module_(module), contracts_(contracts), world_(world), choices_(choices), passed_(passed) {
   for (const Function& each : module.functions) functions_[each.key] = &each;
   objects_.emplace_back();
   tensors_.emplace_back();
@@ -31,6 +32,7 @@ Run Machine::run(const Function& root) {
   } catch (const Stop& stop) {
     run_.end = stop.end;
     run_.why = stop.why;
+    if (stop.end == End::kThrew) run_.stopped_at = running_;
   }
   return std::move(run_);
 }
@@ -92,6 +94,8 @@ Value Machine::call(const Function& code, std::vector<Value> arguments) {
     const flow::Block& block = code.blocks.at(frame.block);
     for (const Instruction& each : block.instructions) {
       if (++steps_ > kMostSteps) throw Stop{End::kTooLong, "steps"};
+      running_ = &each;
+      if (each.op == Op::kUnreachable) running_ = frame.branch;
       if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable"};
       if (each.op == Op::kReturn) {
         --depth_;
@@ -99,11 +103,15 @@ Value Machine::call(const Function& code, std::vector<Value> arguments) {
       }
       if (each.op == Op::kJump || each.op == Op::kBranch) {
         const bool first = each.op == Op::kJump || truth(argument(frame, each, 0));
-        frame.before = frame.block;
+        if (each.op == Op::kBranch) {
+          frame.branch = &each;
+          Passed::note(passed_.arms[first ? 0 : 1], each);
+        }
         frame.block = each.targets.at(first ? 0 : 1);
         break;
       }
       step(frame, each);
+      Passed::note(passed_.instructions, each);
     }
   }
 }

@@ -102,12 +102,27 @@ enum class End : std::uint8_t {
 struct Run {
   End end = End::kReturned;
   std::string why;
+  const Instruction* stopped_at = nullptr;  // what threw, or the branch that led to a throw
   std::vector<Observation> observations;
+};
+// Instructions that some run went on behind, and arms of branches that one took; by line.
+struct Passed {
+  std::vector<bool> instructions, arms[2];
+  static void note(std::vector<bool>& lines, const Instruction& each) {
+    const auto line = static_cast<std::size_t>(each.range.line);
+    if (lines.size() <= line) lines.resize(line + 1);
+    lines[line] = true;
+  }
+  static bool has(const std::vector<bool>& lines, const Instruction& each) {
+    const auto line = static_cast<std::size_t>(each.range.line);
+    return line < lines.size() && lines[line];
+  }
 };
 
 class Machine {
  public:
-  Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices);
+  Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices,
+          Passed& passed);
   Run run(const Function& root);
 
  private:
@@ -124,7 +139,8 @@ class Machine {
     std::size_t variables = 0;  // an object
     std::vector<Value> values;
     std::vector<Value> arguments;
-    flow::BlockId block = 0, before = 0;
+    flow::BlockId block = 0;
+    const Instruction* branch = nullptr;  // the last one
   };
   struct Location {
     std::size_t object = 0;
@@ -186,6 +202,8 @@ class Machine {
   const ContractSet& contracts_;
   const World& world_;
   Choices& choices_;
+  Passed& passed_;
+  const Instruction* running_ = nullptr;
   std::unordered_map<std::string, const Function*> functions_;
   std::vector<Object> objects_;
   std::vector<Tensor> tensors_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <string>
 
@@ -17,6 +19,7 @@ using namespace dtype_guard::oracle;
 
 struct Command {
   std::uint64_t seed = 1, programs = 1000;
+  const char* file = nullptr;
   bool print = false, shrink = false;
 };
 
@@ -27,9 +30,15 @@ Command parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--seed")) out.seed = number();
     if (!std::strcmp(argv[i], "--programs")) out.programs = number();
     if (!std::strcmp(argv[i], "--shrink")) out.shrink = true;
+    if (!std::strcmp(argv[i], "--file")) out.file = i + 1 < argc ? argv[++i] : nullptr;
     if (!std::strcmp(argv[i], "--print")) out.print = true;
   }
   return out;
+}
+
+flow::Module read(const char* file) {
+  std::ifstream in(file);
+  return flow::parse(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
 // What a seed decides beside the program.
@@ -104,8 +113,9 @@ int main(int argc, char** argv) {
   std::size_t bad = 0;
   std::map<std::string, std::size_t> by_property;
   for (std::uint64_t seed = command.seed; seed < command.seed + command.programs; ++seed) {
-    const flow::Module program = generate(seed, recipe_of(seed));
     const Case how = case_of(seed);
+    const flow::Module program =
+        command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
     if (command.print) std::printf("%s", flow::print(program).c_str());
     if (command.shrink) print_smaller(program, how);
     for (const Violation& each : check(program, how, tally)) {
@@ -115,9 +125,11 @@ int main(int argc, char** argv) {
                     each.what.c_str());
     }
   }
-  std::printf("%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings, %zu given up\n",
-              tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
-              tally.given_up);
+  std::printf(
+      "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu left "
+      "out), %zu given up\n",
+      tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
+      tally.contradicted, tally.given_up);
   for (const auto& [kind, share] : tally.known)
     std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [kind, share] : tally.definite)

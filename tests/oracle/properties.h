@@ -24,7 +24,8 @@ struct Tally {
   std::size_t arrivals = 0;  // looked up in what the engine says
   std::size_t precise = 0;   // of which it says one dtype
   std::size_t findings = 0;
-  std::size_t given_up = 0;          // programs that the engine gives up
+  std::size_t contradicted = 0;           // findings in programs that throw where they are run so
+  std::size_t given_up = 0;               // programs that the engine gives up
   std::map<std::string, Share> known;     // by instruction: operands of one dtype in all runs, known to be
   std::map<std::string, Share> definite;  // by instruction: calls that break in every run, found definite
 };

@@ -8,12 +8,22 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
               std::size_t most) {
   Runs out;
   Choices choices;
-  do {
-    if (out.runs.size() == most) return out;
-    out.runs.push_back(Machine(module, contracts, world, choices).run(root));
+  Passed passed;
+  bool is_last = false;
+  while (!is_last && out.runs.size() < most) {
+    out.runs.push_back(Machine(module, contracts, world, choices, passed).run(root));
     out.open += out.runs.back().end == End::kOpen || out.runs.back().end == End::kTooLong;
-  } while (choices.next());
-  out.are_all = out.open == 0;
+    is_last = !choices.next();
+  }
+  out.are_all = is_last && out.open == 0;
+  for (const Run& each : out.runs) {
+    const Instruction* at = each.stopped_at;
+    if (!at) continue;
+    const bool passes = at->op == flow::Op::kBranch
+                            ? Passed::has(passed.arms[0], *at) && Passed::has(passed.arms[1], *at)
+                            : Passed::has(passed.instructions, *at);
+    if (!passes) out.dead_ends.insert(at);
+  }
   return out;
 }
 

@@ -12,6 +12,9 @@ struct Runs {
   std::vector<Run> runs;
   bool are_all = false;  // every run is here, and each was run to its end
   std::size_t open = 0;  // of which rules/ do not say how they go on
+  // Operators and checks that throw whenever a run comes to them, and branches that always lead to a throw:
+  // the setting is not what the program is run in.
+  Instructions dead_ends;
 };
 Runs all_runs(const Module& module, const Function& root, const ContractSet& contracts, const World& world,
               std::size_t most);
