@@ -170,7 +170,9 @@ Rank OperatorRank::broadcast_all(const Rank& first) const {
     const std::string& name = !given.empty() ? given : i < op_.arguments.size() ? op_.arguments[i] : given;
     const bool promotes = std::find(op_.promoting.begin(), op_.promoting.end(), name) != op_.promoting.end();
     if (!promotes && name != "condition" && name != "mask") continue;
-    out = any ? broadcast(out, rank_of(i)) : rank_of(i);
+    Rank own = rank_of(i);
+    if (!promotes && own.wrapped) own = {};  // `unknown < 0` is a tensor here
+    out = any ? broadcast(out, own) : own;
     any = true;
   }
   if (!any) return first;
