@@ -70,11 +70,12 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   }
   const Instruction* origin = instruction_at(subject.module, finding.path.at(*mine->origin).location);
   const std::string& dtype = finding.path.back().after;
+  if (!origin) return say("its origin is no instruction");
   bool descends = false;
   for (const Call& each : calls) {
-    descends = descends || (bad(each) && each.operand->tensor.descent.contains(origin));
+    descends = descends || (bad(each) && each.operand->tensor.descent.test(line_of(*origin)));
     const bool supplies =
-        each.operand->tensor.supply.contains(origin) && name(each.operand->tensor.dtype) == dtype;
+        each.operand->tensor.supply.test(line_of(*origin)) && name(each.operand->tensor.dtype) == dtype;
     if (supplies && !bad(each)) return say("its origin supplies the operand, and it holds in a run");
   }
   if (some && !descends && subject.runs.are_all) say("does not descend from its origin");
@@ -124,7 +125,7 @@ void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, 
   for (const Finding& each : result.findings) {
     if (each.certainty != Certainty::kDefinite) continue;
     ++tally.findings;
-    if (!subject.runs.dead_ends.empty()) {
+    if (!subject.runs.dead_ends.empty() || subject.runs.all_throw) {
       ++tally.contradicted;
       continue;
     }

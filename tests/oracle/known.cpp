@@ -11,19 +11,19 @@ namespace dtype_guard::oracle {
 namespace {
 using flow::Alternative;
 using Alternatives = std::vector<Alternative>;
-using ByInstruction = std::map<const Instruction*, Alternatives>;
+using ByLine = std::map<int, Alternatives>;
 
-// By call and operand what the engine says may arrive, whichever way the call is come to.
-std::map<std::pair<const Instruction*, std::string>, Alternatives> alternatives(const Subject& subject) {
-  std::map<std::pair<const Instruction*, std::string>, Alternatives> out;
+// What the engine says may arrive at each probe, whichever way it is come to.
+ByLine alternatives(const Subject& subject) {
+  ByLine out;
   const flow::FunctionIndex index(subject.module);
   flow::Engine engine(index, subject.options, subject.setting, subject.world.torch_version);
   engine.evaluate_root(static_cast<std::uint32_t>(&subject.root - subject.module.functions.data()));
   for (const flow::SinkRecord& record : engine.records()) {
-    for (const flow::SinkOperand& operand : record.operands) {
-      Alternatives& all = out[{record.instruction, operand.role}];
+    if (record.instruction->name != "probe") continue;
+    Alternatives& all = out[record.instruction->range.line];
+    for (const flow::SinkOperand& operand : record.operands)
       all.insert(all.end(), operand.alternatives.begin(), operand.alternatives.end());
-    }
   }
   return out;
 }
@@ -33,18 +33,17 @@ bool is_open(const Alternative& each) {
   return each.uncertain || (!tensor && each.kind != Alternative::Kind::kNone) ||
          (tensor && each.dtype == Dtype::kUndefined);
 }
-bool is_that(const Alternative& each, const Arrived& arrived) {
+bool is_that(const Alternative& each, const Arrival& arrived) {
   if (arrived.is_none) return each.kind == Alternative::Kind::kNone;
-  const Tensor& tensor = arrived.tensor;
-  if (each.kind != Alternative::Kind::kTensor || each.dtype != tensor.dtype) return false;
-  if (each.rank.wrapped || tensor.is_number) return each.rank.wrapped == tensor.is_number;
-  return each.rank.min <= tensor.rank && tensor.rank <= each.rank.max;
+  if (each.kind != Alternative::Kind::kTensor || each.dtype != arrived.dtype) return false;
+  if (each.rank.wrapped || arrived.is_number) return each.rank.wrapped == arrived.is_number;
+  return each.rank.min <= arrived.rank && arrived.rank <= each.rank.max;
 }
 
-std::string text(const Arrived& arrived) {
+std::string text(const Arrival& arrived) {
   if (arrived.is_none) return "none";
-  return std::string(name(arrived.tensor.dtype)) +
-         (arrived.tensor.is_number ? " number" : " of rank " + std::to_string(arrived.tensor.rank));
+  return std::string(name(arrived.dtype)) +
+         (arrived.is_number ? " number" : " of rank " + std::to_string(arrived.rank));
 }
 std::string text(const Alternatives& all) {
   std::string out;
@@ -61,73 +60,64 @@ std::string text(const Alternatives& all) {
   }
   return out.empty() ? "nothing" : out;
 }
+std::string place(int line, const World& world) {
+  return "line " + std::to_string(line) + " under " + world.name;
+}
 
-// The instruction that a probe stands behind: the kind under which its precision is recorded.
-// Of the root alone: a function that is called twice is known better than its calls taken together.
-std::map<const Instruction*, std::string> kinds_of(const Function& root) {
-  std::map<const Instruction*, std::string> out;
+// The instruction on each line of the root, under which its precision is recorded. Not those of other
+// functions: one that is called twice is known better than its calls taken together.
+std::map<int, std::string> kinds_of(const Function& root) {
+  std::map<int, std::string> out;
   for (const flow::Block& block : root.blocks) {
-    for (std::size_t i = 1; i < block.instructions.size(); ++i) {
-      const Instruction& of = block.instructions[i - 1];
-      if (block.instructions[i].op == flow::Op::kSink && block.instructions[i].name == "probe")
-        out[&block.instructions[i]] = std::string(flow::mnemonic(of.op).word);
-    }
+    for (const Instruction& each : block.instructions)
+      out.emplace(each.range.line, std::string(flow::mnemonic(each.op).word));
   }
   return out;
+}
+
+bool is_precise(const Alternatives& all, const Arrival& always) {
+  return !all.empty() && std::all_of(all.begin(), all.end(), [&](const Alternative& one) {
+    if (always.is_none) return one.kind == Alternative::Kind::kNone;
+    return one.dtype == always.dtype && !one.uncertain;
+  });
 }
 }  // namespace
 
 void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out) {
-  std::map<std::pair<const Instruction*, std::string>, Alternatives> known;
+  ByLine known;
   try {
     known = alternatives(subject);
   } catch (const flow::BudgetExceeded&) {
     ++tally.given_up;
     return;
   }
-  struct Met {
-    std::set<std::pair<Dtype, bool>> dtypes;  // and whether it was none
-    const Arrived* example = nullptr;
-  };
-  std::map<std::pair<const Instruction*, std::string>, Met> met;
-  for (const Run& run : subject.runs.runs) {
-    for (const Observation& seen : run.observations) {
-      for (const Arrived& each : seen.operands) {
-        Met& here = met[{seen.sink, each.role}];
-        if (here.dtypes.empty()) here.example = &each;
-        here.dtypes.emplace(each.tensor.dtype, each.is_none);
-        ++tally.arrivals;
-        const auto found = known.find({seen.sink, each.role});
-        const Alternatives all = found == known.end() ? Alternatives() : found->second;
-        const bool holds = std::any_of(all.begin(), all.end(), [&](const Alternative& one) {
-          return is_open(one) || is_that(one, each);
-        });
-        if (holds) continue;
-        out.push_back({"known", "line " + std::to_string(seen.sink->range.line) + " under " +
-                                    subject.world.name + ": " + each.role + " arrives as " + text(each) +
-                                    ", known is " + text(all)});
-        return;
-      }
-    }
+  std::map<int, std::vector<Arrival>> met;
+  for (const Arrival& each : subject.runs.arrivals) {
+    met[each.line].push_back(each);
+    ++tally.arrivals;
+    const Alternatives& all = known[each.line];
+    const bool holds = std::any_of(
+        all.begin(), all.end(), [&](const Alternative& one) { return is_open(one) || is_that(one, each); });
+    if (holds) continue;
+    out.push_back(
+        {"known", place(each.line, subject.world) + ": " + text(each) + " arrives, known is " + text(all)});
+    return;
   }
   if (!subject.runs.are_all) return;
   const auto kinds = kinds_of(subject.root);
-  for (const auto& [where, here] : met) {
-    const auto kind = kinds.find(where.first);
-    if (kind == kinds.end() || here.dtypes.size() != 1) continue;
-    const auto found = known.find(where);
-    const bool precise = found != known.end() && !found->second.empty() &&
-                         std::all_of(found->second.begin(), found->second.end(), [&](const Alternative& one) {
-                           if (here.example->is_none) return one.kind == Alternative::Kind::kNone;
-                           return one.dtype == here.example->tensor.dtype && !one.uncertain;
-                         });
+  for (const auto& [line, arrived] : met) {
+    const auto kind = kinds.find(line);
+    const bool same = std::all_of(arrived.begin(), arrived.end(), [&](const Arrival& each) {
+      return each.dtype == arrived[0].dtype && each.is_none == arrived[0].is_none;
+    });
+    if (kind == kinds.end() || !same) continue;
+    const bool precise = is_precise(known[line], arrived[0]);
     Share& share = tally.known[kind->second];
     ++share.of;
     share.found += precise;
     if (precise || !must_be_precise) continue;
-    out.push_back({"precision", "line " + std::to_string(where.first->range.line) + " under " +
-                                    subject.world.name + ": always " + text(*here.example) + ", known is " +
-                                    text(found == known.end() ? Alternatives() : found->second)});
+    out.push_back({"precision", place(line, subject.world) + ": always " + text(arrived[0]) + ", known is " +
+                                    text(known[line])});
     return;
   }
 }

@@ -3,6 +3,7 @@
 // where operators have their dtypes, and nothing of the engine that it is held against.
 #pragma once
 
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -22,6 +23,12 @@ using flow::Function;
 using flow::Instruction;
 using flow::Module;
 using Instructions = std::set<const Instruction*>;
+// Of generated programs each instruction has a line of its own.
+inline constexpr std::size_t kMostLines = 1024;
+using Lines = std::bitset<kMostLines>;
+inline std::size_t line_of(const Instruction& each) {
+  return static_cast<std::size_t>(each.range.line) % kMostLines;
+}
 
 // What a precision setting decides, of which the interpreter knows no more.
 struct World {
@@ -39,8 +46,8 @@ struct Tensor {
   int rank = 0;
   bool is_number = false;  // a number with an element type
   bool is_buffer = false;
-  Instructions descent;     // all instructions that its dtype may be owed to
-  Instructions supply;      // those since which it has this dtype
+  Lines descent;            // all instructions that its dtype may be owed to
+  Lines supply;             // those since which it has this dtype
   std::uint32_t shape = 0;  // equal for tensors of one shape, whose sizes are equal
 };
 
@@ -105,8 +112,18 @@ struct Run {
   const Instruction* stopped_at = nullptr;  // what threw, or the branch that led to a throw
   std::vector<Observation> observations;
 };
-// Instructions that some run went on behind, and arms of branches that one took; by line.
+// What a value was at a probe, which stands on its instruction's line.
+struct Arrival {
+  int line = 0;
+  Dtype dtype = Dtype::kUndefined;  // of none: kUndefined
+  int rank = 0;
+  bool is_none = false, is_number = false;
+  friend auto operator<=>(const Arrival&, const Arrival&) = default;
+};
+// Over all runs: what arrived at probes, behind which instructions one went on, and which arms of branches
+// that one took; by line.
 struct Passed {
+  std::unordered_map<std::uint64_t, Arrival> arrivals;
   std::vector<bool> instructions, arms[2];
   static void note(std::vector<bool>& lines, const Instruction& each) {
     const auto line = static_cast<std::size_t>(each.range.line);
@@ -189,6 +206,7 @@ class Machine {
   Value tensor_operation(Frame& frame, const Instruction& each, const Operator& op);
   Value cast(Frame& frame, const Instruction& each);
   Value sink(Frame& frame, const Instruction& each);
+  Value probe(Frame& frame, const Instruction& each);
   struct Given {
     std::string_view argument;
     Value value;

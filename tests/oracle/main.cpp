@@ -64,7 +64,7 @@ bool converts_modules(const flow::Module& program) {
 }
 
 Violations check(const flow::Module& program, const Case& how, Tally& tally) {
-  constexpr std::size_t kMostRuns = 128;
+  constexpr std::size_t kMostRuns = 64;
   const flow::Module probed = with_probes(program);
   const Subject subject = subject_of(probed, *how.setting, how.named, kMostRuns);
   ++tally.programs;

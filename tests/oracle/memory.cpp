@@ -29,7 +29,7 @@ Tensor Machine::fresh(Dtype dtype, int rank, const Instruction* by) {
   Tensor out;
   out.dtype = dtype;
   out.rank = rank;
-  if (by) out.descent = out.supply = {by};
+  if (by) out.descent.set(line_of(*by)), out.supply.set(line_of(*by));
   out.shape = ++shapes_;
   return out;
 }
@@ -115,8 +115,8 @@ Value Machine::load(const Target& target, const Instruction& each) {
     throw Stop{End::kThrew, "an element of a tensor without dimensions"};
   }
   element.shape = ++shapes_;
-  element.descent.insert(&each);
-  element.supply.insert(&each);
+  element.descent.set(line_of(each));
+  element.supply.set(line_of(each));
   return make(std::move(element));
 }
 
@@ -134,8 +134,8 @@ void Machine::write_elements(const Value& target, const Value& given) {
   Tensor& to = tensor_of(target);
   if (!from.is(Kind::kTensor)) return;
   const Tensor& source = tensors_[from.id];
-  to.descent.insert(source.descent.begin(), source.descent.end());
-  if (source.dtype == to.dtype) to.supply.insert(source.supply.begin(), source.supply.end());
+  to.descent |= source.descent;
+  if (source.dtype == to.dtype) to.supply |= source.supply;
 }
 
 Value Machine::copy_of(const Value& value, int depth) {
@@ -153,8 +153,8 @@ void Machine::retype(const Value& target, Dtype dtype, const Instruction& each) 
   const Value& found = behind(target);
   if (found.is(Kind::kTensor)) {
     Tensor& tensor = tensors_[found.id];
-    tensor.descent.insert(&each);
-    tensor.supply = {&each};
+    tensor.descent.set(line_of(each));
+    tensor.supply.reset().set(line_of(each));
     tensor.dtype = dtype;
   }
   if (!found.is(Kind::kObject)) return;

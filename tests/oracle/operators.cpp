@@ -131,28 +131,28 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
   if (op.in_place) {
     const Value target = argument(frame, each, 0);
     Tensor& written = tensor_of(target);
-    written.descent.insert(&each);
+    written.descent.set(line_of(each));
     written.rank = op.name.ends_with("_out") ? rank : written.rank;
     return target;
   }
   Tensor out = fresh(*outcome.dtype, rank, &each);
-  out.supply.clear();
+  out.supply.reset();
   bool widened = true;
   for (const Given& one : given) {
     if (!one.tensor) continue;
-    out.descent.insert(one.tensor->descent.begin(), one.tensor->descent.end());
+    out.descent |= one.tensor->descent;
     if (one.tensor->dtype == out.dtype) {
       widened = false;
-      out.supply.insert(one.tensor->supply.begin(), one.tensor->supply.end());
+      out.supply |= one.tensor->supply;
     }
     if (is_wider(out.dtype, one.tensor->dtype)) {
-      out.supply.insert(one.tensor->supply.begin(), one.tensor->supply.end());
-      out.supply.insert(&each);  // this one widened it, whatever it met
+      out.supply |= one.tensor->supply;
+      out.supply.set(line_of(each));  // this one widened it, whatever it met
     }
     const bool keeps = op.rank == RankRule::kLikeFirst && &one == &given.front();
     if (keeps) out.shape = one.tensor->shape;
   }
-  if (widened) out.supply.insert(&each);
+  if (widened) out.supply.set(line_of(each));
   if (!op.list_result) return make(std::move(out));
   Object list;
   list.kind = Object::Kind::kContainer;
@@ -243,15 +243,29 @@ Value Machine::cast(Frame& frame, const Instruction& each) {
     return make(std::move(number));
   }
   Tensor out = tensor_of(from);
-  out.descent.insert(&each);
-  if (out.dtype != dtype && !is_wider(dtype, out.dtype)) out.supply.clear();
-  if (out.dtype != dtype) out.supply.insert(&each);
+  out.descent.set(line_of(each));
+  if (out.dtype != dtype && !is_wider(dtype, out.dtype)) out.supply.reset();
+  if (out.dtype != dtype) out.supply.set(line_of(each));
   out.dtype = dtype;
   out.is_buffer = false;
   return make(std::move(out));
 }
 
+Value Machine::probe(Frame& frame, const Instruction& each) {
+  const Value& value = behind(argument(frame, each, 0));
+  if (!value.is(Kind::kTensor) && !value.is(Kind::kNone)) return {};
+  const bool none = value.is(Kind::kNone);
+  const Tensor& tensor = tensors_[none ? 0 : value.id];
+  const Arrival seen{each.range.line, tensor.dtype, tensor.rank, none, tensor.is_number};
+  const auto part = [](auto number) { return static_cast<std::uint64_t>(number); };
+  const std::uint64_t key = part(seen.line) << 24 | part(seen.dtype) << 16 | part(seen.rank) << 8 |
+                            part(none) << 1 | part(seen.is_number);
+  passed_.arrivals.emplace(key, seen);
+  return {};
+}
+
 Value Machine::sink(Frame& frame, const Instruction& each) {
+  if (each.name == "probe") return probe(frame, each);
   const Api* api = contracts_.named(each.name, world_.torch_version);
   if (!api) return unknown_call(frame, each);
   Observation seen;
@@ -272,7 +286,7 @@ Value Machine::sink(Frame& frame, const Instruction& each) {
   Tensor out = like->tensor;
   const bool recasts = api->autocast_at(world_.device, world_.torch_version) == AutocastBehaviour::kRecasts;
   if (recasts && seen.under_autocast && out.dtype != Dtype::kFloat64) out.dtype = now.autocast;
-  out.descent = out.supply = {&each};
+  out.descent = out.supply = Lines().set(line_of(each));
   return make(std::move(out));
 }
 

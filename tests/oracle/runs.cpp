@@ -16,6 +16,9 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
     is_last = !choices.next();
   }
   out.are_all = is_last && out.open == 0;
+  for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);
+  out.all_throw =
+      std::all_of(out.runs.begin(), out.runs.end(), [](const Run& each) { return each.end == End::kThrew; });
   for (const Run& each : out.runs) {
     const Instruction* at = each.stopped_at;
     if (!at) continue;

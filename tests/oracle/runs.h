@@ -10,7 +10,9 @@ namespace dtype_guard::oracle {
 
 struct Runs {
   std::vector<Run> runs;
+  std::set<Arrival> arrivals;
   bool are_all = false;  // every run is here, and each was run to its end
+  bool all_throw = false;
   std::size_t open = 0;  // of which rules/ do not say how they go on
   // Operators and checks that throw whenever a run comes to them, and branches that always lead to a throw:
   // the setting is not what the program is run in.
