@@ -161,17 +161,22 @@ Rank OperatorRank::from_shape(const Rank& first) const {
   return {};
 }
 
+// What takes no part in promotion has dimensions all the same: a condition, a mask.
 Rank OperatorRank::broadcast_all(const Rank& first) const {
   Rank out = Rank::number();
   bool any = false;
   for (std::size_t i = 0; i < instruction_.args.size(); ++i) {
     const std::string& given = instruction_.args[i].name;
     const std::string& name = !given.empty() ? given : i < op_.arguments.size() ? op_.arguments[i] : given;
-    if (std::find(op_.promoting.begin(), op_.promoting.end(), name) == op_.promoting.end()) continue;
-    out = any ? broadcast(out, rank_of(i)) : rank_of(i);
+    const bool promotes = std::find(op_.promoting.begin(), op_.promoting.end(), name) != op_.promoting.end();
+    if (!promotes && name != "condition" && name != "mask") continue;
+    Rank own = rank_of(i);
+    if (!promotes && own.wrapped) own = {};  // `unknown < 0` is a tensor here
+    out = any ? broadcast(out, own) : own;
     any = true;
   }
-  return any ? out : first;
+  if (!any) return first;
+  return op_.promoting.empty() ? broadcast(first, out) : out;
 }
 
 // All tensors that are stacked have the same.

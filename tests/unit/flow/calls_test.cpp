@@ -104,6 +104,30 @@ TEST_CASE("what an unknown callee returns, or may have written, is not reported"
   CHECK(findings(attention_main(with("%12 = call elsewhere(%11)"), "%13", "%2", "%3")).empty());
 }
 
+TEST_CASE("an unknown callee may have replaced the elements of a list that it was handed") {
+  const auto with = [](const std::string& call) {
+    return findings(R"IR(
+function f
+  parameter all: tensor_list
+  parameter q: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const 2
+  %4 = pack(%3)
+)IR" + call + R"IR(
+  %5 = load %1[0]
+  %6 = op ones(%4)
+  %7 = op mul(%5, %6) ; 8:3-8:9 "wide"
+  %9 = sink flash(q=%7, k=%2, v=%2) ; 9:3-9:20
+  return
+)IR",
+                    {{"bf16"}});
+  };
+  CHECK(with("").size() == 1);
+  CHECK(with("  call elsewhere(%1)").empty());
+}
+
 TEST_CASE("a root beyond its budget is listed, and has no findings") {
   std::string body;
   for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = op ones(%101)\n";

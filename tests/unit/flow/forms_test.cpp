@@ -97,5 +97,18 @@ TEST_CASE("what a flag or weights decide is not known without them") {
   CHECK(counted("%13").size() == 1);  // float32
 }
 
+TEST_CASE("what is made like a tensor that nobody knows has no known dtype") {
+  const auto like = [](const std::string& other) {
+    return findings(
+        attention_main("  %10 = const float32\n  %11 = op to(%1, dtype=%10) ; 5:3-5:9 \"wide\"\n"
+                       "  %12 = call elsewhere(%1)\n  %13 = op type_as(%11, " +
+                           other + ")\n",
+                       "%13", "%2", "%3"));
+  };
+  CHECK(like("%11").size() == 1);
+  CHECK(like("%2").empty());
+  CHECK(like("%12").empty());
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

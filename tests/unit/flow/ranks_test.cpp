@@ -120,5 +120,18 @@ TEST_CASE("an in-place operator that changes the rank makes it unknown") {
   CHECK_FALSE(made("  %11 = op squeeze_(self=%8)\n"));
 }
 
+TEST_CASE("a condition and a mask give the result their dimensions") {
+  const std::string product = "  %9 = op mul(self=%1, other=%8) ; 8:3-8:9 \"q * wide\"\n";
+  const auto masked_by = [&](const std::string& tensor, const std::string& made) {
+    const std::string scalar = "  %10 = pack()\n  %11 = op zeros(size=%10, dtype=%4)\n";
+    return !found(scalar + "  %13 = op lt(self=" + tensor + ", other=%5)\n" + made + product).empty();
+  };
+  for (const char* made : {"  %8 = op where(condition=%13, self=%11, other=%11)\n",
+                           "  %8 = op masked_fill(self=%11, mask=%13, value=%5)\n"}) {
+    CHECK(masked_by("%1", made));  // as many as q has
+    CHECK_FALSE(masked_by("%11", made));
+  }
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

@@ -261,14 +261,17 @@ void Engine::havoc(State& state, const Value& value) {
     HeapObject& object = state.change(each.object);
     object.is_input = false;
     const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
-    for (auto& [key, cell] : object.cells) {
-      if (buffer) break;
+    const auto change = [&](Value& cell) {
       work.insert(work.end(), cell.begin(), cell.end());
       const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
         return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
       });
       if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
+    };
+    for (auto& [key, cell] : object.cells) {
+      if (!buffer) change(cell);
     }
+    if (!object.rest.is_bottom()) change(object.rest);
     for (const Registration& one : object.registered)
       work.insert(work.end(), one.value.begin(), one.value.end());
   }

@@ -159,7 +159,8 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
                         input.alternatives.front().kind == Kind::kTensor &&
                         !input.alternatives.front().rank.wrapped;
-      const bool unknown_dtype = name == "dtype" && !is_dtype && !input.alternatives.empty() &&
+      const bool names_dtype = name == "dtype" || (op.result == ResultRule::kCast && name == "other");
+      const bool unknown_dtype = names_dtype && !is_dtype && !input.alternatives.empty() &&
                                  input.alternatives.front().kind == Kind::kUnknown;
       // Where memory is of no known type, the default decides what is made of it.
       const bool memory = op.result == ResultRule::kFactory && name == "data" &&

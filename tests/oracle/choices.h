@@ -1,0 +1,46 @@
+// What one run of a program decides that the program does not: flags, shapes, what unknown code gives back.
+// A run asks for each decision as it comes to it; `next` steps through all runs, depth first, so that every
+// combination that can be met is met once.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dtype_guard::oracle {
+
+class Choices {
+ public:
+  // One of 0 .. options - 1. What has a name is decided once in a run.
+  std::size_t pick(std::size_t options, const std::string& name = {}) {
+    if (!name.empty()) {
+      if (const auto known = named_.find(name); known != named_.end()) return known->second;
+    }
+    if (at_ == taken_.size()) taken_.push_back({0, options});
+    const std::size_t out = taken_[at_++].option;
+    if (!name.empty()) named_[name] = out;
+    return out;
+  }
+  // Begins the next run; false when there is none.
+  bool next() {
+    taken_.resize(at_);
+    while (!taken_.empty() && taken_.back().option + 1 >= taken_.back().options) taken_.pop_back();
+    if (taken_.empty()) return false;
+    ++taken_.back().option;
+    at_ = 0;
+    named_.clear();
+    return true;
+  }
+  std::size_t count() const { return at_; }
+
+ private:
+  struct Taken {
+    std::size_t option, options;
+  };
+  std::vector<Taken> taken_;
+  std::size_t at_ = 0;
+  std::map<std::string, std::size_t> named_;
+};
+
+}  // namespace dtype_guard::oracle

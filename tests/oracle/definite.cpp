@@ -1,0 +1,138 @@
+// Definite: a definite finding that breaks a contract is broken in some run at that call; where it has an
+// origin, the value descends from that instruction, and every run in which the origin supplies the operand
+// breaks. Precision: a call that breaks in every run is found.
+#include <algorithm>
+#include <optional>
+
+#include "tests/oracle/properties.h"
+
+namespace dtype_guard::oracle {
+namespace {
+struct Call {
+  const Observation* seen;
+  const Arrived* operand;
+};
+
+const Instruction* instruction_at(const Module& module, const SourceLocation& where) {
+  for (const Function& function : module.functions) {
+    for (const flow::Block& block : function.blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.range.line == where.line && each.range.column == where.column) return &each;
+      }
+    }
+  }
+  return nullptr;
+}
+
+std::vector<Call> calls_of(const Subject& subject, const Instruction* sink, const std::string& role) {
+  std::vector<Call> out;
+  for (const Run& run : subject.runs.runs) {
+    for (const Observation& seen : run.observations) {
+      if (seen.sink != sink) continue;
+      for (const Arrived& each : seen.operands) {
+        if (each.role == role) out.push_back({&seen, &each});
+      }
+    }
+  }
+  return out;
+}
+
+// Slow: a dtype that has no fast kernel there.
+bool is_slow(const Api& api, const Arrived& arrived, const World& world) {
+  const auto fast = api.fast.find(world.device);
+  return fast != api.fast.end() && !arrived.is_none && !fast->second.contains(arrived.tensor.dtype);
+}
+
+std::string place(const Sink& sink, const World& world) {
+  return "line " + std::to_string(sink.location.line) + " under " + world.name + ": " + sink.role + " of " +
+         sink.api;
+}
+
+void check_sink(const Subject& subject, const Finding& finding, const Sink& sink, Violations& out) {
+  const Api& api = *contracts().named(sink.api, subject.world.torch_version);
+  const std::vector<Call> calls = calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
+  const auto bad = [&](const Call& call) {
+    if (finding.rule == "silent-attention-fallback") return is_slow(api, *call.operand, subject.world);
+    return breaks(api, *call.seen, sink.role, subject.world);
+  };
+  const auto say = [&](const std::string& what) {
+    out.push_back({"definite", place(sink, subject.world) + " (" + finding.rule + "): " + what});
+  };
+  const bool some = std::any_of(calls.begin(), calls.end(), bad);
+  if (!some && subject.runs.are_all) return say("breaks in no run");
+  const auto mine = std::find_if(finding.operands.begin(), finding.operands.end(),
+                                 [&](const FindingOperand& each) { return each.role == sink.role; });
+  if (mine == finding.operands.end() || finding.sinks.size() != 1) return;
+  if (!mine->origin) {
+    const bool either = mine->dtypes.size() > 1;
+    if (either && !std::all_of(calls.begin(), calls.end(), bad)) say("either dtype, and it holds in a run");
+    return;
+  }
+  const Instruction* origin = instruction_at(subject.module, finding.path.at(*mine->origin).location);
+  const std::string& dtype = finding.path.back().after;
+  if (!origin) return say("its origin is no instruction");
+  bool descends = false;
+  for (const Call& each : calls) {
+    descends = descends || (bad(each) && each.operand->tensor.descent.test(line_of(*origin)));
+    const bool supplies =
+        each.operand->tensor.supply.test(line_of(*origin)) && name(each.operand->tensor.dtype) == dtype;
+    if (supplies && !bad(each)) return say("its origin supplies the operand, and it holds in a run");
+  }
+  if (some && !descends && subject.runs.are_all) say("does not descend from its origin");
+}
+
+// A call that is refused whichever way the program takes, by dtypes that nobody assumed to be half.
+void count_found(const Subject& subject, const std::vector<Finding>& findings, bool must_be_precise,
+                 Tally& tally, Violations& out) {
+  struct Met {
+    bool always = true;
+    const Tensor* operand = nullptr;
+  };
+  std::map<std::pair<const Instruction*, std::string>, Met> met;
+  for (const Run& run : subject.runs.runs) {
+    for (const Observation& seen : run.observations) {
+      const Api& api = *contracts().named(seen.sink->name, subject.world.torch_version);
+      for (const Arrived& each : seen.operands) {
+        Met& here = met[{seen.sink, each.role}];
+        const bool evident =
+            !api.accepted(each.role).contains(each.tensor.dtype) && is_floating(each.tensor.dtype);
+        here.always = here.always && !each.is_none && evident && breaks(api, seen, each.role, subject.world);
+        here.operand = &each.tensor;
+      }
+    }
+  }
+  for (const auto& [where, here] : met) {
+    if (!here.always) continue;
+    const auto [sink, role] = where;
+    const bool found =
+        std::any_of(findings.begin(), findings.end(), [&, line = sink->range.line](const Finding& each) {
+          return std::any_of(each.sinks.begin(), each.sinks.end(),
+                             [&](const Sink& one) { return one.location.line == line; });
+        });
+    Share& share = tally.definite[sink->name];
+    ++share.of;
+    share.found += found;
+    if (found || !must_be_precise) continue;
+    out.push_back({"precision", "line " + std::to_string(sink->range.line) + " under " + subject.world.name +
+                                    ": " + role + " always breaks, and is not found"});
+    return;
+  }
+}
+}  // namespace
+
+void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out) {
+  const flow::AnalysisResult result = flow::analyse(subject.module, subject.options);
+  for (const Finding& each : result.findings) {
+    if (each.certainty != Certainty::kDefinite) continue;
+    ++tally.findings;
+    if (!subject.runs.dead_ends.empty() || subject.runs.all_throw) {
+      ++tally.contradicted;
+      continue;
+    }
+    for (const Sink& sink : each.sinks) check_sink(subject, each, sink, out);
+  }
+  if (subject.runs.are_all && subject.options.settings_named_by_user)
+    count_found(subject, result.findings, must_be_precise, tally, out);
+}
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,31 @@
+// Random programs over the instructions of the IR: one root, small functions that it calls, lambdas that it
+// makes. Types are kept, so that most programs run to their end; dtypes are anything.
+#pragma once
+
+#include <cstdint>
+
+#include "analyzer/flow/ir/ir.h"
+#include "tests/oracle/machine.h"
+
+namespace dtype_guard::oracle {
+
+enum class Shape : std::uint8_t {
+  kStraight,  // no condition, no unknown code, no loop
+  kBranching,
+  kAnything,  // loops, unknown code, memory
+};
+struct Recipe {
+  Shape shape = Shape::kAnything;
+  int statements = 14;
+  int most_depth = 3;
+};
+Recipe recipe_of(std::uint64_t seed);
+flow::Module generate(std::uint64_t seed, const Recipe& recipe);
+
+// The program without what throws in every run under a setting, so that there is something behind it.
+flow::Module mended(flow::Module program, const World& world);
+
+// The program with a call of "probe" behind every instruction that has a result.
+flow::Module with_probes(const flow::Module& module);
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,315 @@
+#include "tests/oracle/machine.h"
+
+#include <algorithm>
+#include <array>
+
+namespace dtype_guard::oracle {
+namespace {
+using flow::Op;
+using Kind = Value::Kind;
+constexpr int kMostSteps = 4000;
+constexpr int kMostCalls = 24;
+}  // namespace
+
+Machine::Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices,
+                 Passed& passed)
+    : module_(module), contracts_(contracts), world_(world), choices_(choices), passed_(passed) {
+  for (const Function& each : module.functions) functions_[each.key] = &each;
+  objects_.emplace_back();
+  tensors_.emplace_back();
+  autocast_[world.device] = {world.autocast != Dtype::kUndefined,
+                             world.autocast != Dtype::kUndefined ? world.autocast : Dtype::kFloat16};
+}
+
+const Function* Machine::find(const std::string& key) const {
+  const auto found = functions_.find(key);
+  return found == functions_.end() ? nullptr : found->second;
+}
+
+Run Machine::run(const Function& root) {
+  try {
+    call(root, std::vector<Value>(root.parameters.size()));
+  } catch (const Stop& stop) {
+    run_.end = stop.end;
+    run_.why = stop.why;
+    if (stop.end == End::kThrew) run_.stopped_at = running_;
+  }
+  return std::move(run_);
+}
+
+// A tensor has any number of dimensions that questions of generated programs tell apart.
+Value Machine::input(const flow::Parameter& parameter) {
+  using flow::ParameterKind;
+  constexpr std::array kRanks = {2, 0, 1, 3, 4};
+  const auto tensor = [&] {
+    return make(fresh(world_.inputs, kRanks[choices_.pick(kRanks.size())], nullptr));
+  };
+  const auto by_reference = [&](const Value& value) {
+    if (!parameter.by_reference) return value;
+    Object slot;
+    slot.kind = Object::Kind::kFrame;
+    slot.cells["v0"] = value;
+    Value out = Value::at(Kind::kReference, make(std::move(slot)));
+    out.text = "v0";
+    return out;
+  };
+  switch (parameter.kind) {
+    case ParameterKind::kTensor: {
+      if (parameter.type.empty()) return by_reference(tensor());
+      Tensor buffer = fresh(parse_dtype(parameter.type).value_or(Dtype::kUndefined), 1, nullptr);
+      buffer.is_buffer = true;
+      return make(std::move(buffer));
+    }
+    case ParameterKind::kOptionalTensor:
+      return by_reference(choices_.pick(2) ? tensor() : Value::of(Kind::kNone));
+    case ParameterKind::kTensorList: {
+      Object list;
+      list.kind = Object::Kind::kContainer;
+      for (int i = 0; i < 3; ++i)
+        list.cells["[" + std::to_string(i) + "]"] = make(fresh(world_.inputs, 2, nullptr));
+      return Value::at(Kind::kObject, make(std::move(list)));
+    }
+    case ParameterKind::kDtype:
+    case ParameterKind::kOptions:
+      return by_reference(Value::a_dtype(world_.inputs));
+    case ParameterKind::kNumber:
+      if (parameter.type == "bool") return by_reference(Value::boolean(choices_.pick(2) != 0));
+      if (parameter.type == "float" || parameter.type == "double")
+        return by_reference(Value::of(Kind::kReal));
+      return by_reference(Value::integer(static_cast<std::int64_t>(choices_.pick(4)) - 1));
+    default:
+      throw Stop{End::kOpen, "a parameter of a kind that is not run"};
+  }
+}
+
+Value Machine::call(const Function& code, std::vector<Value> arguments) {
+  if (++depth_ > kMostCalls) throw Stop{End::kTooLong, "calls"};
+  Frame frame;
+  frame.code = &code;
+  Object variables;
+  variables.kind = Object::Kind::kFrame;
+  frame.variables = make(std::move(variables));
+  frame.arguments = std::move(arguments);
+  for (;;) {
+    const flow::Block& block = code.blocks.at(frame.block);
+    for (const Instruction& each : block.instructions) {
+      if (++steps_ > kMostSteps) throw Stop{End::kTooLong, "steps"};
+      running_ = &each;
+      if (each.op == Op::kUnreachable) running_ = frame.branch;
+      if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable"};
+      if (each.op == Op::kReturn) {
+        --depth_;
+        return each.args.empty() ? Value() : argument(frame, each, 0);
+      }
+      if (each.op == Op::kJump || each.op == Op::kBranch) {
+        const bool first = each.op == Op::kJump || truth(argument(frame, each, 0));
+        if (each.op == Op::kBranch) {
+          frame.branch = &each;
+          Passed::note(passed_.arms[first ? 0 : 1], each);
+        }
+        frame.block = each.targets.at(first ? 0 : 1);
+        break;
+      }
+      step(frame, each);
+      Passed::note(passed_.instructions, each);
+    }
+  }
+}
+
+const Value& Machine::argument(const Frame& frame, const Instruction& each, std::size_t position) const {
+  static const Value nothing;
+  if (position >= each.args.size()) return nothing;
+  const flow::ValueId id = each.args[position].value;
+  return id < frame.values.size() ? frame.values[id] : nothing;
+}
+
+const Value* Machine::named(const Frame& frame, const Instruction& each, std::string_view name) const {
+  for (std::size_t i = 0; i < each.args.size(); ++i) {
+    if (each.args[i].name == name) return &argument(frame, each, i);
+  }
+  return nullptr;
+}
+
+bool Machine::truth(const Value& value) const {
+  const Value& asked = behind(value);
+  if (!asked.is(Kind::kBool) && !asked.is(Kind::kInteger))
+    throw Stop{End::kOpen, "a condition that is no bool"};
+  return asked.number != 0;
+}
+
+Value Machine::constant(const flow::Constant& constant) const {
+  struct Make {
+    Value operator()(flow::Unknown) const { throw Stop{End::kOpen, "an unknown constant"}; }
+    Value operator()(flow::None) const { return Value::of(Kind::kNone); }
+    Value operator()(bool value) const { return Value::boolean(value); }
+    Value operator()(std::int64_t value) const { return Value::integer(value); }
+    Value operator()(double) const { return Value::of(Kind::kReal); }
+    Value operator()(const std::string& value) const {
+      Value out = Value::of(Kind::kText);
+      out.text = value;
+      return out;
+    }
+    Value operator()(Dtype value) const { return Value::a_dtype(value); }
+  };
+  return std::visit(Make{}, constant);
+}
+
+void Machine::step(Frame& frame, const Instruction& each) {
+  Value out;
+  switch (each.op) {
+    case Op::kConst:
+      out = constant(each.constant);
+      break;
+    case Op::kParam: {
+      const auto position = static_cast<std::size_t>(std::get<std::int64_t>(each.constant));
+      out = frame.arguments.at(position);
+      // What a root is handed is made when it looks at it: a check that follows ends few runs.
+      if (out.is(Kind::kNothing) && depth_ == 1)
+        out = frame.arguments[position] = input(frame.code->parameters.at(position));
+      break;
+    }
+    case Op::kCopy:
+      out = argument(frame, each, 0);
+      break;
+    case Op::kPhi:  // of the arms that the run came by, one
+      for (std::size_t i = 0; i < each.args.size(); ++i) {
+        if (!argument(frame, each, i).is(Kind::kNothing)) out = argument(frame, each, i);
+      }
+      break;
+    case Op::kOperator:
+      out = operation(frame, each);
+      break;
+    case Op::kDtypeOf:
+      out = Value::a_dtype(tensor_of(argument(frame, each, 0)).dtype);
+      break;
+    case Op::kOptions: {
+      const Value* dtype = named(frame, each, "dtype");
+      out = dtype ? *dtype : each.args.empty() ? Value::of(Kind::kDefaultOptions) : argument(frame, each, 0);
+      break;
+    }
+    case Op::kCast:
+      out = cast(frame, each);
+      break;
+    case Op::kAlloc: {
+      const Value* dtype = named(frame, each, "dtype");
+      if (!dtype) {
+        Object list;
+        list.kind = Object::Kind::kContainer;
+        out = Value::at(Kind::kObject, make(std::move(list)));
+        break;
+      }
+      Tensor made = fresh(behind(*dtype).dtype, 1, &each);
+      made.is_number = each.name == "number";
+      made.is_buffer = !made.is_number;
+      if (made.is_number) made.rank = 0;
+      out = make(std::move(made));
+      break;
+    }
+    case Op::kObject: {
+      Object object;
+      object.type = each.name;
+      out = Value::at(Kind::kObject, make(std::move(object)));
+      break;
+    }
+    case Op::kPack: {
+      Object list;
+      list.kind = Object::Kind::kContainer;
+      for (std::size_t i = 0; i < each.args.size(); ++i)
+        list.cells["[" + std::to_string(i) + "]"] = argument(frame, each, i);
+      out = Value::at(Kind::kObject, make(std::move(list)));
+      break;
+    }
+    case Op::kClosure: {
+      Object closure;
+      closure.kind = Object::Kind::kClosure;
+      closure.type = each.name;
+      for (std::size_t i = 0; i < each.args.size(); ++i)
+        closure.cells["." + each.args[i].name] = argument(frame, each, i);
+      out = Value::at(Kind::kObject, make(std::move(closure)));
+      break;
+    }
+    case Op::kRegister: {
+      const Value owner = behind(argument(frame, each, 0));
+      if (!owner.is(Kind::kObject)) throw Stop{End::kOpen, "registered with nothing"};
+      out = argument(frame, each, 1);
+      objects_[owner.id].registered.push_back(out);
+      break;
+    }
+    case Op::kRetype: {
+      const Value like = behind(argument(frame, each, 1));
+      retype(argument(frame, each, 0), like.is(Kind::kTensor) ? tensor_of(like).dtype : like.dtype, each);
+      break;
+    }
+    case Op::kCall:
+      out = call_instruction(frame, each);
+      break;
+    case Op::kLoad:
+      out = load(resolve(frame, each.place), each);
+      break;
+    case Op::kStore:
+      store(resolve(frame, each.place), argument(frame, each, 0));
+      break;
+    case Op::kWrite:
+      write_elements(argument(frame, each, 0), argument(frame, each, 1));
+      break;
+    case Op::kAddress: {
+      const Target target = resolve(frame, each.place);
+      out = target.direct;
+      if (target.is_location) {
+        out = Value::at(Kind::kReference, target.location.object);
+        out.text = target.location.cell;
+      }
+      break;
+    }
+    case Op::kSetAutocast: {
+      Autocast& autocast = autocast_[each.name.empty() ? world_.device : each.name];
+      if (const Value* dtype = named(frame, each, "dtype")) autocast.dtype = behind(*dtype).dtype;
+      if (const Value* on = named(frame, each, "on")) autocast.on = truth(*on);
+      break;
+    }
+    case Op::kSetDefaultDtype:
+      default_dtype_ = behind(argument(frame, each, 0)).dtype;
+      break;
+    case Op::kSaveState:
+      saved_.push_back({autocast_, default_dtype_});
+      out = Value::at(Kind::kState, saved_.size() - 1);
+      break;
+    case Op::kRestoreState: {
+      const Value& state = argument(frame, each, 0);
+      if (!state.is(Kind::kState)) throw Stop{End::kOpen, "no saved state"};
+      autocast_ = saved_[state.id].autocast;
+      default_dtype_ = saved_[state.id].default_dtype;
+      break;
+    }
+    case Op::kAssume:
+      if (!truth(argument(frame, each, 0))) throw Stop{End::kThrew, "a check"};
+      break;
+    case Op::kSink:
+      out = sink(frame, each);
+      break;
+    case Op::kDiscard:
+      break;
+    default:
+      throw Stop{End::kOpen, "an instruction that is not run"};
+  }
+  if (!each.result) return;
+  if (frame.values.size() <= each.result) frame.values.resize(each.result + 1);
+  frame.values[each.result] = std::move(out);
+}
+
+Value Machine::call_instruction(Frame& frame, const Instruction& each) {
+  std::vector<Value> arguments;
+  for (std::size_t i = 0; i < each.args.size(); ++i) arguments.push_back(argument(frame, each, i));
+  if (each.name.empty()) {
+    const Value& closure = behind(arguments.at(0));
+    const bool known = closure.is(Kind::kObject) && objects_[closure.id].kind == Object::Kind::kClosure;
+    const Function* body = known ? find(objects_[closure.id].type) : nullptr;
+    if (!body) throw Stop{End::kOpen, "no closure"};
+    if (body->kind != flow::FunctionKind::kLambda) arguments.erase(arguments.begin());
+    return call(*body, std::move(arguments));
+  }
+  const Function* body = find(each.name);
+  return body ? call(*body, std::move(arguments)) : unknown_call(frame, each);
+}
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,240 @@
+// A concrete interpreter of the dtype-flow IR: it runs a function with real dtypes, numbers and objects, as
+// ir.h says of each instruction, and notes what arrives at every call that has a contract. It knows rules/,
+// where operators have their dtypes, and nothing of the engine that it is held against.
+#pragma once
+
+#include <bitset>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "analyzer/flow/ir/ir.h"
+#include "rules/contracts/contract.h"
+#include "rules/operators/operators.h"
+#include "tests/oracle/choices.h"
+
+namespace dtype_guard::oracle {
+
+using flow::Function;
+using flow::Instruction;
+using flow::Module;
+using Instructions = std::set<const Instruction*>;
+// Of generated programs each instruction has a line of its own.
+inline constexpr std::size_t kMostLines = 1024;
+using Lines = std::bitset<kMostLines>;
+inline std::size_t line_of(const Instruction& each) {
+  return static_cast<std::size_t>(each.range.line) % kMostLines;
+}
+
+// What a precision setting decides, of which the interpreter knows no more.
+struct World {
+  std::string name;
+  Dtype inputs = Dtype::kFloat32;
+  Dtype parameters = Dtype::kFloat32;
+  Dtype buffers = Dtype::kFloat32;
+  Dtype autocast = Dtype::kUndefined;  // kUndefined: off
+  std::string device = "cuda";
+  std::string torch_version = "2.13";
+};
+
+struct Tensor {
+  Dtype dtype = Dtype::kUndefined;
+  int rank = 0;
+  bool is_number = false;  // a number with an element type
+  bool is_buffer = false;
+  Lines descent;            // all instructions that its dtype may be owed to
+  Lines supply;             // those since which it has this dtype
+  std::uint32_t shape = 0;  // equal for tensors of one shape, whose sizes are equal
+};
+
+struct Value {
+  enum class Kind : std::uint8_t {
+    kNothing,
+    kNone,
+    kBool,
+    kInteger,
+    kReal,
+    kText,
+    kDtype,
+    kDefaultOptions,
+    kTensor,
+    kObject,
+    kReference,
+    kState
+  };
+  Kind kind = Kind::kNothing;
+  std::int64_t number = 0;
+  Dtype dtype = Dtype::kUndefined;
+  std::string text;    // of a text; of a reference the cell
+  std::size_t id = 0;  // tensor, object or saved state
+  static Value of(Kind kind) { return {kind, 0, Dtype::kUndefined, {}, 0}; }
+  static Value boolean(bool value) { return {Kind::kBool, value, Dtype::kUndefined, {}, 0}; }
+  static Value integer(std::int64_t value) { return {Kind::kInteger, value, Dtype::kUndefined, {}, 0}; }
+  static Value a_dtype(Dtype value) { return {Kind::kDtype, 0, value, {}, 0}; }
+  static Value at(Kind kind, std::size_t id) { return {kind, 0, Dtype::kUndefined, {}, id}; }
+  bool is(Kind wanted) const { return kind == wanted; }
+};
+
+struct Object {
+  enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kClosure };
+  Kind kind = Kind::kInstance;
+  std::string type;                    // class; of a closure the function
+  std::map<std::string, Value> cells;  // "v3" a variable, ".field", "[0]"
+  std::vector<Value> registered;       // tensors and objects that a conversion of the module reaches
+  std::size_t count() const;           // elements of a container
+};
+
+// What one operand was when the call was made.
+struct Arrived {
+  std::string role;
+  bool is_none = false;
+  Tensor tensor;
+};
+struct Observation {
+  const Instruction* sink = nullptr;
+  bool under_autocast = false;
+  std::vector<Arrived> operands;
+};
+
+enum class End : std::uint8_t {
+  kReturned,
+  kThrew,  // PyTorch, a check or the program itself
+  kOpen,   // rules/ do not say what happens: nothing is known of what would follow
+  kTooLong,
+};
+struct Run {
+  End end = End::kReturned;
+  std::string why;
+  const Instruction* stopped_at = nullptr;  // what threw, or the branch that led to a throw
+  std::vector<Observation> observations;
+};
+// What a value was at a probe, which stands on its instruction's line.
+struct Arrival {
+  int line = 0;
+  Dtype dtype = Dtype::kUndefined;  // of none: kUndefined
+  int rank = 0;
+  bool is_none = false, is_number = false;
+  friend auto operator<=>(const Arrival&, const Arrival&) = default;
+};
+// Over all runs: what arrived at probes, behind which instructions one went on, and which arms of branches
+// that one took; by line.
+struct Passed {
+  std::unordered_map<std::uint64_t, Arrival> arrivals;
+  std::vector<bool> instructions, arms[2];
+  static void note(std::vector<bool>& lines, const Instruction& each) {
+    const auto line = static_cast<std::size_t>(each.range.line);
+    if (lines.size() <= line) lines.resize(line + 1);
+    lines[line] = true;
+  }
+  static bool has(const std::vector<bool>& lines, const Instruction& each) {
+    const auto line = static_cast<std::size_t>(each.range.line);
+    return line < lines.size() && lines[line];
+  }
+};
+
+class Machine {
+ public:
+  Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices,
+          Passed& passed);
+  Run run(const Function& root);
+
+ private:
+  struct Stop {
+    End end;
+    std::string why;
+  };
+  struct Autocast {
+    bool on = false;
+    Dtype dtype = Dtype::kUndefined;
+  };
+  struct Frame {
+    const Function* code = nullptr;
+    std::size_t variables = 0;  // an object
+    std::vector<Value> values;
+    std::vector<Value> arguments;
+    flow::BlockId block = 0;
+    const Instruction* branch = nullptr;  // the last one
+  };
+  struct Location {
+    std::size_t object = 0;
+    std::string cell;
+  };
+  struct Target {
+    bool is_location = false;
+    Location location;
+    Value direct;
+    bool is_element = false;  // of a tensor or buffer
+  };
+
+  // machine.cpp
+  Value call(const Function& code, std::vector<Value> arguments);
+  void step(Frame& frame, const Instruction& each);
+  Value input(const flow::Parameter& parameter);
+  Value constant(const flow::Constant& constant) const;
+  const Value& argument(const Frame& frame, const Instruction& each, std::size_t position) const;
+  const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;
+  Value call_instruction(Frame& frame, const Instruction& each);
+  bool truth(const Value& value) const;
+  const Function* find(const std::string& key) const;
+
+  // unknown.cpp: code that is not there.
+  Value unknown_call(Frame& frame, const Instruction& each);
+  Value unknown_value(const std::string& name, const Instruction& each);
+  void change_anything(const Value& value, const Instruction& each, int depth);
+
+  // memory.cpp
+  std::size_t make(Object object);
+  Value make(Tensor tensor);
+  Tensor fresh(Dtype dtype, int rank, const Instruction* by);
+  Tensor& tensor_of(const Value& value);  // through references; throws where it is none
+  const Value& behind(const Value& value) const;
+  Target resolve(const Frame& frame, const flow::Place& place);
+  Value read(const Location& location) const;
+  Value load(const Target& target, const Instruction& each);
+  void store(const Target& target, const Value& value);
+  Value copy_of(const Value& value, int depth);
+  void write_elements(const Value& target, const Value& given);
+  void retype(const Value& target, Dtype dtype, const Instruction& each);
+
+  // operators.cpp
+  Value operation(Frame& frame, const Instruction& each);
+  bool scalar_operation(Frame& frame, const Instruction& each, Value& out);
+  Value tensor_operation(Frame& frame, const Instruction& each, const Operator& op);
+  Value cast(Frame& frame, const Instruction& each);
+  Value sink(Frame& frame, const Instruction& each);
+  Value probe(Frame& frame, const Instruction& each);
+  struct Given {
+    std::string_view argument;
+    Value value;
+    const Tensor* tensor = nullptr;
+  };
+  int rank_of_result(const Operator& op, const Instruction& each, const Frame& frame,
+                     const std::vector<Given>& given);
+  OperatorContext context() const;
+
+  const Module& module_;
+  const ContractSet& contracts_;
+  const World& world_;
+  Choices& choices_;
+  Passed& passed_;
+  const Instruction* running_ = nullptr;
+  std::unordered_map<std::string, const Function*> functions_;
+  std::vector<Object> objects_;
+  std::vector<Tensor> tensors_;
+  std::map<std::string, Autocast> autocast_;  // by device
+  Dtype default_dtype_ = Dtype::kFloat32;
+  struct Saved {
+    std::map<std::string, Autocast> autocast;
+    Dtype default_dtype;
+  };
+  std::vector<Saved> saved_;
+  std::uint32_t shapes_ = 0;
+  int steps_ = 0, depth_ = 0;
+  Run run_;
+};
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,140 @@
+// oracle [--seed FIRST] [--programs COUNT] [--print] [--shrink]: generates programs from seeds, runs them,
+// and holds what the analyser says of them against their runs. Exit status 1 where a property does not hold.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "analyzer/flow/ir/text.h"
+#include "tests/oracle/generate.h"
+#include "tests/oracle/properties.h"
+#include "tests/oracle/shrink.h"
+
+namespace {
+using namespace dtype_guard;
+using namespace dtype_guard::oracle;
+
+struct Command {
+  std::uint64_t seed = 1, programs = 1000;
+  const char* file = nullptr;
+  bool print = false, shrink = false;
+};
+
+Command parse(int argc, char** argv) {
+  Command out;
+  for (int i = 1; i < argc; ++i) {
+    const auto number = [&] { return i + 1 < argc ? std::strtoull(argv[++i], nullptr, 10) : 0; };
+    if (!std::strcmp(argv[i], "--seed")) out.seed = number();
+    if (!std::strcmp(argv[i], "--programs")) out.programs = number();
+    if (!std::strcmp(argv[i], "--shrink")) out.shrink = true;
+    if (!std::strcmp(argv[i], "--file")) out.file = i + 1 < argc ? argv[++i] : nullptr;
+    if (!std::strcmp(argv[i], "--print")) out.print = true;
+  }
+  return out;
+}
+
+flow::Module read(const char* file) {
+  std::ifstream in(file);
+  return flow::parse(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+// What a seed decides beside the program.
+struct Case {
+  bool straight = false, named = false;
+  const flow::PrecisionSetting* setting = nullptr;
+};
+Case case_of(std::uint64_t seed) {
+  const auto& settings = flow::precision_settings();
+  return {recipe_of(seed).shape == Shape::kStraight, seed % 2 != 0, &settings[seed / 3 % settings.size()]};
+}
+
+bool converts_modules(const flow::Module& program) {
+  for (const flow::Function& function : program.functions) {
+    for (const flow::Block& block : function.blocks) {
+      const auto& all = block.instructions;
+      if (std::any_of(all.begin(), all.end(),
+                      [](const flow::Instruction& each) { return each.op == flow::Op::kRetype; }))
+        return true;
+    }
+  }
+  return false;
+}
+
+Violations check(const flow::Module& program, const Case& how, Tally& tally) {
+  constexpr std::size_t kMostRuns = 64;
+  const flow::Module probed = with_probes(program);
+  const Subject subject = subject_of(probed, *how.setting, how.named, kMostRuns);
+  ++tally.programs;
+  tally.runs += subject.runs.runs.size();
+  tally.runs_left_out += subject.runs.open;
+  tally.not_all_runs += !subject.runs.are_all;
+  Violations out;
+  // A setting that the user did not name may be a guess that the program contradicts.
+  const bool precise = how.straight && how.named;
+  if (how.named || how.setting->autocast == Dtype::kUndefined || !converts_modules(program))
+    check_known(subject, precise, tally, out);
+  check_definite(subject, precise, tally, out);
+  return out;
+}
+
+// Every value that is used is defined.
+bool is_sound(const flow::Module& program) {
+  try {
+    flow::parse(flow::print(program));
+    return true;
+  } catch (const flow::TextError&) {
+    return false;
+  }
+}
+
+// The smallest program that breaks the first property that this one breaks.
+void print_smaller(const flow::Module& program, const Case& how) {
+  Tally ignored;
+  const Violations all = check(program, how, ignored);
+  if (all.empty()) return;
+  const flow::Module small = shrink(program, [&](const flow::Module& smaller) {
+    if (!is_sound(smaller)) return false;
+    const Violations left = check(smaller, how, ignored);
+    return std::any_of(left.begin(), left.end(),
+                       [&](const Violation& each) { return each.property == all[0].property; });
+  });
+  std::printf("%s\n", flow::print(small).c_str());
+  for (const Violation& each : check(small, how, ignored))
+    std::printf("// %s: %s\n", each.property.c_str(), each.what.c_str());
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Command command = parse(argc, argv);
+  Tally tally;
+  std::size_t bad = 0;
+  std::map<std::string, std::size_t> by_property;
+  for (std::uint64_t seed = command.seed; seed < command.seed + command.programs; ++seed) {
+    const Case how = case_of(seed);
+    const flow::Module program =
+        command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
+    if (command.print) std::printf("%s", flow::print(program).c_str());
+    if (command.shrink) print_smaller(program, how);
+    for (const Violation& each : check(program, how, tally)) {
+      ++bad;
+      if (++by_property[each.property] <= 20)
+        std::printf("seed %llu: %s: %s\n", static_cast<unsigned long long>(seed), each.property.c_str(),
+                    each.what.c_str());
+    }
+  }
+  std::printf(
+      "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu left "
+      "out), %zu given up\n",
+      tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
+      tally.contradicted, tally.given_up);
+  for (const auto& [kind, share] : tally.known)
+    std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
+  for (const auto& [kind, share] : tally.definite)
+    std::printf("  found %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
+  for (const auto& [property, count] : by_property)
+    std::printf("%s does not hold %zu times\n", property.c_str(), count);
+  return bad != 0;
+}

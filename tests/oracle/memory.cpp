@@ -1,0 +1,164 @@
+// Places, objects and tensors of the interpreter.
+#include "tests/oracle/machine.h"
+
+namespace dtype_guard::oracle {
+namespace {
+using Kind = Value::Kind;
+using StepKind = flow::Place::Step::Kind;
+constexpr int kMostPointers = 8;
+constexpr int kMostNested = 3;  // containers of containers are copied with what they hold
+}  // namespace
+
+std::size_t Object::count() const {
+  std::size_t out = 0;
+  for (const auto& [key, cell] : cells) out += key.starts_with("[");
+  return out;
+}
+
+std::size_t Machine::make(Object object) {
+  objects_.push_back(std::move(object));
+  return objects_.size() - 1;
+}
+
+Value Machine::make(Tensor tensor) {
+  tensors_.push_back(std::move(tensor));
+  return Value::at(Kind::kTensor, tensors_.size() - 1);
+}
+
+Tensor Machine::fresh(Dtype dtype, int rank, const Instruction* by) {
+  Tensor out;
+  out.dtype = dtype;
+  out.rank = rank;
+  if (by) out.descent.set(line_of(*by)), out.supply.set(line_of(*by));
+  out.shape = ++shapes_;
+  return out;
+}
+
+const Value& Machine::behind(const Value& value) const {
+  const Value* at = &value;
+  for (int i = 0; i < kMostPointers && at->is(Kind::kReference); ++i) {
+    const auto cell = objects_[at->id].cells.find(at->text);
+    if (cell == objects_[at->id].cells.end()) throw Stop{End::kOpen, "read before it was written"};
+    at = &cell->second;
+  }
+  return *at;
+}
+
+Tensor& Machine::tensor_of(const Value& value) {
+  const Value& found = behind(value);
+  if (found.is(Kind::kTensor)) return tensors_[found.id];
+  throw Stop{found.is(Kind::kNone) ? End::kThrew : End::kOpen, "no tensor"};
+}
+
+Value Machine::read(const Location& location) const {
+  const auto& cells = objects_[location.object].cells;
+  const auto found = cells.find(location.cell);
+  if (found == cells.end()) throw Stop{End::kOpen, "read before it was written"};
+  return found->second;
+}
+
+Machine::Target Machine::resolve(const Frame& frame, const flow::Place& place) {
+  Target at;
+  if (place.base) {
+    const Value& base = frame.values.at(place.base);
+    at.is_location = base.is(Kind::kReference);
+    if (at.is_location) {
+      at.location = {base.id, base.text};
+    } else {
+      at.direct = base;
+    }
+  } else {
+    at.is_location = true;
+    at.location = {frame.variables, "v" + std::to_string(place.variable)};
+  }
+  for (const flow::Place::Step& step : place.path) {
+    const Value from = behind(at.is_location ? read(at.location) : at.direct);
+    Target next;
+    if (from.is(Kind::kNone)) throw Stop{End::kThrew, "nothing lies behind none"};
+    if (from.is(Kind::kObject)) {
+      const std::size_t count = objects_[from.id].count();
+      next.is_location = true;
+      next.location.object = from.id;
+      std::size_t index = static_cast<std::size_t>(step.cell);
+      if (step.kind == StepKind::kNextCell) index = count;
+      if (step.kind == StepKind::kAnyCell) {
+        if (count == 0) throw Stop{End::kThrew, "no element"};
+        index = choices_.pick(count);
+      }
+      next.location.cell =
+          step.kind == StepKind::kField ? "." + step.field : "[" + std::to_string(index) + "]";
+      if (step.kind == StepKind::kCell && index >= count) throw Stop{End::kThrew, "no such element"};
+    } else if (from.is(Kind::kTensor)) {
+      next.direct = from;
+      if (step.kind == StepKind::kField && step.field == "dtype") {
+        next.direct = Value::a_dtype(tensors_[from.id].dtype);
+      } else {
+        next.is_element = step.kind != StepKind::kField;
+      }
+    } else {
+      throw Stop{End::kOpen, "a place in what has none"};
+    }
+    at = std::move(next);
+  }
+  return at;
+}
+
+Value Machine::load(const Target& target, const Instruction& each) {
+  if (target.is_location) return read(target.location);
+  if (!target.is_element) return target.direct;
+  Tensor element = tensor_of(target.direct);
+  if (element.is_buffer || element.is_number) {
+    element.is_number = true;
+    element.is_buffer = false;
+    element.rank = 0;
+  } else if (--element.rank < 0) {
+    throw Stop{End::kThrew, "an element of a tensor without dimensions"};
+  }
+  element.shape = ++shapes_;
+  element.descent.set(line_of(each));
+  element.supply.set(line_of(each));
+  return make(std::move(element));
+}
+
+void Machine::store(const Target& target, const Value& value) {
+  if (target.is_location) {
+    objects_[target.location.object].cells[target.location.cell] = value;
+  } else {
+    write_elements(target.direct, value);
+  }
+}
+
+// Elements are converted to the target's dtype; it owes what is in it to both.
+void Machine::write_elements(const Value& target, const Value& given) {
+  const Value& from = behind(given);
+  Tensor& to = tensor_of(target);
+  if (!from.is(Kind::kTensor)) return;
+  const Tensor& source = tensors_[from.id];
+  to.descent |= source.descent;
+  if (source.dtype == to.dtype) to.supply |= source.supply;
+}
+
+Value Machine::copy_of(const Value& value, int depth) {
+  const Value& original = behind(value);
+  if (!original.is(Kind::kObject) || depth > kMostNested) return original;
+  Object copy = objects_[original.id];
+  const bool container = copy.kind == Object::Kind::kContainer;
+  if (!container && !(copy.kind == Object::Kind::kInstance && depth == 0)) return original;
+  for (auto& [key, cell] : copy.cells) cell = copy_of(cell, depth + 1);
+  return Value::at(Kind::kObject, make(std::move(copy)));
+}
+
+// Module::to on all that is registered below, or set_data on one tensor.
+void Machine::retype(const Value& target, Dtype dtype, const Instruction& each) {
+  const Value& found = behind(target);
+  if (found.is(Kind::kTensor)) {
+    Tensor& tensor = tensors_[found.id];
+    tensor.descent.set(line_of(each));
+    tensor.supply.reset().set(line_of(each));
+    tensor.dtype = dtype;
+  }
+  if (!found.is(Kind::kObject)) return;
+  for (const Value& below : std::vector<Value>(objects_[found.id].registered)) retype(below, dtype, each);
+}
+
+}  // namespace dtype_guard::oracle

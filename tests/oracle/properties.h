@@ -1,0 +1,57 @@
+// What must hold of every program between its runs and what the analyser says. A property gives one line for
+// each thing that does not hold; its tally says how much it looked at.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/ir/ir.h"
+#include "tests/oracle/runs.h"
+
+namespace dtype_guard::oracle {
+
+// Calls that generated programs make, and "probe", which takes everything.
+const ContractSet& contracts();
+
+struct Share {
+  std::size_t of = 0, found = 0;
+};
+struct Tally {
+  std::size_t programs = 0, runs = 0, runs_left_out = 0, not_all_runs = 0;
+  std::size_t arrivals = 0;  // looked up in what the engine says
+  std::size_t precise = 0;   // of which it says one dtype
+  std::size_t findings = 0;
+  std::size_t contradicted = 0;           // findings in programs that throw where they are run so
+  std::size_t given_up = 0;               // programs that the engine gives up
+  std::map<std::string, Share> known;     // by instruction: operands of one dtype in all runs, known to be
+  std::map<std::string, Share> definite;  // by instruction: calls that break in every run, found definite
+};
+struct Violation {
+  std::string property, what;
+};
+using Violations = std::vector<Violation>;
+
+// A program under one setting: its runs are made once.
+struct Subject {
+  const Module& module;  // with probes
+  const Function& root;
+  const flow::PrecisionSetting& setting;
+  World world;
+  Runs runs;
+  flow::AnalysisOptions options;
+};
+World world_of(const flow::PrecisionSetting& setting);
+Subject subject_of(const Module& module, const flow::PrecisionSetting& setting, bool named,
+                   std::size_t most_runs);
+
+// known.cpp: what arrives in a run is among the alternatives; what is of one dtype in all runs is known to
+// be.
+void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
+// definite.cpp: a definite finding breaks in a run, and in every one in which its origin supplies the
+// operand; what breaks in every run is found.
+void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,55 @@
+#include "tests/oracle/runs.h"
+
+#include <algorithm>
+
+namespace dtype_guard::oracle {
+
+Runs all_runs(const Module& module, const Function& root, const ContractSet& contracts, const World& world,
+              std::size_t most) {
+  Runs out;
+  Choices choices;
+  Passed passed;
+  bool is_last = false;
+  while (!is_last && out.runs.size() < most) {
+    out.runs.push_back(Machine(module, contracts, world, choices, passed).run(root));
+    out.open += out.runs.back().end == End::kOpen || out.runs.back().end == End::kTooLong;
+    is_last = !choices.next();
+  }
+  out.are_all = is_last && out.open == 0;
+  for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);
+  out.all_throw =
+      std::all_of(out.runs.begin(), out.runs.end(), [](const Run& each) { return each.end == End::kThrew; });
+  for (const Run& each : out.runs) {
+    const Instruction* at = each.stopped_at;
+    if (!at) continue;
+    const bool passes = at->op == flow::Op::kBranch
+                            ? Passed::has(passed.arms[0], *at) && Passed::has(passed.arms[1], *at)
+                            : Passed::has(passed.instructions, *at);
+    if (!passes) out.dead_ends.insert(at);
+  }
+  return out;
+}
+
+bool breaks(const Api& api, const Observation& seen, std::string_view role, const World& world) {
+  const bool recasts = api.autocast_at(world.device, world.torch_version) == AutocastBehaviour::kRecasts;
+  if (recasts && seen.under_autocast) return false;
+  const auto dtype_of = [&](std::string_view name) {
+    const auto found = std::find_if(seen.operands.begin(), seen.operands.end(),
+                                    [&](const Arrived& each) { return each.role == name; });
+    return found == seen.operands.end() || found->is_none ? Dtype::kUndefined : found->tensor.dtype;
+  };
+  const Dtype mine = dtype_of(role);
+  const Operand* own = api.find(role);
+  if (mine == Dtype::kUndefined || !own) return false;
+  if (!own->takes(mine, dtype_of(own->same_as))) return true;
+  const DtypeSet accepted = api.accepted(role);
+  if (!accepted.empty() && !accepted.contains(mine)) return true;  // the other one is wrong likewise
+  return std::any_of(api.operands.begin(), api.operands.end(), [&](const Operand& other) {
+    const Dtype theirs = dtype_of(other.role);
+    if (&other == own || theirs == Dtype::kUndefined || other.same_as.empty()) return false;
+    if (other.same_as == role) return !other.takes(theirs, mine);
+    return other.same_as == own->same_as && other.accepts.empty() && own->accepts.empty() && theirs != mine;
+  });
+}
+
+}  // namespace dtype_guard::oracle

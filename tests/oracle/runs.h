@@ -1,0 +1,28 @@
+// All runs of one function under one setting, as far as they are few.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "tests/oracle/machine.h"
+
+namespace dtype_guard::oracle {
+
+struct Runs {
+  std::vector<Run> runs;
+  std::set<Arrival> arrivals;
+  bool are_all = false;  // every run is here, and each was run to its end
+  bool all_throw = false;
+  std::size_t open = 0;  // of which rules/ do not say how they go on
+  // Operators and checks that throw whenever a run comes to them, and branches that always lead to a throw:
+  // the setting is not what the program is run in.
+  Instructions dead_ends;
+};
+Runs all_runs(const Module& module, const Function& root, const ContractSet& contracts, const World& world,
+              std::size_t most);
+
+// Whether a call refuses what arrives for a role: by its contract, or because another operand that must be
+// like this one is not.
+bool breaks(const Api& api, const Observation& seen, std::string_view role, const World& world);
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,53 @@
+// Code that is not there: it gives back any value of its type, and does anything to what it gets by
+// reference. Its name says which type: "any_tensor", "any_bool", "any_integer", "any_dtype", "any_optional".
+#include <array>
+
+#include "tests/oracle/machine.h"
+
+namespace dtype_guard::oracle {
+namespace {
+using Kind = Value::Kind;
+constexpr std::array kDtypes = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
+constexpr int kMostNested = 4;
+}  // namespace
+
+Value Machine::unknown_value(const std::string& name, const Instruction& each) {
+  if (name.starts_with("any_bool")) return Value::boolean(choices_.pick(2) != 0);
+  if (name.starts_with("any_integer")) return Value::integer(static_cast<std::int64_t>(choices_.pick(3)));
+  if (name.starts_with("any_dtype")) return Value::a_dtype(kDtypes[choices_.pick(kDtypes.size())]);
+  if (name.starts_with("any_optional") && choices_.pick(2)) return Value::of(Kind::kNone);
+  return make(fresh(kDtypes[choices_.pick(kDtypes.size())], 2, &each));
+}
+
+Value Machine::unknown_call(Frame& frame, const Instruction& each) {
+  for (std::size_t i = 0; i < each.args.size(); ++i) change_anything(argument(frame, each, i), each, 0);
+  return each.result ? unknown_value(each.name, each) : Value();
+}
+
+// It may leave everything as it is; where it does not, each tensor that it reaches is replaced.
+void Machine::change_anything(const Value& value, const Instruction& each, int depth) {
+  if (depth > kMostNested) return;
+  const auto replaced = [&](Value& cell) {
+    const Value held = cell;
+    if (held.is(Kind::kTensor)) {
+      if (!tensors_[held.id].is_buffer && choices_.pick(2)) cell = unknown_value("any_tensor", each);
+    } else if (held.is(Kind::kBool)) {
+      cell = Value::boolean(choices_.pick(2) != 0);
+    } else {
+      change_anything(held, each, depth + 1);
+    }
+  };
+  if (value.is(Kind::kReference)) {
+    Value cell = read({value.id, value.text});
+    replaced(cell);
+    objects_[value.id].cells[value.text] = cell;
+  }
+  if (!value.is(Kind::kObject)) return;
+  std::map<std::string, Value> cells = objects_[value.id].cells;
+  for (auto& [key, cell] : cells) {
+    replaced(cell);
+    objects_[value.id].cells[key] = cell;
+  }
+}
+
+}  // namespace dtype_guard::oracle
