@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "kernels/launch/kvcache_problem.h"
+#include "kernels/call/kvcache_problem.h"
 
 namespace flash_ref::cpu {
 

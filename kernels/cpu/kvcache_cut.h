@@ -2,8 +2,8 @@
 // attention_fwd does it.
 #pragma once
 
+#include "kernels/call/kvcache_problem.h"
 #include "kernels/cpu/decode_cut.h"
-#include "kernels/launch/kvcache_problem.h"
 
 namespace flash_ref::cpu {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 
 namespace flash_ref::cpu {
 

@@ -1,7 +1,7 @@
 // What an attention kernel is given: the problem, and what the host found out about it.
 #pragma once
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 
 namespace flash_ref {
 

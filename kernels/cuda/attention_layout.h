@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <memory>
 
+#include "kernels/call/call.h"
 #include "kernels/cuda/attention_launch.h"
 #include "kernels/cuda/backend.h"
-#include "kernels/launch/call.h"
 
 namespace flash_ref::cuda {
 

@@ -2,8 +2,8 @@
 // reads what lies on the device. none.cpp takes the place of all this in a build without CUDA.
 #pragma once
 
-#include "kernels/launch/call.h"
-#include "kernels/launch/kvcache_problem.h"
+#include "kernels/call/call.h"
+#include "kernels/call/kvcache_problem.h"
 
 namespace flash_ref::cuda {
 

@@ -3,8 +3,8 @@
 // and what a block finds out about its rows waits in the workspace until all of them are joined.
 #pragma once
 
+#include "kernels/call/kvcache_problem.h"
 #include "kernels/cuda/attention_launch.h"
-#include "kernels/launch/kvcache_problem.h"
 
 namespace flash_ref {
 

@@ -1,7 +1,7 @@
 // What the rotary kernel is given: the problem, and how its rows are cut.
 #pragma once
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 
 namespace flash_ref {
 

@@ -2,7 +2,7 @@
 // positions, and those between are made again into memory of the block.
 #pragma once
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 
 namespace flash_ref {
 

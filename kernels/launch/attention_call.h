@@ -4,8 +4,8 @@
 
 #include <initializer_list>
 
+#include "kernels/call/problem.h"
 #include "kernels/launch/contract_table.h"
-#include "kernels/launch/problem.h"
 #include "kernels/launch/tensor.h"
 
 namespace flash_ref {

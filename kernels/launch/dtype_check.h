@@ -2,9 +2,9 @@
 // accepted.
 #pragma once
 
-#include "kernels/launch/call.h"
+#include "kernels/call/call.h"
+#include "kernels/call/problem.h"
 #include "kernels/launch/contract_table.h"
-#include "kernels/launch/problem.h"
 
 namespace flash_ref {
 

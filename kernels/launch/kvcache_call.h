@@ -2,8 +2,8 @@
 // where keys lie.
 #pragma once
 
+#include "kernels/call/kvcache_problem.h"
 #include "kernels/launch/attention_call.h"
-#include "kernels/launch/kvcache_problem.h"
 
 namespace flash_ref {
 

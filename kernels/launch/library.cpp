@@ -1,5 +1,5 @@
 // What a client asks about the library itself.
-#include "kernels/launch/call.h"
+#include "kernels/call/call.h"
 
 const char* flash_ref_last_error(void) { return flash_ref::last_message(); }
 

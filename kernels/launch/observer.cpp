@@ -6,7 +6,7 @@
 #include <atomic>
 #include <iterator>
 
-#include "kernels/launch/call.h"
+#include "kernels/call/call.h"
 #include "kernels/launch/flash_ref_contract.h"
 
 extern "C" {

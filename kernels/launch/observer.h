@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "flash_ref/observer.h"
-#include "kernels/launch/call.h"
+#include "kernels/call/call.h"
 #include "kernels/launch/contract_table.h"
 
 namespace flash_ref {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernels/launch/call.h"
+#include "kernels/call/call.h"
 
 namespace flash_ref {
 

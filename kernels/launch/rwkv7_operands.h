@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 #include "kernels/launch/tensor.h"
 
 namespace flash_ref {

@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "kernels/call/call.h"
 #include "kernels/cuda/backend.h"
-#include "kernels/launch/call.h"
 
 namespace flash_ref {
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cinttypes>
 
+#include "kernels/cuda/backend.h"
+
 namespace flash_ref {
 namespace {
 
@@ -76,7 +78,8 @@ int read_tensor(const Call& call, const char* role, const DLTensor& source, Shap
   tensor.role = role;
   tensor.element_bytes = source.dtype.bits / 8;
   const int device = static_cast<int>(source.device.device_type);
-  if (int status = call.check_device(role, device, static_cast<int>(source.device.device_id))) return status;
+  const int id = static_cast<int>(source.device.device_id);
+  if (int status = call.check_device(role, device, id, cuda::built())) return status;
   if (int status = read_sizes(call, source, shape, tensor)) return status;
   if (!read_strides(source, tensor)) {
     return call.fail(FLASH_REF_BAD_LAYOUT,

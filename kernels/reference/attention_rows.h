@@ -6,7 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "kernels/reference/attention.h"
+#include "kernels/reference/attention_case.h"
+#include "kernels/reference/number_format.h"
 
 namespace flash_ref::reference {
 

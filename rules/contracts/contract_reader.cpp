@@ -10,6 +10,7 @@
 #include "rules/contracts/contract_values.h"
 #include "rules/contracts/roles.h"
 #include "rules/contracts/spelling.h"
+#include "rules/data/json_parser.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/version.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rules/contracts/contract_file.h"
+#include "rules/data/json_parser.h"
 #include "rules/data/located_json.h"
 
 namespace dtype_guard {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "rules/data/json_escape.h"
 #include "rules/text/utf8.h"
 
 namespace dtype_guard {
@@ -16,25 +17,6 @@ constexpr std::size_t kTypicalChildren = 4;
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
-void append_utf8(std::string& to, unsigned code) {
-  const auto tail = [&](unsigned shift) { to += static_cast<char>(0x80U | ((code >> shift) & 0x3FU)); };
-  if (code < 0x80) {
-    to += static_cast<char>(code);
-  } else if (code < 0x800) {
-    to += static_cast<char>(0xC0U | (code >> 6U));
-    tail(0);
-  } else if (code < 0x10000) {
-    to += static_cast<char>(0xE0U | (code >> 12U));
-    tail(6);
-    tail(0);
-  } else {
-    to += static_cast<char>(0xF0U | (code >> 18U));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
 
 }  // namespace
 
@@ -234,37 +216,9 @@ std::string JsonParser::string() {
 }
 
 void JsonParser::escape(std::string& to) {
-  constexpr std::string_view kWritten = "\"\\/bfnrt";
-  constexpr std::string_view kMeant = "\"\\/\b\f\n\r\t";
-  const char c = at_ < text_.size() ? text_[at_] : '\0';
-  const std::size_t which = c == '\0' ? std::string_view::npos : kWritten.find(c);
-  if (which != std::string_view::npos) {
-    to += kMeant[which];
-    ++at_;
-    return;
-  }
-  if (!take('u')) unexpected("an escape such as \\n after a backslash");
-  unsigned code = hexadecimal();
-  if (code >= 0xD800 && code < 0xDC00) {
-    if (!take('\\') || !take('u')) unexpected("the second half of a surrogate pair");
-    const unsigned low = hexadecimal();
-    if (low < 0xDC00 || low > 0xDFFF) malformed("a surrogate pair without its second half");
-    code = 0x10000 + ((code - 0xD800) << 10U) + (low - 0xDC00);
-  } else if (code >= 0xDC00 && code < 0xE000) {
-    malformed("the second half of a surrogate pair without its first");
-  }
-  append_utf8(to, code);
-}
-
-unsigned JsonParser::hexadecimal() {
-  unsigned code = 0;
-  const std::size_t end = at_ + 4;
-  const bool whole = end <= text_.size();
-  const auto result = whole ? std::from_chars(text_.data() + at_, text_.data() + end, code, 16)
-                            : std::from_chars_result{text_.data(), std::errc::invalid_argument};
-  if (!whole || result.ptr != text_.data() + end || text_[at_] == '-') unexpected("four hexadecimal digits");
-  at_ = end;
-  return code;
+  const EscapeProblem problem = read_escape(text_, at_, to);
+  if (problem.is_malformed) malformed(problem.text);
+  if (problem.text != nullptr) unexpected(problem.text);
 }
 
 void JsonParser::place(JsonNode& node, const JsonNode& parent, std::size_t at, bool is_member) {
@@ -305,11 +259,10 @@ void JsonParser::unexpected(const std::string& expected) const {
   malformed(found + ", expected " + expected);
 }
 
-std::string json_string_at(std::string_view text, std::size_t at) {
-  std::size_t end = at;
-  while (text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-  const JsonNode node = parse_located_json(text.substr(at - 1, end - at + 2));
-  return *node.string();
+JsonNode parse_located_json(std::string_view text) {
+  JsonNode root;
+  JsonParser(root, text).parse();
+  return root;
 }
 
 }  // namespace dtype_guard

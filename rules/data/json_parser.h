@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -24,7 +25,6 @@ class JsonParser {
   void word(JsonNode& node);
   std::string string();
   void escape(std::string& to);
-  unsigned hexadecimal();
   void place(JsonNode& node, const JsonNode& parent, std::size_t at, bool is_member);
   void skip_space();
   void enter(const JsonNode& node, int depth);
@@ -41,7 +41,6 @@ class JsonParser {
   int line_ = 1;
 };
 
-// The string whose first character stands at `at`, behind its quotation mark; the text was parsed before.
-std::string json_string_at(std::string_view text, std::size_t at);
+JsonNode parse_located_json(std::string_view text);
 
 }  // namespace dtype_guard

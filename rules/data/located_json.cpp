@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "rules/data/json_parser.h"
+#include "rules/data/json_escape.h"
 
 namespace dtype_guard {
 JsonError::JsonError(int at_line, std::string at_pointer, std::string what_is_wrong)
@@ -90,12 +90,6 @@ std::string pointer_to(const std::string& pointer, std::string_view key) {
 
 std::string pointer_to(const std::string& pointer, std::size_t index) {
   return fmt::format("{}/{}", pointer, index);
-}
-
-JsonNode parse_located_json(std::string_view text) {
-  JsonNode root;
-  JsonParser(root, text).parse();
-  return root;
 }
 
 }  // namespace dtype_guard

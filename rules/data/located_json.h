@@ -76,8 +76,6 @@ class JsonError : public std::runtime_error {
   std::string problem;
 };
 
-JsonNode parse_located_json(std::string_view text);
-
 // The pointer of member `key` or item `index` below `pointer`, escaped as RFC 6901 asks.
 std::string pointer_to(const std::string& pointer, std::string_view key);
 std::string pointer_to(const std::string& pointer, std::size_t index);

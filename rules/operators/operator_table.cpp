@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "rules/data/embedded.h"
+#include "rules/data/json_parser.h"
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/table_reader.h"

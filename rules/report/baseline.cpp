@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rules/catalog/catalog.h"
+#include "rules/data/json_parser.h"
 #include "rules/data/located_json.h"
 #include "rules/files/atomic_file.h"
 #include "rules/files/input_file.h"

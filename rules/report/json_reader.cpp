@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "rules/data/json_parser.h"
 #include "rules/data/located_json.h"
 #include "rules/report/fields.h"
 #include "rules/report/schema_check.h"

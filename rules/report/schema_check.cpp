@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rules/data/embedded.h"
+#include "rules/data/json_parser.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard {

@@ -5,6 +5,7 @@
 #include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/journal/modules.h"
 #include "sanitizer/platform/clock.h"
+#include "sanitizer/process/origin_map.h"
 #include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san {

@@ -195,3 +195,10 @@ inline std::uint32_t packed_from_word(std::uint32_t word) {
 }
 
 }  // namespace dtype_guard::san::origin_map
+
+namespace dtype_guard::san {
+
+// The proved origin of an operand of a call that did not run, whose memory may be bad. False without one.
+bool find_origin(Origins& origins, const DLTensor& tensor, Origin& origin);
+
+}  // namespace dtype_guard::san

@@ -70,7 +70,4 @@ struct Origin {
   OriginChain chain = {};
 };
 
-// The proved origin of an operand of a call that did not run, whose memory may be bad. False without one.
-bool find_origin(Origins& origins, const DLTensor& tensor, Origin& origin);
-
 }  // namespace dtype_guard::san

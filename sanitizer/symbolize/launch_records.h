@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "sanitizer/symbolize/journal_reader.h"
+#include "sanitizer/symbolize/journal_content.h"
 
 namespace dtype_guard::san {
 

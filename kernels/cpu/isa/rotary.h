@@ -3,8 +3,8 @@
 // written once.
 #pragma once
 
+#include "kernels/call/problem.h"
 #include "kernels/cpu/isa/columns.h"
-#include "kernels/launch/problem.h"
 
 namespace flash_ref::cpu::FLASH_REF_ISA {
 

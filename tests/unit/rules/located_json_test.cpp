@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 
+#include "rules/data/json_parser.h"
 #include "rules/text/nearest_name.h"
 #include "tests/catch.h"
 

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 #include "sanitizer/sources/cupti/arguments.h"
 #include "sanitizer/sources/cupti/cast_times.h"
 #include "sanitizer/sources/cupti/graphs.h"

@@ -1,5 +1,3 @@
-#include "sanitizer/process/origins.h"
-
 #include "sanitizer/process/origin_map.h"
 
 namespace dtype_guard::san {

@@ -1,7 +1,7 @@
 // Attention with a cache of keys and values, checked: what problem.h is for the other kernels.
 #pragma once
 
-#include "kernels/launch/problem.h"
+#include "kernels/call/problem.h"
 
 namespace flash_ref {
 

@@ -15,8 +15,8 @@ class Call {
   explicit Call(const char* api);
 
   // Where the tensors of this call lie: on the device of the first one that was asked about. Fails for one on
-  // another device, and for a device without kernels.
-  int check_device(const char* role, int type, int id) const;
+  // another device, and for a device without kernels; `has_cuda` says whether those of CUDA have any.
+  int check_device(const char* role, int type, int id, bool has_cuda) const;
   bool on_cuda() const { return device_type_ == kCuda; }
   int device() const { return device_id_; }
 

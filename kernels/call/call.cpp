@@ -1,11 +1,9 @@
-#include "kernels/launch/call.h"
+#include "kernels/call/call.h"
 
 #include <cinttypes>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
-
-#include "kernels/cuda/backend.h"
 
 namespace flash_ref {
 namespace {
@@ -38,11 +36,11 @@ KeptMessage::~KeptMessage() { std::memcpy(message, text_, kBytes); }
 
 Call::Call(const char* api) : api_(api) { message[0] = '\0'; }
 
-int Call::check_device(const char* role, int type, int id) const {
-  if (type != kCpu && (type != kCuda || !cuda::built())) {
+int Call::check_device(const char* role, int type, int id, bool has_cuda) const {
+  if (type != kCpu && (type != kCuda || !has_cuda)) {
     return fail(FLASH_REF_BAD_DEVICE,
                 "%s is on device type %d (%s); this library runs on device type 1 (CPU)%s", role, type,
-                device_name(type), cuda::built() ? " and 2 (CUDA)" : "");
+                device_name(type), has_cuda ? " and 2 (CUDA)" : "");
   }
   if (first_role_ == nullptr) {
     first_role_ = role;
