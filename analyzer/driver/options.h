@@ -58,6 +58,7 @@ struct Options {
   std::string emit_summary;                // file; empty: a report
   std::string depfile;                     // file; empty: none
   std::vector<std::string> link;           // summaries to report on instead of sources
+  std::vector<std::string> packages;       // folders such as site-packages, for Python's imports
   unsigned time_limit = 300;               // seconds for one file
   std::vector<std::string> extra_arguments;
   bool dump_flow = false;

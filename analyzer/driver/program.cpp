@@ -23,12 +23,13 @@ std::string position(const flow::Module& module, const flow::SourceRange& range)
 }
 
 void note_problems(const FileSummary& summary, const Options& options, std::vector<NotAnalysed>& out) {
+  const std::string parser = source::is_python(summary.source) ? "the parser" : "Clang";
   if (summary.outcome == FileSummary::Outcome::kCrashed) {
-    out.push_back({summary.source, "", "crash", "Clang crashed on this file"});
+    out.push_back({summary.source, "", "crash", parser + " crashed on this file"});
   }
   if (summary.outcome == FileSummary::Outcome::kTimedOut) {
     out.push_back({summary.source, "", "timeout",
-                   fmt::format("Clang was not done with this file after {} seconds", options.time_limit)});
+                   fmt::format("{} was not done with this file after {} seconds", parser, options.time_limit)});
   }
   if (!summary.errors.empty()) {
     const source::SourceError& first = summary.errors.front();
