@@ -2,6 +2,7 @@
 kernels included, and tell each result's dtype. What Python's bindings do around the dispatcher and would start a device
 for (indexing, moving) is done here by operators instead."""
 import contextlib
+import logging
 import warnings
 
 import torch
@@ -10,6 +11,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.overrides import TorchFunctionMode
 
 warnings.filterwarnings("ignore")
+logging.disable(logging.ERROR)  # fake tensors log what they throw
 torch.cuda.amp.common.amp_definitely_not_available = lambda: False
 torch.cuda.is_bf16_supported = lambda *args, **kwargs: True
 

@@ -48,6 +48,8 @@ def broken_under(case, which, setting):
     namespace |= {"x": lambda *shape: torch.empty(shape, dtype=inputs), "go": go,
                   "ids": lambda *shape: torch.zeros(shape, dtype=torch.int64)}
     refused = []
+    attention = recorder.function("torch.nn.MultiheadAttention")
+    forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
     try:
         with fake_cuda.fake_cuda(), WatchSdpa(recorder):
             exec(compile(case.twin(which), str(case.path), "exec"), namespace)
@@ -58,6 +60,7 @@ def broken_under(case, which, setting):
             raise
         refused = [str(error).splitlines()[0]]
     finally:
+        torch.nn.MultiheadAttention.forward = forward
         for name in made:
             sys.modules.pop(name, None)
     assert recorder.calls or refused, "no call was reached"
