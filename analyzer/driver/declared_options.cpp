@@ -65,6 +65,16 @@ void declare(CLI::App& app, Options& options, Written& written) {
          "PyTorch version whose rules hold, or A..B: also report what differs between these; default: "
          "that of the headers")
       ->type_name("VERSION[..VERSION]");
+  list(app.add_option(
+           "--library", written.libraries,
+           "Version of a library with contracts, as flash_attn=2.7; default: what the environment or "
+           "the project's pins say, else each is tried; may be repeated"))
+      ->type_name("NAME=VERSION");
+  app.add_option(
+         "--python", options.python,
+         "Environment of the project, or its interpreter: read for versions and base classes, never run; "
+         "default: .venv")
+      ->type_name("PATH");
   app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
   list(app.add_option("--contracts", written.contracts,
                       "More contracts of attention calls, as JSON; may be repeated"))

@@ -80,9 +80,13 @@ class Fixing {
   FixedSources run() {
     Report report;
     for (int round = 0; round < kRounds; ++round) {
-      report = report_on(
-          before_, root_, options_,
-          {sources_.headers, sources_.carriers, {}, not_looked_at(sources_), refused_, /*on_trial=*/round > 0});
+      report = report_on(before_, root_, options_,
+                         {sources_.headers,
+                          sources_.carriers,
+                          {},
+                          not_looked_at(sources_),
+                          refused_,
+                          /*on_trial=*/round > 0});
       chosen_.clear();
       not_chosen_.clear();
       choose(report);
@@ -254,8 +258,9 @@ class Fixing {
     }
     Options quiet = options_;
     quiet.write_baseline.clear();
-    after_.report = report_on(after_.summaries, root_, quiet,
-                              {sources_.headers, sources_.carriers, texts_, not_looked_at(sources_), {}, true});
+    after_.report =
+        report_on(after_.summaries, root_, quiet,
+                  {sources_.headers, sources_.carriers, texts_, not_looked_at(sources_), {}, true});
     return compare(report);
   }
 

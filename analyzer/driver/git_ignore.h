@@ -1,6 +1,6 @@
-// Which files git ignores, by its own rules (gitignore(5)): .gitignore of each folder, .git/info/exclude and the
-// user's own file. Git itself is not run: a repository's configuration can name programs for it to start. A
-// file that is tracked although a pattern matches it counts as ignored.
+// Which files git ignores, by its own rules (gitignore(5)): .gitignore of each folder, .git/info/exclude and
+// the user's own file. Git itself is not run: a repository's configuration can name programs for it to start.
+// A file that is tracked although a pattern matches it counts as ignored.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +26,7 @@ class GitIgnore {
  private:
   struct Rule {
     std::string pattern;
-    bool keeps = false;        // began with "!"
+    bool keeps = false;  // began with "!"
     bool folders_only = false;
   };
   struct Rules {

@@ -1,4 +1,5 @@
-// Lowering that ends: a file on which a front end never comes back is given up after a time, and the others go on.
+// Lowering that ends: a file on which a front end never comes back is given up after a time, and the others
+// go on.
 #pragma once
 
 #include <chrono>

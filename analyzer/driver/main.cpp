@@ -1,5 +1,6 @@
 // dtype-lint.
 #include <iostream>
+#include <utility>
 
 #include "analyzer/driver/run.h"
 #include "rules/files/atomic_file.h"
@@ -8,10 +9,13 @@ int main(int argc, char** argv) {
   using namespace dtype_guard;
   let_writing_end_before_signals();
   try {
-    const driver::CommandLine command_line = driver::read_command_line(argc, argv);
+    driver::CommandLine command_line = driver::read_command_line(argc, argv);
     if (command_line.exit) return *command_line.exit;
-    if (!command_line.options.link.empty()) return driver::run_linked(command_line.options);
-    return driver::run(command_line.options, driver::find_sources(command_line.options));
+    driver::Options& options = command_line.options;
+    if (!options.link.empty()) return driver::run_linked(options);
+    driver::SourceList sources = driver::find_sources(options);
+    driver::settle_libraries(options, sources.user_code.root());
+    return driver::run(options, std::move(sources));
   } catch (const driver::UsageError& error) {
     std::cerr << "dtype-lint: " << error.what() << '\n';
     return 2;

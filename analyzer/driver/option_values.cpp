@@ -87,6 +87,32 @@ std::vector<std::string> read_torch_versions(const std::string& written) {
           kTorchReleases.begin() + static_cast<std::ptrdiff_t>(last) + 1};
 }
 
+void check_libraries(const std::vector<std::string>& written, Options& options) {
+  std::vector<std::string> known;
+  for (const Api& each : options.contracts.apis) {
+    if (std::find(known.begin(), known.end(), each.library) == known.end()) known.push_back(each.library);
+  }
+  for (const std::string& each : written) {
+    const std::size_t equals = each.find('=');
+    const std::string name = each.substr(0, equals);
+    const std::string version = equals == std::string::npos ? "" : each.substr(equals + 1);
+    if (!is_version(version)) {
+      throw UsageError(fmt::format("--library: '{}' is not NAME=VERSION; write it as flash_attn=2.7", each));
+    }
+    expect_one_of("--library", name, known);
+    if (!options.libraries.emplace(name, version).second)
+      throw UsageError(fmt::format("--library: '{}' is given twice; a run has one version of it", name));
+  }
+}
+
+void check_python(const Options& options) {
+  if (options.python.empty() || !package_folders(options.python, "").empty()) return;
+  throw UsageError(fmt::format(
+      "--python: '{}' has no lib/python*/site-packages below it or beside it; name an environment, "
+      "such as .venv, or its bin/python",
+      options.python));
+}
+
 void check_formats(const std::vector<std::string>& formats, Options& options) {
   bool on_terminal = false;
   for (const std::string& each : formats) {

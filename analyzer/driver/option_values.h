@@ -16,6 +16,10 @@ void check_precision(const std::vector<std::string>& names, const std::vector<fl
                      Options& options);
 // --torch: one version, or every release from one to the other, ascending.
 std::vector<std::string> read_torch_versions(const std::string& written);
+// --library: versions by name.
+void check_libraries(const std::vector<std::string>& written, Options& options);
+// --python: what is there.
+void check_python(const Options& options);
 // --format: where each report goes.
 void check_formats(const std::vector<std::string>& formats, Options& options);
 

@@ -153,6 +153,8 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
       throw UsageError(fmt::format("--contracts: {}", error.what()));
     }
   }
+  check_libraries(written.libraries, options);
+  check_python(options);
   options.rules_hash = rules_hash(contract_texts);
   options.contract_files = written.contracts;
   options.jobs =
@@ -189,6 +191,11 @@ void check(const CLI::App& app, Written& written, Options& options) {
 }
 
 }  // namespace
+
+void settle_libraries(Options& options, const std::string& root) {
+  options.packages = package_folders(options.python, root);
+  options.versions = library_versions(options.contracts, {options.libraries, options.packages, root});
+}
 
 CommandLine read_command_line(int argc, char** argv) {
   CommandLine result;

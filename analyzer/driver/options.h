@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/driver/library_versions.h"
 #include "analyzer/driver/rule_filter.h"
 #include "analyzer/flow/analysis.h"
 #include "rules/contracts/contract.h"
@@ -58,12 +59,19 @@ struct Options {
   std::string emit_summary;                // file; empty: a report
   std::string depfile;                     // file; empty: none
   std::vector<std::string> link;           // summaries to report on instead of sources
-  unsigned time_limit = 300;               // seconds for one file
+  std::string python;                      // an environment or its interpreter; empty: .venv of the project
+  std::map<std::string, std::string> libraries;  // versions by --library
+  std::vector<std::string> packages;             // folders such as site-packages, once the project is known
+  LibraryVersions versions;                      // likewise
+  unsigned time_limit = 300;                     // seconds for one file
   std::vector<std::string> extra_arguments;
   bool dump_flow = false;
   Color color = Color::kAuto;
   bool quiet = false;
 };
+
+// What the environment and the pins of the project say of libraries, once it is known which project it is.
+void settle_libraries(Options& options, const std::string& root);
 
 struct CommandLine {
   std::optional<int>

@@ -6,8 +6,10 @@
 #include <set>
 #include <tuple>
 
+#include "analyzer/driver/version_variants.h"
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/program/link.h"
+#include "rules/operators/version.h"
 
 namespace dtype_guard::driver {
 
@@ -23,12 +25,14 @@ std::string position(const flow::Module& module, const flow::SourceRange& range)
 }
 
 void note_problems(const FileSummary& summary, const Options& options, std::vector<NotAnalysed>& out) {
+  const std::string parser = source::is_python(summary.source) ? "the parser" : "Clang";
   if (summary.outcome == FileSummary::Outcome::kCrashed) {
-    out.push_back({summary.source, "", "crash", "Clang crashed on this file"});
+    out.push_back({summary.source, "", "crash", parser + " crashed on this file"});
   }
   if (summary.outcome == FileSummary::Outcome::kTimedOut) {
-    out.push_back({summary.source, "", "timeout",
-                   fmt::format("Clang was not done with this file after {} seconds", options.time_limit)});
+    out.push_back(
+        {summary.source, "", "timeout",
+         fmt::format("{} was not done with this file after {} seconds", parser, options.time_limit)});
   }
   if (!summary.errors.empty()) {
     const source::SourceError& first = summary.errors.front();
@@ -48,6 +52,16 @@ void drop_repeated(std::vector<NotAnalysed>& entries) {
     const bool whole_file = each.function.empty();
     return !seen.emplace(whole_file ? each.file : each.function, each.reason, each.detail).second;
   });
+}
+
+// "2.7.1+cu128" is of release 2.7; what is newer than the tables goes by the newest of theirs.
+std::string release_of(const std::string& version) {
+  const TorchVersion wanted = parse_torch_version(version);
+  std::string_view release = kTorchReleases.front();
+  for (const std::string_view each : kTorchReleases) {
+    if (parse_torch_version(each) <= wanted) release = each;
+  }
+  return std::string(release);
 }
 
 // Versions are compared by number: 1.13 is newer than 1.9.
@@ -80,11 +94,14 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
     modules.push_back(std::move(each.module));
   }
   if (!torch_version.empty()) analysis.torch_versions = {torch_version};
+  const auto torch = options.versions.find("torch");
+  if (torch_version.empty() && torch != options.versions.end())
+    analysis.torch_versions = {release_of(torch->second.front())};
   if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
   flow::Module module = flow::link(std::move(modules));
-  flow::AnalysisResult analysed = flow::analyse(module, analysis);
+  AnalysedVersions analysed = analyse_versions(module, analysis, options.versions, text, refused);
   result.findings = std::move(analysed.findings);
-  if (text) result.without_fix = flow::offer_fixes(module, analysis, text, result.findings, refused);
+  result.without_fix = std::move(analysed.without_fix);
   for (const flow::NotLowered& each : analysed.not_analysed) {
     result.not_analysed.push_back(
         {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});

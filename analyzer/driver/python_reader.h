@@ -1,5 +1,5 @@
-// Python files as the rest of the driver reads files: one of them in, IR, errors and dependencies out. All files
-// of a run share what was read of their imports.
+// Python files as the rest of the driver reads files: one of them in, IR, errors and dependencies out. All
+// files of a run share what was read of their imports.
 #pragma once
 
 #include <memory>

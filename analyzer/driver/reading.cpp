@@ -2,10 +2,13 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <thread>
 
+#include "analyzer/clang/front_end.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/progress.h"
+#include "analyzer/driver/python_reader.h"
 
 namespace dtype_guard::driver {
 
@@ -16,7 +19,7 @@ using source::LoweredSource;
 namespace {
 
 // All that decides about the summary besides files, rules and the tool.
-std::string key_of(const CompileCommand& command, const LoweringOptions& lowering, const Cache& cache) {
+std::string command_key(const CompileCommand& command, const LoweringOptions& lowering, const Cache& cache) {
   std::vector<std::string> parts = {command.directory, command.file, lowering.user_code.root(), "external"};
   const std::vector<std::string>& external = lowering.user_code.external();
   parts.insert(parts.end(), external.begin(), external.end());
@@ -26,40 +29,69 @@ std::string key_of(const CompileCommand& command, const LoweringOptions& lowerin
   return cache.key(parts);
 }
 
-FileSummary read_source(const CompileCommand& command, const Options& options, const SourceList& sources,
-                        Cache& cache) {
-  LoweringOptions lowering;
-  lowering.user_code = sources.user_code;
-  lowering.contracts = &options.contracts;
-  lowering.extra_arguments = options.extra_arguments;
-  lowering.files = sources.texts;
-  // What stands in no file has no time to be recognised by.
-  const bool cached = !options.cache.empty() && sources.texts.empty();
-  lowering.record_dependencies = cached || !options.depfile.empty() || !sources.carried.empty();
-  std::string key;
-  if (cached) {
-    key = key_of(command, lowering, cache);
-    if (std::optional<FileSummary> known = cache.find(key)) return std::move(*known);
+// One front end for each language; what they answer is kept alike.
+class SourceReader {
+ public:
+  SourceReader(const Options& options, const SourceList& sources, Cache& cache)
+      : options_(options), sources_(sources), cache_(cache), python_(options, sources) {
+    // What stands in no file has no time to be recognised by.
+    cached_ = !options.cache.empty() && sources.texts.empty();
+    lowering_.user_code = sources.user_code;
+    lowering_.contracts = &options.contracts;
+    lowering_.extra_arguments = options.extra_arguments;
+    lowering_.files = sources.texts;
+    lowering_.record_dependencies = cached_ || !options.depfile.empty() || !sources.carried.empty();
   }
-  FileSummary summary;
-  summary.root = sources.user_code.root();
-  summary.source = sources.user_code.report_name(command.file);
-  std::optional<LoweredSource> lowered =
-      lower_within(std::chrono::seconds(options.time_limit), command, lowering);
-  if (!lowered) {
-    summary.outcome = FileSummary::Outcome::kTimedOut;
+
+  FileSummary read(const CompileCommand& command) const {
+    std::string key;
+    if (cached_) {
+      key = key_of(command);
+      if (std::optional<FileSummary> known = cache_.find(key)) return std::move(*known);
+    }
+    FileSummary summary;
+    summary.root = sources_.user_code.root();
+    summary.source = sources_.user_code.report_name(command.file);
+    std::optional<LoweredSource> lowered =
+        lower_within(std::chrono::seconds(options_.time_limit), lowering_of(command));
+    if (!lowered) {
+      summary.outcome = FileSummary::Outcome::kTimedOut;
+      return summary;
+    }
+    if (lowered->crashed) summary.outcome = FileSummary::Outcome::kCrashed;
+    summary.torch_version = std::move(lowered->torch_version);
+    summary.errors = std::move(lowered->errors);
+    summary.module = std::move(lowered->module);
+    for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
+    // What was refused before a file was read rests on no file.
+    const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
+    if (cached_ && !lowered->crashed && rests_on_files) cache_.store(key, lowered->dependencies, summary);
     return summary;
   }
-  if (lowered->crashed) summary.outcome = FileSummary::Outcome::kCrashed;
-  summary.torch_version = std::move(lowered->torch_version);
-  summary.errors = std::move(lowered->errors);
-  summary.module = std::move(lowered->module);
-  for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
-  // What was refused before a file was read rests on no file.
-  const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
-  if (cached && !lowered->crashed && rests_on_files) cache.store(key, lowered->dependencies, summary);
-  return summary;
-}
+
+ private:
+  std::string key_of(const CompileCommand& command) const {
+    if (!source::is_python(command.file)) return command_key(command, lowering_, cache_);
+    std::vector<std::string> parts = python_.key();
+    parts.push_back(command.file);
+    return cache_.key(parts);
+  }
+
+  // Holds copies, for it may go on when nobody waits for it any more.
+  std::function<LoweredSource()> lowering_of(const CompileCommand& command) const {
+    if (source::is_python(command.file)) {
+      return [reader = python_, file = command.file] { return reader.lower(file); };
+    }
+    return [command, lowering = lowering_] { return clang_front_end::lower(command, lowering); };
+  }
+
+  const Options& options_;
+  const SourceList& sources_;
+  Cache& cache_;
+  PythonReader python_;
+  LoweringOptions lowering_;
+  bool cached_ = false;
+};
 
 }  // namespace
 
@@ -67,10 +99,11 @@ std::vector<FileSummary> read_sources(const Options& options, const SourceList& 
   std::vector<FileSummary> summaries(sources.commands.size());
   std::atomic<std::size_t> next = 0;
   Progress progress(!options.quiet, sources.commands.size());
+  const SourceReader reader(options, sources, cache);
   const auto work = [&] {
     for (std::size_t i = next++; i < sources.commands.size(); i = next++) {
       progress.starts(sources.user_code.report_name(sources.commands[i].file));
-      summaries[i] = read_source(sources.commands[i], options, sources, cache);
+      summaries[i] = reader.read(sources.commands[i]);
     }
   };
   const std::size_t count = std::min<std::size_t>(options.jobs, sources.commands.size());

@@ -169,7 +169,8 @@ void note_if_stale(const FileSummary& summary, const std::string& file) {
 
 }  // namespace
 
-int run_linked(const Options& options) {
+int run_linked(const Options& given) {
+  Options options = given;
   std::vector<FileSummary> summaries;
   for (const std::string& file : options.link) {
     const InputFile input = read_input(file);
@@ -197,6 +198,7 @@ int run_linked(const Options& options) {
   }
   if (!options.root.empty()) root = std::filesystem::absolute(root).lexically_normal().string();
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
+  settle_libraries(options, root);
   if (options.dump_flow) return dump_flow(summaries, options);
   const bool failed = any_failed(summaries);
   return finish(report_on(std::move(summaries), root, options), failed, options);

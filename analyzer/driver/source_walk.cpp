@@ -16,9 +16,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Folders of these names hold installed, built or cached files.
-constexpr std::array<std::string_view, 11> kNever = {
-    ".git", ".hg",   ".venv",         "venv",        "site-packages", "build",
-    ".tox", ".nox",  "node_modules",  "__pycache__", ".eggs"};
+constexpr std::array<std::string_view, 11> kNever = {".git",          ".hg",         ".venv", "venv",
+                                                     "site-packages", "build",       ".tox",  ".nox",
+                                                     "node_modules",  "__pycache__", ".eggs"};
 
 bool is_left_out(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -29,7 +29,9 @@ bool is_left_out(const fs::path& folder) {
 
 class Walk {
  public:
-  Walk(const std::string& pattern, const fs::path& start) : pattern_(pattern), ignored_(start) { into(start); }
+  Walk(const std::string& pattern, const fs::path& start) : pattern_(pattern), ignored_(start) {
+    into(start);
+  }
 
   FoundFiles found() {
     std::sort(found_.python.begin(), found_.python.end());

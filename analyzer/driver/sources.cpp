@@ -177,8 +177,7 @@ SourceList with_flags(const Options& options, const std::vector<std::string>& so
         std::find(options.flags->begin(), options.flags->end(), "-x") != options.flags->end();
     if (!source::is_python(source)) {
       command.arguments = {"c++"};
-      if (is_header(source) && !language)
-        command.arguments.insert(command.arguments.end(), {"-x", "c++"});
+      if (is_header(source) && !language) command.arguments.insert(command.arguments.end(), {"-x", "c++"});
       command.arguments.insert(command.arguments.end(), options.flags->begin(), options.flags->end());
     }
     list.commands.push_back(std::move(command));
@@ -226,7 +225,8 @@ class OnDisk {
 };
 
 // C++ is what the database builds; without one it is listed, which is a failure where it was named.
-void add_cxx(const std::vector<std::string>& sources, const std::set<std::string>& on_disk, SourceList& list) {
+void add_cxx(const std::vector<std::string>& sources, const std::set<std::string>& on_disk,
+             SourceList& list) {
   const std::string why = no_database(sources);
   for (const std::string& each : sources) {
     if (is_pattern(each) || source::is_python(each)) continue;
@@ -237,16 +237,15 @@ void add_cxx(const std::vector<std::string>& sources, const std::set<std::string
   }
   if (!list.commands.empty()) return;
   if (!list.missing.empty() || !on_disk.empty() || !clang_front_end::is_built_in()) throw UsageError(why);
-  throw UsageError(fmt::format("no Python file that git does not ignore below '{}', and {}",
-                               list.user_code.root(), why));
+  throw UsageError(
+      fmt::format("no Python file that git does not ignore below '{}', and {}", list.user_code.root(), why));
 }
 
 SourceList from_project(const Options& options, std::vector<std::string> sources) {
   SourceList list;
   const bool only_python =
-      !sources.empty() && std::all_of(sources.begin(), sources.end(), [](const std::string& each) {
-        return source::is_python(each);
-      });
+      !sources.empty() && std::all_of(sources.begin(), sources.end(),
+                                      [](const std::string& each) { return source::is_python(each); });
   const std::optional<std::string> found = only_python ? std::nullopt : database_folder(options, sources);
   const std::string database = found.value_or("");
   const std::vector<CompileCommand> all = found ? read_database(database) : std::vector<CompileCommand>();
@@ -260,17 +259,18 @@ SourceList from_project(const Options& options, std::vector<std::string> sources
     return list;
   }
   if (!sources.empty()) {
-    std::erase_if(sources, [](const std::string& each) { return source::is_python(each) && !is_pattern(each); });
+    std::erase_if(sources,
+                  [](const std::string& each) { return source::is_python(each) && !is_pattern(each); });
     add_named(sources, all, database, options, list);
     return list;
   }
   std::copy_if(all.begin(), all.end(), std::back_inserter(list.commands),
                [&](const CompileCommand& each) { return is_users_source(each, database, list.user_code); });
   if (list.commands.empty()) {
-    throw UsageError(
-        fmt::format("{}/compile_commands.json names no source below '{}'{}, and no Python file is there; name "
-                    "the project folder with --root",
-                    database, list.user_code.root(), options.exclude.empty() ? "" : " that is not excluded"));
+    throw UsageError(fmt::format(
+        "{}/compile_commands.json names no source below '{}'{}, and no Python file is there; name "
+        "the project folder with --root",
+        database, list.user_code.root(), options.exclude.empty() ? "" : " that is not excluded"));
   }
   return list;
 }

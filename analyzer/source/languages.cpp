@@ -8,8 +8,6 @@
 
 namespace dtype_guard::source {
 
-bool is_python(std::string_view file) { return file.ends_with(".py") || file.ends_with(".pyi"); }
-
 bool is_cxx(std::string_view file) {
   static constexpr std::array<std::string_view, 7> kEndings = {".cpp", ".cc", ".cxx", ".c++",
                                                                ".cu",  ".C",  ".c"};

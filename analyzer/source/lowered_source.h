@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/ir/ir.h"
 #include "analyzer/source/dependencies.h"
+#include "rules/text/language.h"
 
 namespace dtype_guard::source {
 
@@ -35,8 +36,7 @@ struct LoweredSource {
   Dependencies dependencies;        // when asked for
 };
 
-// By its name: .py and .pyi.
-bool is_python(std::string_view file);
+using dtype_guard::is_python;
 // By its name: a source or header of C, C++ or CUDA.
 bool is_cxx(std::string_view file);
 

@@ -64,6 +64,23 @@ bool hold_together(const Api& a, const Api& b) {
   return !before(a, b) && !before(b, a);
 }
 
+std::vector<std::string> version_changes(const ContractSet& contracts, std::string_view library) {
+  std::vector<std::string> changes;
+  for (const Api& api : contracts.apis) {
+    if (api.library != library) continue;
+    for (const std::string& each : {api.since, api.until}) {
+      const auto same = [&](const std::string& other) {
+        return parse_torch_version(other) == parse_torch_version(each);
+      };
+      if (!each.empty() && std::none_of(changes.begin(), changes.end(), same)) changes.push_back(each);
+    }
+  }
+  std::sort(changes.begin(), changes.end(), [](const std::string& a, const std::string& b) {
+    return parse_torch_version(a) < parse_torch_version(b);
+  });
+  return changes;
+}
+
 const Api* ContractSet::find(std::string_view spelling) const {
   if (spelling.starts_with("::")) spelling.remove_prefix(2);
   const auto found =
@@ -79,7 +96,10 @@ const Api* ContractSet::named(std::string_view spelling, std::string_view torch_
       std::any_of(apis.begin(), apis.end(), [&](const Api& api) { return api.name == spelling; });
   const std::string_view name = is_name ? spelling : std::string_view(any->name);
   const auto found = std::find_if(apis.begin(), apis.end(), [&](const Api& api) {
-    return api.name == name && api.holds_for(api.library == "torch" ? torch_version : "");
+    if (api.name != name) return false;
+    if (api.library == "torch") return api.holds_for(torch_version);
+    const auto known = versions.find(api.library);
+    return api.holds_for(known == versions.end() ? "" : known->second);
   });
   return found == apis.end() ? nullptr : &*found;
 }
@@ -126,6 +146,7 @@ void merge_contracts(ContractSet& into, ContractSet more) {
     if (!replaced(known)) merged.push_back(std::move(known));
   }
   into.apis = std::move(merged);
+  for (auto& [library, package] : more.packages) into.packages.insert_or_assign(library, std::move(package));
   for (auto& [name, dtype] : more.types) into.types.insert_or_assign(name, dtype);
   for (auto& [name, op] : more.helpers) into.helpers.insert_or_assign(name, std::move(op));
 }

@@ -80,6 +80,10 @@ struct Api {
   DtypeSet accepted(std::string_view role) const;
 };
 
+// The versions from which a library's contracts change, ascending; empty: the table knows one version.
+struct ContractSet;
+std::vector<std::string> version_changes(const ContractSet& contracts, std::string_view library);
+
 // Whether some version of the library has both.
 bool hold_together(const Api& a, const Api& b);
 
@@ -91,8 +95,14 @@ struct ContractSet {
   // Functions that behave as an operator of rules/operators: "my::apply_scale" -> "mul".
   std::map<std::string, std::string, std::less<>> helpers;
 
+  // What a library is called where packages are installed, where that is not its own name: "fla" ->
+  // "flash-linear-attention".
+  std::map<std::string, std::string, std::less<>> packages;
+  // The versions that named() goes by; a library that is not here is taken to be the newest.
+  std::map<std::string, std::string, std::less<>> versions;
+
   const Api* find(std::string_view spelling) const;  // by canonical name or any spelling, of any version
-  // The same API as it is in a PyTorch release; other libraries are taken to be the newest.
+  // The same API as it is in a PyTorch release, and in `versions` of other libraries.
   const Api* named(std::string_view name, std::string_view torch_version) const;
 };
 

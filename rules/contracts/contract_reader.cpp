@@ -29,9 +29,11 @@ class ContractReader : private ContractValues {
     // First of all: a report or a baseline given by mistake is not taken for a contract file with errors.
     const JsonNode* schema = root.member("schema");
     if (schema != nullptr && text(*schema) != kSchema) wrong(*schema, fmt::format("\"{}\"", kSchema));
-    check_members(root, {"$schema", "schema", "library", "apis", "types", "helpers"}, {"schema", "library"});
+    check_members(root, {"$schema", "schema", "library", "package", "apis", "types", "helpers"},
+                  {"schema", "library"});
     const std::string library = name(*root.member("library"));
     ContractSet set;
+    if (const JsonNode* package = root.member("package")) set.packages[library] = name(*package);
     if (const JsonNode* types = root.member("types")) set.types = own_types(*types);
     if (const JsonNode* helpers = root.member("helpers")) set.helpers = own_helpers(*helpers, set);
     const JsonNode* apis = root.member("apis");

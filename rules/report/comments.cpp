@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rules/text/language.h"
+
 namespace dtype_guard {
 namespace {
 
@@ -118,8 +120,7 @@ std::vector<Comment> python_comments(std::string_view source) {
 }
 
 std::vector<Comment> comments_of(std::string_view file, std::string_view source) {
-  const bool python = file.ends_with(".py") || file.ends_with(".pyi");
-  return python ? python_comments(source) : cpp_comments(source);
+  return is_python(file) ? python_comments(source) : cpp_comments(source);
 }
 
 }  // namespace dtype_guard

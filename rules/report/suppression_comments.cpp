@@ -5,6 +5,7 @@
 #include "rules/catalog/catalog.h"
 #include "rules/report/comments.h"
 #include "rules/report/suppressions.h"
+#include "rules/text/language.h"
 
 namespace dtype_guard {
 namespace {
@@ -166,7 +167,7 @@ std::optional<SuppressionComment> read_ignore(const Comment& comment) {
 }  // namespace
 
 std::vector<SuppressionComment> suppression_comments(std::string_view file, std::string_view source) {
-  const bool python = file.ends_with(".py") || file.ends_with(".pyi");
+  const bool python = is_python(file);
   const bool ours = source.find("dtype-lint:") != std::string_view::npos;
   if (!ours && (python || source.find("NOLINT") == std::string_view::npos)) return {};
   std::vector<SuppressionComment> found;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/ir/mnemonics.h"
+#include "rules/text/language.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -126,6 +127,10 @@ std::optional<std::string_view> expression_at(std::string_view text, const Instr
   const std::string_view found = text.substr(*begin, *end - *begin);
   if (holds_directive(found)) return std::nullopt;
   return begins_as(found, instruction.text) ? std::optional(found) : std::nullopt;
+}
+
+std::string dtype_spelling(std::string_view file, std::string_view name) {
+  return std::string(name) + (is_python(file) ? ".dtype" : ".scalar_type()");
 }
 
 // A name, then calls, subscripts and members: everything else is put in parentheses, which never hurts.

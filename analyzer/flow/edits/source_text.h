@@ -21,6 +21,9 @@ std::optional<std::size_t> offset_of(std::string_view text, int line, int column
 // the preprocessor in it.
 std::optional<std::string_view> expression_at(std::string_view text, const Instruction& instruction);
 
+// What gives the dtype of a tensor of that name, in the language of the file: "q.scalar_type()", "q.dtype".
+std::string dtype_spelling(std::string_view file, std::string_view name);
+
 // Whether ".to(...)" behind it would take hold of a part only: a sum, a negation, a cast, a condition.
 bool needs_parentheses(std::string_view expression);
 // The arguments between the last parentheses of a call, as ranges of bytes of `call`, without the comments

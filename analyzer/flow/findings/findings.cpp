@@ -185,13 +185,13 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   finding.api = defect.record->api->name;
   finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
   finding.path = path(defect, engine);
-  finding.message = message(rule->rule, defect, comes_back(defect, finding));
+  entry.promoting = location(promoting.range, promoter);
+  finding.message = message(rule->rule, defect, comes_back(defect, finding), entry.promoting.file);
   finding.operands = operands(defect, finding.path.size() > 1);
   finding.precision = {setting};
   finding.torch = {torch_version};
   finding.device = options_.device;
   entry.expression = without_blanks(decisive.text);
-  entry.promoting = location(promoting.range, promoter);
   merge(std::move(entry));
 }
 

@@ -52,7 +52,7 @@ class Writer {
       out.push_back({place(file, range.line, range.column, range.line, range.column), cast.like + " = "});
       return true;
     }
-    const std::string behind = ".to(" + cast.like + ".scalar_type())";
+    const std::string behind = ".to(" + dtype_spelling(file, cast.like) + ")";
     const SourceLocation end =
         place(file, range.end_line, range.end_column, range.end_line, range.end_column);
     if (!needs_parentheses(*written)) {
@@ -79,7 +79,7 @@ class Writer {
       line += newline ? 1 : 0;
       column = newline ? 1 : column + 1;
     }
-    out.push_back({place(file, line, column, line, column), ".to(" + cast.like + ".scalar_type())"});
+    out.push_back({place(file, line, column, line, column), ".to(" + dtype_spelling(file, cast.like) + ")"});
     return true;
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/edits/source_text.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
@@ -79,7 +80,7 @@ constexpr const char* kComesBack =
     "; it comes back as such in the next round: cast only what the call gets, or keep one dtype across "
     "rounds";
 
-std::string cure(const Defect& defect, ComesBack comes_back) {
+std::string cure(const Defect& defect, ComesBack comes_back, std::string_view file) {
   const Origin* origin = defect.origin;
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
   // What the call never took would not do either.
@@ -95,7 +96,7 @@ std::string cure(const Defect& defect, ComesBack comes_back) {
   if (promoted) {
     // A dtype by name would be right in one precision setting and wrong in the next.
     if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
-    return fmt::format("; cast back after it, e.g. '.to({}.scalar_type())'", origin->narrow);
+    return fmt::format("; cast back after it, e.g. '.to({})'", dtype_spelling(file, origin->narrow));
   }
   if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
     std::vector<std::string> roles;
@@ -153,7 +154,8 @@ std::vector<std::string> dtypes_of(const SinkOperand& operand) {
   return out;
 }
 
-std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back) {
+std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back,
+                    std::string_view file) {
   std::string special = by_rule(rule, defect);
   if (!special.empty()) return special;
   std::string test;
@@ -168,7 +170,7 @@ std::string message(std::string_view rule, const Defect& defect, ComesBack comes
   if (dtypes.empty()) dtypes.emplace_back(name(defect.alternative.dtype));
   return fmt::format("'{}' of '{}' is {}{}{}{}{}", defect.arrived->role, defect.record->api->name,
                      quoted_list(dtypes, "or"), came_about(defect), test, wanted(defect),
-                     cure(defect, comes_back));
+                     cure(defect, comes_back, file));
 }
 
 }  // namespace dtype_guard::flow

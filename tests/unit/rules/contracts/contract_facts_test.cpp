@@ -82,13 +82,13 @@ TEST_CASE("keys, values, results and their gradients are like the query where th
   CHECK(asked > 150);
 }
 
-TEST_CASE("rotary tables are like what they turn, but for flash-attn from 2.8 on and vLLM") {
+TEST_CASE("rotary tables are like what they turn, but for flash-attn from 2.8 on, Apex, Liger and vLLM") {
   for (const Api& api : builtin_contracts().apis) {
     const std::string turned = api.find("q") ? "q" : api.find("x") ? "x" : api.find("qkv") ? "qkv" : "kv";
     for (const Operand& operand : api.operands) {
       if (operand.role != "cos" && operand.role != "sin") continue;
       CAPTURE(operand_of(api, operand), api.since);
-      if (api.since == "2.8.0") {
+      if (api.since == "2.8.0" || api.library == "apex" || api.library == "liger_kernel") {
         CHECK(operand.same_as.empty());
       } else {
         CHECK((operand.same_as == turned || (operand.role == "sin" && operand.same_as == "cos")));
@@ -118,9 +118,12 @@ TEST_CASE("flash-attn 2, SageAttention, vLLM's and FlashInfer's queries") {
   CHECK(half > 20);
 }
 
-// fla is written in Triton, xFormers calls PyTorch's C++; flash_ref and ggml are C.
+// fla and Liger are written in Triton, xFormers, transformers and diffusers call PyTorch's C++; flash_ref and ggml
+// are C.
 TEST_CASE("every library has its C++ and its Python names") {
-  const std::set<std::string> python_only = {"fla", "xformers"}, c_only = {"flash_ref", "ggml"};
+  const std::set<std::string> python_only = {"fla",  "xformers",  "transformers",
+                                             "apex", "diffusers", "liger_kernel"};
+  const std::set<std::string> c_only = {"flash_ref", "ggml"};
   std::map<std::string, std::pair<bool, bool>> spelt;
   for (const Api& api : builtin_contracts().apis) {
     for (const std::string& spelling : api.spellings) {
@@ -128,7 +131,7 @@ TEST_CASE("every library has its C++ and its Python names") {
       (python ? spelt[api.library].second : spelt[api.library].first) = true;
     }
   }
-  CHECK(spelt.size() == 12);
+  CHECK(spelt.size() == 16);
   for (const auto& [library, names] : spelt) {
     CAPTURE(library);
     CHECK(names.first != python_only.contains(library));
@@ -145,6 +148,25 @@ TEST_CASE("flex_attention took keys and values of other dtypes, and autocast, la
   CHECK(old.autocast_at("cuda", "2.6") == AutocastBehaviour::kAsIs);
   CHECK(now.autocast_at("cuda", "2.13") == AutocastBehaviour::kRecasts);
   CHECK(now.autocast_at("mps", "2.13") == AutocastBehaviour::kAsIs);
+}
+
+TEST_CASE("versions of a library decide about its contracts") {
+  ContractSet contracts = builtin_contracts();
+  CHECK(version_changes(contracts, "flash_attn") == std::vector<std::string>{"2.8.0"});
+  CHECK(version_changes(contracts, "fla") == std::vector<std::string>{"0.2"});
+  CHECK(version_changes(contracts, "natten").empty());
+  const auto k = [&] { return contracts.named("fla.chunk_rwkv7", "2.13")->find("k")->same_as; };
+  CHECK(k().empty());  // the newest
+  contracts.versions["fla"] = "0.1.2";
+  CHECK(k() == "r");
+  CHECK(contracts.packages.at("fla") == "flash-linear-attention");
+}
+
+TEST_CASE("Python's names of operands") {
+  const ContractSet& contracts = builtin_contracts();
+  CHECK(contracts.named("scaled_dot_product_attention", "2.13")->find("mask")->called() == "attn_mask");
+  CHECK(contracts.find("flash_attn.flash_attn_with_kvcache")->find("cos")->called() == "rotary_cos");
+  CHECK(contracts.find("flash_attn.flash_attn_func")->find("q")->called() == "q");
 }
 
 TEST_CASE("both halves that are rotated, and both results, are like the first") {

@@ -1,0 +1,80 @@
+#include "analyzer/driver/python_reader.h"
+
+#define XXH_INLINE_ALL
+#include <sys/stat.h>
+#include <xxhash.h>
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "analyzer/python/front_end.h"
+#include "rules/files/input_file.h"
+
+namespace dtype_guard::driver {
+
+namespace {
+
+// A file changed later than this before it was read may be changed again within the same time stamp.
+constexpr std::chrono::nanoseconds kTrustedAfter = std::chrono::seconds(2);
+
+source::ReadFile noted(const std::string& path) {
+  source::ReadFile note;
+  note.path = path;
+  struct stat now {};
+  if (::stat(path.c_str(), &now) != 0) return note;
+  note.size = static_cast<std::uint64_t>(now.st_size);
+  const std::int64_t modified = std::int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
+  const auto clock = std::chrono::system_clock::now().time_since_epoch();
+  if (clock - std::chrono::nanoseconds(modified) > kTrustedAfter) note.modified = modified;
+  const InputFile input = read_input(path);
+  note.hash = XXH3_64bits(input.text.data(), input.text.size());
+  return note;
+}
+
+}  // namespace
+
+struct PythonReader::Parts {
+  explicit Parts(python::ProjectOptions options) : project(std::move(options)) {}
+
+  source::ReadFile note_of(const std::string& path) {
+    {
+      const std::lock_guard lock(mutex);
+      if (const auto known = notes.find(path); known != notes.end()) return known->second;
+    }
+    source::ReadFile note = noted(path);
+    const std::lock_guard lock(mutex);
+    return notes.emplace(path, std::move(note)).first->second;
+  }
+
+  python::Project project;
+  std::mutex mutex;
+  std::map<std::string, source::ReadFile> notes;
+};
+
+PythonReader::PythonReader(const Options& options, const SourceList& sources) {
+  python::ProjectOptions project;
+  project.root = sources.user_code.root();
+  project.contracts = &options.contracts;
+  project.texts = sources.texts;
+  project.packages = options.packages;
+  project.seconds = static_cast<int>(options.time_limit);
+  key_ = {"python", project.root, "packages"};
+  key_.insert(key_.end(), project.packages.begin(), project.packages.end());
+  parts_ = std::make_shared<Parts>(std::move(project));
+}
+
+PythonReader::~PythonReader() = default;
+
+source::LoweredSource PythonReader::lower(const std::string& file) const {
+  python::LoweredFile lowered = parts_->project.lower(file);
+  source::LoweredSource out;
+  out.module = std::move(lowered.module);
+  for (python::SourceError& each : lowered.errors)
+    out.errors.push_back({std::move(each.file), each.line, each.column, std::move(each.message)});
+  for (const std::string& each : lowered.read) out.dependencies.files.push_back(parts_->note_of(each));
+  return out;
+}
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,26 @@
+// Where the contracts tell versions of a library apart and nothing says which one a project means, each is
+// tried, one library at a time; a finding that does not hold in all of them names those in which it does.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/driver/library_versions.h"
+#include "analyzer/flow/analysis.h"
+#include "analyzer/flow/edits/source_text.h"
+#include "analyzer/flow/fixes/fix_search.h"
+
+namespace dtype_guard::driver {
+
+struct AnalysedVersions {
+  std::vector<Finding> findings;
+  std::vector<flow::NotLowered> not_analysed;
+  std::vector<flow::UnfinishedSearch> without_fix;
+};
+
+// With the text of the sources, fixes are looked for as well. The options' contracts are those of all
+// versions.
+AnalysedVersions analyse_versions(flow::Module& module, const flow::AnalysisOptions& options,
+                                  const LibraryVersions& versions, const flow::SourceText& text,
+                                  const std::vector<std::vector<Edit>>& refused);
+
+}  // namespace dtype_guard::driver

@@ -1,0 +1,20 @@
+# run: go(Attention(64, 4), x(2, 8, 64))
+# breaks: autocast, fp32-buffers, bf16
+import torch
+import torch.nn as nn
+from flash_attn import flash_attn_func
+
+
+class Attention(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads = heads
+        self.qkv = nn.Linear(dim, dim * 3)
+
+    def forward(self, x):
+        b, n, d = x.shape
+        q, k, v = self.qkv(x).view(b, n, 3, self.heads, -1).unbind(2)
+        position = torch.arange(n, device=x.device, dtype=torch.get_default_dtype())  #! bad
+        position = torch.arange(n, device=x.device, dtype=q.dtype)  #! ok
+        decay = torch.exp(-position / n)[None, :, None, None].to(position.dtype)
+        return flash_attn_func(q, k * decay, v)  # expect: attention-implicit-promotion

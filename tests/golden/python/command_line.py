@@ -1,0 +1,160 @@
+"""dtype-lint on Python as its users run it: which files it takes, what it says to those that it cannot read, and C++
+beside them.
+
+    command_line.py DTYPE_LINT
+"""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+LINT = sys.argv.pop(1)
+GOOD = "import torch\n\n\ndef twice(x):\n    return x + x\n"
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.scratch = tempfile.TemporaryDirectory()
+        self.folder = pathlib.Path(self.scratch.name).resolve() / "project"
+        self.folder.mkdir()
+        self.addCleanup(self.scratch.cleanup)
+
+    def write(self, **texts):
+        for name, text in texts.items():
+            path = self.folder / name.replace("___", "/").replace("__", ".")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+
+    def lint(self, *arguments, stdin=None):
+        environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder.parent / "cache")}
+        return subprocess.run([LINT, *map(str, arguments)], cwd=self.folder, env=environment, input=stdin, text=True,
+                              capture_output=True, timeout=120, check=False)
+
+    def report(self, *arguments, status):
+        run = self.lint("--format=json", *arguments)
+        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+        return json.loads(run.stdout)
+
+    def files(self, *arguments):
+        """Which files a run takes, by its IR."""
+        run = self.lint("--dump-flow", *arguments)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return sorted(line.split('"')[1] for line in run.stdout.splitlines() if line.startswith("file "))
+
+
+class Files(Case):
+    def test_nothing_named_takes_what_git_does_not_ignore(self):
+        self.write(a__py=GOOD, pkg___b__py=GOOD, pkg___skipped__py=GOOD, out___c__py=GOOD, out___keep__py=GOOD,
+                   build___d__py=GOOD, env___pyvenv__cfg="", env___e__py=GOOD, env2___x__txt="",
+                   pyproject__toml="")
+        (self.folder / ".gitignore").write_text("/pkg/skip*.py\nout/*\n!out/keep.py\n")
+        (self.folder / ".venv").mkdir()
+        (self.folder / ".venv" / "f.py").write_text(GOOD)
+        (self.folder / ".git").mkdir()
+        self.assertEqual(self.files(), ["a.py", "out/keep.py", "pkg/b.py"])
+
+    @unittest.skipUnless(shutil.which("git"), "no git to compare with")
+    def test_ignored_is_what_git_ignores(self):
+        patterns = ["*.tmp.py", "/top.py", "docs/", "a/**/z.py", "**/deep.py", "x/*/y.py", "!x/keep/y.py", "sp\\ ace.py",
+                    "[ab]c.py", "# comment", "", "nested/inner", "!important.py"]
+        paths = ["top.py", "sub/top.py", "q.tmp.py", "docs/m.py", "sub/docs/m.py", "docs.py", "a/z.py", "a/b/z.py",
+                 "a/b/c/z.py", "deep.py", "m/deep.py", "x/1/y.py", "x/keep/y.py", "x/1/2/y.py", "sp ace.py", "ac.py",
+                 "cc.py", "nested/inner/p.py", "nested/inner.py", "sub/important.py", "sub/other.py", "sub/local.py"]
+        for name in paths:
+            path = self.folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(GOOD)
+        (self.folder / ".gitignore").write_text("\n".join(patterns) + "\n")
+        (self.folder / "sub" / ".gitignore").write_text("local.py\nimportant.py\n")
+        quiet = {"cwd": self.folder, "capture_output": True, "text": True, "check": True}
+        subprocess.run(["git", "init", "-q"], **quiet)
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard", "*.py"], **quiet).stdout.splitlines()
+        listed = sorted(each.strip('"') for each in listed)
+        self.assertEqual(self.files(), listed)
+        self.assertLess(len(listed), len(paths))
+
+    def test_a_folder_a_glob_and_standard_input(self):
+        self.write(a__py=GOOD, pkg___b__py=GOOD, pkg___c__py=GOOD)
+        self.assertEqual(self.files("pkg"), ["b.py", "c.py"])
+        self.assertEqual(self.files("--root", ".", "p*/b.py"), ["pkg/b.py"])
+        run = self.lint("--stdin-filename", "new.py", stdin=GOOD)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("1 file analysed", run.stdout)
+        run = self.lint("--stdin-filename", "new.py", stdin="def f(:\n")
+        self.assertEqual(run.returncode, 3, run.stdout)
+
+    def test_no_compile_database_is_asked_for_where_there_is_no_cxx(self):
+        self.write(a__py=GOOD)
+        self.assertEqual(self.report(status=0)["not_analysed"], [])
+        empty = self.folder.parent / "empty"
+        empty.mkdir()
+        run = subprocess.run([LINT], cwd=empty, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(run.returncode, 2, run.stdout)
+        self.assertIn("no Python file", run.stderr)
+
+    def test_cxx_without_a_compile_database_changes_nothing(self):
+        self.write(a__py=GOOD, csrc___k__cu="int x;\n", csrc___w__cpp="int y;\n", csrc___w__h="int z;\n")
+        listed = self.report(status=0)["not_analysed"]
+        self.assertEqual([(each["file"], each["reason"]) for each in listed],
+                         [("csrc/k.cu", "no-database"), ("csrc/w.cpp", "no-database")])
+        listed = self.report("a.py", "csrc/w.cpp", status=3)["not_analysed"]
+        self.assertEqual([(each["file"], each["reason"]) for each in listed], [("csrc/w.cpp", "no-command")])
+
+
+class Unreadable(Case):
+    def test_a_syntax_error_names_its_place_and_the_others_are_reported(self):
+        self.write(bad__py="import torch\n\ndef f(x:\n    return x\n", good__py=GOOD)
+        report = self.report("bad.py", "good.py", status=3)
+        [entry] = report["not_analysed"]
+        self.assertEqual((entry["file"], entry["reason"]), ("bad.py", "parse-error"))
+        self.assertRegex(entry["detail"], r"^bad\.py:[34]:\d+: ")
+        self.assertEqual(report["summary"]["files_analysed"], 1)
+
+    def test_each_kind_of_file_has_a_clear_word(self):
+        self.write(two__py="print 'x'\n", binary__py=b"\x00\x01\x02\xff" * 40, latin__py="x = 'é'\n".encode("latin-1"),
+                   deep__py="x = " + "(" * 50000 + ")" * 50000 + "\n")
+        for name in ("two.py", "binary.py", "latin.py", "deep.py"):
+            with self.subTest(name):
+                [entry] = self.report(name, status=3)["not_analysed"]
+                self.assertEqual((entry["file"], entry["reason"]), (name, "parse-error"))
+                self.assertGreater(len(entry["detail"]), 15)
+
+    def test_what_is_odd_and_right_is_read(self):
+        self.write(empty__py="", crlf__py=GOOD.replace("\n", "\r\n"), bom__py=b"\xef\xbb\xbf" + GOOD.encode(),
+                   stub__pyi="def f(x: int) -> int: ...\n", declared__py="# -*- coding: latin-1 -*-\nx = 'é'\n".encode("latin-1"))
+        for name in ("empty.py", "crlf.py", "bom.py", "stub.pyi", "declared.py"):
+            with self.subTest(name):
+                self.assertEqual(self.report(name, status=0)["not_analysed"], [])
+
+
+class Options(Case):
+    def refused(self, *arguments, words):
+        run = self.lint(*arguments)
+        self.assertEqual(run.returncode, 2, run.stdout)
+        for word in words:
+            self.assertIn(word, run.stderr)
+
+    def test_libraries_and_environments_are_checked(self):
+        self.write(a__py=GOOD)
+        self.refused("--library", "flash_attn", "a.py", words=["--library", "'flash_attn'", "flash_attn=2.7"])
+        self.refused("--library", "flash_atn=2.7", "a.py", words=["flash_attn"])
+        self.refused("--library", "flash_attn=2.7", "--library=flash_attn=2.8", "a.py", words=["twice"])
+        self.refused("--python", "nowhere", "a.py", words=["--python", "'nowhere'", "site-packages"])
+
+    def test_results_are_cached_and_follow_the_text(self):
+        self.write(a__py=GOOD)
+        os.utime(self.folder / "a.py", (1_600_000_000, 1_600_000_000))
+        first, again = (self.lint("--dump-flow", "a.py").stdout for _ in range(2))
+        self.assertEqual(first, again)
+        entries = [each for each in (self.folder.parent / "cache" / "dtype-lint").rglob("*") if each.is_file()]
+        self.assertTrue(any(len(each.name) > 20 for each in entries), entries)
+        self.write(a__py=GOOD + "\n\ndef thrice(x):\n    return x + x + x\n")
+        self.assertNotEqual(self.lint("--dump-flow", "a.py").stdout, first)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,27 @@
+# run: go(Child(64, 4), x(2, 8, 64))
+# breaks: autocast
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from flash_attn import flash_attn_func
+
+
+class Base(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads, self.qkv = heads, nn.Linear(dim, dim * 3)
+
+    def prepare(self, q, k):
+        return q, k
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).unbind(2)
+        q, k = self.prepare(q, k)
+        return flash_attn_func(q, k, v)
+
+
+class Child(Base):
+    def prepare(self, q, k):
+        q = F.normalize(q, dim=-1)  # expect: autocast-fp32-operator  #! bad
+        q = F.normalize(q, dim=-1).to(k.dtype)  #! ok
+        return super().prepare(q, k)

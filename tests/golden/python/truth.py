@@ -1,0 +1,89 @@
+"""Runs each case's twins with PyTorch under each precision setting, on fake CUDA tensors with stand-ins for attention
+libraries, and holds what arrives at the calls against the contracts and against the case's own `# breaks:` line.
+
+    truth.py [NAME...]      exits with 77 (skipped) where PyTorch is too old or missing
+"""
+import contextlib
+import sys
+import traceback
+
+try:
+    import torch
+    torch.get_autocast_dtype  # the interface that takes a device: 2.4
+except (ImportError, AttributeError) as error:
+    print(f"skipped: {sys.executable} has no PyTorch with fake tensors and autocast by device: {error}")
+    sys.exit(77)
+from torch.overrides import TorchFunctionMode
+
+import fake_cuda
+import stand_ins
+from twins import SETTINGS, cases
+
+SDPA = "torch.nn.functional.scaled_dot_product_attention"
+
+
+class WatchSdpa(TorchFunctionMode):
+    def __init__(self, recorder):
+        super().__init__()
+        self.take = recorder.function(SDPA)
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        if getattr(function, "__name__", "") == "scaled_dot_product_attention":
+            return self.take(*args, **(kwargs or {}))
+        return function(*args, **(kwargs or {}))
+
+
+def broken_under(case, which, setting):
+    """What calls refuse when the twin runs; that a case never comes to a call is an error of the case."""
+    parameters, buffers, inputs, autocast = (each and getattr(torch, each) for each in SETTINGS[setting])
+    versions = dict(each.split("=") for each in case.said("library", False).split())
+    recorder = stand_ins.Recorder(versions)
+    made = stand_ins.install(recorder)
+    namespace = {"__name__": "case"}
+    cast = torch.autocast("cuda", dtype=autocast) if autocast else contextlib.nullcontext()
+
+    def go(module, *args, **kwargs):
+        fake_cuda.move(module, parameters, buffers)
+        return module(*args, **kwargs)
+    namespace |= {"x": lambda *shape: torch.empty(shape, dtype=inputs), "go": go,
+                  "ids": lambda *shape: torch.zeros(shape, dtype=torch.int64)}
+    refused = []
+    attention = recorder.function("torch.nn.MultiheadAttention")
+    forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
+    try:
+        with fake_cuda.fake_cuda(), WatchSdpa(recorder):
+            exec(compile(case.twin(which), str(case.path), "exec"), namespace)
+            with cast:
+                eval(case.run, namespace)
+    except RuntimeError as error:  # an operator of PyTorch that refuses its operands' dtypes
+        if not any(word in str(error) for word in ("dtype", "scalar type", "same type")):
+            raise
+        refused = [str(error).splitlines()[0]]
+    finally:
+        torch.nn.MultiheadAttention.forward = forward
+        for name in made:
+            sys.modules.pop(name, None)
+    assert recorder.calls or refused, "no call was reached"
+    return recorder.broken + refused
+
+
+def main():
+    fake_cuda.assert_autocast_widens()
+    wrong = []
+    ran = 0
+    for case in cases(sys.argv[1:]):
+        for which in ("bad", "ok"):
+            for setting in SETTINGS:
+                try:
+                    broken = broken_under(case, which, setting)
+                except Exception:
+                    wrong.append(f"{case.name} {which} {setting}: {traceback.format_exc(limit=-2)}")
+                    continue
+                ran += 1
+                if bool(broken) != (which == "bad" and setting in case.breaks):
+                    wrong.append(f"{case.name} {which} {setting}: refused: {broken or 'nothing'}; the case says otherwise")
+    print("\n".join(wrong) or f"{ran} runs as the cases say")
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,47 @@
+"""Each case is one file of model code and stands for two: lines that end in `#! bad` are only in the wrong twin, lines
+that end in `#! ok` only in the right one; lines keep their numbers. `# expect: RULE` marks where the wrong twin's finding
+has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING, ...` under which precision settings the
+wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it."""
+import pathlib
+import re
+
+HERE = pathlib.Path(__file__).resolve().parent
+SETTINGS = {  # parameters, buffers, inputs, autocast
+    "autocast-fp16": ("float32", "float32", "float16", "float16"),
+    "autocast-bf16": ("float32", "float32", "bfloat16", "bfloat16"),
+    "fp16-fp32-buffers": ("float16", "float32", "float16", None),
+    "bf16-fp32-buffers": ("bfloat16", "float32", "bfloat16", None),
+    "bf16": ("bfloat16", "bfloat16", "bfloat16", None),
+}
+GROUPS = {"autocast": ["autocast-fp16", "autocast-bf16"], "fp32-buffers": ["fp16-fp32-buffers", "bf16-fp32-buffers"]}
+
+
+class Case:
+    def __init__(self, path):
+        self.path, self.name = path, f"{path.parent.name}/{path.stem}"
+        self.text = path.read_text(encoding="utf-8")
+        self.run = self.said("run")
+        broken = self.said("breaks")
+        self.breaks = sorted(each for word in re.split(r",\s*", broken) for each in GROUPS.get(word, [word]))
+        self.missed = self.said("missed", False)
+        unknown = set(self.breaks) - set(SETTINGS)
+        assert self.run and not unknown, f"{path}: needs a '# run:' line and known settings, not {unknown}"
+
+    def said(self, word, needed=True):
+        found = re.search(rf"^# {word}: (.*)$", self.text, re.M)
+        assert found or not needed, f"{self.path}: has no '# {word}:' line"
+        return found.group(1).strip() if found else ""
+
+    def twin(self, which):
+        other = {"bad": "ok", "ok": "bad"}[which]
+        return "\n".join("" if re.search(rf"#! {other}\b", line) else line for line in self.text.split("\n"))
+
+    def expected(self, which):
+        return sorted((number, rule) for number, line in enumerate(self.twin(which).split("\n"), 1)
+                      for rule in re.findall(r"# expect: ([a-z0-9-]+)", line) if which == "bad")
+
+
+def cases(names=()):
+    found = [Case(path) for folder in ("bugs", "constructs") for path in sorted((HERE / folder).glob("*.py"))]
+    assert found, "no cases"
+    return [each for each in found if not names or any(name in each.name for name in names)]
