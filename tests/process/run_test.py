@@ -117,7 +117,7 @@ class Untouched(Case):
         done, report = self.run_command(BUILT["kernel_calls"], "clean", options=["--options", "start=dormant"])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("the command was started dormant and left no journal: ", done.stderr)
-        self.assertIn("switched it on ('dtype-san on PID')", done.stderr)
+        self.assertIn("('dtype-san on PID')", done.stderr)
         self.assertNotIn("sign of life", done.stderr)
         self.assertNotIn("closing record", done.stderr)
         self.assertEqual([entry["reason"] for entry in report["not_analysed"]], ["not-watched"])
