@@ -42,9 +42,7 @@ class LoweringConsumer : public clang::ASTConsumer {
     if (const auto entry = sources.getFileEntryRefForID(file)) {
       llvm::SmallString<256> path(entry->getName());
       sources.getFileManager().makeAbsolutePath(path);
-      user = options_.user_code.contains(path.str().str()) ||
-             (is_found_as_the_users(sources, decl->getLocation()) &&
-              options_.user_code.is_neighbour(path.str().str(), exists_for(sources)));
+      user = is_users(sources, decl->getLocation(), path.str().str());
     }
     user_files_[file] = user;
     return !user;
@@ -55,9 +53,27 @@ class LoweringConsumer : public clang::ASTConsumer {
   }
 
  private:
+  bool is_users(const clang::SourceManager& sources, clang::SourceLocation location,
+                const std::string& path) {
+    const UserCode& user_code = options_.user_code;
+    if (!user_code.contains(path) &&
+        !(is_found_as_the_users(sources, location) && user_code.is_neighbour(path, exists_for(sources))))
+      return false;
+    if (!packages_) packages_.emplace(user_code.root(), main_file(sources), exists_for(sources));
+    return !packages_->hold(path);
+  }
+
+  static std::string main_file(const clang::SourceManager& sources) {
+    const auto entry = sources.getFileEntryRefForID(sources.getMainFileID());
+    llvm::SmallString<256> path(entry ? entry->getName() : "");
+    sources.getFileManager().makeAbsolutePath(path);
+    return path.str().str();
+  }
+
   clang::CompilerInstance& compiler_;
   const LoweringOptions& options_;
   LoweredSource& result_;
+  std::optional<source::PackageFolders> packages_;
   std::map<clang::FileID, bool> user_files_;
 };
 

@@ -95,7 +95,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
                  "Lowest level that makes the exit status 1: error, warning, never")
       ->type_name("LEVEL");
   list(app.add_option("--format", written.formats,
-                      format_names() + ", into FILE or to standard output; may be repeated"))
+                      format_names() + ", into FILE or to standard output (also =-); may be repeated"))
       ->type_name("FORMAT[=FILE]");
   app.add_flag("--fix", options.fix, "Apply the fixes that are offered, then report what is left");
   app.add_option("--export-fixes", options.export_fixes,

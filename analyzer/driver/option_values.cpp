@@ -125,6 +125,7 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
     if (equals != std::string::npos && target.file.empty()) {
       throw UsageError(fmt::format("--format: '{}' names no file after '='", each));
     }
+    if (target.file == "-") target.file.clear();
     if (target.file.empty() && std::exchange(on_terminal, true)) {
       throw UsageError(
           "--format: only one format can go to standard output; give the others a file, FORMAT=FILE");

@@ -64,6 +64,14 @@ std::string release_of(const std::string& version) {
   return std::string(release);
 }
 
+CheckedCall checked_call(const flow::Module& module, flow::ReachedCall& call) {
+  const flow::SourceRange& range = call.range;
+  return {std::move(call.api),
+          {file_of(module, range), range.line, range.column, range.end_line, range.end_column, call.function},
+          call.reached,
+          std::move(call.unknown)};
+}
+
 // Versions are compared by number: 1.13 is newer than 1.9.
 bool older(const std::string& a, const std::string& b) {
   const auto parts = [](const std::string& version) {
@@ -107,6 +115,7 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
         {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});
   }
   drop_repeated(result.not_analysed);
+  for (flow::ReachedCall& each : analysed.calls) result.calls.push_back(checked_call(module, each));
   return result;
 }
 

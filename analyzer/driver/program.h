@@ -15,6 +15,7 @@ namespace dtype_guard::driver {
 struct ProgramResult {
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
+  std::vector<CheckedCall> calls;
   std::vector<flow::UnfinishedSearch> without_fix;  // for want of budget
 };
 

@@ -62,17 +62,30 @@ class AskedFor {
       included_.insert(each.module.files.begin(), each.module.files.end());
     }
   }
+  bool operator()(const CheckedCall& call) const { return holds(call.location.file); }
   bool operator()(const Finding& finding) const {
-    const std::string& file = finding.location.file;
-    return everything_ || named_.count(file) || included_.count(file) ||
+    return holds(finding.location.file) ||
            std::any_of(finding.sinks.begin(), finding.sinks.end(),
                        [&](const Sink& sink) { return named_.count(sink.location.file) != 0; });
   }
 
  private:
+  bool holds(const std::string& file) const {
+    return everything_ || named_.count(file) || included_.count(file);
+  }
   bool everything_;
   std::set<std::string> named_, included_;
 };
+
+// "the dtype of 'k' is not known here", for --strict.
+NotAnalysed undecided(const CheckedCall& call) {
+  const std::string what =
+      call.reached ? fmt::format("the dtype of '{}' is not known", fmt::join(call.unknown, "', '"))
+                   : "no function that is evaluated comes to this call";
+  return {call.location.file, call.location.function, std::string(kUndecided),
+          fmt::format("{}:{}:{}: '{}': {}", call.location.file, call.location.line, call.location.column,
+                      call.api, what)};
+}
 
 // A fix that was not searched for must not look like one that does not exist.
 void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings) {
@@ -110,6 +123,11 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());
   std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
   std::erase_if(report.findings, [&](const Finding& each) { return !asked_for(each); });
+  for (CheckedCall& each : result.calls) {
+    if (!asked_for(each)) continue;
+    if (options.strict && !each.decided()) report.not_analysed.push_back(undecided(each));
+    report.calls.push_back(std::move(each));
+  }
   merge_equal(report.findings);
   const auto read = [&](const std::string& file) {
     const std::string* found = text(file);

@@ -66,7 +66,8 @@ class Variants {
  private:
   AnalysedVersions one() {
     flow::AnalysisResult analysed = flow::analyse(module_, options_);
-    AnalysedVersions out{std::move(analysed.findings), std::move(analysed.not_analysed), {}};
+    AnalysedVersions out{
+        std::move(analysed.findings), std::move(analysed.not_analysed), {}, std::move(analysed.calls)};
     if (text_) out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
     return out;
   }

@@ -15,6 +15,7 @@ struct AnalysedVersions {
   std::vector<Finding> findings;
   std::vector<flow::NotLowered> not_analysed;
   std::vector<flow::UnfinishedSearch> without_fix;
+  std::vector<flow::ReachedCall> calls;  // as the newest versions have them
 };
 
 // With the text of the sources, fixes are looked for as well. The options' contracts are those of all

@@ -24,9 +24,9 @@ class Pass {
       : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
 
   // False when the root was given up; `problem` says why.
-  bool look_at(std::uint32_t root, FindingCollector& collector, AnalysisResult& out,
+  bool look_at(std::uint32_t root, FindingCollector& collector, ReachedCalls& calls, AnalysisResult& out,
                std::string& problem) const {
-    const std::unique_ptr<Engine> evaluated = evaluate(root, out, problem);
+    const std::unique_ptr<Engine> evaluated = evaluate(root, calls, out, problem);
     if (!evaluated) return problem.empty();
     Engine& engine = *evaluated;
     const DefectOptions how = how_to_judge(engine, root);
@@ -61,7 +61,8 @@ class Pass {
 
  private:
   // Null where it was given up, or where nothing is found even on trust.
-  std::unique_ptr<Engine> evaluate(std::uint32_t root, AnalysisResult& out, std::string& problem) const {
+  std::unique_ptr<Engine> evaluate(std::uint32_t root, ReachedCalls& calls, AnalysisResult& out,
+                                   std::string& problem) const {
     using OtherCode = Engine::OtherCode;
     std::unique_ptr<Engine> engine;
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
@@ -75,6 +76,7 @@ class Pass {
       }
       out.steps += engine->steps();
       if (!problem.empty()) return nullptr;
+      calls.note(engine->records());
     }
     return engine;
   }
@@ -190,6 +192,7 @@ AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32
   AnalysisResult out;
   const Module& module = index.module();
   FindingCollector collector(module, options);
+  ReachedCalls calls(module);
   GivenUp given_up;
   for (const PrecisionSetting& setting : options.settings) {
     for (const std::string& torch_version : options.torch_versions) {
@@ -199,12 +202,13 @@ AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32
         if (given_up.is_pointless(root, setting)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
-        if (!pass.look_at(root, collector, out, problem)) given_up.exceeded(root, setting, problem);
+        if (!pass.look_at(root, collector, calls, out, problem)) given_up.exceeded(root, setting, problem);
       }
     }
   }
   given_up.list(module, out.not_analysed);
   out.findings = collector.take();
+  out.calls = calls.list();
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/flow/findings/reached_calls.h"
 #include "analyzer/flow/ir/ir.h"
 #include "rules/contracts/contract.h"
 #include "rules/finding/finding.h"
@@ -54,8 +55,9 @@ struct AnalysisResult {
   // Roots that were given up; what the front end could not lower stays in Module::not_lowered.
   std::vector<NotLowered> not_analysed;
   std::vector<Refusal> refusals;
-  std::size_t steps = 0;   // instructions evaluated
-  bool cut_short = false;  // by the total budget
+  std::vector<ReachedCall> calls;  // all that have a contract, reached or not
+  std::size_t steps = 0;           // instructions evaluated
+  bool cut_short = false;          // by the total budget
 };
 
 // Functions call each other across the whole module; link several files' modules first (link.h) for whole

@@ -142,6 +142,14 @@ void each_field(IsA<NotAnalysed> auto& entry, Visit& visit) {
 }
 
 template <typename Visit>
+void each_field(IsA<CheckedCall> auto& call, Visit& visit) {
+  visit("api", call.api);
+  visit("location", call.location);
+  visit("reached", call.reached);
+  visit("unknown", call.unknown);
+}
+
+template <typename Visit>
 void each_field(IsA<WatchedProcess> auto& process, Visit& visit) {
   visit("pid", process.pid);
   visit("command", process.command);
@@ -184,6 +192,7 @@ void each_field(IsA<Summary> auto& summary, Visit& visit) {
   visit("not_analysed", summary.not_analysed);
   visit("files", summary.files);
   visit("calls", summary.calls);
+  visit("undecided", summary.undecided);
 }
 
 }  // namespace dtype_guard

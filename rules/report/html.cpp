@@ -63,7 +63,9 @@ class DataWriter {
     if (s.unchanged > 0) text += fmt::format(", {} in the baseline", s.unchanged);
     if (s.fixed > 0) text += fmt::format(", {} fixed", s.fixed);
     text += report_.watched ? fmt::format("; {} to watched kernels", plural(s.calls, "call"))
-                            : fmt::format("; {} analysed", plural(s.files, "file"));
+                            : fmt::format("; {} checked, {} not decided; {} analysed",
+                                          plural(s.calls - s.undecided, "attention call"), s.undecided,
+                                          plural(s.files, "file"));
     if (s.not_analysed > 0) text += fmt::format(", {} not analysed", s.not_analysed);
     return text;
   }

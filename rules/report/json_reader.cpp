@@ -129,6 +129,7 @@ Report read_report(const JsonNode& root, const std::string& file) {
   get("root", report.root);
   get("findings", report.findings);
   get("not_analysed", report.not_analysed);
+  get("calls", report.calls);
   get("watched", report.watched);
   if (const JsonNode* summary = get.present("summary"))
     FieldReader(file, *summary)("files", report.files_analysed);

@@ -18,6 +18,7 @@ void write_json(std::ostream& out, const Report& report) {
     put("root", report.root);
     put("findings", report.findings);
     put("not_analysed", report.not_analysed);
+    put("calls", report.calls);
     put("watched", report.watched);
     put("summary", summarise(report));
     json.end_object();

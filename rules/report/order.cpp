@@ -97,6 +97,10 @@ Summary summarise(const Report& report) {
   }
   summary.not_analysed = report.not_analysed.size();
   summary.files = report.files_analysed;
+  for (const CheckedCall& call : report.calls) {
+    ++summary.calls;
+    summary.undecided += call.decided() ? 0 : 1;
+  }
   if (report.watched) {
     for (const auto& [api, calls] : report.watched->calls) summary.calls += calls;
   }

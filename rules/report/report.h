@@ -24,6 +24,16 @@ struct NotAnalysed {
   std::string detail;
 };
 
+// dtype-lint: a call that has a contract, and what of its operands was known. One that was not reached, or
+// has an operand of unknown dtype, is not decided.
+struct CheckedCall {
+  std::string api;
+  SourceLocation location;
+  bool reached = true;
+  std::vector<std::string> unknown = {};  // roles
+  bool decided() const { return reached && unknown.empty(); }
+};
+
 struct WatchedProcess {
   std::int64_t pid = 0;
   std::string command;
@@ -55,6 +65,7 @@ struct Report {
   std::string root;
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
+  std::vector<CheckedCall> calls;
   std::optional<Watched> watched;
   std::uint64_t files_analysed = 0;  // summary.files
 };
@@ -72,6 +83,8 @@ bool is_open(const Finding& finding);
 // An entry that makes the exit status 3: a whole file (or journal) is missing from the report, in part or
 // wholly.
 bool is_failure(const NotAnalysed& entry);
+// The reason of an entry for a call that is not decided.
+inline constexpr std::string_view kUndecided = "undecided";
 
 // What the closing lines and the exit status rest on. Suppressed and unchanged findings are in no level's
 // count.
@@ -84,7 +97,8 @@ struct Summary {
   std::uint64_t fixed = 0;      // in the baseline and gone
   std::uint64_t not_analysed = 0;
   std::uint64_t files = 0;
-  std::uint64_t calls = 0;  // to watched kernels
+  std::uint64_t calls = 0;      // to watched kernels, or to functions that have a contract
+  std::uint64_t undecided = 0;  // of the latter
 };
 Summary summarise(const Report& report);
 

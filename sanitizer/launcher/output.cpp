@@ -28,14 +28,15 @@ std::vector<Output> parse_outputs(const std::vector<std::string>& formats) {
     }
     outputs.push_back(std::move(output));
   }
-  bool terminal = std::any_of(outputs.begin(), outputs.end(), [](const Output& o) { return o.file.empty(); });
+  bool terminal = std::any_of(outputs.begin(), outputs.end(),
+                              [](const Output& o) { return o.file.empty() || o.file == "-"; });
   if (!terminal) outputs.insert(outputs.begin(), Output{});
   return outputs;
 }
 
 void check_outputs(const std::vector<Output>& outputs) {
   for (const Output& output : outputs) {
-    if (output.file.empty()) continue;
+    if (output.file.empty() || output.file == "-") continue;
     int descriptor = open(output.file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (descriptor < 0)
       throw UsageError{fmt::format(
@@ -49,10 +50,11 @@ Written write_outputs(const std::vector<Output>& outputs, const Report& report, 
                       const TextOptions& options) {
   Written written;
   for (const Output& output : outputs) {
-    if (output.file.empty()) {
-      output.format->write(terminal, report, options);
-      terminal.flush();
-      if (terminal.good()) continue;
+    if (output.file.empty() || output.file == "-") {
+      std::ostream& out = output.file.empty() ? terminal : std::cout;
+      output.format->write(out, report, output.file.empty() ? options : TextOptions{});
+      out.flush();
+      if (out.good()) continue;
       tell("the report could not be written to the terminal; is the disk full?");
       written.terminal = false;
       continue;

@@ -18,7 +18,7 @@ struct UsageError {
 
 struct Output {
   const OutputFormat* format = find_format("text");
-  std::string file;  // empty: the terminal
+  std::string file;  // empty: the terminal; "-": standard output
 };
 
 // Throws UsageError for an unknown format.

@@ -46,6 +46,15 @@ class Formats(Case):
         self.assertEqual(done.returncode, 1, done.stderr)
         self.expect(self.scratch / "report")
 
+    def test_a_hyphen_is_standard_output(self):
+        done = self.execute(BUILT["command"], "run", "--format", "json=-", "--", BUILT["kernel_calls"], "clean")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(done.stdout[done.stdout.index("{"):])["summary"]["calls"], 2)
+        self.preloaded(BUILT["kernel_calls"], "clean")
+        done = self.execute(BUILT["command"], "report", "--format=json=-", self.scratch / "journal")
+        self.assertEqual(json.loads(done.stdout)["summary"]["calls"], 2)
+        self.assertFalse((self.scratch / "-").exists())
+
     def test_a_run_without_findings(self):
         options = self.options(self.scratch / "clean")
         done = self.execute(BUILT["command"], "run", *options, "--", BUILT["kernel_calls"], "clean")

@@ -38,6 +38,8 @@ TranslationUnit::TranslationUnit(clang::ASTContext& ast, const source::UserCode&
       contracts(contract_set),
       module(target),
       user_code_(user_code),
+      packages_(user_code.root(), absolute_path(ast.getSourceManager().getMainFileID()),
+                exists_for(ast.getSourceManager())),
       names_(std::make_unique<clang::ASTNameGenerator>(ast)) {}
 
 std::string TranslationUnit::absolute_path(clang::FileID file) const {
@@ -116,7 +118,7 @@ bool TranslationUnit::is_analysed(clang::SourceLocation location) const {
   if (known != is_neighbour_.end()) return known->second;
   const std::string path = absolute_path(file);
   const bool neighbour = !path.empty() && is_found_as_the_users(sources, location) &&
-                         user_code_.is_neighbour(path, exists_for(sources));
+                         user_code_.is_neighbour(path, exists_for(sources)) && !packages_.hold(path);
   return is_neighbour_[file] = neighbour;
 }
 
@@ -132,7 +134,7 @@ bool TranslationUnit::is_user_code(clang::SourceLocation location) const {
   const clang::FileID file = sources.getFileID(sources.getExpansionLoc(location));
   if (const auto known = is_user_.find(file); known != is_user_.end()) return known->second;
   const std::string path = absolute_path(file);
-  return is_user_[file] = !path.empty() && user_code_.contains(path);
+  return is_user_[file] = !path.empty() && user_code_.contains(path) && !packages_.hold(path);
 }
 
 const clang::FunctionDecl* TranslationUnit::user_definition(const clang::FunctionDecl* callee) const {

@@ -16,6 +16,7 @@
 #include "analyzer/clang/lowering/torch_types.h"
 #include "analyzer/flow/ir/builder.h"
 #include "analyzer/flow/ir/ir.h"
+#include "analyzer/source/package_folders.h"
 #include "analyzer/source/user_code.h"
 #include "rules/contracts/contract.h"
 
@@ -76,6 +77,7 @@ class TranslationUnit {
   mutable std::map<clang::FileID, std::uint32_t> files_;
   mutable std::map<clang::FileID, bool> is_user_;
   mutable std::map<clang::FileID, bool> is_neighbour_;
+  mutable source::PackageFolders packages_;
 };
 
 // By -I or beside the file, not by -isystem or a compiler's own path.

@@ -281,6 +281,9 @@ class CommandLine(unittest.TestCase):
         self.assertIn("\x1b[", run.stdout)
         self.assertIn("[rotary-dtype-mismatch]", run.stdout)
         self.assertEqual(json.loads(out.read_text())["schema"], "dtype-guard/report/1")
+        hyphen = lint("-p", project / "build", "--format=json=-", cwd=self.folder)
+        self.assertEqual(hyphen.stdout, lint("-p", project / "build", "--format=json", cwd=self.folder).stdout)
+        self.assertFalse((self.folder / "-").exists())
         self.assertNotIn("\x1b[", lint("-p", project / "build").stdout)
 
     def test_a_project_without_a_mark_is_what_cmake_was_started_on(self):

@@ -53,6 +53,40 @@ TEST_CASE("headers beside the project are neighbours, installed ones and other r
   fs::remove_all(top);
 }
 
+TEST_CASE("a package inside the project is not the user's, whatever found its headers") {
+  const char* widening =
+      "namespace lib { float* widen(float*); inline float* twice(float* x) { return widen(x); } }\n";
+  const auto functions = [&](const std::string& header, const std::string& mark, const char* option) {
+    LoweringOptions options;
+    options.user_code = UserCode("/project", {});
+    const std::string folder = header.substr(0, header.rfind('/'));
+    options.files["/project/src/code.cpp"] =
+        "#include <lib.h>\nfloat* use(float* x) { return lib::twice(x); }\n";
+    options.files[header] = widening;
+    if (!mark.empty()) options.files[mark] = "";
+    std::string names;
+    for (const flow::Function& each :
+         lower({"/project/src", "/project/src/code.cpp", {"c++", option, folder}}, options).module.functions)
+      names += each.name + " ";
+    return names;
+  };
+  for (const char* option : {"-I", "-isystem"}) {
+    INFO(option);
+    CHECK(functions("/project/deps/lib.h", "", option) == "lib::twice use ");
+    CHECK(functions("/project/deps/include/lib.h", "/project/deps/share/cmake/Lib/LibConfig.cmake", option) ==
+          "use ");
+    CHECK(functions("/project/deps/include/lib.h", "/project/deps/include/ATen/ATen.h", option) == "use ");
+    CHECK(functions("/project/deps/torch/csrc/lib.h", "/project/deps/c10/core/ScalarType.h", option) ==
+          "use ");
+    // The project's own installation files, and the library that is compiled itself.
+    CHECK(functions("/project/include/lib.h", "/project/share/cmake/Ours/OursConfig.cmake", option) ==
+          "lib::twice use ");
+    CHECK(functions("/project/src/lib.h", "/project/src/ATen/ATen.h", option) == "lib::twice use ");
+  }
+  CHECK(functions("/beside/lib.h", "", "-I") == "lib::twice use ");
+  CHECK(functions("/beside/lib.h", "/beside/ATen/ATen.h", "-I") == "use ");
+}
+
 TEST_CASE("the version of libtorch is that of the first headers on the include path") {
   const auto header = [](const char* minor) {
     return std::string("#define TORCH_VERSION_MAJOR 2\n#define TORCH_VERSION_MINOR ") + minor + "\n";

@@ -34,6 +34,25 @@ TEST_CASE("a call's value is what the callee returns") {
   CHECK(findings(widen + attention_main("  %10 = call widen(%1)\n", "%10", "%2", "%3")).size() == 1);
 }
 
+TEST_CASE("every call that has a contract is listed with what stayed unknown of it") {
+  const auto calls = [](const std::string& text, const LintOptions& options = {}) {
+    Found out;
+    for (const ReachedCall& each : lint(text, options).calls) {
+      std::string line = each.api + (each.reached ? "" : " not reached");
+      for (const std::string& role : each.unknown) line += " " + role;
+      out.push_back(line);
+    }
+    return out;
+  };
+  CHECK(calls(attention_main("", "%1", "%2", "%3")) == Found{"flash"});
+  CHECK(calls(attention_main("  %10 = call elsewhere(%1)\n", "%10", "%2", "%3")) == Found{"flash q"});
+  CHECK(calls("\nfunction main main\nb0:\n  return\n").empty());
+  // A root that is given up comes to no call.
+  LintOptions short_of_steps;
+  short_of_steps.step_budget = 1;
+  CHECK(calls(attention_main("", "%1", "%2", "%3"), short_of_steps) == Found{"flash not reached"});
+}
+
 TEST_CASE("a callee is evaluated with each caller's own arguments") {
   const std::string identity =
       "\nfunction same internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  return %1\n";

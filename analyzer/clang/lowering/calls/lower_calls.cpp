@@ -135,16 +135,17 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
   // Stated by the user, so it holds whether the body can be seen or not.
   if (const auto helper = unit_.contracts.helpers.find(name); helper != unit_.contracts.helpers.end())
     return helper_call(helper->second, callee, arguments);
+  // An operator is what the tables say wherever its header lies, and one that a project declares itself, for
+  // an older libtorch, is still the operator.
+  const bool is_operator = name.starts_with("at::") && find_operator(name);
   const clang::FunctionDecl* definition = unit_.user_definition(callee);
-  if (definition) return user_call(definition, std::nullopt, arguments);
+  if (definition && !is_operator) return user_call(definition, std::nullopt, arguments);
   if (const Api* api = contract_of(name)) return sink(*api, callee, arguments);
   if (callee->isNoReturn()) {
     builder_.unreachable();
     return 0;
   }
   if (const auto known = special_function(name, expr, callee)) return *known;
-  // An operator that a project declares itself, for an older libtorch, is still the operator.
-  const bool is_operator = name.starts_with("at::") && find_operator(name);
   note_unread(unit_, result_.name, callee, arguments);
   if (unit_.is_user_function(callee) && !is_operator) return user_call(callee, std::nullopt, arguments);
   const ValueId result = external_call(callee, std::nullopt, arguments);

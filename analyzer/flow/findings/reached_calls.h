@@ -1,0 +1,47 @@
+// How much of a program the evaluation saw: each call that has a contract, whether a root comes to it, and
+// which of its operands stayed without a dtype. A report without findings rests on this: no finding and no
+// sight are different answers.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/flow/engine/sink_record.h"
+#include "analyzer/flow/ir/ir.h"
+
+namespace dtype_guard::flow {
+
+struct ReachedCall {
+  std::string api;
+  std::string function;
+  SourceRange range;
+  bool reached = false;
+  std::vector<std::string> unknown;  // roles that no evaluation told the dtype of
+  bool decided() const { return reached && unknown.empty(); }
+};
+
+class ReachedCalls {
+ public:
+  // The calls of all functions of the project; instantiations of one template are one call.
+  explicit ReachedCalls(const Module& module);
+  // What one root's evaluation recorded.
+  void note(const std::vector<SinkRecord>& records);
+  std::vector<ReachedCall> list() const;  // by position
+
+ private:
+  using Place = std::tuple<std::uint32_t, int, int, std::string>;  // file, line, column, API
+  struct Seen {
+    std::string function;
+    SourceRange range;
+    std::set<std::string> asked, known;
+  };
+  static Place place(const Instruction& call, const std::string& api) {
+    return {call.range.file, call.range.line, call.range.column, api};
+  }
+  std::map<Place, Seen> calls_;
+};
+
+}  // namespace dtype_guard::flow
