@@ -77,7 +77,7 @@ class SourceReader {
     return cache_.key(parts);
   }
 
-  // Holds copies, for it may go on when nobody waits for it any more.
+  // Holds copies, for it may go on after its caller has stopped waiting.
   std::function<LoweredSource()> lowering_of(const CompileCommand& command) const {
     if (source::is_python(command.file)) {
       return [reader = python_, file = command.file] { return reader.lower(file); };

@@ -81,7 +81,7 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   if (some && !descends && subject.runs.are_all) say("does not descend from its origin");
 }
 
-// A call that is refused whichever way the program takes, by dtypes that nobody assumed to be half.
+// A call that is refused whichever way the program takes, by dtypes that are not merely assumed.
 void count_found(const Subject& subject, const std::vector<Finding>& findings, bool must_be_precise,
                  Tally& tally, Violations& out) {
   struct Met {

@@ -97,7 +97,7 @@ TEST_CASE("what a flag or weights decide is not known without them") {
   CHECK(counted("%13").size() == 1);  // float32
 }
 
-TEST_CASE("what is made like a tensor that nobody knows has no known dtype") {
+TEST_CASE("what is made like an unknown tensor has no known dtype") {
   const auto like = [](const std::string& other) {
     return findings(
         attention_main("  %10 = const float32\n  %11 = op to(%1, dtype=%10) ; 5:3-5:9 \"wide\"\n"
