@@ -49,6 +49,9 @@ if(PROJECT_IS_TOP_LEVEL)
   if(DTYPE_GUARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${DTYPE_GUARD_CCACHE}")
   endif()
+  if(DTYPE_GUARD_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
+    set(CMAKE_CUDA_COMPILER_LAUNCHER "${DTYPE_GUARD_CCACHE}")
+  endif()
 endif()
 
 # Every target of the project links this one privately: the root as include folder, warnings, instrumentation.

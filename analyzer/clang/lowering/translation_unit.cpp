@@ -38,9 +38,9 @@ TranslationUnit::TranslationUnit(clang::ASTContext& ast, const source::UserCode&
       contracts(contract_set),
       module(target),
       user_code_(user_code),
+      names_(std::make_unique<clang::ASTNameGenerator>(ast)),
       packages_(user_code.root(), absolute_path(ast.getSourceManager().getMainFileID()),
-                exists_for(ast.getSourceManager())),
-      names_(std::make_unique<clang::ASTNameGenerator>(ast)) {}
+                exists_for(ast.getSourceManager())) {}
 
 std::string TranslationUnit::absolute_path(clang::FileID file) const {
   const clang::SourceManager& sources = context.getSourceManager();
