@@ -19,7 +19,8 @@ namespace dtype_guard::python {
 
 class FunctionLowering {
  public:
-  FunctionLowering(FileLowering& unit, const FunctionDefinition& definition, FunctionLowering* outer = nullptr);
+  FunctionLowering(FileLowering& unit, const FunctionDefinition& definition,
+                   FunctionLowering* outer = nullptr);
   flow::Function run();
   // Names of enclosing functions that the body uses.
   const std::set<std::string>& captured() const { return captured_; }
@@ -88,6 +89,8 @@ class FunctionLowering {
   ValueId binary(const Node& node);
   ValueId comparison(const Node& node);
   ValueId boolean(const Node& node);
+  // As a condition, of which only the truth counts.
+  ValueId test(const Node& node);
   ValueId negation(const Node& node);
   ValueId conditional(const Node& node);
   ValueId display(const Node& node);

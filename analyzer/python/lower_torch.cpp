@@ -18,7 +18,8 @@ bool lists(const Operator& entry, std::string_view argument) {
 std::string table_name(const Operator& entry, const std::string& keyword) {
   if (lists(entry, keyword)) return keyword;
   if (keyword == "axis") return "dim";
-  if (keyword == "input" || keyword == "self" || keyword == "tensors") return entry.arguments.empty() ? keyword : entry.arguments[0];
+  if (keyword == "input" || keyword == "self" || keyword == "tensors")
+    return entry.arguments.empty() ? keyword : entry.arguments[0];
   return keyword;
 }
 
@@ -28,8 +29,8 @@ std::string last_part(const std::string& name) {
 }
 
 std::optional<Dtype> converted_by(const std::string& method) {
-  static const std::set<std::string_view> all = {"half", "float", "double", "bfloat16", "int", "long",
-                                                 "short", "char", "byte", "bool", "cfloat", "cdouble"};
+  static const std::set<std::string_view> all = {"half",  "float", "double", "bfloat16", "int",    "long",
+                                                 "short", "char",  "byte",   "bool",     "cfloat", "cdouble"};
   return all.contains(method) ? parse_dtype(method) : std::nullopt;
 }
 }  // namespace
@@ -41,7 +42,8 @@ bool FunctionLowering::names_device(const Node& node) const {
   const std::string_view text = callee.text();
   const std::size_t dot = text.rfind('.');
   const std::string_view last = text.substr(dot == std::string_view::npos ? 0 : dot + 1);
-  return last.find("device") != std::string_view::npos || last == "rank" || last == "local_rank" || last == "get_device";
+  return last.find("device") != std::string_view::npos || last == "rank" || last == "local_rank" ||
+         last == "get_device";
 }
 
 // x.to(...), of a tensor or a module: which is seen where it runs.
@@ -49,14 +51,18 @@ ValueId FunctionLowering::conversion(ValueId object, const std::vector<Given>& a
   Arguments handed = {{"self", object}};
   bool stated = false;
   for (const Given& each : arguments) {
-    if (each.name == "device" || each.name == "non_blocking" || each.name == "copy" || each.name == "memory_format") continue;
+    if (each.name == "device" || each.name == "non_blocking" || each.name == "copy" ||
+        each.name == "memory_format")
+      continue;
     if (each.name.empty() && names_device(each.node)) continue;
     if (stated) continue;  // `non_blocking` by position
     stated = true;
     const bool spread = each.name == "*" || each.name == "**";
     const auto text = literal(each.node);
     const auto dtype = text ? parse_dtype(*text) : std::nullopt;
-    handed.push_back({"dtype", spread ? builder_.unknown() : dtype ? dtype_constant(*dtype) : value(each.node)});
+    handed.push_back({"dtype", spread  ? builder_.unknown()
+                               : dtype ? dtype_constant(*dtype)
+                                       : value(each.node)});
   }
   return stated ? builder_.op("to", std::move(handed)) : object;
 }
@@ -68,18 +74,20 @@ ValueId FunctionLowering::sizes(const std::vector<Given>& arguments) {
     if (!each.name.empty() && each.name != "*") continue;
     const bool spread = each.name == "*" || each.node.is("list_splat");
     const std::string_view text = each.node.text();
-    const bool list = each.node.is("tuple") || each.node.is("list") || text.find("shape") != std::string_view::npos ||
+    const bool list = each.node.is("tuple") || each.node.is("list") ||
+                      text.find("shape") != std::string_view::npos ||
                       text.find("size") != std::string_view::npos;
     const ValueId one = value(each.node);
     if (spread) return builder_.unknown();
-    if (list && arguments.size() >= 1 && &each == &arguments.front() && !each.node.is("subscript")) return one;
+    if (list && arguments.size() >= 1 && &each == &arguments.front() && !each.node.is("subscript"))
+      return one;
     all.push_back({"", one});
   }
   return builder_.value(Op::kPack, "", std::move(all));
 }
 
-ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
-                                         const std::vector<Given>& arguments) {
+ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name,
+                                         std::optional<ValueId> object, const std::vector<Given>& arguments) {
   const bool shaped = !entry.arguments.empty() && entry.rank == RankRule::kFromShape;
   const bool dims = entry.rank == RankRule::kListed && object;
   Arguments handed;
@@ -101,7 +109,8 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
   if (shaped || dims) {
     // Sizes as several numbers: x.view(b, n, d), torch.zeros(n, d).
     std::vector<Given> spread, others;
-    const std::string wanted = dims ? "dims" : entry.arguments[object ? std::min<std::size_t>(1, entry.arguments.size() - 1) : 0];
+    const std::string wanted =
+        dims ? "dims" : entry.arguments[object ? std::min<std::size_t>(1, entry.arguments.size() - 1) : 0];
     const bool sizes_first = object || entry.arguments[0] == "size";
     const bool one = entry.name == "full" || entry.name == "new_full" || entry.name == "from_blob";
     for (const Given& each : rest) {
@@ -127,8 +136,9 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
   // max(x, dim) and its kin give values and indices.
   const Operator* second = find_operator(name + ".1");
   const bool reduced = name != "max" && name != "min" && name != "median" && name != "nanmedian";
-  const bool by_dim = taken.contains("dim") ||
-                      (arguments.size() + (object ? 1 : 0) >= 2 && !arguments.empty() && integer(arguments[object ? 0 : 1].node));
+  const bool by_dim =
+      taken.contains("dim") || (arguments.size() + (object ? 1 : 0) >= 2 && !arguments.empty() &&
+                                integer(arguments[object ? 0 : 1].node));
   if (!second || !(reduced || by_dim)) return builder_.op(std::move(name), std::move(handed));
   Arguments results = {{"", builder_.op(name, handed)}};
   for (int i = 1; find_operator(name + "." + std::to_string(i)); ++i)
@@ -146,7 +156,9 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
   if (name == "type" && arguments.size() == 1) return conversion(object, arguments);
   if (name == "type_as" && arguments.size() == 1)
     return builder_.op("type_as", {{"self", object}, {"other", value(arguments[0].node)}});
-  if (name == "cuda" || name == "cpu" || name == "pin_memory" || name == "requires_grad_" || name == "retain_grad") return object;
+  if (name == "cuda" || name == "cpu" || name == "pin_memory" || name == "requires_grad_" ||
+      name == "retain_grad")
+    return object;
   if (name == "size") {
     if (arguments.empty()) return builder_.op("sizes", {{"self", object}});
     return builder_.op("size", {{"self", object}, {"dim", value(arguments[0].node)}});
@@ -154,9 +166,10 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
   if (name == "dim" || name == "numel" || name == "item" || name == "stride" || name == "is_contiguous" ||
       name == "element_size" || name == "is_floating_point")
     return builder_.op(name == "stride" ? "strides" : name, {{"self", object}});
-  static const std::set<std::string_view> of_containers = {"append", "extend", "pop",   "insert", "remove", "clear", "get",
-                                                           "update", "items",  "keys",  "values", "copy",   "index", "count",
-                                                           "sort",   "reverse", "setdefault", "format", "join", "replace", "find", "set_"};
+  static const std::set<std::string_view> of_containers = {
+      "append",     "extend", "pop",    "insert",  "remove", "clear", "get",  "update",
+      "items",      "keys",   "values", "copy",    "index",  "count", "sort", "reverse",
+      "setdefault", "format", "join",   "replace", "find",   "set_"};
   if (of_containers.contains(name)) return std::nullopt;
   const Operator* entry = find_operator("torch.Tensor." + name);
   if (!entry || entry->result == ResultRule::kDescriptor) return std::nullopt;
@@ -172,10 +185,12 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
     return builder_.none();
   }
   if (name == "torch.is_autocast_enabled" || name == "torch.cuda.is_autocast_enabled")
-    return builder_.op("autocast_enabled::" + (arguments.empty() ? "cuda" : literal(arguments[0].node).value_or("?")), {});
+    return builder_.op(
+        "autocast_enabled::" + (arguments.empty() ? "cuda" : literal(arguments[0].node).value_or("?")), {});
   if (name == "torch.get_autocast_gpu_dtype") return builder_.op("autocast_dtype::cuda", {});
   if (name == "torch.get_autocast_dtype")
-    return builder_.op("autocast_dtype::" + (arguments.empty() ? "?" : literal(arguments[0].node).value_or("?")), {});
+    return builder_.op(
+        "autocast_dtype::" + (arguments.empty() ? "?" : literal(arguments[0].node).value_or("?")), {});
   if (name == "torch.nn.Parameter" || name == "torch.nn.parameter.Parameter")
     return builder_.op("parameter", {{"self", first()}});
   if (name == "torch.utils.checkpoint.checkpoint" && !arguments.empty()) {
@@ -198,19 +213,22 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
 }
 
 // einops.rearrange and repeat change shapes alone; what the pattern gives has as many dimensions as it says.
-std::optional<ValueId> FunctionLowering::einops(const std::string& name, const std::vector<Given>& arguments) {
+std::optional<ValueId> FunctionLowering::einops(const std::string& name,
+                                                const std::vector<Given>& arguments) {
   if (!name.starts_with("einops.") || arguments.size() < 2) return std::nullopt;
   const std::string what = last_part(name);
   if (what != "rearrange" && what != "repeat") return std::nullopt;
   const ValueId tensor = value(arguments[0].node);
   const auto pattern = literal(arguments[1].node);
   const std::size_t arrow = pattern ? pattern->find("->") : std::string::npos;
-  const bool has_any = arrow != std::string::npos && pattern->find_first_not_of(" ", arrow + 2) != std::string::npos;
+  const bool has_any =
+      arrow != std::string::npos && pattern->find_first_not_of(" ", arrow + 2) != std::string::npos;
   for (std::size_t i = 2; i < arguments.size(); ++i) value(arguments[i].node);
   return has_any ? builder_.op("flatten", {{"self", tensor}}) : builder_.op("take", {{"self", tensor}});
 }
 
-std::optional<ValueId> FunctionLowering::library_module(const std::string& name, const std::vector<Given>& arguments) {
+std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
+                                                        const std::vector<Given>& arguments) {
   constexpr std::string_view kNn = "torch.nn.";
   if (!name.starts_with(kNn)) return std::nullopt;
   const std::string last = last_part(name);
@@ -219,7 +237,8 @@ std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
   if (!holds && !find_module_type(type)) return std::nullopt;
   if (!holds) {
     Arguments all = values(arguments);
-    const auto dtype = std::find_if(all.begin(), all.end(), [](const auto& each) { return each.name == "dtype" || each.name == "**"; });
+    const auto dtype = std::find_if(
+        all.begin(), all.end(), [](const auto& each) { return each.name == "dtype" || each.name == "**"; });
     const bool stated = dtype != all.end();
     const ValueId told = stated ? dtype->value : 0;
     const bool unknown = stated && dtype->name == "**";
@@ -255,11 +274,14 @@ std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
   };
   for (const Node& each : parts) add(value(each), Place::Step::Kind::kCell);
   // What a list of unknown length holds: one stands for all.
-  if (list) add(builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}}), Place::Step::Kind::kAnyCell);
+  if (list)
+    add(builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}}),
+        Place::Step::Kind::kAnyCell);
   return made;
 }
 
-std::optional<ValueId> FunctionLowering::library_call(const std::string& name, const std::vector<Given>& arguments) {
+std::optional<ValueId> FunctionLowering::library_call(const std::string& name,
+                                                      const std::vector<Given>& arguments) {
   if (const auto out = special_function(name, arguments)) return out;
   if (const auto out = library_module(name, arguments)) return out;
   if (const auto out = einops(name, arguments)) return out;
@@ -270,8 +292,8 @@ std::optional<ValueId> FunctionLowering::library_call(const std::string& name, c
   if (name.starts_with("torch.nn.functional.")) {
     entry = find_operator("torch::nn::functional::" + last);
     entry = entry ? entry : find_operator(name);
-  } else if (name.starts_with("torch.linalg.") || name.starts_with("torch.fft.") || name.starts_with("torch.special.") ||
-             name.find('.', kTorch.size()) == std::string::npos) {
+  } else if (name.starts_with("torch.linalg.") || name.starts_with("torch.fft.") ||
+             name.starts_with("torch.special.") || name.find('.', kTorch.size()) == std::string::npos) {
     entry = find_operator(name);
   }
   if (!entry || entry->result == ResultRule::kDescriptor) return std::nullopt;

@@ -1,0 +1,25 @@
+// Lowers Python text and runs the engine on it, so that a test is a small program and what must be said of
+// it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/ir.h"
+#include "analyzer/python/front_end.h"
+
+namespace dtype_guard::python {
+
+// Of one file, "m.py", and perhaps others by their names.
+LoweredFile lowered(const std::string& text, const std::map<std::string, std::string>& others = {});
+// "line rule role,role [settings]" for each definite finding in all files, in order; others than m.py with
+// their name before the line.
+std::vector<std::string> findings(const std::string& text,
+                                  const std::map<std::string, std::string>& others = {});
+// The printed instructions of one function, without positions.
+std::string instructions(const std::string& text, const std::string& function);
+
+// Imports, and an attention module whose forward holds `body` between its projections and the call.
+std::string attention(const std::string& body, const std::string& constructor = "");
+
+}  // namespace dtype_guard::python
