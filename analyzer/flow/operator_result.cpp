@@ -194,6 +194,8 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* narrow = nullptr;
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
+    if (op_.result == ResultRule::kPromote && is_unknown(input))
+      continue;  // a float32 tensor decides beside it
     out.symbols = symbols_.unite(out.symbols, input.symbols);
     out.uncertain = out.uncertain || input.uncertain;
     out.assumed = out.assumed || input.assumed;
