@@ -105,7 +105,13 @@ void find_use(const Node& node, std::string_view name, const FunctionDefinition&
       use.tensor = use.tensor || is_of_tensors_alone(attribute);
       use.other = use.other || !may_be_of_tensor(attribute);
     } else if (each.is("call")) {
-      const std::string_view callee = each.field("function").text();
+      const Node called = each.field("function");
+      const std::string_view callee = called.text();
+      // x.to(dtype=...): a module is seldom told a dtype where it is used.
+      const bool casts = called.is("attribute") && called.field("object").text() == name &&
+                         called.field("attribute").text() == "to" &&
+                         each.field("arguments").text().find("dtype") != std::string_view::npos;
+      use.tensor = use.tensor || casts;
       const Node first = each.field("arguments").child(0);
       const bool torch = callee.starts_with("torch.") || callee.starts_with("F.") || callee == "rearrange" ||
                          callee == "einops.rearrange";
