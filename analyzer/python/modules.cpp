@@ -64,6 +64,17 @@ const SourceFile* Modules::file(const std::string& path, std::string* why) const
 
 std::string Modules::find_module(const SourceFile& from, const std::string& module) const {
   if (module.empty()) return {};
+  const std::string key = from.path().substr(0, from.path().rfind('/') + 1) + module;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = found_.find(key); known != found_.end()) return known->second;
+  }
+  std::string out = search(from, module);
+  const std::scoped_lock lock(mutex_);
+  return found_[key] = std::move(out);
+}
+
+std::string Modules::search(const SourceFile& from, const std::string& module) const {
   std::vector<std::string> roots;
   fs::path folder = fs::path(from.path()).parent_path();
   roots.push_back(folder.string());

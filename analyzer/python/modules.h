@@ -49,7 +49,9 @@ class Modules {
   void library_bases(const ClassDefinition& of, std::set<std::string>& out, int depth = 0) const;
 
  private:
+  // The file that an import in `from` means; empty where there is none.
   std::string find_module(const SourceFile& from, const std::string& module) const;
+  std::string search(const SourceFile& from, const std::string& module) const;
   std::string module_name(const std::string& path) const;
   bool exists(const std::string& path) const;
 
@@ -57,6 +59,7 @@ class Modules {
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::unique_ptr<SourceFile>> files_;
   mutable std::map<std::string, std::string> failures_;
+  mutable std::map<std::string, std::string, std::less<>> found_;  // by folder and module
 };
 
 }  // namespace dtype_guard::python

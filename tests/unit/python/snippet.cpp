@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/link.h"

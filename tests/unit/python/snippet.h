@@ -2,6 +2,7 @@
 // it.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,10 @@ std::vector<std::string> findings(const std::string& text,
                                   const std::map<std::string, std::string>& others = {});
 // The printed instructions of one function, without positions.
 std::string instructions(const std::string& text, const std::string& function);
+
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 // Imports, and an attention module whose forward holds `body` between its projections and the call.
 std::string attention(const std::string& body, const std::string& constructor = "");
