@@ -14,7 +14,7 @@ std::string body(const std::string& statement) {
 
 TEST_CASE("an operator has its operands by the table's names") {
   const std::string text = body("return x * y ** 2");
-  CHECK_FALSE(has(text, ContainsSubstring("op pow(self=%4, exponent=%5)"));
+  CHECK(has(text, "op pow(self=%4, exponent=%5)"));
   CHECK(has(text, "op mul(self=%3, other=%6)"));
 }
 
@@ -33,9 +33,9 @@ TEST_CASE("conversions state a dtype, however it is written") {
     CHECK(has(text, "const float16"));
     CHECK(has(text, "op to(self=%3, dtype=%4)"));
   }
-  CHECK(has(body("return x.to(y.device)"), "op to"));
-  CHECK_FALSE(has(body("return x.to('cuda', non_blocking=True)"), "op to"));
-  CHECK_FALSE(has(body("return x.to(y)"), "op to(self=%3, dtype=%4)"));
+  CHECK_FALSE(has(body("return x.to(y.device)"), "op to("));
+  CHECK_FALSE(has(body("return x.to('cuda', non_blocking=True)"), "op to("));
+  CHECK(has(body("return x.to(y)"), "op to(self=%3, dtype=%4)"));
 }
 
 TEST_CASE("sizes are unpacked one by one") {
@@ -58,7 +58,7 @@ TEST_CASE("map over a display runs the lambda on each") {
   const std::string text = body("x, y = map(lambda t: t.float(), (x, y))");
   CHECK(has(text, "store t, %3"));
   CHECK(has(text, "pack("));
-  CHECK(has(text, "closure"));
+  CHECK_FALSE(has(text, "closure"));
 }
 
 TEST_CASE("autocast is entered and left, also on the way out") {
