@@ -168,12 +168,10 @@ void by_default(const Node& given, Parameter& out) {
 Parameter describe_parameter(const FunctionDefinition& function, const Node& node, const Modules& modules) {
   Parameter out;
   const Node name = node.field("name");
-  const Node named = name ? name : node.is("identifier") ? node : node.child(0);
-  out.name = std::string(named.text());
-  while (out.name.starts_with('*')) {
-    out.rest = out.rest == flow::Rest::kNone ? flow::Rest::kPositional : flow::Rest::kKeywords;
-    out.name.erase(0, 1);
-  }
+  const Node pattern = name ? name : node.is("typed_parameter") ? node.child(0) : node;
+  if (pattern.is("list_splat_pattern")) out.rest = flow::Rest::kPositional;
+  if (pattern.is("dictionary_splat_pattern")) out.rest = flow::Rest::kKeywords;
+  out.name = std::string((out.rest == flow::Rest::kNone ? pattern : pattern.child(0)).text());
   if (out.rest != flow::Rest::kNone) return out;
   const Node type = node.field("type");
   const Node given = node.field("value");

@@ -49,6 +49,7 @@ std::vector<std::string> findings(const std::string& text, const std::map<std::s
   for (const flow::PrecisionSetting& each : flow::precision_settings()) {
     if (each.by_default) how.settings.push_back(each);
   }
+  how.contracts = &builtin_contracts();
   std::vector<std::string> out;
   for (const Finding& each : flow::analyse(flow::link(std::move(modules)), how).findings) {
     std::vector<std::string> roles;
