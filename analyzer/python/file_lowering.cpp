@@ -60,7 +60,9 @@ void FileLowering::inherited_constructor(const ClassDefinition& definition) {
     if (!std::exchange(first, false)) {
       function.parameters.push_back(describe_parameter(*above, each, modules_));
       const Rest rest = function.parameters.back().rest;
-      handed.push_back({rest == Rest::kPositional ? "*" : rest == Rest::kKeywords ? "**" : function.parameters.back().name,
+      handed.push_back({rest == Rest::kPositional ? "*"
+                        : rest == Rest::kKeywords ? "**"
+                                                  : function.parameters.back().name,
                         builder.parameter(static_cast<int>(function.parameters.size()))});
     }
   }

@@ -23,7 +23,8 @@ std::string folded(std::string_view text) {
     out += c;
     if (out.size() >= kMaxText) break;
   }
-  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && out.size() >= kMaxText) out.pop_back();
+  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && out.size() >= kMaxText)
+    out.pop_back();
   return out;
 }
 
@@ -41,8 +42,8 @@ FunctionLowering::FunctionLowering(FileLowering& unit, const FunctionDefinition&
 
 Builder::Position FunctionLowering::position(const Node& node) const {
   Builder::Position out{node.range(), folded(node.text()), Written::kOther};
-  static const std::set<std::string_view> castable = {"call", "identifier", "attribute", "subscript", "binary_operator",
-                                                      "parenthesized_expression"};
+  static const std::set<std::string_view> castable = {
+      "call", "identifier", "attribute", "subscript", "binary_operator", "parenthesized_expression"};
   if (castable.contains(node.kind())) out.written = Written::kTensor;
   return out;
 }
@@ -177,6 +178,8 @@ ValueId FunctionLowering::load(const std::string& name) {
   if (name == self_name_ && assigned_[name].size() == 1) return self_;
   return builder_.load(variable(name));
 }
-void FunctionLowering::store(const std::string& name, ValueId value) { builder_.store(variable(name), value); }
+void FunctionLowering::store(const std::string& name, ValueId value) {
+  builder_.store(variable(name), value);
+}
 
 }  // namespace dtype_guard::python

@@ -89,6 +89,8 @@ class FunctionLowering {
   ValueId binary(const Node& node);
   ValueId comparison(const Node& node);
   ValueId boolean(const Node& node);
+  // As a condition, of which only the truth counts.
+  ValueId test(const Node& node);
   ValueId negation(const Node& node);
   ValueId conditional(const Node& node);
   ValueId display(const Node& node);

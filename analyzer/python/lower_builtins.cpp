@@ -55,7 +55,8 @@ ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>
     }
   }
   Arguments handed;
-  if (const Entity callee = resolve(function); callee.kind == Entity::Kind::kFunction && !callee.function->is_opaque) {
+  if (const Entity callee = resolve(function);
+      callee.kind == Entity::Kind::kFunction && !callee.function->is_opaque) {
     for (const ValueId each : arguments) handed.push_back({"", each});
     return builder_.value(Op::kCall, callee.function->key, std::move(handed));
   }
@@ -64,12 +65,15 @@ ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>
   return builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed));
 }
 
-std::optional<ValueId> FunctionLowering::builtin(const std::string& name, const std::vector<Given>& arguments) {
+std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
+                                                 const std::vector<Given>& arguments) {
   static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
-  static const std::set<std::string_view> tests = {"isinstance", "hasattr", "callable", "issubclass", "bool", "any", "all"};
-  static const std::set<std::string_view> harmless = {"print", "str", "repr", "type", "range", "sum",  "abs", "sorted",
-                                                      "set",   "frozenset", "divmod", "iter", "next", "vars", "open",
-                                                      "max", "min", "reversed", "enumerate", "zip", "filter", "format", "input"};
+  static const std::set<std::string_view> tests = {"isinstance", "hasattr", "callable", "issubclass",
+                                                   "bool",       "any",     "all"};
+  static const std::set<std::string_view> harmless = {
+      "print", "str",       "repr",      "type", "range",  "sum",    "abs",  "sorted",
+      "set",   "frozenset", "divmod",    "iter", "next",   "vars",   "open", "max",
+      "min",   "reversed",  "enumerate", "zip",  "filter", "format", "input"};
   const auto number = [&](Dtype dtype) {
     Arguments from = {{"dtype", dtype_constant(dtype)}};
     for (const Given& each : arguments) from.push_back({"", value(each.node)});

@@ -42,7 +42,8 @@ ValueId FunctionLowering::call(const Node& node) {
     if (knows(name)) {
       // `f = A if c else B; f(x)`: each of the two is called.
       const auto assigned = assigned_.find(name);
-      const Node source = assigned != assigned_.end() && assigned->second.size() == 1 ? assigned->second.front() : Node();
+      const Node source =
+          assigned != assigned_.end() && assigned->second.size() == 1 ? assigned->second.front() : Node();
       if (source.is("conditional_expression") && resolve(source.child(0)) && resolve(source.child(2))) {
         const ValueId test = value(source.child(1));
         const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
@@ -68,7 +69,8 @@ ValueId FunctionLowering::call(const Node& node) {
   return call_value(value(function), arguments);
 }
 
-ValueId FunctionLowering::call_entity(const Entity& callee, const Node& node, const std::vector<Given>& arguments) {
+ValueId FunctionLowering::call_entity(const Entity& callee, const Node& node,
+                                      const std::vector<Given>& arguments) {
   switch (callee.kind) {
     case Entity::Kind::kFunction: {
       // A body in sight is followed; what the contract says of a function of that name holds as well.
@@ -100,7 +102,7 @@ ValueId FunctionLowering::call_function(const FunctionDefinition& callee, std::o
   if (callee.is_opaque) return builder_.value(Op::kCall, callee.name, std::move(handed));
   const bool is_virtual = object && callee.owner && !callee.is_static && !callee.is_class_method;
   const std::string name =
-      is_virtual ? std::string(kVirtualCall) + callee.name + "::" + callee.key : callee.key;
+      is_virtual ? std::string(kAttributeCall) + callee.name + "::" + callee.key : callee.key;
   return builder_.value(Op::kCall, name, std::move(handed));
 }
 
@@ -131,7 +133,8 @@ ValueId FunctionLowering::sink(const Api& api, const std::vector<Given>& argumen
     }
     const int at = each.name.empty() && !stars ? place++ : -1;
     for (const Operand& operand : api.operands) {
-      const bool named = !each.name.empty() && (each.name == operand.role || role_meant_by(each.name) == operand.role);
+      const bool named =
+          !each.name.empty() && (each.name == operand.role || role_meant_by(each.name) == operand.role);
       if (named || (at >= 0 && operand.argument == at)) {
         handed.push_back({operand.role, given_value});
         break;
@@ -189,7 +192,8 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
       if (method->is_class_method) return call_function(*method, std::nullopt, arguments);
       return call_function(*method, self_, arguments);
     }
-    if (name == "register_buffer" || name == "register_parameter" || name == "add_module" || name == "register_module") {
+    if (name == "register_buffer" || name == "register_parameter" || name == "add_module" ||
+        name == "register_module") {
       const auto key = arguments.empty() ? std::nullopt : literal(arguments[0].node);
       ValueId held = 0;
       for (std::size_t i = 1; i < arguments.size(); ++i) {
@@ -198,7 +202,9 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
         if (second && !held) held = one;
       }
       if (!key || !held) return builder_.unknown();
-      const std::string kind = name == "register_buffer" ? "buffer" : name == "register_parameter" ? "parameter" : "module";
+      const std::string kind = name == "register_buffer"      ? "buffer"
+                               : name == "register_parameter" ? "parameter"
+                                                              : "module";
       // Without a tensor nothing is registered.
       const ValueId handle = builder_.registration(kind, self_, *key, held);
       Place place;
@@ -210,8 +216,10 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     Place place;
     place.base = self_;
     place.path.push_back({Place::Step::Kind::kField, name, 0});
-    if (!method && complete && !find_operator("torch.Tensor." + name)) return call_value(builder_.load(std::move(place)), arguments);
-    const bool converts = name == "to" || name == "half" || name == "float" || name == "bfloat16" || name == "double";
+    if (!method && complete && !find_operator("torch.Tensor." + name))
+      return call_value(builder_.load(std::move(place)), arguments);
+    const bool converts =
+        name == "to" || name == "half" || name == "float" || name == "bfloat16" || name == "double";
     if (!method && !converts) {
       // A field that holds a module or function, or a method that nobody sees.
       return call_value(builder_.load(std::move(place)), arguments);
@@ -223,7 +231,8 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     const ValueId added = value(arguments[0].node);
     Place place;
     place.base = object;
-    place.path.push_back({loops_.empty() ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell, "", 0});
+    place.path.push_back(
+        {loops_.empty() ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell, "", 0});
     builder_.store(std::move(place), added);
     return builder_.none();
   }

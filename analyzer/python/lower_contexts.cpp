@@ -11,7 +11,9 @@ bool is_autocast(const std::string& name) {
          name == "torch.cpu.amp.autocast" || name == "torch.amp.autocast_mode.autocast" ||
          name == "torch.cuda.amp.autocast_mode.autocast";
 }
-bool is_custom_fwd(const std::string& name) { return name == "torch.cuda.amp.custom_fwd" || name == "torch.amp.custom_fwd"; }
+bool is_custom_fwd(const std::string& name) {
+  return name == "torch.cuda.amp.custom_fwd" || name == "torch.amp.custom_fwd";
+}
 }  // namespace
 
 void FunctionLowering::autocast(const std::string& name, const Node& call) {

@@ -1,4 +1,5 @@
-// Control flow: branches, loops, try, match. A `for` loop is taken to run at least once, a `while` loop is not.
+// Control flow: branches, loops, try, match. A `for` loop is taken to run at least once, a `while` loop is
+// not.
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -15,7 +16,7 @@ bool is_type_checking(const Node& condition) { return condition.text().ends_with
 void FunctionLowering::if_statement(const Node& node) {
   const BlockId after = builder_.block();
   const auto arm = [&](const Node& condition, const Node& consequence) {
-    const ValueId holds = is_type_checking(condition) ? builder_.constant(false) : value(condition);
+    const ValueId holds = is_type_checking(condition) ? builder_.constant(false) : test(condition);
     const BlockId yes = builder_.block(), no = builder_.block();
     {
       const Builder::At at(builder_, position(condition));
@@ -49,7 +50,8 @@ std::optional<std::vector<Node>> FunctionLowering::displayed(const Node& iterabl
   return out;
 }
 
-void FunctionLowering::loop_over(const Node& target, const Node& iterable, const std::function<void()>& body) {
+void FunctionLowering::loop_over(const Node& target, const Node& iterable,
+                                 const std::function<void()>& body) {
   if (const auto all = displayed(iterable)) {
     const BlockId after = builder_.block();
     for (const Node& each : *all) {
@@ -87,13 +89,16 @@ void FunctionLowering::loop_over(const Node& target, const Node& iterable, const
   const auto any_of = [&](ValueId list) {
     return builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}});
   };
-  const auto number = [&] { return builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}}); };
+  const auto number = [&] {
+    return builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}});
+  };
   if (counted == "range") {
     assign(target, number());
   } else if (zipped) {
     Arguments parts;
     if (counted == "enumerate") parts.push_back({"", number()});
-    for (std::size_t i = 0; i < lists.size() && (counted == "zip" || i == 0); ++i) parts.push_back({"", any_of(lists[i])});
+    for (std::size_t i = 0; i < lists.size() && (counted == "zip" || i == 0); ++i)
+      parts.push_back({"", any_of(lists[i])});
     assign(target, builder_.value(Op::kPack, "", std::move(parts)));
   } else {
     assign(target, any_of(whole));
@@ -116,7 +121,7 @@ void FunctionLowering::while_statement(const Node& node) {
   const BlockId head = builder_.block(), body = builder_.block(), after = builder_.block();
   builder_.jump(head);
   builder_.enter(head);
-  const ValueId holds = value(node.field("condition"));
+  const ValueId holds = test(node.field("condition"));
   builder_.branch(holds, body, after);
   builder_.enter(body);
   loops_.push_back({head, after, contexts_.size()});
@@ -162,7 +167,8 @@ void FunctionLowering::try_statement(const Node& node) {
       builder_.enter(own);
     }
     for (const Node& each : handlers[i].children()) {
-      if (each.is("as_pattern") && each.field("alias")) assign(each.field("alias").child(0), builder_.unknown());
+      if (each.is("as_pattern") && each.field("alias"))
+        assign(each.field("alias").child(0), builder_.unknown());
       if (each.is("block")) block(each);
     }
     builder_.jump(after);

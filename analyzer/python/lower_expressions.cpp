@@ -1,6 +1,7 @@
 // Expressions that are no calls.
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
@@ -13,11 +14,19 @@ namespace {
 constexpr int kMaxDepth = 150;  // of expressions in expressions
 
 const std::unordered_map<std::string_view, std::string_view>& binary_names() {
-  static const std::unordered_map<std::string_view, std::string_view> names = {
-      {"+", "add"},          {"-", "sub"},        {"*", "mul"},        {"/", "div"},
-      {"//", "floor_divide"}, {"%", "remainder"}, {"**", "pow"},       {"@", "matmul"},
-      {"&", "bitwise_and"},  {"|", "bitwise_or"}, {"^", "bitwise_xor"}, {"<<", "bitwise_left_shift"},
-      {">>", "bitwise_right_shift"}};
+  static const std::unordered_map<std::string_view, std::string_view> names = {{"+", "add"},
+                                                                               {"-", "sub"},
+                                                                               {"*", "mul"},
+                                                                               {"/", "div"},
+                                                                               {"//", "floor_divide"},
+                                                                               {"%", "remainder"},
+                                                                               {"**", "pow"},
+                                                                               {"@", "matmul"},
+                                                                               {"&", "bitwise_and"},
+                                                                               {"|", "bitwise_or"},
+                                                                               {"^", "bitwise_xor"},
+                                                                               {"<<", "bitwise_left_shift"},
+                                                                               {">>", "bitwise_right_shift"}};
   return names;
 }
 
@@ -72,7 +81,7 @@ ValueId FunctionLowering::value_of(const Node& node) {
     return number ? builder_.constant(*number)
                   : builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}});
   }
-  if (kind == "float") return builder_.constant(1.0);
+  if (kind == "float") return builder_.constant(std::strtod(std::string(node.text()).c_str(), nullptr));
   if (kind == "named_expression") {
     const ValueId given = value(node.field("value"));
     store(std::string(node.field("name").text()), given);
@@ -131,16 +140,17 @@ ValueId FunctionLowering::entity_value(const Entity& entity) {
       const auto dtype = parse_dtype(entity.name.substr(kTorch.size()));
       if (dtype && entity.name.find('.', kTorch.size()) == std::string::npos) return dtype_constant(*dtype);
     }
-    if (entity.name == "math.pi" || entity.name == "math.inf" || entity.name == "math.e" || entity.name == "torch.pi" ||
-        entity.name == "torch.inf" || entity.name == "math.nan" || entity.name == "torch.nan")
+    if (entity.name == "math.pi" || entity.name == "math.inf" || entity.name == "math.e" ||
+        entity.name == "torch.pi" || entity.name == "torch.inf" || entity.name == "math.nan" ||
+        entity.name == "torch.nan")
       return builder_.constant(1.0);
   }
   if (entity.kind == Entity::Kind::kFunction && !entity.function->is_opaque && !entity.function->owner)
     return builder_.value(Op::kClosure, entity.function->key, {});
   if (entity.kind == Entity::Kind::kValue && entity.file == &unit_.file()) {
     const std::string_view kind = entity.value.kind();
-    const bool plain = kind == "integer" || kind == "float" || kind == "string" || kind == "true" || kind == "false" ||
-                       kind == "none" || kind == "attribute" || kind == "unary_operator";
+    const bool plain = kind == "integer" || kind == "float" || kind == "string" || kind == "true" ||
+                       kind == "false" || kind == "none" || kind == "attribute" || kind == "unary_operator";
     if (plain) return value_of(entity.value);
   }
   return builder_.unknown();
@@ -170,7 +180,8 @@ ValueId FunctionLowering::attribute(const Node& node) {
     if (name == "shape") return builder_.op("sizes", {{"self", object}});
     if (name == "ndim") return builder_.op("dim", {{"self", object}});
     if (name == "is_cuda") return builder_.op("is_cuda", {{"self", object}});
-    if (name == "T" || name == "mT" || name == "H" || name == "mH") return builder_.op("contiguous", {{"self", object}});
+    if (name == "T" || name == "mT" || name == "H" || name == "mH")
+      return builder_.op("contiguous", {{"self", object}});
     if (name == "real" || name == "imag") return builder_.op(name, {{"self", object}});
     if (name == "data") return builder_.value(Op::kCopy, object);
     if (name == "device" || name == "requires_grad" || name == "grad") return builder_.unknown();
@@ -212,7 +223,8 @@ ValueId FunctionLowering::subscript(const Node& node) {
     for (const Node& each : parts) {
       if (!each.is("slice") && !each.is("ellipsis") && !each.is("none")) value(each);
     }
-    const bool sliced = std::any_of(parts.begin(), parts.end(), [](const Node& each) { return each.is("slice") || each.is("ellipsis"); });
+    const bool sliced =
+        std::any_of(parts.begin(), parts.end(), [](const Node& each) { return each.is("slice"); });
     if (keeps) {
       arguments.push_back({added ? "new_dimension" : "slice", builder_.constant(true)});
     } else if (sliced) {
@@ -229,12 +241,13 @@ ValueId FunctionLowering::binary(const Node& node) {
   const ValueId left = value(node.field("left"));
   const ValueId right = value(node.field("right"));
   if (name == binary_names().end()) return builder_.unknown();
-  return builder_.op(std::string(name->second), {{"self", left}, {name->second == "pow" ? "exponent" : "other", right}});
+  return builder_.op(std::string(name->second),
+                     {{"self", left}, {name->second == "pow" ? "exponent" : "other", right}});
 }
 
 ValueId FunctionLowering::negation(const Node& node) {
   const Node inner = node.field("argument");
-  if (node.is("not_operator")) return builder_.op("logical_not", {{"self", value(inner)}});
+  if (node.is("not_operator")) return test(node);
   if (const auto number = integer(node)) return builder_.constant(*number);
   const ValueId of = value(inner);
   const std::string_view sign = node.field("operator").text();
@@ -272,27 +285,38 @@ ValueId FunctionLowering::comparison(const Node& node) {
       return builder_.op("contains", {{"", asked}});
     }
     Arguments tests;
-    for (const Node& each : *all) tests.push_back({"", builder_.op("eq", {{"self", asked}, {"other", value(each)}})});
+    for (const Node& each : *all)
+      tests.push_back({"", builder_.op("eq", {{"self", asked}, {"other", value(each)}})});
     const ValueId any = tests.size() == 1 ? tests[0].value : builder_.op("logical_or", std::move(tests));
     return sign == "in" ? any : builder_.op("logical_not", {{"self", any}});
   }
   const ValueId left = value(parts[0]);
   const ValueId right = value(parts[1]);
-  if (sign == "is" || sign == "is not") return builder_.op(sign == "is" ? "eq" : "ne", {{"self", left}, {"other", right}});
+  if (sign == "is" || sign == "is not")
+    return builder_.op(sign == "is" ? "eq" : "ne", {{"self", left}, {"other", right}});
   const auto name = names.find(sign);
   return name == names.end() ? builder_.unknown()
                              : builder_.op(std::string(name->second), {{"self", left}, {"other", right}});
+}
+
+ValueId FunctionLowering::test(const Node& node) {
+  if (node.is("parenthesized_expression")) return test(node.child(0));
+  const Builder::At at(builder_, position(node));
+  if (node.is("not_operator")) return builder_.op("logical_not", {{"self", test(node.field("argument"))}});
+  if (!node.is("boolean_operator") || depth_ > kMaxDepth) return value(node);
+  ++depth_;
+  const ValueId left = test(node.field("left"));
+  const ValueId right = test(node.field("right"));
+  --depth_;
+  const bool is_and = node.field("operator").text() == "and";
+  return builder_.op(is_and ? "logical_and" : "logical_or", {{"", left}, {"", right}});
 }
 
 // Tests are facts together; of other values `or` gives the one that is true.
 ValueId FunctionLowering::boolean(const Node& node) {
   const bool is_and = node.field("operator").text() == "and";
   const Node left = node.field("left"), right = node.field("right");
-  if (is_test(node)) {
-    const ValueId a = value(left);
-    const ValueId b = value(right);
-    return builder_.op(is_and ? "logical_and" : "logical_or", {{"", a}, {"", b}});
-  }
+  if (is_test(node)) return test(node);
   const ValueId first = value(left);
   const BlockId other = builder_.block(), after = builder_.block();
   builder_.branch(first, is_and ? other : after, is_and ? after : other);
@@ -306,9 +330,9 @@ ValueId FunctionLowering::boolean(const Node& node) {
 ValueId FunctionLowering::conditional(const Node& node) {
   const std::vector<Node> parts = node.children();
   if (parts.size() != 3) return builder_.unknown();
-  const ValueId test = value(parts[1]);
+  const ValueId holds = test(parts[1]);
   const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
-  builder_.branch(test, yes, no);
+  builder_.branch(holds, yes, no);
   builder_.enter(yes);
   const ValueId first = value(parts[0]);
   builder_.jump(after);

@@ -55,7 +55,8 @@ void FunctionLowering::expression_statement(const Node& node) {
     } else if (!each.is("string")) {
       const ValueId result = value(each);
       const Node function = each.is("call") ? each.field("function") : Node();
-      static const std::set<std::string_view> casts = {"to", "half", "float", "bfloat16", "double", "type", "type_as"};
+      static const std::set<std::string_view> casts = {"to",     "half", "float",  "bfloat16",
+                                                       "double", "type", "type_as"};
       if (function.is("attribute") && casts.contains(function.field("attribute").text())) {
         const Builder::At at(builder_, position(each));
         builder_.effect(Op::kDiscard, "", {{"", result}});
@@ -92,6 +93,19 @@ void FunctionLowering::assignment(const Node& node) {
     std::vector<ValueId> all;
     for (const Node& each : sources) all.push_back(value(each));
     for (std::size_t i = 0; i < targets.size(); ++i) assign(targets[i], all[i]);
+    return;
+  }
+  // b, n, d = x.shape
+  const Node shaped = right.is("call") ? right.field("function") : right;
+  const std::string_view last = shaped.is("attribute") ? shaped.field("attribute").text() : "";
+  const bool sizes = right.is("call") ? last == "size" && given(right).empty() : last == "shape";
+  if (sizes && !starred) {
+    const ValueId of = value(shaped.field("object"));
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const Builder::At at(builder_, position(right));
+      const ValueId dim = builder_.constant(static_cast<std::int64_t>(i));
+      assign(targets[i], builder_.op("size", {{"self", of}, {"dim", dim}}));
+    }
     return;
   }
   assign_elements(targets, value(right), right);
@@ -151,9 +165,9 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
 
 void FunctionLowering::augmented(const Node& node) {
   static const std::unordered_map<std::string_view, std::string_view> names = {
-      {"+=", "add"},         {"-=", "sub"},         {"*=", "mul"},          {"/=", "div"},
-      {"//=", "floor_divide"}, {"%=", "remainder"}, {"**=", "pow"},         {"@=", "matmul"},
-      {"&=", "bitwise_and"}, {"|=", "bitwise_or"},  {"^=", "bitwise_xor"}};
+      {"+=", "add"},           {"-=", "sub"},        {"*=", "mul"},        {"/=", "div"},
+      {"//=", "floor_divide"}, {"%=", "remainder"},  {"**=", "pow"},       {"@=", "matmul"},
+      {"&=", "bitwise_and"},   {"|=", "bitwise_or"}, {"^=", "bitwise_xor"}};
   const Node left = node.field("left");
   const ValueId before = value(left);
   const ValueId right = value(node.field("right"));
@@ -173,14 +187,15 @@ void FunctionLowering::return_statement(const Node& node) {
 }
 
 void FunctionLowering::assert_statement(const Node& node) {
-  const ValueId holds = value(node.child(0));
+  const ValueId holds = test(node.child(0));
   const Builder::At at(builder_, position(node.child(0)));
   builder_.effect(Op::kAssume, "", {{"", holds}});
 }
 
 void FunctionLowering::nested_function(const Node& node) {
   const Node inner = node.is("decorated_definition") ? node.field("definition") : node;
-  if (!inner.is("function_definition")) return store(std::string(inner.field("name").text()), builder_.unknown());
+  if (!inner.is("function_definition"))
+    return store(std::string(inner.field("name").text()), builder_.unknown());
   const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
   const FunctionDefinition& definition = *made;
   const std::string name = definition.name;

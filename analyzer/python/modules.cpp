@@ -1,5 +1,6 @@
 #include "analyzer/python/modules.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "analyzer/python/source_text.h"
@@ -63,6 +64,17 @@ const SourceFile* Modules::file(const std::string& path, std::string* why) const
 
 std::string Modules::find_module(const SourceFile& from, const std::string& module) const {
   if (module.empty()) return {};
+  const std::string key = from.path().substr(0, from.path().rfind('/') + 1) + module;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = found_.find(key); known != found_.end()) return known->second;
+  }
+  std::string out = search(from, module);
+  const std::scoped_lock lock(mutex_);
+  return found_[key] = std::move(out);
+}
+
+std::string Modules::search(const SourceFile& from, const std::string& module) const {
   std::vector<std::string> roots;
   fs::path folder = fs::path(from.path()).parent_path();
   roots.push_back(folder.string());
@@ -119,7 +131,8 @@ Entity Modules::global(const SourceFile& file, std::string_view name, int depth)
 Entity Modules::dotted(const SourceFile& from, const std::string& name, int depth) const {
   if (depth > kMaxImports) return {};
   // The longest part that is a file of the project, and a name in it.
-  for (std::size_t split = name.size(); split != std::string::npos && split > 0; split = name.rfind('.', split - 1)) {
+  for (std::size_t split = name.size(); split != std::string::npos && split > 0;
+       split = name.rfind('.', split - 1)) {
     const std::string module = name.substr(0, split);
     if (module.starts_with("torch.") || module == "torch") break;
     const std::string path = find_module(from, module);
@@ -138,7 +151,8 @@ Entity Modules::dotted(const SourceFile& from, const std::string& name, int dept
   return out;
 }
 
-const ClassDefinition* Modules::base(const ClassDefinition& of, const Node& base, std::string* library) const {
+const ClassDefinition* Modules::base(const ClassDefinition& of, const Node& base,
+                                     std::string* library) const {
   std::string name;
   for (const char c : base.text()) {
     if (c != ' ' && c != '\n') name += c;
@@ -161,8 +175,9 @@ const FunctionDefinition* Modules::method(const ClassDefinition& of, std::string
     std::string library;
     if (const ClassDefinition* above = base(of, each, &library)) {
       if (const FunctionDefinition* found = method(*above, name, complete, depth + 1)) return found;
-    } else if (complete && library != "torch.nn.Module" && library != "object" && library != "torch.nn.modules.Module" &&
-               !library.starts_with("abc.") && library != "typing.Generic") {
+    } else if (complete && library != "torch.nn.Module" && library != "object" &&
+               library != "torch.nn.modules.Module" && !library.starts_with("abc.") &&
+               library != "typing.Generic") {
       *complete = false;
     }
   }
@@ -186,8 +201,8 @@ bool Modules::is_module(const ClassDefinition& of, int depth) const {
   std::set<std::string> all;
   library_bases(of, all);
   return std::any_of(all.begin(), all.end(), [](const std::string& each) {
-    return each.starts_with("torch.nn.") || each.ends_with("PreTrainedModel") || each.ends_with("ModelMixin") ||
-           each.ends_with("LightningModule") || each.ends_with(".Module");
+    return each.starts_with("torch.nn.") || each.ends_with("PreTrainedModel") ||
+           each.ends_with("ModelMixin") || each.ends_with("LightningModule") || each.ends_with(".Module");
   });
 }
 

@@ -17,8 +17,8 @@ namespace dtype_guard::python {
 struct Entity {
   enum class Kind : std::uint8_t { kNone, kLibrary, kFunction, kClass, kValue };
   Kind kind = Kind::kNone;
-  std::string name;        // kLibrary: "torch.nn.functional.normalize"
-  std::string optional;    // the package, where the import may fail and the name be None
+  std::string name;      // kLibrary: "torch.nn.functional.normalize"
+  std::string optional;  // the package, where the import may fail and the name be None
   const FunctionDefinition* function = nullptr;
   const ClassDefinition* class_definition = nullptr;
   Node value;  // kValue: the global's one value, in `file`
@@ -49,7 +49,9 @@ class Modules {
   void library_bases(const ClassDefinition& of, std::set<std::string>& out, int depth = 0) const;
 
  private:
+  // The file that an import in `from` means; empty where there is none.
   std::string find_module(const SourceFile& from, const std::string& module) const;
+  std::string search(const SourceFile& from, const std::string& module) const;
   std::string module_name(const std::string& path) const;
   bool exists(const std::string& path) const;
 
@@ -57,6 +59,7 @@ class Modules {
   mutable std::mutex mutex_;
   mutable std::map<std::string, std::unique_ptr<SourceFile>> files_;
   mutable std::map<std::string, std::string> failures_;
+  mutable std::map<std::string, std::string, std::less<>> found_;  // by folder and module
 };
 
 }  // namespace dtype_guard::python

@@ -23,12 +23,39 @@ std::string scope_of(std::string report_name) {
 
 // Decorators that give the function back, or what behaves like it.
 bool is_transparent(std::string_view name) {
-  static const std::set<std::string_view> known = {
-      "staticmethod", "classmethod",      "property",    "abstractmethod",      "overload", "override", "final",
-      "wraps",        "cached_property",  "no_grad",     "inference_mode",      "compile",  "script",   "autocast",
-      "custom_fwd",   "custom_bwd",       "jit",         "lru_cache",           "cache",    "ignore",   "unused",
-      "export",       "deprecate_kwarg",  "disable",     "contextmanager",      "setter",   "getter",   "deleter",
-      "enable_grad",  "set_grad_enabled", "check_model_inputs",                 "singledispatch", "amp"};
+  static const std::set<std::string_view> known = {"staticmethod",
+                                                   "classmethod",
+                                                   "property",
+                                                   "abstractmethod",
+                                                   "overload",
+                                                   "override",
+                                                   "final",
+                                                   "wraps",
+                                                   "cached_property",
+                                                   "no_grad",
+                                                   "inference_mode",
+                                                   "compile",
+                                                   "script",
+                                                   "autocast",
+                                                   "custom_fwd",
+                                                   "custom_bwd",
+                                                   "jit",
+                                                   "lru_cache",
+                                                   "cache",
+                                                   "ignore",
+                                                   "unused",
+                                                   "export",
+                                                   "deprecate_kwarg",
+                                                   "disable",
+                                                   "contextmanager",
+                                                   "setter",
+                                                   "getter",
+                                                   "deleter",
+                                                   "enable_grad",
+                                                   "set_grad_enabled",
+                                                   "check_model_inputs",
+                                                   "singledispatch",
+                                                   "amp"};
   const std::size_t dot = name.rfind('.');
   return known.contains(dot == std::string_view::npos ? name : name.substr(dot + 1));
 }
@@ -171,7 +198,8 @@ void SourceFile::bind(const Node& target, const Node& value, Where where) {
     return;
   }
   const bool known = !global.imported.empty() || global.function || global.class_definition;
-  global.rebound = global.rebound || where == Where::kOther || (global.value && !global.value.is("none")) || known;
+  global.rebound =
+      global.rebound || where == Where::kOther || (global.value && !global.value.is("none")) || known;
   global.value = last;
 }
 
@@ -189,7 +217,8 @@ void SourceFile::index(const Node& block, Where where) {
       for (const Node& star : each.children()) {
         if (star.is("wildcard_import")) star_imports_.push_back(absolute(dotted(each.field("module_name"))));
       }
-    } else if (kind == "function_definition" || kind == "decorated_definition" || kind == "class_definition") {
+    } else if (kind == "function_definition" || kind == "decorated_definition" ||
+               kind == "class_definition") {
       const Node inner = kind == "decorated_definition" ? each.field("definition") : each;
       if (inner.is("class_definition")) {
         add_class(inner, {});
@@ -204,7 +233,8 @@ void SourceFile::index(const Node& block, Where where) {
       functions_.push_back(std::move(made));
     } else if (kind == "expression_statement") {
       const Node inner = each.child(0);
-      if (inner.is("assignment") && inner.field("right")) bind(inner.field("left"), inner.field("right"), where);
+      if (inner.is("assignment") && inner.field("right"))
+        bind(inner.field("left"), inner.field("right"), where);
       if (inner.is("augmented_assignment")) bind(inner.field("left"), Node(), Where::kOther);
     } else if (kind == "try_statement" || kind == "if_statement" || kind == "with_statement" ||
                kind == "for_statement" || kind == "while_statement") {

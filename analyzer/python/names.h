@@ -18,7 +18,7 @@ struct ClassDefinition;
 struct FunctionDefinition {
   Node node;  // function_definition or lambda
   std::string name;
-  std::string key;             // unique in a program
+  std::string key;  // unique in a program
   std::vector<Node> decorators;
   const SourceFile* file = nullptr;
   const ClassDefinition* owner = nullptr;

@@ -13,31 +13,40 @@ using flow::ParameterKind;
 namespace {
 constexpr int kMaxDepth = 60;
 
-bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
 
 // Names by which integers go: ids, positions, lengths.
 bool names_integers(std::string_view name) {
-  static const std::set<std::string_view> whole = {"input_ids", "position_ids", "positions", "offsets", "indices", "index",
-                                                   "idx", "ids", "labels", "targets", "tokens", "lengths", "pos"};
-  return whole.contains(name) || name.ends_with("_ids") || contains(name, "seqlen") || name.ends_with("_idx") ||
-         name.ends_with("_indices") || name.ends_with("_index") || name.ends_with("_pos") || name.ends_with("position");
+  static const std::set<std::string_view> whole = {
+      "input_ids", "position_ids", "positions", "offsets", "indices", "index", "idx",
+      "ids",       "labels",       "targets",   "tokens",  "lengths", "pos"};
+  return whole.contains(name) || name.ends_with("_ids") || contains(name, "seqlen") ||
+         name.ends_with("_idx") || name.ends_with("_indices") || name.ends_with("_index") ||
+         name.ends_with("_pos") || name.ends_with("position");
 }
 
-void by_annotation(const Node& type, const FunctionDefinition& function, const Modules& modules, Parameter& out) {
+void by_annotation(const Node& type, const FunctionDefinition& function, const Modules& modules,
+                   Parameter& out) {
   std::string text;
   for (const char c : type.text()) {
     if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
   }
-  bool optional = text.starts_with("Optional[") || text.ends_with("|None") || contains(text, "None]") || text.starts_with("None|");
-  if (text.starts_with("Optional[") || text.starts_with("typing.Optional[")) text = text.substr(text.find('[') + 1, text.size() - text.find('[') - 2);
+  bool optional = text.starts_with("Optional[") || text.ends_with("|None") || contains(text, "None]") ||
+                  text.starts_with("None|");
+  if (text.starts_with("Optional[") || text.starts_with("typing.Optional["))
+    text = text.substr(text.find('[') + 1, text.size() - text.find('[') - 2);
   if (text.ends_with("|None")) text.resize(text.size() - 5);
-  static const std::set<std::string_view> tensors = {"torch.Tensor", "Tensor", "torch.FloatTensor", "FloatTensor"};
+  static const std::set<std::string_view> tensors = {"torch.Tensor", "Tensor", "torch.FloatTensor",
+                                                     "FloatTensor"};
   if (tensors.contains(text)) {
     out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
   } else if (text == "torch.LongTensor" || text == "torch.IntTensor" || text == "torch.BoolTensor") {
     out.kind = ParameterKind::kOther;
-  } else if (contains(text, "Tensor") && (text.starts_with("List[") || text.starts_with("list[") || text.starts_with("Tuple[") ||
-                                          text.starts_with("tuple[") || text.starts_with("Sequence["))) {
+  } else if (contains(text, "Tensor") &&
+             (text.starts_with("List[") || text.starts_with("list[") || text.starts_with("Tuple[") ||
+              text.starts_with("tuple[") || text.starts_with("Sequence["))) {
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kTensorList;
   } else if (text == "torch.dtype" || text == "dtype") {
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kDtype;
@@ -59,43 +68,66 @@ struct Use {
   bool other = false;
 };
 
-const std::set<std::string_view>& tensor_attributes() {
-  static const std::set<std::string_view> all = {
-      "shape", "size", "view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous", "expand", "flatten",
-      "unbind", "chunk", "softmax", "matmul", "ndim", "dim", "numel", "detach", "masked_fill", "unflatten", "type_as",
-      "to", "float", "half", "bfloat16", "mul", "add", "sum", "mean", "pow", "norm", "clamp", "exp", "mT", "is_cuda"};
-  return all;
-}
-const std::set<std::string_view>& sure_attributes() {
-  static const std::set<std::string_view> all = {"view", "reshape", "permute", "transpose", "unsqueeze", "squeeze", "contiguous",
-                                                 "unbind", "chunk", "softmax", "matmul", "masked_fill", "unflatten", "type_as",
-                                                 "mul", "shape", "size", "expand"};
-  return all;
+// Methods of a tensor that other things have as well.
+bool is_of_tensors_alone(std::string_view attribute) {
+  static const std::set<std::string_view> shared = {
+      "to",    "type",   "float",    "half",   "double", "bool",  "int",    "long",  "split",
+      "index", "add",    "sub",      "div",    "sum",    "mean",  "max",    "min",   "any",
+      "all",   "norm",   "pow",      "round",  "fill",   "sort",  "unique", "item",  "copy",
+      "dim",   "repeat", "abs",      "data",   "apply",  "set",   "put",    "take",  "count",
+      "char",  "byte",   "short",    "eval",   "random", "range", "real",   "imag",  "log",
+      "mode",  "slice",  "unfold",   "select", "zero_",  "t",     "ceil",   "floor", "equal",
+      "names", "stride", "bfloat16", "stack",  "dot",    "clip",  "std",    "var"};
+  if (attribute == "shape" || attribute == "mT" || attribute == "numel" || attribute == "size") return true;
+  return !shared.contains(attribute) && find_operator("torch.Tensor." + std::string(attribute)) != nullptr;
 }
 
-void find_use(const Node& node, std::string_view name, Use& use, int depth) {
+bool may_be_of_tensor(std::string_view attribute) {
+  static const std::set<std::string_view> all = {"dtype",         "device", "ndim", "T",  "is_cuda",
+                                                 "requires_grad", "grad",   "data", "dim"};
+  return all.contains(attribute) || is_of_tensors_alone(attribute) ||
+         find_operator("torch.Tensor." + std::string(attribute));
+}
+
+// self.project(x): a module that a field holds, where the class has no such method.
+bool calls_module(const Node& callee, const FunctionDefinition& function) {
+  return callee.is("attribute") && callee.field("object").text() == "self" && function.owner &&
+         function.name == "forward" && !function.owner->method(callee.field("attribute").text());
+}
+
+void find_use(const Node& node, std::string_view name, const FunctionDefinition& function, Use& use,
+              int depth) {
   if (depth > kMaxDepth || node.is("lambda") || node.is("function_definition")) return;
   for (const Node& each : node.children()) {
-    if (each.is("attribute") && each.field("object").is("identifier") && each.field("object").text() == name) {
+    if (each.is("attribute") && each.field("object").is("identifier") &&
+        each.field("object").text() == name) {
       const std::string_view attribute = each.field("attribute").text();
-      use.tensor = use.tensor || sure_attributes().contains(attribute);
-      use.other = use.other || (!tensor_attributes().contains(attribute) && attribute != "dtype" && attribute != "device" &&
-                                !find_operator("torch.Tensor." + std::string(attribute)));
+      use.tensor = use.tensor || is_of_tensors_alone(attribute);
+      use.other = use.other || !may_be_of_tensor(attribute);
     } else if (each.is("call")) {
-      const std::string_view callee = each.field("function").text();
+      const Node called = each.field("function");
+      const std::string_view callee = called.text();
+      // x.to(dtype=...): a module is seldom told a dtype where it is used.
+      const bool casts = called.is("attribute") && called.field("object").text() == name &&
+                         called.field("attribute").text() == "to" &&
+                         each.field("arguments").text().find("dtype") != std::string_view::npos;
+      use.tensor = use.tensor || casts;
       const Node first = each.field("arguments").child(0);
       const bool torch = callee.starts_with("torch.") || callee.starts_with("F.") || callee == "rearrange" ||
                          callee == "einops.rearrange";
+      const bool is_first = first.is("identifier") && first.text() == name;
+      use.tensor = use.tensor || (is_first && calls_module(each.field("function"), function));
       if (torch && first.is("identifier") && first.text() == name) {
         const std::size_t dot = callee.rfind('.');
         const std::string last(callee.substr(dot == std::string_view::npos ? 0 : dot + 1));
         const Operator* op = find_operator(last);
-        const bool tensor_first = op && op->result != ResultRule::kFactory && op->result != ResultRule::kFactoryFromValue &&
-                                  !op->arguments.empty() && (op->arguments[0] == "self" || op->arguments[0] == "input");
+        const bool tensor_first = op && op->result != ResultRule::kFactory &&
+                                  op->result != ResultRule::kFactoryFromValue && !op->arguments.empty() &&
+                                  (op->arguments[0] == "self" || op->arguments[0] == "input");
         use.tensor = use.tensor || tensor_first || last == "rearrange";
       }
     }
-    find_use(each, name, use, depth + 1);
+    find_use(each, name, function, use, depth + 1);
   }
 }
 
@@ -136,12 +168,10 @@ void by_default(const Node& given, Parameter& out) {
 Parameter describe_parameter(const FunctionDefinition& function, const Node& node, const Modules& modules) {
   Parameter out;
   const Node name = node.field("name");
-  const Node named = name ? name : node.is("identifier") ? node : node.child(0);
-  out.name = std::string(named.text());
-  while (out.name.starts_with('*')) {
-    out.rest = out.rest == flow::Rest::kNone ? flow::Rest::kPositional : flow::Rest::kKeywords;
-    out.name.erase(0, 1);
-  }
+  const Node pattern = name ? name : node.is("typed_parameter") ? node.child(0) : node;
+  if (pattern.is("list_splat_pattern")) out.rest = flow::Rest::kPositional;
+  if (pattern.is("dictionary_splat_pattern")) out.rest = flow::Rest::kKeywords;
+  out.name = std::string((out.rest == flow::Rest::kNone ? pattern : pattern.child(0)).text());
   if (out.rest != flow::Rest::kNone) return out;
   const Node type = node.field("type");
   const Node given = node.field("value");
@@ -152,7 +182,7 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
   const bool open = out.kind == ParameterKind::kOther && !type && (!given || absent);
   if (open && !names_integers(out.name)) {
     Use use;
-    find_use(function.node, out.name, use, 0);
+    find_use(function.node.field("body"), out.name, function, use, 0);
     if (use.tensor && !use.other) out.kind = absent ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
   }
   if (names_integers(out.name) &&

@@ -1,5 +1,7 @@
 #include "analyzer/python/source_text.h"
 
+#include <algorithm>
+
 #include "rules/files/input_file.h"
 #include "rules/text/utf8.h"
 
@@ -70,16 +72,18 @@ SourceText read_source(const ProjectOptions& options, const std::string& path) {
     out.text = std::move(read.text);
   }
   if (out.text.size() > options.largest) {
-    out.wrong = "has " + std::to_string(out.text.size()) + " bytes, and at most " + std::to_string(options.largest) +
-                " are read";
+    out.wrong = "has " + std::to_string(out.text.size()) + " bytes, and at most " +
+                std::to_string(options.largest) + " are read";
   } else if (out.text.find('\0') != std::string::npos) {
     out.wrong = "is no Python source: it holds null bytes";
   } else if (const std::string encoding = declared_encoding(out.text);
-             encoding == "latin1" || encoding == "iso88591" || encoding == "cp1252" || encoding == "windows1252") {
+             encoding == "latin1" || encoding == "iso88591" || encoding == "cp1252" ||
+             encoding == "windows1252") {
     out.text = latin1_as_utf8(out.text);
   } else if (const int line = first_broken_line(out.text)) {
     out.wrong = "is not UTF-8 in line " + std::to_string(line) +
-                (encoding.empty() ? "; save it as UTF-8" : "; it says " + encoding + ", which is not read: save it as UTF-8");
+                (encoding.empty() ? "; save it as UTF-8"
+                                  : "; it says " + encoding + ", which is not read: save it as UTF-8");
   }
   if (!out.wrong.empty()) out.text.clear();
   if (out.text.starts_with("\xEF\xBB\xBF")) out.text.replace(0, 3, "   ");  // a byte order mark

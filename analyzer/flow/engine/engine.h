@@ -127,6 +127,28 @@ class Engine {
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
   void havoc(State& state, const Value& value);
 
+  // dynamic_operators.cpp
+  std::optional<Value> dynamic_operation(const Activation& activation, const Instruction& instruction,
+                                         State& state);
+  Key element_key(const Activation& activation, const Instruction& instruction, const State& state);
+  Value part_of(const Activation& activation, const Instruction& instruction, State& state);
+  void store_element(const Activation& activation, const Instruction& instruction, State& state);
+  Value augmented(const Activation& activation, const Instruction& instruction, State& state);
+  Value own_parameter(const Activation& activation, const Instruction& instruction, State& state);
+  bool is_module_type(const std::string& type) const;
+  std::optional<Registration::Kind> registered_as(const State& state, const Value& given) const;
+  // attribute_calls.cpp
+  struct Attribute {
+    std::vector<std::uint32_t> callees;
+    Value given;
+    bool unknown = false;
+  };
+  Attribute attribute(const Activation& activation, const Instruction& instruction, State& state);
+  std::optional<Value> library_module_call(const Activation& activation, const Instruction& instruction,
+                                           const Alternative& module, State& state);
+  std::vector<Value> bound(const Function& callee, const Instruction& instruction,
+                           std::vector<Value> handed) const;
+
   // conversions.cpp
   struct Conversion;
   static bool lists_parts(std::string_view name);
@@ -381,6 +403,7 @@ class Engine {
   std::vector<Value> inputs_;        // of the root, as the setting made them, or as a check said since
   SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
   std::size_t steps_ = 0;
+  std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
   bool converted_to_half_ = false;
   bool is_closed_ = false;                 // the root is a whole program
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -22,6 +23,9 @@ inline constexpr std::string_view kResultArgument = "result";
 // "virtual::NAME::KEY" names a call for which the object's class decides: its own NAME runs, or else the
 // function KEY.
 inline constexpr std::string_view kVirtualCall = "virtual::";
+// "attribute::NAME" names a call of what the first argument has by that name, whatever that is: a method of
+// its class, a library module's, a function that a field holds. "attribute::__call__" calls the thing itself.
+inline constexpr std::string_view kAttributeCall = "attribute::";
 // Operators that ask what nobody decides: whether a try block ends in its handler, and whether a range has
 // one more.
 inline constexpr std::string_view kMayThrow = "may_throw";
@@ -113,10 +117,11 @@ enum class Op : std::uint8_t {
   kRegister,  // %r = register KIND %object NAME %value: KIND parameter | buffer | module; yields the handle
   kRetype,    // retype %target, %d: Module::to(dtype) on all parameters and buffers below, set_data on a
               // tensor, where %d is the tensor
-  kCall,   // %r = call FUNCTION(args): FUNCTION is a Function::key, or %closure in args[0] with an empty name
-  kLoad,   // %r = load PLACE
-  kStore,  // store PLACE, %a: rebinds a variable, field or cell; never changes a tensor's own dtype
-  kWrite,  // write %target, %a: into a tensor's or buffer's elements; converts to the target's dtype
+  kCall,  // %r = call FUNCTION(args): FUNCTION is a Function::key, or %closure in args[0] with an empty name;
+          // arguments with a name are bound by it, "*" and "**" are those of a list and of a dictionary
+  kLoad,  // %r = load PLACE
+  kStore,    // store PLACE, %a: rebinds a variable, field or cell; never changes a tensor's own dtype
+  kWrite,    // write %target, %a: into a tensor's or buffer's elements; converts to the target's dtype
   kAddress,  // %r = address PLACE: reference or pointer to storage (out-parameters, by-reference captures)
   kSetAutocast,      // set_autocast DEVICE on=%b dtype=%d: either may be absent
   kSetDefaultDtype,  // set_default_dtype %d
@@ -167,11 +172,15 @@ enum class ParameterKind : std::uint8_t {
   kObject,
   kOther
 };
+// A parameter that takes what others leave: the rest of the positions, or of the names.
+enum class Rest : std::uint8_t { kNone, kPositional, kKeywords };
 struct Parameter {
   std::string name;
   ParameterKind kind = ParameterKind::kOther;
   std::string type;           // kObject: class name; kTensor from a typed pointer: element dtype's name
   bool by_reference = false;  // the callee may write the caller's place
+  std::optional<Constant> default_value;  // where a call leaves it out; Unknown: one that is computed
+  Rest rest = Rest::kNone;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };
 

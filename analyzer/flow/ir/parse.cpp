@@ -108,7 +108,7 @@ class Parser {
     facts.local = line.take("local");
   }
 
-  static Parameter parameter(TextCursor& line) {
+  Parameter parameter(TextCursor& line) {
     Parameter parameter;
     parameter.name = line.word("a parameter name");
     line.need(":");
@@ -119,6 +119,9 @@ class Parser {
     parameter.kind = static_cast<ParameterKind>(kind - kParameterKinds.begin());
     if (line.next_is('"')) parameter.type = line.quoted("a type in quotes");
     parameter.by_reference = line.take("&");
+    if (line.take("rest")) parameter.rest = Rest::kPositional;
+    if (line.take("keywords")) parameter.rest = Rest::kKeywords;
+    if (line.take("=")) parameter.default_value = constant(line);
     return parameter;
   }
 

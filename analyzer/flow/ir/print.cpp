@@ -113,7 +113,10 @@ class Printer {
     std::string out = fmt::format("  {} {}: {}", what, word(parameter.name),
                                   kParameterKinds[static_cast<std::size_t>(parameter.kind)]);
     if (!parameter.type.empty()) out += " " + quoted_text(parameter.type);
-    return out + (parameter.by_reference ? " &\n" : "\n");
+    out += parameter.by_reference ? " &" : "";
+    if (parameter.rest != Rest::kNone) out += parameter.rest == Rest::kPositional ? " rest" : " keywords";
+    if (parameter.default_value) out += " = " + std::visit(ConstantText{}, *parameter.default_value);
+    return out + "\n";
   }
 
   std::string variable(VariableId id) const {

@@ -20,6 +20,15 @@ bool is_unknown(const Alternative& each) {
 bool is_wider(Dtype wide, Dtype narrow) {
   return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
 }
+// Beside a float32 tensor that certainly has dimensions no other operand makes the result half, whatever it
+// is.
+bool is_at_least_float32(const std::vector<const ChosenInput*>& parts) {
+  return std::any_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
+    const Alternative& one = *each->alternative;
+    return one.kind == Kind::kTensor && one.dtype == Dtype::kFloat32 && !one.rank.wrapped &&
+           !one.rank.may_be_zero();
+  });
+}
 // "div" for its form "div.rounded".
 std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.find('.')); }
 }  // namespace
@@ -73,6 +82,7 @@ bool OperatorResults::rests_on_unknown() const {
     }
     default: {
       const auto parts = participants();
+      if (op_.result == ResultRule::kPromote && is_at_least_float32(parts)) return false;
       return std::any_of(parts.begin(), parts.end(),
                          [](const ChosenInput* each) { return is_unknown(*each->alternative); });
     }
@@ -184,6 +194,8 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* narrow = nullptr;
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
+    if (op_.result == ResultRule::kPromote && is_unknown(input))
+      continue;  // a float32 tensor decides beside it
     out.symbols = symbols_.unite(out.symbols, input.symbols);
     out.uncertain = out.uncertain || input.uncertain;
     out.assumed = out.assumed || input.assumed;

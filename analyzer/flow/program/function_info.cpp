@@ -135,6 +135,14 @@ std::optional<VirtualCall> virtual_call(std::string_view name) {
   return VirtualCall{name.substr(0, split), name.substr(split + 2)};
 }
 
+std::string_view method_name(const Function& function) {
+  const std::string_view name = function.name;
+  const std::size_t scope = name.rfind("::");
+  if (scope != std::string_view::npos) return name.substr(scope + 2);
+  const std::size_t dot = name.rfind('.');
+  return name.substr(dot == std::string_view::npos ? 0 : dot + 1);
+}
+
 FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(module.functions.size()) {
   for (const ClassFacts& each : module.classes) classes_[each.name] = &each;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
@@ -143,9 +151,10 @@ FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(mo
     if (function.blocks.empty()) continue;
     by_key_[function.key].push_back(id);
     if (function.kind == FunctionKind::kMethod) {
-      methods_[function.name].push_back(id);
-      const std::size_t scope = function.name.rfind("::");
-      methods_of_any_class_[function.name.substr(scope == std::string::npos ? 0 : scope + 2)].push_back(id);
+      const std::string name(method_name(function));
+      const bool scoped = function.name.find("::") != std::string::npos;
+      methods_[scoped ? function.name : function.class_name + "::" + name].push_back(id);
+      methods_of_any_class_[name].push_back(id);
     }
     if (function.kind == FunctionKind::kConstructor) constructors_[function.class_name].push_back(id);
   }
@@ -185,7 +194,7 @@ std::vector<std::uint32_t> FunctionIndex::methods(std::string_view name, std::si
                                                   std::uint32_t unit) const {
   std::vector<std::uint32_t> all, here;
   for (const std::uint32_t each : look_up(methods_, name)) {
-    if (function(each).parameters.size() != parameters) continue;
+    if (parameters != kAnyNumber && function(each).parameters.size() != parameters) continue;
     all.push_back(each);
     if (is_seen_by(function(each), unit)) here.push_back(each);
   }
@@ -225,11 +234,28 @@ std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction
       out.insert(out.end(), each->second.begin(), each->second.end());
     return out;
   }
+  if (instruction.name.starts_with(kAttributeCall)) return attribute_callees(instruction);
   const std::optional<VirtualCall> call = virtual_call(instruction.name);
   if (!call) return find(instruction.name);
   std::vector<std::uint32_t> out = look_up(methods_of_any_class_, call->method);
   const std::vector<std::uint32_t>& own = find(call->key);
   out.insert(out.end(), own.begin(), own.end());
+  return out;
+}
+
+// Methods of that name, those of the same file where there are many.
+std::vector<std::uint32_t> FunctionIndex::attribute_callees(const Instruction& instruction) const {
+  constexpr std::size_t kMany = 32;
+  std::string_view name = std::string_view(instruction.name).substr(kAttributeCall.size());
+  const std::size_t split = name.find("::");
+  const std::string_view key = split == std::string_view::npos ? std::string_view() : name.substr(split + 2);
+  name = name.substr(0, split);
+  const std::vector<std::uint32_t>& all =
+      look_up(methods_of_any_class_, name == "__call__" ? "forward" : name);
+  std::vector<std::uint32_t> out = find(key);
+  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](std::uint32_t each) {
+    return all.size() < kMany || function(each).range.file == instruction.range.file;
+  });
   return out;
 }
 

@@ -64,6 +64,8 @@ struct VirtualCall {
 };
 // What a call names, where the object's class decides.
 std::optional<VirtualCall> virtual_call(std::string_view name);
+// A method's name without its class: "Attention::forward", "Attention.forward".
+std::string_view method_name(const Function& function);
 
 // Classes of which every object that the program makes is given half parameters, and half buffers.
 struct ClassesMadeHalf {
@@ -79,10 +81,13 @@ class FunctionIndex {
   const FunctionInfo& info(std::uint32_t id) const;
   // Every function of that key: several when the front end names the overrides of a virtual function alike.
   const std::vector<std::uint32_t>& find(std::string_view key) const;
+  // Arguments that are bound by name: however many parameters a method has.
+  static constexpr std::size_t kAnyNumber = SIZE_MAX;
   // Methods of that qualified name with that many parameters: those that source file `unit` sees, else all.
   std::vector<std::uint32_t> methods(std::string_view name, std::size_t parameters, std::uint32_t unit) const;
   // What a call or the making of a lambda may run; of a virtual call, every method of that name.
   std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
+  std::vector<std::uint32_t> attribute_callees(const Instruction& instruction) const;
   // The same of all that a function holds; sorted, each once.
   const std::vector<std::uint32_t>& callees(std::uint32_t function) const;
   const ClassFacts* class_facts(std::string_view name) const;

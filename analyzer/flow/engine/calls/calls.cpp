@@ -36,6 +36,12 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     const auto kernel = registered_kernel(index_, instruction.name, options_.device, state.autocast);
     if (kernel) callees = {*kernel};
   }
+  Attribute attribute;
+  const bool by_attribute = instruction.name.starts_with(kAttributeCall) && !instruction.args.empty();
+  if (by_attribute) {
+    attribute = this->attribute(activation, instruction, state);
+    callees = attribute.unknown ? std::vector<std::uint32_t>() : attribute.callees;
+  }
   if (instruction.name.empty()) {
     callees.clear();
     bool unknown = false;
@@ -51,6 +57,10 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   const auto set = [&](Value result) {
     if (instruction.result) state.values.change(instruction.result) = std::move(result);
   };
+  if (callees.empty() && by_attribute && !attribute.unknown) {
+    set(attribute.given);
+    return true;
+  }
   if (callees.empty()) {
     const Value agreed = virtually && !instruction.args.empty()
                              ? given_by_all_overrides(activation, instruction, *virtually, state)
@@ -83,10 +93,13 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     bool alive = true;
     const ContextId own = callees.size() == 1 ? inner : context(inner, &index_.function(callees[i]));
     // A lambda takes itself, a function that was found through a pointer does not.
-    const bool plain = instruction.name.empty() && index_.function(callees[i]).kind != FunctionKind::kLambda;
+    const FunctionKind kind = index_.function(callees[i]).kind;
+    const bool plain = (instruction.name.empty() && kind != FunctionKind::kLambda) ||
+                       (by_attribute && kind == FunctionKind::kFunction);
     const auto from = arguments.begin() + (plain ? 1 : 0);
     std::vector<Value> handed(from, arguments.end());
     const Function& callee = index_.function(callees[i]);
+    handed = bound(callee, instruction, std::move(handed));
     const bool is_guessed = give_from_setting(callee, own, handed, branch);
     Value value = call(callees[i], std::move(handed), branch, own, &activation, alive);
     if (!alive) continue;
@@ -102,7 +115,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   }
   if (!joined) return false;
   state = std::move(*joined);
-  set(result);
+  set(join(result, attribute.given, symbols_));
   return true;
 }
 

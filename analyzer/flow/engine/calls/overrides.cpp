@@ -9,11 +9,6 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr std::size_t kMaxOverrides = 8;
 constexpr std::size_t kMaxHeirs = 4;  // of one method
-
-std::string_view last_name(std::string_view name) {
-  const std::size_t scope = name.rfind("::");
-  return name.substr(scope == std::string_view::npos ? 0 : scope + 2);
-}
 }  // namespace
 
 const std::vector<std::uint32_t>& FunctionIndex::overrides(const std::string& class_name,
@@ -39,7 +34,7 @@ const std::vector<std::uint32_t>& FunctionIndex::overrides(const std::string& cl
     }
     for (const std::string& key : each.virtuals) {
       const std::uint32_t one = find(key).front();
-      if (last_name(function(one).name) == method && function(one).parameters.size() == parameters)
+      if (method_name(function(one)) == method && function(one).parameters.size() == parameters)
         out.push_back(one);
     }
   }
@@ -55,7 +50,7 @@ const std::vector<std::string>& FunctionIndex::heirs(std::uint32_t method) const
   for (const ClassFacts& each : module_->classes) {
     if (each.name == code.class_name || !derives(each.name, code.class_name)) continue;
     const std::vector<std::uint32_t> runs =
-        inherited(each.name, last_name(code.name), code.parameters.size(), units_of(code).front());
+        inherited(each.name, method_name(code), code.parameters.size(), units_of(code).front());
     if (runs.size() != 1 || runs.front() != method) continue;
     if (!reached) reached = reached_from(method);
     const bool has_part = std::any_of(reached->begin(), reached->end(), [&](std::uint32_t callee) {

@@ -179,6 +179,13 @@ Value Engine::converted_contents(const Value& contents, const Conversion& how) {
   const Dtype dtype = how.like.dtype;
   Value out;
   for (const Alternative& each : contents) {
+    // Python's `to` leaves integers as they are.
+    const bool whole = how.instruction.op == Op::kOperator && each.kind == Kind::kTensor &&
+                       each.dtype != Dtype::kUndefined && !is_floating(each.dtype);
+    if (whole) {
+      out = join(out, Value(each), symbols_);
+      continue;
+    }
     Alternative to = each.kind == Kind::kNone ? each : converted(each, how.like);
     if (each.kind != Kind::kNone && dtype != Dtype::kUndefined) {
       to.origin = origins_.origin({Origin::Kind::kSource, how.activation.function, &how.instruction, "to",

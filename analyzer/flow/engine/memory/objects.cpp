@@ -166,10 +166,14 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
 }
 
 Value Engine::registration(const Activation& activation, const Instruction& instruction, State& state) {
-  const auto kind = instruction.name == "module"   ? Registration::Kind::kModule
+  Value registered = argument(state, instruction, 1);
+  const bool by_value = instruction.name == "attribute";
+  const auto of_value = by_value ? registered_as(state, registered) : std::nullopt;
+  if (by_value && !of_value) return registered;
+  const auto kind = of_value                       ? *of_value
+                    : instruction.name == "module" ? Registration::Kind::kModule
                     : instruction.name == "buffer" ? Registration::Kind::kBuffer
                                                    : Registration::Kind::kParameter;
-  Value registered = argument(state, instruction, 1);
   if (kind != Registration::Kind::kModule) {
     const Alternative* one = registered.single();
     if (!one || one->kind != Kind::kHandle) {

@@ -96,6 +96,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     overwrite_object(instruction, state);
     return argument(state, instruction, 0);
   }
+  if (auto dynamic = dynamic_operation(activation, instruction, state)) return *dynamic;
   if (auto scalar = scalar_operation(activation, instruction, state)) return *scalar;
   if (instruction.name.ends_with("::forward")) {
     if (auto given = library_forward(activation, instruction, state)) return *given;

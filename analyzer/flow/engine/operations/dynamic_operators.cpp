@@ -1,0 +1,166 @@
+// Operators whose meaning hangs on what arrives, as it does in a language without static types: x[i] of a
+// tensor or a list, x.to(...) of a tensor or a module, x += y in place or not.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr std::string_view kAugmented = "augmented::";
+constexpr std::string_view kInstalled = "installed::";
+constexpr std::string_view kParameterType = "parameter";
+
+// By one integer a dimension goes, by a slice it stays.
+Rank rank_of_part(const Rank& whole, const std::string& how) {
+  if (how == "slice") return whole;
+  if (how == "part" || how == "new_dimension") return Rank::at_least(1);
+  return whole.min >= 2 ? Rank::at_least(1) : Rank{};
+}
+}  // namespace
+
+// The element of a container that an index means; of any, where it is not constant.
+Key Engine::element_key(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Value* index = named(state, instruction, "index");
+  const Alternative* one = index ? index->single() : nullptr;
+  if (!one || !one->has_number) return {Key::Kind::kAny, 0};
+  if (one->kind == Kind::kString) {
+    const Instruction* text = nullptr;
+    for (const Argument& each : instruction.args) {
+      if (each.name == "index") text = activation.info.definition(each.value);
+    }
+    const auto* name = text ? std::get_if<std::string>(&text->constant) : nullptr;
+    return name ? field(*name) : Key{Key::Kind::kAny, 0};
+  }
+  return one->number < 0 ? Key{Key::Kind::kAny, 0} : Key{Key::Kind::kIndex, one->number};
+}
+
+Value Engine::part_of(const Activation& activation, const Instruction& instruction, State& state) {
+  const std::string how = instruction.args.size() > 1 ? instruction.args[1].name : "any";
+  Value whole = argument(state, instruction, 0);
+  if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
+    whole = read(state, Location{one->object, one->key});
+  const Key key = element_key(activation, instruction, state);
+  Value out;
+  for (const Alternative& each : whole) {
+    if (each.kind == Kind::kObject) {
+      const bool sliced = how == "slice" || how == "part" || how == "new_dimension";
+      const Value held = sliced ? Value::unknown(symbols_of(whole, symbols_))
+                                : read(state, Location{each.object, key, each.symbols});
+      out = join(out, held, symbols_);
+      continue;
+    }
+    const bool tensor = each.kind == Kind::kTensor || each.kind == Kind::kHandle;
+    if (!tensor) {
+      out = join(out, Value::unknown(each.symbols), symbols_);
+      continue;
+    }
+    for (Alternative part : tensors(state, Value(each))) {
+      part.rank = own_rank(activation, instruction, rank_of_part(part.rank, how));
+      out = join(out, Value(part), symbols_);
+    }
+  }
+  return out.is_bottom() ? Value::unknown() : out;
+}
+
+void Engine::store_element(const Activation& activation, const Instruction& instruction, State& state) {
+  const Value* given = named(state, instruction, "value");
+  const Key key = element_key(activation, instruction, state);
+  const Value whole = argument(state, instruction, 0);
+  for (const Alternative& each : whole) {
+    if (each.kind == Kind::kObject)
+      write(state, Location{each.object, key}, *given, whole.size() == 1 && key.kind != Key::Kind::kAny);
+  }
+}
+
+// In place for a tensor, which keeps its dtype; for anything else a new value.
+Value Engine::augmented(const Activation& activation, const Instruction& instruction, State& state) {
+  const Alternatives before = tensors(state, argument(state, instruction, 0));
+  const bool in_place =
+      !before.empty() && std::all_of(before.begin(), before.end(), [](const Alternative& each) {
+        return each.kind == Kind::kTensor && !each.rank.wrapped;
+      });
+  if (in_place) return argument(state, instruction, 0);
+  const bool unknown = std::any_of(before.begin(), before.end(), [](const Alternative& each) {
+    return each.kind == Kind::kUnknown || each.kind == Kind::kTop || each.kind == Kind::kObject;
+  });
+  if (unknown) return Value::unknown(symbols_of(argument(state, instruction, 0), symbols_));
+  Instruction& plain = renamed_.try_emplace(&instruction, instruction).first->second;
+  plain.name = instruction.name.substr(kAugmented.size());
+  return operation(activation, plain, state);
+}
+
+Value Engine::own_parameter(const Activation& activation, const Instruction& instruction, State& state) {
+  Value contents;
+  for (Alternative each : tensors(state, argument(state, instruction, 0))) {
+    if (each.kind != Kind::kTensor) each = Alternative::tensor(Dtype::kUndefined, Rank{});
+    contents = join(contents, Value(each), symbols_);
+  }
+  const Value out =
+      shared_tensor(heap_id(activation.context, &instruction), HeapObject::Kind::kTensor, contents, state);
+  state.change(out.single()->object).type = kParameterType;
+  return out;
+}
+
+bool Engine::is_module_type(const std::string& type) const {
+  if (find_module_type(type) || type == kSequential || type.starts_with("torch::nn::")) return true;
+  const std::vector<std::uint32_t> made = index_.constructors(type, unit_);
+  return std::any_of(made.begin(), made.end(),
+                     [&](std::uint32_t each) { return index_.function(each).of_module; });
+}
+
+// What a module registers when a field of it is assigned: parameters and modules.
+std::optional<Registration::Kind> Engine::registered_as(const State& state, const Value& given) const {
+  std::optional<Registration::Kind> out;
+  for (const Alternative& each : given) {
+    const HeapObject* object =
+        each.kind == Kind::kHandle || each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (each.kind == Kind::kNone) continue;
+    if (!object) return std::nullopt;
+    const bool parameter = each.kind == Kind::kHandle && object->type == kParameterType;
+    const bool module = each.kind == Kind::kObject && is_module_type(object->type);
+    if (!parameter && !module) return std::nullopt;
+    const auto kind = parameter ? Registration::Kind::kParameter : Registration::Kind::kModule;
+    if (out && *out != kind) return std::nullopt;
+    out = kind;
+  }
+  return out;
+}
+
+std::optional<Value> Engine::dynamic_operation(const Activation& activation, const Instruction& instruction,
+                                               State& state) {
+  const std::string& name = instruction.name;
+  if (name == "subscript") return part_of(activation, instruction, state);
+  if (name == "store_element") {
+    store_element(activation, instruction, state);
+    return Value::none();
+  }
+  if (name == "parameter") return own_parameter(activation, instruction, state);
+  if (name.starts_with(kAugmented)) return augmented(activation, instruction, state);
+  if (name.starts_with(kInstalled)) {
+    Alternative out = Alternative::boolean(std::nullopt);
+    out.symbols = known_by(name, Nature::kSetting);
+    out.truth = Truth::kSymbol;
+    return Value(out);
+  }
+  if (name == "dtype_named") {
+    const Alternative* text = argument(state, instruction, 0).single();
+    for (const Dtype dtype : all_dtypes()) {
+      if (text && text->kind == Kind::kString && *text == Alternative::text(dtype_guard::name(dtype)))
+        return Value(Alternative::a_dtype(dtype));
+    }
+    return Value::unknown(symbols_of(argument(state, instruction, 0), symbols_));
+  }
+  const Value& self = instruction.args.empty() ? Value() : argument(state, instruction, 0);
+  const bool objects =
+      !self.is_bottom() && std::all_of(self.begin(), self.end(),
+                                       [](const Alternative& each) { return each.kind == Kind::kObject; });
+  if (objects && instruction.args.size() == 2 && (name == "to" || name == "module_dtype")) {
+    const Value owner = self;
+    retype(activation, instruction, state);
+    return owner;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dtype_guard::flow
