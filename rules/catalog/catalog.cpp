@@ -67,6 +67,18 @@ const std::vector<Rule>& catalog() {
   return rules;
 }
 
+std::size_t precedence(std::string_view id) {
+  const std::vector<Rule>& rules = catalog();
+  const auto found =
+      std::find_if(rules.begin(), rules.end(), [&](const Rule& rule) { return rule.id == id; });
+  return static_cast<std::size_t>(found - rules.begin());
+}
+
+void order_by_precedence(std::vector<std::string>& ids) {
+  std::stable_sort(ids.begin(), ids.end(),
+                   [](const std::string& a, const std::string& b) { return precedence(a) < precedence(b); });
+}
+
 const Rule* find_rule(std::string_view id) {
   for (const Rule& rule : catalog()) {
     if (rule.id == id) return &rule;

@@ -3,6 +3,7 @@
 // from it.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,9 @@ std::string_view section(const Rule& rule, std::string_view heading);
 // In order of precedence: when several rules fit one finding, the first is reported and the others are
 // also_rules.
 const std::vector<Rule>& catalog();
+// The place of a rule in that order; behind all of them for an id that is none.
+std::size_t precedence(std::string_view id);
+void order_by_precedence(std::vector<std::string>& ids);
 const Rule* find_rule(std::string_view id);
 // The known id closest to a misspelt one, for error messages; empty when none is near.
 std::string nearest_rule(std::string_view id);

@@ -1,21 +1,18 @@
 #include "rules/dtype/dtype_set.h"
 
-#include <cstddef>
+#include "rules/text/lists.h"
 
 namespace dtype_guard {
 
-std::string DtypeSet::describe() const {
-  std::string text;
-  std::size_t left = 0;
-  for (Dtype dtype : all_dtypes()) left += contains(dtype) ? 1 : 0;
-  for (Dtype dtype : all_dtypes()) {
-    if (!contains(dtype)) continue;
-    text += name(dtype);
-    --left;
-    if (left == 1) text += " or ";
-    if (left > 1) text += ", ";
-  }
-  return text;
+std::vector<std::string> DtypeSet::names() const {
+  std::vector<std::string> all;
+  for (Dtype dtype : all_dtypes())
+    if (contains(dtype)) all.emplace_back(name(dtype));
+  return all;
 }
+
+std::string DtypeSet::describe() const { return listed(names(), "or"); }
+
+std::string DtypeSet::quoted() const { return quoted_list(names(), "or"); }
 
 }  // namespace dtype_guard

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "rules/dtype/dtype.h"
 
@@ -27,8 +28,12 @@ class DtypeSet {
   constexpr std::uint64_t bits() const { return bits_; }
   friend constexpr bool operator==(DtypeSet, DtypeSet) = default;
 
-  // Names in table order: "float16", "float16 or bfloat16", "float16, bfloat16 or float32".
+  // In table order.
+  std::vector<std::string> names() const;
+  // In tables: "float16", "float16 or bfloat16", "float16, bfloat16 or float32".
   std::string describe() const;
+  // In findings: "'float16' or 'bfloat16'".
+  std::string quoted() const;
 
  private:
   static_assert(kDtypeCount < 64, "a DtypeSet is one 64-bit word");

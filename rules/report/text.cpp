@@ -9,6 +9,7 @@
 
 #include "rules/report/report.h"
 #include "rules/report/source_snippet.h"
+#include "rules/text/lists.h"
 #include "rules/text/printable.h"
 
 namespace dtype_guard {
@@ -16,13 +17,6 @@ namespace {
 
 std::string plural(std::uint64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-// "float16 or bfloat16", "bool, float32 or bfloat16"
-std::string alternatives(const std::vector<std::string>& names) {
-  if (names.size() < 2) return names.empty() ? "" : names.front();
-  const std::vector<std::string> head(names.begin(), names.end() - 1);
-  return fmt::format("{} or {}", fmt::join(head, ", "), names.back());
 }
 
 std::string place(const SourceLocation& location) {
@@ -150,7 +144,7 @@ class TextWriter {
     if (operands.empty()) return;
     std::vector<std::vector<std::string>> rows = {{"operand", "dtype", "accepted", "shape", "device"}};
     for (const FindingOperand& operand : operands) {
-      rows.push_back({operand.role, alternatives(operand.dtypes), alternatives(operand.accepts),
+      rows.push_back({operand.role, listed(operand.dtypes, "or"), listed(operand.accepts, "or"),
                       fmt::format("{}", fmt::join(operand.shape, "x")), operand.device});
     }
     table(rows);

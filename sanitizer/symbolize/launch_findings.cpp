@@ -76,7 +76,9 @@ std::optional<Finding> fallback(const std::string& kernel, const KernelName& rea
                           proved ? Certainty::kDefinite : Certainty::kPossible, kernel, read);
   finding.message = fmt::format("{} attention ran{} where '{}' was expected", cupti::spelling(read.backend),
                                 dtype.empty() ? "" : fmt::format(" in {}", dtype), cupti::spelling(expected));
-  if (proved) finding.message += ", which takes float16 or bfloat16: cast q, k and v before the call";
+  if (proved)
+    finding.message += fmt::format(", which takes {}: cast q, k and v before the call",
+                                   DtypeSet{Dtype::kFloat16, Dtype::kBFloat16}.quoted());
   add_operands(finding, read, proved);
   return finding;
 }

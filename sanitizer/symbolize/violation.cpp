@@ -7,8 +7,10 @@
 #include <map>
 #include <optional>
 
+#include "rules/catalog/catalog.h"
 #include "rules/contracts/roles.h"
 #include "rules/dtype/promotion.h"
+#include "rules/text/lists.h"
 #include "sanitizer/protocol/journal.h"
 
 namespace dtype_guard::san {
@@ -17,16 +19,6 @@ namespace {
 std::optional<Dtype> dtype_of(std::uint32_t packed) {
   return from_dlpack({static_cast<std::uint8_t>(packed >> 16), static_cast<std::uint8_t>(packed >> 8),
                       static_cast<std::uint16_t>(packed & 0xffU)});
-}
-
-// "'q'", "'q' and 'k'", "'q', 'k' and 'v'"
-std::string quoted(const std::vector<std::string>& names) {
-  std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i != 0) text += i + 1 == names.size() ? " and " : ", ";
-    text += fmt::format("'{}'", names[i]);
-  }
-  return text;
 }
 
 class Judge {
@@ -42,7 +34,7 @@ class Judge {
       unsupported = unsupported || !accepted(operand);
     }
     Violation violation;
-    std::vector<std::string> rules;  // in the catalog's order of precedence
+    std::vector<std::string> rules;
     blame();
     const bool tables = blames_table(), only_tables = blames_only_tables();
     if (blames_only_others()) return beside_the_group();
@@ -51,6 +43,7 @@ class Judge {
     if (kind_ == ApiKind::kRotary) rules.push_back("rotary-dtype-mismatch");
     if (kind_ == ApiKind::kAttention && mixed) rules.push_back("attention-mixed-dtypes");
     if (unsupported || rules.empty()) rules.push_back("attention-unsupported-dtype");
+    order_by_precedence(rules);
     violation.rule = rules.front();
     violation.also_rules.assign(rules.begin() + 1, rules.end());
     violation.roles = blamed_;
@@ -189,7 +182,7 @@ class Judge {
     }
     std::string text;
     for (const auto& [packed, roles] : groups)
-      text += fmt::format("{}{} {} '{}'", text.empty() ? "" : ", ", quoted(roles),
+      text += fmt::format("{}{} {} '{}'", text.empty() ? "" : ", ", quoted_list(roles, "and"),
                           roles.size() == 1 ? "is" : "are", dtype_text(packed));
     return text;
   }
@@ -197,9 +190,9 @@ class Judge {
   std::string requirement() const {
     for (const JournalOperand& operand : operands_) {
       if (!is_blamed(operand)) continue;
-      if (!in_group(operand)) return fmt::format("takes {} there", operand.accepts.describe());
-      return operands_.size() > 1 ? fmt::format("takes {}, all in one dtype", operand.accepts.describe())
-                                  : fmt::format("takes {}", operand.accepts.describe());
+      if (!in_group(operand)) return fmt::format("takes {} there", operand.accepts.quoted());
+      return operands_.size() > 1 ? fmt::format("takes {}, all in one dtype", operand.accepts.quoted())
+                                  : fmt::format("takes {}", operand.accepts.quoted());
     }
     return "does not take that";
   }
@@ -214,14 +207,15 @@ class Judge {
     }
     if (first == nullptr) return "";
     std::string target =
-        meant_ && in_group(*first) ? fmt::format("'{}'", name(*meant_)) : first->accepts.describe();
+        meant_ && in_group(*first) ? fmt::format("'{}'", name(*meant_)) : first->accepts.quoted();
     if (const JournalOperand* other = reference(*first); other != nullptr && !meant_ && accepted(*other))
       target = fmt::format("'{}', the dtype of '{}'", dtype_text(other->packed), other->role);
     std::string text;
-    if (!inputs.empty()) text = fmt::format("cast {} to {} before the call", quoted(inputs), target);
+    if (!inputs.empty())
+      text = fmt::format("cast {} to {} before the call", quoted_list(inputs, "and"), target);
     if (!outputs.empty())
-      text += inputs.empty() ? fmt::format("allocate {} as {}", quoted(outputs), target)
-                             : fmt::format(" and allocate {} so too", quoted(outputs));
+      text += inputs.empty() ? fmt::format("allocate {} as {}", quoted_list(outputs, "and"), target)
+                             : fmt::format(" and allocate {} so too", quoted_list(outputs, "and"));
     return text;
   }
 
@@ -267,7 +261,8 @@ Violation describe_reinterpretation(const std::string& api, ApiKind kind,
   Violation violation = describe_violation(api, kind, operands);
   bool broken = !violation.roles.empty();
   std::vector<std::string> also = broken ? violation.also_rules : std::vector<std::string>();
-  if (broken) also.insert(also.begin(), violation.rule);
+  if (broken) also.push_back(violation.rule);
+  order_by_precedence(also);
   std::string said = dtype_text(operand.packed), real = dtype_text(written);
   return {"dlpack-dtype-mismatch",
           also,

@@ -24,7 +24,7 @@ class Findings(Case):
         self.assertEqual([sink["role"] for sink in finding["sinks"]], ["k"])
         self.assertEqual(finding["message"],
                          "'k' is 'float32' while 'q', 'v' and 'out' are 'float16'; 'flash_ref_attention_fwd' takes "
-                         "float16 or bfloat16, all in one dtype: cast 'k' to 'float16' before the call")
+                         "'float16' or 'bfloat16', all in one dtype: cast 'k' to 'float16' before the call")
         self.assertEqual(done.returncode, 4)
 
     def test_first_user_frame_is_the_calling_line(self):
@@ -64,7 +64,7 @@ class Findings(Case):
         self.assertEqual(finding["rule"], "attention-unsupported-dtype")
         self.assertEqual(finding["also_rules"], [])
         self.assertIn("'q', 'k', 'v' and 'out' are 'float32'", finding["message"])
-        self.assertIn("float16 or bfloat16", finding["message"])
+        self.assertIn("'float16' or 'bfloat16'", finding["message"])
 
     def test_rotary(self):
         finding = self.only(self.calls("rotary")[1])

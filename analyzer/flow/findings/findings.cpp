@@ -14,13 +14,6 @@ namespace {
 
 constexpr const char* kVersionDependent = "version-dependent-dtype";
 
-// The place in the order in which rules have the word.
-std::size_t precedence(std::string_view rule) {
-  const std::vector<Rule>& all = catalog();
-  return static_cast<std::size_t>(
-      std::find_if(all.begin(), all.end(), [&](const Rule& each) { return each.id == rule; }) - all.begin());
-}
-
 std::string text_of(Dtype dtype) {
   return dtype == Dtype::kUndefined ? std::string() : std::string(name(dtype));
 }
@@ -142,7 +135,7 @@ std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, boo
         std::all_of(each.alternatives.begin(), each.alternatives.end(),
                     [](const Alternative& one) { return one.kind == Alternative::Kind::kNone; });
     if (absent) continue;
-    operand.accepts = names_of(defect.record->api->accepted(each.role));
+    operand.accepts = defect.record->api->accepted(each.role).names();
     operand.device = options_.device;
     if (&each == defect.arrived && has_path && defect.origin) operand.origin = 0;
     out.push_back(std::move(operand));

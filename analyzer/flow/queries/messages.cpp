@@ -6,18 +6,10 @@
 
 #include "analyzer/flow/edits/source_text.h"
 #include "rules/contracts/roles.h"
+#include "rules/text/lists.h"
 
 namespace dtype_guard::flow {
 namespace {
-
-std::string quoted_list(const std::vector<std::string>& names, std::string_view last) {
-  std::string out;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (i) out += i + 1 == names.size() ? fmt::format(" {} ", last) : ", ";
-    out += "'" + names[i] + "'";
-  }
-  return out;
-}
 
 std::string came_about(const Defect& defect) {
   const Origin* origin = defect.origin;
@@ -54,7 +46,7 @@ std::string wanted(const Defect& defect) {
                       roles.size() == 1 ? "is" : "are", quoted_list(dtypes, "or"));
   }
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
-  if (defect.unsupported) out += fmt::format("; the call accepts {}", quoted_list(names_of(accepts), "or"));
+  if (defect.unsupported) out += fmt::format("; the call accepts {}", accepts.quoted());
   if (defect.slow && !defect.breaks_contract())
     out += fmt::format("; the call takes it, without the fast kernels that it has for '{}'",
                        name(defect.origin->before));
@@ -135,14 +127,6 @@ std::string by_rule(std::string_view rule, const Defect& defect) {
 }
 
 }  // namespace
-
-std::vector<std::string> names_of(DtypeSet set) {
-  std::vector<std::string> out;
-  for (Dtype dtype : all_dtypes()) {
-    if (set.contains(dtype)) out.emplace_back(name(dtype));
-  }
-  return out;
-}
 
 std::vector<std::string> dtypes_of(const SinkOperand& operand) {
   std::vector<std::string> out;

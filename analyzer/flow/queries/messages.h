@@ -16,8 +16,6 @@ namespace dtype_guard::flow {
 // where it was widened, in whose language the cure is spelt.
 std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back, std::string_view file);
 
-// In the order of the dtype table.
-std::vector<std::string> names_of(DtypeSet set);
 std::vector<std::string> dtypes_of(const SinkOperand& operand);
 
 template <typename T>

@@ -3,7 +3,7 @@
 //
 // The clean path, in order: find this thread's counters, add one, pack each operand's dtype and compare it
 // with the contract's constants; after the kernel, look up the call site and note the outputs
-// (runtime/origins.h). No lock, allocation, system call or clock; what is slow is out of line.
+// (process/origins.h). No lock, allocation, system call or clock; what is slow is out of line.
 #pragma once
 
 #include <dlpack/dlpack.h>
@@ -15,6 +15,7 @@
 
 #include "sanitizer/contracts/contract_table.h"
 #include "sanitizer/contracts/own_contracts.h"
+#include "sanitizer/process/call_counts.h"
 #include "sanitizer/process/origins.h"
 #include "sanitizer/process/process.h"
 #include "sanitizer/runtime/recorder.h"
@@ -55,25 +56,6 @@ template <ApiId id, std::size_t... operand>
                                             std::index_sequence<operand...>) {
   if (((operands[operand] == nullptr && !kContract<id>.operands[operand].optional) || ...)) return true;
   return (operand_accepted<id, operand>(operands) && ...);
-}
-
-// By the thread that owns it, in one instruction: a signal's handler may count between two.
-[[gnu::always_inline]] inline void add_one(std::atomic<std::uint64_t>& count) {
-#if defined(__x86_64__)
-  asm volatile("addq $1, %0" : "+m"(count) : : "cc");
-#else
-  count.fetch_add(1, std::memory_order_relaxed);
-#endif
-}
-
-// Counts a call; true for the first of this API on this thread.
-[[gnu::always_inline]] inline bool count_call(Process& process, CallSlot* slot, ApiId api) {
-  auto index = static_cast<std::size_t>(api);
-  if (slot == nullptr) [[unlikely]]
-    return process.shared_calls[index].fetch_add(1, std::memory_order_relaxed) == 0;
-  const bool is_first = slot->calls[index].load(std::memory_order_relaxed) == 0;
-  add_one(slot->calls[index]);
-  return is_first;
 }
 
 // The tensors that lie in the options, which are not null; records what breaks the contract.

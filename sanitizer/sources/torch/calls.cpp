@@ -2,8 +2,8 @@
 
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/process/call_counts.h"
 #include "sanitizer/runtime/recorder.h"
-#include "sanitizer/sources/flash_ref/call_check.h"
 #include "sanitizer/sources/torch/call_operands.h"
 #include "sanitizer/sources/torch/callbacks.h"
 #include "sanitizer/sources/torch/origins.h"

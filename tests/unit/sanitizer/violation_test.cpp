@@ -49,7 +49,8 @@ TEST_CASE("the operand that differs is blamed, whichever it is") {
   CHECK(key.also_rules == Names{"attention-unsupported-dtype"});
   CHECK(key.roles == Names{"k"});
   CHECK(key.message ==
-        "'k' is 'float32' while 'q', 'v' and 'out' are 'float16'; 'attend' takes float16 or bfloat16, all in "
+        "'k' is 'float32' while 'q', 'v' and 'out' are 'float16'; 'attend' takes 'float16' or 'bfloat16', "
+        "all in "
         "one "
         "dtype: cast 'k' to 'float16' before the call");
   Violation query = attention(kFloat, kBrain, kBrain, kBrain);
@@ -62,10 +63,11 @@ TEST_CASE("two halves are mixed, not unsupported") {
   CHECK(violation.rule == "attention-mixed-dtypes");
   CHECK(violation.also_rules.empty());
   CHECK(violation.roles == Names{"k", "v"});
-  CHECK(violation.message ==
-        "'k' and 'v' are 'bfloat16' while 'q' and 'out' are 'float16'; 'attend' takes float16 or bfloat16, "
-        "all in one "
-        "dtype: cast 'k' and 'v' to 'float16', the dtype of 'q' before the call");
+  CHECK(
+      violation.message ==
+      "'k' and 'v' are 'bfloat16' while 'q' and 'out' are 'float16'; 'attend' takes 'float16' or 'bfloat16', "
+      "all in one "
+      "dtype: cast 'k' and 'v' to 'float16', the dtype of 'q' before the call");
 }
 
 TEST_CASE("all operands wide") {
@@ -73,17 +75,19 @@ TEST_CASE("all operands wide") {
   CHECK(violation.rule == "attention-unsupported-dtype");
   CHECK(violation.also_rules.empty());
   CHECK(violation.roles == Names{"q", "k", "v", "out"});
-  CHECK(violation.message ==
-        "'q', 'k', 'v' and 'out' are 'float32'; 'attend' takes float16 or bfloat16, all in one dtype: cast "
-        "'q', 'k' "
-        "and 'v' to float16 or bfloat16 before the call and allocate 'out' so too");
+  CHECK(
+      violation.message ==
+      "'q', 'k', 'v' and 'out' are 'float32'; 'attend' takes 'float16' or 'bfloat16', all in one dtype: cast "
+      "'q', 'k' "
+      "and 'v' to 'float16' or 'bfloat16' before the call and allocate 'out' so too");
 }
 
 TEST_CASE("an operand with a rule of its own") {
   Violation violation = attention(kHalf, kHalf, kHalf, kHalf, kHalf);
   CHECK(violation.rule == "attention-unsupported-dtype");
   CHECK(violation.roles == Names{"lse"});
-  CHECK(violation.message == "'lse' is 'float16'; 'attend' takes float32 there: allocate 'lse' as float32");
+  CHECK(violation.message ==
+        "'lse' is 'float16'; 'attend' takes 'float32' there: allocate 'lse' as 'float32'");
 }
 
 TEST_CASE("only the output") {
@@ -142,9 +146,9 @@ TEST_CASE("an input that was promoted is cast back, the others are not raised to
   const Violation violation = describe_violation("recur", ApiKind::kAttention, operands);
   CHECK(violation.roles == Names{"k"});
   CHECK(violation.message ==
-        "'k' is 'float32' while 'r', 'w', 'v', 'a', 'b' and 'out' are 'bfloat16'; 'recur' takes float16, "
-        "float32 or "
-        "bfloat16, all in one dtype: cast 'k' to 'bfloat16' before the call");
+        "'k' is 'float32' while 'r', 'w', 'v', 'a', 'b' and 'out' are 'bfloat16'; 'recur' takes 'float16', "
+        "'float32' or "
+        "'bfloat16', all in one dtype: cast 'k' to 'bfloat16' before the call");
 }
 
 TEST_CASE("what is no dtype is shown as numbers") {

@@ -1,0 +1,3 @@
+# What the preloaded library is made of in this folder.
+set(files
+  source.cpp)
