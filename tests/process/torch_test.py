@@ -88,7 +88,7 @@ class Torch(Case):
         printed, report = self.watched("torch_right_models.py")
         self.assertEqual(report["findings"], [])
         self.assertGreaterEqual(self.checked(report), 40)
-        self.assertIn("calls of attention, rotary and cache operators checked", self.source(report)["why"])
+        self.assertIn("each call of an attention, rotary or cache operator", self.source(report)["why"])
         self.assertEqual(len(printed.splitlines()), 15)
 
     def rotary(self, release, how):

@@ -73,13 +73,4 @@ void end_call(OpenRecord& open, std::uintptr_t caller) {
   record_wrong(open, open.thread->waiting, caller);
 }
 
-std::uint64_t checked_calls() {
-  const Process* mapped = process_mapping.load(std::memory_order_acquire);
-  if (mapped == nullptr) return 0;
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < kRecordApiCount; ++i)
-    total += total_calls(*mapped, static_cast<ApiId>(kFirstRecordApi + i));
-  return total;
-}
-
 }  // namespace dtype_guard::san::torch

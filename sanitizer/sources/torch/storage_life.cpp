@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "sanitizer/capture/loaded_object.h"
+#include "sanitizer/sources/bound_calls.h"
 
 namespace dtype_guard::san::torch {
 
@@ -63,6 +64,9 @@ Function original(std::atomic<void*>& known, const char* symbol) {
 
 constinit std::atomic<void*> original_new{nullptr}, original_delete{nullptr};
 
+constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
+constexpr const char* kDelete = "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv";
+
 }  // namespace
 }  // namespace dtype_guard::san::torch
 
@@ -74,8 +78,7 @@ extern "C" {
                                                                                std::size_t bytes) {
   using namespace dtype_guard::san::torch;
   if (storage_life.is_on() && block != nullptr) storage_life.born(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next = original<void (*)(void*, void*, std::size_t)>(original_new,
-                                                                "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm"))
+  if (auto next = original<void (*)(void*, void*, std::size_t)>(original_new, kNew))
     next(reporter, block, bytes);
 }
 
@@ -83,9 +86,27 @@ extern "C" {
                                                                                  void* block) {
   using namespace dtype_guard::san::torch;
   if (storage_life.is_on() && block != nullptr) storage_life.died(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next =
-          original<void (*)(void*, void*)>(original_delete, "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv"))
-    next(reporter, block);
+  if (auto next = original<void (*)(void*, void*)>(original_delete, kDelete)) next(reporter, block);
 }
 
 }  // extern "C"
+
+namespace dtype_guard::san::torch {
+
+void lead_allocators_here() {
+  each_loaded_object([](const LoadedObject& object) {
+    if (object.is_sanitizer()) return true;
+    object.each_binding([&](const Binding& binding) {
+      if (!binding.is_call && !binding.is_table) return;
+      if (strcmp(binding.symbol, kNew) == 0)
+        (void)rebind(object, binding.place,
+                     reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm));
+      if (strcmp(binding.symbol, kDelete) == 0)
+        (void)rebind(object, binding.place,
+                     reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv));
+    });
+    return true;
+  });
+}
+
+}  // namespace dtype_guard::san::torch
