@@ -5,6 +5,7 @@
 
 #include "sanitizer/capture/loaded_object.h"
 #include "sanitizer/sources/bound_calls.h"
+#include "sanitizer/sources/torch/library.h"
 
 namespace dtype_guard::san::torch {
 
@@ -93,19 +94,18 @@ extern "C" {
 
 namespace dtype_guard::san::torch {
 
+// The object that has the functions also has the allocator that calls them.
 void lead_allocators_here() {
-  each_loaded_object([](const LoadedObject& object) {
-    if (object.is_sanitizer()) return true;
-    object.each_binding([&](const Binding& binding) {
-      if (!binding.is_call && !binding.is_table) return;
-      if (strcmp(binding.symbol, kNew) == 0)
-        (void)rebind(object, binding.place,
-                     reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm));
-      if (strcmp(binding.symbol, kDelete) == 0)
-        (void)rebind(object, binding.place,
-                     reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv));
-    });
-    return true;
+  LoadedObject object;
+  if (!find_object(kNew, object)) return;
+  object.each_binding([&](const Binding& binding) {
+    if (!binding.is_call && !binding.is_table) return;
+    if (strcmp(binding.symbol, kNew) == 0)
+      (void)rebind(object, binding.place,
+                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm));
+    if (strcmp(binding.symbol, kDelete) == 0)
+      (void)rebind(object, binding.place,
+                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv));
   });
 }
 
