@@ -68,6 +68,10 @@ struct Api {
   std::map<Dtype, Dtype> result_for;
   // Where several are returned: the first of them, in order. Nothing is known of those behind.
   std::vector<ApiResult> results;
+  // The torch.autograd.Function that does the call, by its class's name, and the roles of the tensors that it
+  // is applied to, in order. Empty without one.
+  std::string autograd_function;
+  std::vector<std::string> autograd_tensors;
   std::string since, until;  // the library's versions for which this holds: from `since`, before `until`
   std::string source;        // where the rule is written
   // What autocast does on a device in a PyTorch release; kAsIs where the file says nothing.

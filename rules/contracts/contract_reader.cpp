@@ -80,11 +80,11 @@ class ContractReader : private ContractValues {
   }
 
   Api api(const JsonNode& node, const std::string& library) const {
-    check_members(
-        node,
-        {"name", "kind", "spellings", "operands", "options", "autocast", "autocast_since", "fast",
-         "result_argument", "result_dtype", "result_like", "results", "result_for", "versions", "source"},
-        {"name", "kind", "spellings", "operands"});
+    check_members(node,
+                  {"name", "kind", "spellings", "operands", "options", "autograd_function", "autocast",
+                   "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "results",
+                   "result_for", "versions", "source"},
+                  {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
     api.name = name(*node.member("name"));
@@ -114,6 +114,7 @@ class ContractReader : private ContractValues {
 
   void add_further_facts(Api& api, const JsonNode& node) const {
     add_result(api, node);
+    if (const JsonNode* function = node.member("autograd_function")) add_function(api, *function);
     if (const JsonNode* fast = node.member("fast")) {
       check_members(*fast, {"cuda", "cpu", "mps", "xpu"}, {});
       for (const auto& [device, value] : *fast->members()) api.fast[device] = fast_dtypes(api, value);
@@ -137,6 +138,13 @@ class ContractReader : private ContractValues {
               fmt::format("a version after {}, which \"since\" names", api.since));
       }
     }
+  }
+
+  void add_function(Api& api, const JsonNode& node) const {
+    check_members(node, {"name", "tensors"}, {"name", "tensors"});
+    api.autograd_function = name(*node.member("name"));
+    for (const JsonNode& role : list(*node.member("tensors"), "the roles of the tensors, in order"))
+      api.autograd_tensors.push_back(known_role(api, role));
   }
 
   void add_result(Api& api, const JsonNode& node) const {

@@ -121,7 +121,10 @@ class TextWriter {
     std::vector<std::string> roles;
     for (const Sink& sink : finding.sinks) {
       if (!ends_at(finding.path, sink)) continue;
-      if (finding.path.back().note.rfind(fmt::format("reaches '{}' of", sink.role), 0) == 0) continue;
+      const std::string& told = finding.path.back().note;
+      if (told.starts_with(fmt::format("reaches '{}' of", sink.role)) ||
+          told.starts_with(fmt::format("'{}' ", sink.role)))
+        continue;
       roles.push_back(fmt::format("'{}'", sink.role));
     }
     fact("also reaches", roles);
@@ -176,9 +179,26 @@ class TextWriter {
     frames(stack);
   }
 
+  // Frames of PyTorch itself without a line tell a reader of a model nothing: one line for a row of them,
+  // where there are Python frames to look at.
+  static bool is_folded(const StackFrame& frame) {
+    const std::size_t name = frame.module.rfind('/') + 1;
+    return frame.language != "python" && frame.line == 0 &&
+           (frame.module.compare(name, 8, "libtorch") == 0 || frame.module.compare(name, 6, "libc10") == 0);
+  }
+
   void frames(const std::vector<StackFrame>& stack) {
+    const bool folds = std::any_of(stack.begin(), stack.end(),
+                                   [](const StackFrame& frame) { return frame.language == "python"; });
     for (std::size_t i = 0; i < stack.size(); ++i) {
       const StackFrame& frame = stack[i];
+      if (folds && is_folded(frame)) {
+        const std::size_t first = i;
+        while (i + 1 < stack.size() && is_folded(stack[i + 1])) ++i;
+        out_ << fmt::format("    #{} {} of PyTorch (all in the JSON report)\n", first,
+                            plural(i + 1 - first, "frame"));
+        continue;
+      }
       const std::string function = frame.function.empty() ? "??" : frame.function;
       std::string where;
       if (!frame.file.empty()) {

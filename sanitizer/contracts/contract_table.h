@@ -56,6 +56,7 @@ static_assert(kFirstWithOptions + kFirstRecordApi < 256, "ApiId holds them all")
 struct RecordRow {
   const char* name;
   ApiId api;
+  bool only_if_raised;  // the contract is that of an older version: it is broken where the call raises
   int arguments[kMaxOperands];
 };
 

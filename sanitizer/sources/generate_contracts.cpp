@@ -137,14 +137,20 @@ std::string api_list() {
   return text;
 }
 
-// A contract that holds for a record: that of an operator of the dispatcher, which a spelling names as Python
-// calls it ("torch.ops.aten.mul" is "aten::mul"), with positions in its schema.
+// A contract that holds for a record: of an operator of the dispatcher, which a spelling names as Python
+// calls it ("torch.ops.aten.mul" is "aten::mul"), with positions in its schema; or of an autograd Function,
+// with positions among its tensors.
 struct RecordContract {
   const Api* api;
   std::vector<std::string> names;
+  std::vector<const Operand*> operands;
+  std::vector<int> positions;
+  // Not of the newest version of its library, and a process does not tell which it has: it holds where the
+  // call raised.
+  bool only_if_raised = false;
 };
 
-std::vector<std::string> record_names(const Api& api) {
+std::vector<std::string> operator_names(const Api& api) {
   constexpr std::string_view kPrefix = "torch.ops.";
   std::vector<std::string> names;
   for (const std::string& spelling : api.spellings) {
@@ -157,27 +163,46 @@ std::vector<std::string> record_names(const Api& api) {
   return names;
 }
 
-// Those of the newest version of each library: a process does not tell which it has.
+RecordContract of_operator(const Api& api) {
+  RecordContract contract{&api, operator_names(api), {}, {}, false};
+  for (const Operand& operand : api.operands) {
+    contract.operands.push_back(&operand);
+    contract.positions.push_back(operand.argument);
+  }
+  return contract;
+}
+
+RecordContract of_function(const Api& api) {
+  RecordContract contract{&api, {api.autograd_function}, {}, {}, !api.until.empty()};
+  for (const std::string& role : api.autograd_tensors) {
+    contract.positions.push_back(static_cast<int>(contract.operands.size()));
+    contract.operands.push_back(api.find(role));
+  }
+  return contract;
+}
+
 std::vector<RecordContract> record_contracts() {
   std::vector<RecordContract> contracts;
   for (const Api& api : dtype_guard::builtin_contracts().apis) {
-    std::vector<std::string> names = api.until.empty() ? record_names(api) : std::vector<std::string>();
-    if (!names.empty() && api.operands.size() <= kMostOperands) contracts.push_back({&api, names});
+    if (api.until.empty() && !operator_names(api).empty() && api.operands.size() <= kMostOperands)
+      contracts.push_back(of_operator(api));
+    if (!api.autograd_function.empty()) contracts.push_back(of_function(api));
   }
   return contracts;
 }
 
-std::string record_contract_text(const Api& api) {
+std::string record_contract_text(const RecordContract& contract) {
+  const Api& api = *contract.api;
   Row row{api.name, {}};
-  for (const Operand& operand : api.operands) row.roles.push_back(operand.role);
+  for (const Operand* operand : contract.operands) row.roles.push_back(operand->role);
   std::string text = fmt::format("    {{\"{}\", {}, {{\n", api.name, row.roles.size());
-  for (const Operand& operand : api.operands) {
-    const int same_as = operand.same_as.empty() ? -1 : index_of(row, operand.same_as);
+  for (const Operand* operand : contract.operands) {
+    const int same_as = operand->same_as.empty() ? -1 : index_of(row, operand->same_as);
     // With a list besides, the set is the list alone, as for options.
-    const DtypeSet accepted = operand.accepts.empty() ? api.accepted(operand.role) : operand.accepts;
-    text += fmt::format("         {{\"{}\", {{{}}}, 0x{:x}, {}, {}, {}, {}}},\n", operand.role,
-                        packed_list(operand.accepts), accepted.bits(), same_as, operand.optional,
-                        operand.direction != Direction::kIn, operand.direction != Direction::kOut);
+    const DtypeSet accepted = operand->accepts.empty() ? api.accepted(operand->role) : operand->accepts;
+    text += fmt::format("         {{\"{}\", {{{}}}, 0x{:x}, {}, {}, {}, {}}},\n", operand->role,
+                        packed_list(operand->accepts), accepted.bits(), same_as, operand->optional,
+                        operand->direction != Direction::kIn, operand->direction != Direction::kOut);
   }
   return text + "    }},\n";
 }
@@ -185,15 +210,13 @@ std::string record_contract_text(const Api& api) {
 std::string record_table() {
   const std::vector<RecordContract> contracts = record_contracts();
   std::string text = "namespace dtype_guard::san {\ninline constexpr ApiContract kRecordContracts[] = {\n";
-  for (const RecordContract& contract : contracts) text += record_contract_text(*contract.api);
+  for (const RecordContract& contract : contracts) text += record_contract_text(contract);
   text += "};\ninline constexpr RecordRow kRecords[] = {\n";
   std::size_t count = 0;
   for (std::size_t i = 0; i < contracts.size(); ++i) {
-    std::vector<int> arguments;
-    for (const Operand& operand : contracts[i].api->operands) arguments.push_back(operand.argument);
     for (const std::string& name : contracts[i].names) {
-      text += fmt::format("    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {{{}}}}},\n", name, i,
-                          fmt::join(arguments, ", "));
+      text += fmt::format("    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {{{}}}}},\n", name, i,
+                          contracts[i].only_if_raised, fmt::join(contracts[i].positions, ", "));
       ++count;
     }
   }

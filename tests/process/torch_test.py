@@ -88,8 +88,28 @@ class Torch(Case):
         printed, report = self.watched("torch_right_models.py")
         self.assertEqual(report["findings"], [])
         self.assertGreaterEqual(self.checked(report), 40)
-        self.assertIn("calls of attention, rotary and cache operators checked", self.source(report)["why"])
+        self.assertIn("each call of an attention, rotary or cache operator", self.source(report)["why"])
         self.assertEqual(len(printed.splitlines()), 15)
+
+    def test_flash_attn(self):
+        program = "torch_flash.py"
+        for name, api, rule, roles in (
+                ("wide_key", "flash_attn_func", "attention-mixed-dtypes", ["k"]),
+                ("all_wide", "flash_attn_func", "attention-unsupported-dtype", ["q", "k", "v"]),
+                ("operator_alone", "_flash_attn_forward", "attention-mixed-dtypes", ["q"]),
+                ("wide_input_of_rotary", "flash_attn.layers.rotary.apply_rotary_emb", "rotary-dtype-mismatch", ["cos", "sin"])):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                [finding] = report["findings"]
+                self.assertEqual((finding["api"], finding["rule"]), (api, rule))
+                self.assertEqual([sink["role"] for sink in finding["sinks"]], roles)
+                self.assertEqual(self.opening(finding), (program, marked_line(program, name)))
+                if name != "operator_alone":  # whose only frames are the program's
+                    self.assertTrue(any("stand_in/flash_attn" in frame["file"] for frame in finding["backtrace"]))
+        for name, checked in (("right", 2), ("wide_input_of_newer_rotary", 1)):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                self.assertEqual((report["findings"], self.checked(report)), ([], checked))
 
     def rotary(self, release, how):
         folder = JOBS / f"x-transformers-{release}"

@@ -2,6 +2,7 @@
 
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/process/call_counts.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/sources/torch/call_operands.h"
@@ -36,6 +37,22 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
   }
 }
 
+// Whether a Python exception is on its way through this thread, which holds the GIL as a Function does.
+bool python_raises() {
+  struct Python {
+    int (*has_gil)() = nullptr;
+    void* (*error)() = nullptr;
+  } python;
+  each_loaded_object([&](const LoadedObject& object) {
+    void* has_gil = object.find_function("PyGILState_Check");
+    void* error = object.find_function("PyErr_Occurred");
+    if (has_gil == nullptr || error == nullptr) return true;
+    python = {reinterpret_cast<int (*)()>(has_gil), reinterpret_cast<void* (*)()>(error)};
+    return false;
+  });
+  return python.has_gil != nullptr && python.has_gil() != 0 && python.error() != nullptr;
+}
+
 [[gnu::noinline, gnu::cold]] void record_wrong(const OpenRecord& open, const CallOperands& operands,
                                                std::uintptr_t caller) {
   if (Process* mapped = process())
@@ -53,7 +70,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   if (mapped == nullptr) return;
   if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
   if (operands.accepted(contract)) return;
-  if (libtorch.may_autocast(operands.tensor(0).device_type())) {
+  if (row.only_if_raised || libtorch.may_autocast(operands.tensor(0).device_type())) {
     open.is_waiting = true;
     open.thread->waiting = operands;
     return;
@@ -70,16 +87,8 @@ void settle_call(OpenRecord& waiting, const Record& inner) {
 
 void end_call(OpenRecord& open, std::uintptr_t caller) {
   open.is_waiting = false;
+  if (row_of(open).only_if_raised && !python_raises()) return;
   record_wrong(open, open.thread->waiting, caller);
-}
-
-std::uint64_t checked_calls() {
-  const Process* mapped = process_mapping.load(std::memory_order_acquire);
-  if (mapped == nullptr) return 0;
-  std::uint64_t total = 0;
-  for (std::size_t i = 0; i < kRecordApiCount; ++i)
-    total += total_calls(*mapped, static_cast<ApiId>(kFirstRecordApi + i));
-  return total;
 }
 
 }  // namespace dtype_guard::san::torch

@@ -14,7 +14,4 @@ void settle_call(OpenRecord& waiting, const Record& inner);
 // The record of a waiting call ends.
 void end_call(OpenRecord& open, std::uintptr_t caller);
 
-// Calls checked in this process.
-std::uint64_t checked_calls();
-
 }  // namespace dtype_guard::san::torch

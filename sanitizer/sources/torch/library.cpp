@@ -20,6 +20,17 @@ void take(const Wanted& wanted, Function& function) {
 
 }  // namespace
 
+bool find_object(const char* symbol, LoadedObject& found) {
+  bool is_found = false;
+  each_loaded_object([&](const LoadedObject& object) {
+    if (object.is_sanitizer() || object.find_function(symbol) == nullptr) return true;
+    found = object;
+    is_found = true;
+    return false;
+  });
+  return is_found;
+}
+
 bool Library::may_autocast(std::int8_t device_type) const {
   if (is_autocast_enabled != nullptr) return is_autocast_enabled(device_type);
   const IsAutocastEnabledFixed fixed =
@@ -41,14 +52,10 @@ bool find_library(Library& library, TextSink& reason) {
       {"_ZN2at8autocast10is_enabledEv", nullptr, nullptr},
       {"_ZN2at8autocast14is_cpu_enabledEv", nullptr, nullptr},
   };
-  each_loaded_object([&](const LoadedObject& object) {
-    if (object.is_sanitizer()) return true;
-    for (Wanted& one : wanted)
-      if (one.found == nullptr) one.found = object.find_function(one.symbol);
-    return true;
-  });
-  library.is_mapped = wanted[0].found != nullptr;
+  LoadedObject object;
+  library.is_mapped = find_object(wanted[0].symbol, object);
   if (!library.is_mapped) return false;
+  for (Wanted& one : wanted) one.found = object.find_function(one.symbol);
   take(wanted[0], library.add_callback);
   take(wanted[1], library.remove_callback);
   take(wanted[2], library.name);

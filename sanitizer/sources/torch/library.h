@@ -2,6 +2,7 @@
 // the library has no dependency on any of them.
 #pragma once
 
+#include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/platform/text_buffer.h"
 #include "sanitizer/sources/torch/abi.h"
 
@@ -23,6 +24,11 @@ struct Library {
   // Whether autocast is on for this thread; true where that cannot be asked.
   bool may_autocast(std::int8_t device_type) const;
 };
+
+// The first object that exports a function. The loader's list is locked for no longer than that takes: a
+// child that the job forks meanwhile could never load anything. So what is done with libtorch's objects,
+// which stay, is done afterwards.
+bool find_object(const char* symbol, LoadedObject& found);
 
 // False with the reason where there is a libtorch and it lacks something; false without one where there is
 // none.

@@ -54,6 +54,7 @@ bool switch_on(const Library& library, TextSink& reason) {
     reason << "there is no memory for its tables";
     return false;
   }
+  if (notes_origins && was_joined()) lead_allocators_here();
   storage_life.switch_on(notes_origins);
   find_python();
   (void)decide_watching();
@@ -98,8 +99,8 @@ bool status(SourceStatus& to) {
   switch (state.load(std::memory_order_acquire)) {
     case State::kOn:
       to.is_on = true;
-      to.reason << checked_calls() << " calls of attention, rotary and cache operators checked, "
-                << (notes_origins ? "with the origins of their dtypes" : "without origins (torch=contracts)");
+      to.reason << "each call of an attention, rotary or cache operator that a contract speaks of, "
+                << (notes_origins ? "with the origins of its dtypes" : "without origins (torch=contracts)");
       return true;
     case State::kRefused:
       to.reason << refusal;

@@ -4,6 +4,8 @@
 #include <sys/mman.h>
 
 #include "sanitizer/platform/loaded_object.h"
+#include "sanitizer/sources/flash_ref/bound_calls.h"
+#include "sanitizer/sources/torch/library.h"
 
 namespace dtype_guard::san::torch {
 
@@ -63,6 +65,9 @@ Function original(std::atomic<void*>& known, const char* symbol) {
 
 constinit std::atomic<void*> original_new{nullptr}, original_delete{nullptr};
 
+constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
+constexpr const char* kDelete = "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv";
+
 }  // namespace
 }  // namespace dtype_guard::san::torch
 
@@ -74,8 +79,7 @@ extern "C" {
                                                                                std::size_t bytes) {
   using namespace dtype_guard::san::torch;
   if (storage_life.is_on() && block != nullptr) storage_life.born(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next = original<void (*)(void*, void*, std::size_t)>(original_new,
-                                                                "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm"))
+  if (auto next = original<void (*)(void*, void*, std::size_t)>(original_new, kNew))
     next(reporter, block, bytes);
 }
 
@@ -83,9 +87,26 @@ extern "C" {
                                                                                  void* block) {
   using namespace dtype_guard::san::torch;
   if (storage_life.is_on() && block != nullptr) storage_life.died(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next =
-          original<void (*)(void*, void*)>(original_delete, "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv"))
-    next(reporter, block);
+  if (auto next = original<void (*)(void*, void*)>(original_delete, kDelete)) next(reporter, block);
 }
 
 }  // extern "C"
+
+namespace dtype_guard::san::torch {
+
+// The object that has the functions also has the allocator that calls them.
+void lead_allocators_here() {
+  LoadedObject object;
+  if (!find_object(kNew, object)) return;
+  object.each_binding([&](const Binding& binding) {
+    if (!binding.is_call && !binding.is_table) return;
+    if (strcmp(binding.symbol, kNew) == 0)
+      (void)rebind(object, binding.place,
+                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm));
+    if (strcmp(binding.symbol, kDelete) == 0)
+      (void)rebind(object, binding.place,
+                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv));
+  });
+}
+
+}  // namespace dtype_guard::san::torch

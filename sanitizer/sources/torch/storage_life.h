@@ -53,4 +53,8 @@ class StorageLife {
 
 inline constinit StorageLife storage_life;
 
+// In a process that was joined while it ran the allocators' calls are bound already: from here on they lead
+// here too.
+void lead_allocators_here();
+
 }  // namespace dtype_guard::san::torch

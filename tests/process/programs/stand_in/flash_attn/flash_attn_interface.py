@@ -1,0 +1,24 @@
+"""flash_attn_func as flash-attn 2.7 has it: an autograd Function around an operator of the dispatcher."""
+from typing import Optional
+
+import torch
+import torch.nn.functional as F
+
+
+@torch.library.custom_op("flash_attn::_flash_attn_forward", mutates_args=())
+def _flash_attn_forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p: float, softmax_scale: float, causal: bool,
+                        window_size_left: int, window_size_right: int, softcap: float,
+                        alibi_slopes: Optional[torch.Tensor], return_softmax: bool) -> torch.Tensor:
+    wide = (tensor.transpose(1, 2).float() for tensor in (q, k, v))
+    return F.scaled_dot_product_attention(*wide, is_causal=causal, scale=softmax_scale).transpose(1, 2).to(q.dtype).contiguous()
+
+
+class FlashAttnFunc(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, q, k, v, dropout_p, softmax_scale, causal):
+        scale = softmax_scale or q.shape[-1] ** -0.5
+        return torch.ops.flash_attn._flash_attn_forward(q, k, v, dropout_p, scale, causal, -1, -1, 0.0, None, False)
+
+
+def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False):
+    return FlashAttnFunc.apply(q, k, v, dropout_p, softmax_scale, causal)

@@ -1,0 +1,51 @@
+"""The start test of the torch source, with a library that keeps everything elsewhere than any release of PyTorch: a layout
+that fits is used, one with a member missing or in two places is refused with the reason, and nothing is read by a guess."""
+import re
+
+from support import BUILT, Case, main, operands
+
+REFUSED = {
+    "dtype": "a tensor's dtype was not found",
+    "sizes": "a tensor's sizes was not found",
+    "storage": "a tensor's storage was not found",
+    "device": "a tensor's device does not follow its dtype",
+    "inputs": "the operands of a record was not found",
+    "outputs": "the results of a record was not found",
+    "list": "the tensors of a list was not found",
+    "list_tag": "a list has the tag of a tensor",
+    "two_dtypes": "a tensor's dtype could be in 2 places",
+    "two_sizes": "a tensor's sizes could be in 2 places",
+    "two_storages": "a tensor's storage could be in 2 places",
+    "two_inputs": "the operands of a record could be in 2 places",
+    "tags": "the operands of a record was not found",
+    "silent": "no record came of an operator that was called",
+}
+
+
+class Layout(Case):
+    def watched(self, what):
+        done, report = self.run_command(BUILT["fake_torch"], FAKE_TORCH=what)
+        self.assertEqual((done.returncode, done.stdout), (0, "called\n"), done.stderr)
+        [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
+        return source, report
+
+    def test_fits(self):
+        for what in ("right", "bad_pointers"):
+            with self.subTest(what=what):
+                source, report = self.watched(what)
+                self.assertTrue(source["on"], source)
+                [finding] = report["findings"]
+                self.assertEqual(operands(finding), {"q": "float32", "k": "bfloat16", "v": "bfloat16"})
+                self.assertEqual(finding["operands"][0]["shape"], [1, 2, 2, 4])
+
+    def test_refused(self):
+        for what, reason in REFUSED.items():
+            with self.subTest(what=what):
+                source, report = self.watched(what)
+                self.assertFalse(source["on"])
+                self.assertRegex(source["why"], re.escape(reason))
+                self.assertEqual((report["findings"], report["watched"]["calls"].get("scaled_dot_product_attention", 0)), ([], 0))
+
+
+if __name__ == "__main__":
+    main()
