@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 
 #include "sanitizer/platform/loaded_object.h"
-#include "sanitizer/sources/flash_ref/bound_calls.h"
+#include "sanitizer/platform/rebind.h"
 #include "sanitizer/sources/torch/library.h"
 
 namespace dtype_guard::san::torch {

@@ -28,7 +28,7 @@ TEST_CASE("bytes that are no text are refused with a word for it") {
   CHECK(lowered("def f(x):\r\n    return x\r\n").module.functions.size() == 1);
 }
 
-TEST_CASE("code that is nested deeper than anybody reads does not end the process") {
+TEST_CASE("code that is nested too deep does not end the process") {
   const std::string deep(3000, '(');
   const std::string closed(3000, ')');
   CHECK(lowered("def f(x):\n    return " + deep + "x" + closed + "\n").module.functions.size() == 1);
