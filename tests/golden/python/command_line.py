@@ -112,7 +112,7 @@ class Unreadable(Case):
         [entry] = report["not_analysed"]
         self.assertEqual((entry["file"], entry["reason"]), ("bad.py", "parse-error"))
         self.assertRegex(entry["detail"], r"^bad\.py:[34]:\d+: ")
-        self.assertEqual(report["summary"]["files_analysed"], 1)
+        self.assertEqual(report["summary"]["files"], 1)
 
     def test_each_kind_of_file_has_a_clear_word(self):
         self.write(two__py="print 'x'\n", binary__py=b"\x00\x01\x02\xff" * 40, latin__py="x = 'é'\n".encode("latin-1"),

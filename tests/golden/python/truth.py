@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 import fake_cuda
 import stand_ins
-from twins import SETTINGS, cases
+from twins import EXAMPLES, SETTINGS, cases
 
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
 
@@ -71,7 +71,8 @@ def main():
     fake_cuda.assert_autocast_widens()
     wrong = []
     ran = 0
-    for case in cases(sys.argv[1:]):
+    examples = [each for each in EXAMPLES if len(sys.argv) == 1 or any(name in each.name for name in sys.argv[1:])]
+    for case in cases(sys.argv[1:]) + examples:
         for which in ("bad", "ok"):
             for setting in SETTINGS:
                 try:
