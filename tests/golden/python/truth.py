@@ -38,7 +38,7 @@ def broken_under(case, which, setting):
     parameters, buffers, inputs, autocast = (each and getattr(torch, each) for each in SETTINGS[setting])
     versions = dict(each.split("=") for each in case.said("library", False).split())
     recorder = stand_ins.Recorder(versions)
-    made = stand_ins.install(recorder)
+    made = []
     namespace = {"__name__": "case"}
     cast = torch.autocast("cuda", dtype=autocast) if autocast else contextlib.nullcontext()
 
@@ -51,6 +51,7 @@ def broken_under(case, which, setting):
     attention = recorder.function("torch.nn.MultiheadAttention")
     forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
     try:
+        stand_ins.install(recorder, made)
         with fake_cuda.fake_cuda(), WatchSdpa(recorder):
             exec(compile(case.twin(which), str(case.path), "exec"), namespace)
             with cast:
