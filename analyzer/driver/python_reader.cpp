@@ -62,6 +62,10 @@ PythonReader::PythonReader(const Options& options, const SourceList& sources) {
   project.seconds = static_cast<int>(options.time_limit);
   key_ = {"python", project.root, "packages"};
   key_.insert(key_.end(), project.packages.begin(), project.packages.end());
+  // What an import means may change with every file that comes or goes.
+  key_.emplace_back("files");
+  for (const source::CompileCommand& each : sources.commands)
+    if (source::is_python(each.file)) key_.push_back(each.file);
   parts_ = std::make_shared<Parts>(std::move(project));
 }
 

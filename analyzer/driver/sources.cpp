@@ -236,7 +236,7 @@ void add_cxx(const std::vector<std::string>& sources, const std::set<std::string
     list.not_built.push_back({list.user_code.report_name(each), "", "no-database", why});
   }
   if (!list.commands.empty()) return;
-  if (!list.missing.empty() || !on_disk.empty() || !clang_front_end::is_built_in()) throw UsageError(why);
+  if (!list.missing.empty() || !on_disk.empty()) throw UsageError(why);
   throw UsageError(
       fmt::format("no Python file that git does not ignore below '{}', and {}", list.user_code.root(), why));
 }

@@ -1,5 +1,7 @@
 #include "analyzer/python/front_end.h"
 
+#include <set>
+#include <string>
 #include <utility>
 
 #include "analyzer/python/file_lowering.h"
@@ -17,7 +19,9 @@ Project::~Project() = default;
 
 LoweredFile Project::lower(const std::string& path) const {
   LoweredFile out;
-  out.read.push_back(path);
+  std::set<std::string> read = {path};
+  const Modules::Notes notes(read);
+  out.read = {path};
   const ProjectOptions& options = parts_->modules.options();
   std::string why;
   const SourceFile* file = parts_->modules.file(path, &why);
@@ -30,6 +34,7 @@ LoweredFile Project::lower(const std::string& path) const {
   out.errors = file->tree().errors();
   const ContractSet& contracts = options.contracts ? *options.contracts : builtin_contracts();
   out.module = FileLowering(parts_->modules, *file, contracts).run();
+  out.read.assign(read.begin(), read.end());
   return out;
 }
 

@@ -43,7 +43,10 @@ std::string Modules::module_name(const std::string& path) const {
   return out;
 }
 
+thread_local std::set<std::string>* Modules::noted_ = nullptr;
+
 const SourceFile* Modules::file(const std::string& path, std::string* why) const {
+  if (noted_) noted_->insert(path);
   const std::scoped_lock lock(mutex_);
   if (const auto known = files_.find(path); known != files_.end()) return known->second.get();
   if (const auto failed = failures_.find(path); failed != failures_.end()) {

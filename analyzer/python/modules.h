@@ -31,6 +31,15 @@ class Modules {
   explicit Modules(ProjectOptions options) : options_(std::move(options)) {}
   const ProjectOptions& options() const { return options_; }
 
+  // While it lives, the files that this thread asks for are noted.
+  class Notes {
+   public:
+    explicit Notes(std::set<std::string>& read) { noted_ = &read; }
+    ~Notes() { noted_ = nullptr; }
+    Notes(const Notes&) = delete;
+    Notes& operator=(const Notes&) = delete;
+  };
+
   // The parsed file; null where it cannot be read. `why` gets the reason.
   const SourceFile* file(const std::string& path, std::string* why = nullptr) const;
   // What a global name of a file means, through imports and re-exports.
@@ -54,6 +63,8 @@ class Modules {
   std::string search(const SourceFile& from, const std::string& module) const;
   std::string module_name(const std::string& path) const;
   bool exists(const std::string& path) const;
+
+  static thread_local std::set<std::string>* noted_;
 
   ProjectOptions options_;
   mutable std::mutex mutex_;

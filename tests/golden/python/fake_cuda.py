@@ -113,10 +113,19 @@ def move(module, dtype=None, buffers=None):
     return module
 
 
+def module_to(module, *args, **kwargs):
+    given = [each for each in (*args, *kwargs.values()) if isinstance(each, torch.dtype)]
+    return move(module, *given * 2)
+
+
 @contextlib.contextmanager
 def fake_cuda():
-    with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), OnCuda():
-        yield
+    to, torch.nn.Module.to = torch.nn.Module.to, module_to
+    try:
+        with torch.no_grad(), FakeTensorMode(allow_non_fake_inputs=True), OnCuda():
+            yield
+    finally:
+        torch.nn.Module.to = to
 
 
 def assert_autocast_widens():

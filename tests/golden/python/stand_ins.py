@@ -85,9 +85,9 @@ class Recorder:
         return like(api.get("result_like") or next(iter(arrived)))
 
 
-def install(recorder):
-    """Every Python spelling of the contracts becomes a module's member, but where the module is installed."""
-    made = []
+def install(recorder, made):
+    """Every Python spelling of the contracts becomes a module's member, but where the module is installed. `made` gets
+    the names of the modules."""
     for _, api in all_apis():
         for spelling in api["spellings"]:
             parts = spelling.split(".")
@@ -107,4 +107,3 @@ def install(recorder):
                 setattr(sys.modules[".".join(parts[:-1])], parts[-1], recorder.function(spelling))
             except LookupError:
                 pass  # not in this version
-    return made

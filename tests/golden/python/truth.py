@@ -17,7 +17,7 @@ from torch.overrides import TorchFunctionMode
 
 import fake_cuda
 import stand_ins
-from twins import SETTINGS, cases
+from twins import EXAMPLES, SETTINGS, cases
 
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
 
@@ -38,7 +38,7 @@ def broken_under(case, which, setting):
     parameters, buffers, inputs, autocast = (each and getattr(torch, each) for each in SETTINGS[setting])
     versions = dict(each.split("=") for each in case.said("library", False).split())
     recorder = stand_ins.Recorder(versions)
-    made = stand_ins.install(recorder)
+    made = []
     namespace = {"__name__": "case"}
     cast = torch.autocast("cuda", dtype=autocast) if autocast else contextlib.nullcontext()
 
@@ -51,6 +51,7 @@ def broken_under(case, which, setting):
     attention = recorder.function("torch.nn.MultiheadAttention")
     forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
     try:
+        stand_ins.install(recorder, made)
         with fake_cuda.fake_cuda(), WatchSdpa(recorder):
             exec(compile(case.twin(which), str(case.path), "exec"), namespace)
             with cast:
@@ -71,7 +72,8 @@ def main():
     fake_cuda.assert_autocast_widens()
     wrong = []
     ran = 0
-    for case in cases(sys.argv[1:]):
+    examples = [each for each in EXAMPLES if len(sys.argv) == 1 or any(name in each.name for name in sys.argv[1:])]
+    for case in cases(sys.argv[1:]) + examples:
         for which in ("bad", "ok"):
             for setting in SETTINGS:
                 try:

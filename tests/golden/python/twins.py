@@ -41,6 +41,30 @@ class Case:
                       for rule in re.findall(r"# expect: ([a-z0-9-]+)", line) if which == "bad")
 
 
+class Example:
+    """A folder of examples/ with before.py and after.py, as a case: how truth.py runs it, and where it breaks."""
+
+    def __init__(self, name, run, breaks, libraries=""):
+        self.folder = HERE.parents[2] / "examples" / name
+        self.path, self.name, self.run, self.libraries, self.missed = self.folder / "before.py", f"examples/{name}", run, libraries, ""
+        self.breaks = sorted(each for word in breaks.split() for each in GROUPS.get(word, [word]))
+
+    def said(self, word, _needed=True):
+        return self.libraries if word == "library" else ""
+
+    def twin(self, which):
+        return (self.folder / {"bad": "before.py", "ok": "after.py"}[which]).read_text(encoding="utf-8")
+
+
+EXAMPLES = [
+    Example("var", "go(SelfAttention(), x(2, 8, 64))", "autocast"),
+    Example("x_transformers", "go(Attention(), x(2, 8, 64))", "fp32-buffers"),
+    Example("qwen2_5_omni", "go(VisionAttention(), x(8, 64), torch.zeros(2, dtype=torch.int32), 8)", "bf16", "flash_attn=2.7"),
+    Example("rwkv7", "go(TimeMix(), x(2, 8, 64))", "autocast", "fla=0.1"),
+    Example("deepscaler_qwen2", "main()", "fp32-buffers bf16"),
+]
+
+
 def cases(names=()):
     found = [Case(path) for folder in ("bugs", "constructs") for path in sorted((HERE / folder).glob("*.py"))]
     assert found, "no cases"

@@ -5,8 +5,8 @@ import torch.nn as nn
 from flash_attn import flash_attn_func
 
 
-def attend(q, k, v, *, upcast=True, out_dtype=None):  #! bad
-def attend(q, k, v, *, upcast=False, out_dtype=None):  #! ok
+def _attend(q, k, v, *, upcast=True, out_dtype=None):  #! bad
+def _attend(q, k, v, *, upcast=False, out_dtype=None):  #! ok
     if upcast:
         q = q.float()  # expect: attention-unsupported-dtype
     return flash_attn_func(v=v, k=k, q=q)
@@ -19,4 +19,4 @@ class A(nn.Module):
 
     def forward(self, x):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).unbind(2)
-        return attend(k=k, v=v, q=q)
+        return _attend(k=k, v=v, q=q)
