@@ -155,3 +155,49 @@ TEST_CASE("what is no dtype is shown as numbers") {
   CHECK(dtype_text(kHalf) == "float16");
   CHECK(dtype_text(77U << 16 | 3U << 8 | 1U) == "dtype(code 77, bits 3, lanes 1)");
 }
+
+TEST_CASE("attention that takes wide operands as well: the half dtype is what they were meant to be") {
+  const auto call = [](std::uint32_t q, std::uint32_t k, std::uint32_t v) {
+    return describe_violation(
+        "attend", ApiKind::kAttention,
+        {operand("q", q, kAny, -1), operand("k", k, kAny, 0), operand("v", v, kAny, 0)});
+  };
+  CHECK(call(kFloat, kFloat, kBrain).roles == Names{"q", "k"});
+  CHECK(call(kFloat, kBrain, kBrain).roles == Names{"q"});
+  CHECK(call(kHalf, kFloat, kHalf).roles == Names{"k"});
+  CHECK(call(kFloat, kFloat, kBrain).message.find("cast 'q' and 'k' to 'bfloat16' before the call") !=
+        std::string::npos);
+}
+
+namespace {
+
+JournalFinding operator_site(const char* name, std::vector<std::uint32_t> inputs, std::uint32_t result) {
+  JournalFinding site;
+  site.api = name;
+  for (const std::uint32_t input : inputs) site.operands.push_back(operand("", input, {}, -1));
+  site.operands.push_back(operand("", result, {}, -1, kOperandOutput));
+  return site;
+}
+
+}  // namespace
+
+TEST_CASE("the way of an operand begins at the first of the promotions that follow one another") {
+  const std::map<std::uint32_t, JournalFinding> sites = {
+      {1, operator_site("aten::arange", {}, kFloat)},
+      {2, operator_site("aten::mul", {kBrain, kFloat}, kFloat)},
+      {3, operator_site("aten::cat", {kFloat, kBrain}, kFloat)},
+      {4, operator_site("aten::to", {kBrain}, kFloat)},
+  };
+  using Way = std::vector<std::uint32_t>;
+  CHECK(way_from_origin(sites, {3, 2, 1}) == Way{2, 3});
+  CHECK(way_from_origin(sites, {3, 2}) == Way{2, 3});
+  CHECK(way_from_origin(sites, {4, 3, 2}) == Way{4});
+  CHECK(way_from_origin(sites, {3, 4}) == Way{3});
+  CHECK(way_from_origin(sites, {3, 9, 2}) == Way{2, 3});  // a site that was not written
+  CHECK(way_from_origin(sites, {1}) == Way{1});
+  CHECK(origin_step(sites.at(2), "").note == "promoted by aten::mul(bfloat16, float32)");
+  CHECK(origin_step(sites.at(3), "q").note == "'q' is promoted by aten::cat(float32, bfloat16)");
+  CHECK(origin_step(sites.at(3), "q").before == "bfloat16");
+  CHECK(origin_step(sites.at(4), "").note == "cast by aten::to(bfloat16)");
+  CHECK(origin_step(sites.at(1), "").note == "made by aten::arange()");
+}
