@@ -156,7 +156,7 @@ flow::Function forwarding(TranslationUnit& unit, const Registration& one) {
   if (lambda) given.push_back({"", builder.value(flow::Op::kClosure, unit.key(one.kernel), {})});
   const unsigned count = one.kernel ? one.kernel->getNumParams() : 0;
   for (unsigned i = 0; i < count; ++i) {
-    out.parameters.push_back({one.kernel->getParamDecl(i)->getNameAsString(), {}, {}, false});
+    out.parameters.emplace_back().name = one.kernel->getParamDecl(i)->getNameAsString();
     given.push_back({"", builder.parameter(static_cast<int>(i))});
   }
   const std::string callee = one.kernel ? unit.key(one.kernel) : std::string("torch::CppFunction");
