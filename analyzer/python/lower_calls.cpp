@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
-#include "rules/contracts/roles.h"
 
 namespace dtype_guard::python {
 
@@ -120,7 +119,7 @@ ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::
   return made;
 }
 
-// Operands by the API's own keyword, by the role's name, or by position.
+// Operands by what Python callers call them, or by position.
 ValueId FunctionLowering::sink(const Api& api, const std::vector<Given>& arguments) {
   Arguments handed;
   int place = 0;
@@ -133,8 +132,7 @@ ValueId FunctionLowering::sink(const Api& api, const std::vector<Given>& argumen
     }
     const int at = each.name.empty() && !stars ? place++ : -1;
     for (const Operand& operand : api.operands) {
-      const bool named =
-          !each.name.empty() && (each.name == operand.role || role_meant_by(each.name) == operand.role);
+      const bool named = !each.name.empty() && (each.name == operand.called() || each.name == operand.role);
       if (named || (at >= 0 && operand.argument == at)) {
         handed.push_back({operand.role, given_value});
         break;

@@ -20,14 +20,17 @@ bool is_unknown(const Alternative& each) {
 bool is_wider(Dtype wide, Dtype narrow) {
   return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
 }
-// Beside a float32 tensor that certainly has dimensions no other operand makes the result half, whatever it
-// is.
+// Where a float32 tensor with dimensions widens a half one, a third operand makes the result no narrower,
+// whatever it is.
 bool is_at_least_float32(const std::vector<const ChosenInput*>& parts) {
-  return std::any_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
-    const Alternative& one = *each->alternative;
-    return one.kind == Kind::kTensor && one.dtype == Dtype::kFloat32 && !one.rank.wrapped &&
-           !one.rank.may_be_zero();
-  });
+  const auto has = [&](const auto& what) {
+    return std::any_of(parts.begin(), parts.end(), [&](const ChosenInput* each) {
+      const Alternative& one = *each->alternative;
+      return one.kind == Kind::kTensor && !one.rank.wrapped && what(one);
+    });
+  };
+  return has([](const Alternative& one) { return is_half(one.dtype); }) &&
+         has([](const Alternative& one) { return one.dtype == Dtype::kFloat32 && !one.rank.may_be_zero(); });
 }
 // "div" for its form "div.rounded".
 std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.find('.')); }
