@@ -115,8 +115,8 @@ class Unreadable(Case):
         self.assertEqual(report["summary"]["files"], 1)
 
     def test_each_kind_of_file_has_a_clear_word(self):
-        self.write(two__py="raise ValueError, 'x'\n", binary__py=b"\x00\x01\x02\xff" * 40, latin__py="x = 'é'\n".encode("latin-1"),)
-        for name in ("two.py", "binary.py", "latin.py"):
+        self.write(binary__py=b"\x00\x01\x02\xff" * 40, latin__py="x = 'é'\n".encode("latin-1"))
+        for name in ("binary.py", "latin.py"):
             with self.subTest(name):
                 [entry] = self.report(name, status=3)["not_analysed"]
                 self.assertEqual((entry["file"], entry["reason"]), (name, "parse-error"))
@@ -157,6 +157,42 @@ class Options(Case):
         self.assertTrue(any(len(each.name) > 20 for each in entries), entries)
         self.write(a__py=GOOD + "\n\ndef thrice(x):\n    return x + x + x\n")
         self.assertNotEqual(self.lint("--dump-flow", "a.py").stdout, first)
+
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples"
+
+
+class Versions(Case):
+    """flash_attn 2.8 dropped a check that the rotary example breaks."""
+
+    def messages(self, *arguments):
+        run = self.lint("--no-cache", "--precision=bf16", "--format=json", *arguments, "model.py")
+        return [each["message"] for each in json.loads(run.stdout)["findings"]]
+
+    def test_where_nothing_says_the_version_the_finding_does(self):
+        self.write(model__py=(EXAMPLES / "qwen2_5_omni" / "before.py").read_text())
+        [message] = self.messages()
+        self.assertTrue(message.endswith("; with flash_attn before 2.8 only"), message)
+        [message] = self.messages("--library=flash_attn=2.7")
+        self.assertNotIn("only", message)
+        self.assertEqual(self.messages("--library=flash_attn=2.8.1"), [])
+
+    def test_pins_and_environments_say_it(self):
+        self.write(model__py=(EXAMPLES / "qwen2_5_omni" / "before.py").read_text(), pyproject__toml="",
+                   requirements__txt="torch\nflash-attn>=2.8  # newer\n")
+        self.assertEqual(self.messages(), [])
+        self.write(requirements__txt="Flash_Attn[all] ~= 2.6, <2.8\n")
+        self.assertNotIn("only", self.messages()[0])
+        (self.folder / ".venv" / "lib" / "python3.11" / "site-packages" / "flash_attn-2.8.3.dist-info").mkdir(parents=True)
+        self.assertEqual(self.messages(), [])
+
+
+class Fixes(Case):
+    def test_a_fix_is_spelt_in_python_and_leaves_nothing(self):
+        self.write(model__py=(EXAMPLES / "var" / "before.py").read_text())
+        run = self.lint("--fix", "model.py")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("k = F.normalize(k, dim=-1).to(k.dtype)\n", (self.folder / "model.py").read_text())
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ class Cache:
         self.values = torch.empty((batch, 0, heads, head_dim), dtype=dtype)  #! ok
 
     def append(self, k, v):
-        self.keys = torch.cat([self.keys, k], dim=1)  # expect: kv-cache-dtype-mismatch
-        self.values = torch.cat([self.values, v], dim=1)  # expect: kv-cache-dtype-mismatch
+        self.keys = torch.cat([self.keys, k], dim=1)  # expect: attention-implicit-promotion
+        self.values = torch.cat([self.values, v], dim=1)  # expect: attention-implicit-promotion
         return self.keys, self.values
 
 

@@ -10,7 +10,7 @@ class WindowAttention(nn.Module):
         super().__init__()
         self.heads = heads
         self.qkv = nn.Linear(dim, dim * 3)
-        self.relative_position_bias_table = nn.Parameter(torch.zeros(2 * window, heads))
+        self.relative_position_bias_table = nn.Parameter(torch.zeros(2 * window, heads))  # expect: attention-mask-dtype
         self.register_buffer("relative_position_index", torch.zeros(window, window, dtype=torch.long))
 
     def forward(self, x):
@@ -18,6 +18,6 @@ class WindowAttention(nn.Module):
         q, k, v = self.qkv(x).reshape(b, n, 3, self.heads, -1).unbind(2)
         bias = self.relative_position_bias_table[self.relative_position_index.view(-1)]
         bias = bias.view(n, n, -1).permute(2, 0, 1).unsqueeze(0).expand(b, -1, -1, -1)
-        out = memory_efficient_attention(q, k, v, bias)  # expect: attention-mask-dtype  #! bad
+        out = memory_efficient_attention(q, k, v, bias)  #! bad
         out = memory_efficient_attention(q, k, v, bias.to(q.dtype))  #! ok
         return out

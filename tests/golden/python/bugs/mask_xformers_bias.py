@@ -14,7 +14,7 @@ class BiasAttention(nn.Module):
     def forward(self, x):
         b, n, d = x.shape
         q, k, v = self.qkv(x).view(b, n, 3, self.heads, -1).unbind(2)
-        bias = torch.full((n, n), float("-inf"), device=x.device)
+        bias = torch.full((n, n), float("-inf"), device=x.device)  # expect: attention-mask-dtype
         bias = torch.triu(bias, diagonal=1).expand(b, self.heads, n, n)  #! bad
         bias = torch.triu(bias, diagonal=1).expand(b, self.heads, n, n).to(q.dtype)  #! ok
-        return memory_efficient_attention(q, k, v, attn_bias=bias)  # expect: attention-mask-dtype
+        return memory_efficient_attention(q, k, v, attn_bias=bias)

@@ -13,7 +13,7 @@ class RMSNorm(nn.Module):
 
     def forward(self, x):
         dtype = x.dtype
-        x = x.float()  # expect: attention-unsupported-dtype  #! bad
+        x = x.float()  # expect: attention-mixed-dtypes  # expect: attention-unsupported-dtype  #! bad
         x = x.float()  #! ok
         x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + self.eps)
         return x * self.weight.float()  #! bad

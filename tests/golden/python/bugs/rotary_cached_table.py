@@ -28,7 +28,7 @@ class Decoder(nn.Module):
     def rotate(self, x, cos, sin):
         x1, x2 = x[..., : x.shape[-1] // 2], x[..., x.shape[-1] // 2 :]
         rotated = torch.cat([-x2, x1], -1)
-        return x * cos[:, None] + rotated * sin[:, None]  # expect: attention-mixed-dtypes
+        return x * cos[:, None] + rotated * sin[:, None]  # expect: attention-implicit-promotion
 
     def forward(self, hidden):
         b, n, d = hidden.shape

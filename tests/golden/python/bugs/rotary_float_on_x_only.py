@@ -8,8 +8,8 @@ from flash_attn import flash_attn_func
 
 
 def apply_rotary_flash(q, freqs):
-    x = q.float()
-    cos = freqs.cos()  # expect: rotary-dtype-mismatch  #! bad
+    x = q.float()  # expect: rotary-dtype-mismatch
+    cos = freqs.cos()  #! bad
     sin = freqs.sin()  #! bad
     cos = freqs.cos().type_as(x)  #! ok
     sin = freqs.sin().type_as(x)  #! ok

@@ -16,7 +16,7 @@ class Rope(nn.Module):
         freqs = torch.outer(torch.arange(n, device=x.device).type_as(self.theta), self.theta)
         freqs = torch.cat((freqs, freqs), dim=-1)
         a, b = x.chunk(2, dim=-1)
-        out = x * freqs.cos() + torch.cat((-b, a), dim=-1) * freqs.sin()  # expect: attention-mixed-dtypes  #! bad
+        out = x * freqs.cos() + torch.cat((-b, a), dim=-1) * freqs.sin()  # expect: attention-implicit-promotion  #! bad
         return out  #! bad
         out = x * freqs.cos() + torch.cat((-b, a), dim=-1) * freqs.sin()  #! ok
         return out.type(x.dtype)  #! ok

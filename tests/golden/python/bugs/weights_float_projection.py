@@ -17,6 +17,6 @@ class Attention(nn.Module):
     def forward(self, x):
         b, n, d = x.shape
         q, k = self.qk(x).view(b, n, 2, self.heads, -1).unbind(2)
-        v = torch.matmul(x.float(), self.value_weight.float())  # expect: attention-unsupported-dtype  #! bad
+        v = torch.matmul(x.float(), self.value_weight.float())  # expect: attention-mixed-dtypes  #! bad
         v = torch.matmul(x.float(), self.value_weight.float()).to(q.dtype)  #! ok
         return flash_attn_func(q, k, v.view(b, n, self.heads, -1))

@@ -15,9 +15,9 @@ class Block(nn.Module):
 
     def forward(self, x):
         b, n, d = x.shape
-        residual = x.to(torch.float32)
+        residual = x.to(torch.float32)  # expect: attention-mixed-dtypes
         q = self.q(x).view(b, n, self.heads, -1)
         k = self.k(x).view(b, n, self.heads, -1)
         v = residual.view(b, n, self.heads, -1)  #! bad
         v = residual.view(b, n, self.heads, -1).to(q.dtype)  #! ok
-        return flash_attn_func(q, k, v)  # expect: attention-unsupported-dtype
+        return flash_attn_func(q, k, v)

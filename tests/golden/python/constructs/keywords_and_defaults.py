@@ -8,7 +8,7 @@ from flash_attn import flash_attn_func
 def _attend(q, k, v, *, upcast=True, out_dtype=None):  #! bad
 def _attend(q, k, v, *, upcast=False, out_dtype=None):  #! ok
     if upcast:
-        q = q.float()  # expect: attention-unsupported-dtype
+        q = q.float()  # expect: attention-mixed-dtypes
     return flash_attn_func(v=v, k=k, q=q)
 
 

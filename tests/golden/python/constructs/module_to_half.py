@@ -13,7 +13,7 @@ class A(nn.Module):
 
     def forward(self, x):
         q, k, v = self.qkv(x.half()).unflatten(-1, (3, self.heads, -1)).unbind(2)
-        q = q.to(torch.float32)  # expect: attention-unsupported-dtype  #! bad
+        q = q.to(torch.float32)  # expect: attention-mixed-dtypes  #! bad
         return flash_attn_func(q, k, v)
 
 
