@@ -187,6 +187,22 @@ std::vector<std::uint32_t> roots_to_analyse(const FunctionIndex& index,
   return through.empty() ? roots : roots_that_run(index, roots, through);
 }
 
+namespace {
+// In the order of their table, others behind: which setting comes first decides which account of a finding
+// that several share is given, and that must not hang on the order in which they were asked for.
+std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
+  const std::vector<PrecisionSetting>& table = precision_settings();
+  const auto place = [&](const PrecisionSetting& each) {
+    const auto row = std::find_if(table.begin(), table.end(),
+                                  [&](const PrecisionSetting& one) { return one.name == each.name; });
+    return std::pair(row - table.begin(), row == table.end() ? each.name : std::string());
+  };
+  std::stable_sort(settings.begin(), settings.end(),
+                   [&](const PrecisionSetting& a, const PrecisionSetting& b) { return place(a) < place(b); });
+  return settings;
+}
+}  // namespace
+
 AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options) {
   AnalysisResult out;
@@ -194,7 +210,8 @@ AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32
   FindingCollector collector(module, options);
   ReachedCalls calls(module);
   GivenUp given_up;
-  for (const PrecisionSetting& setting : options.settings) {
+  const std::vector<PrecisionSetting> settings = in_order(options.settings);
+  for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
       const Pass pass(index, options, setting, torch_version);
       for (const std::uint32_t root : roots) {

@@ -6,11 +6,13 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "analyzer/flow/ir/text.h"
 #include "tests/oracle/generate.h"
 #include "tests/oracle/properties.h"
+#include "tests/oracle/record.h"
 #include "tests/oracle/shrink.h"
 
 namespace {
@@ -20,6 +22,7 @@ using namespace dtype_guard::oracle;
 struct Command {
   std::uint64_t seed = 1, programs = 1000;
   const char* file = nullptr;
+  const char* record = nullptr;
   bool print = false, shrink = false;
 };
 
@@ -31,6 +34,7 @@ Command parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--programs")) out.programs = number();
     if (!std::strcmp(argv[i], "--shrink")) out.shrink = true;
     if (!std::strcmp(argv[i], "--file")) out.file = i + 1 < argc ? argv[++i] : nullptr;
+    if (!std::strcmp(argv[i], "--record")) out.record = i + 1 < argc ? argv[++i] : nullptr;
     if (!std::strcmp(argv[i], "--print")) out.print = true;
   }
   return out;
@@ -43,12 +47,14 @@ flow::Module read(const char* file) {
 
 // What a seed decides beside the program.
 struct Case {
+  std::uint64_t seed = 0;
   bool straight = false, named = false;
   const flow::PrecisionSetting* setting = nullptr;
 };
 Case case_of(std::uint64_t seed) {
   const auto& settings = flow::precision_settings();
-  return {recipe_of(seed).shape == Shape::kStraight, seed % 2 != 0, &settings[seed / 3 % settings.size()]};
+  return {seed, recipe_of(seed).shape == Shape::kStraight, seed % 2 != 0,
+          &settings[seed / 3 % settings.size()]};
 }
 
 bool converts_modules(const flow::Module& program) {
@@ -77,6 +83,8 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   if (how.named || how.setting->autocast == Dtype::kUndefined || !converts_modules(program))
     check_known(subject, precise, tally, out);
   check_definite(subject, precise, tally, out);
+  constexpr std::uint64_t kOneInLaws = 6;
+  if (how.seed % kOneInLaws == 0) check_laws(how.seed, program, subject.options, out);
   return out;
 }
 
@@ -112,13 +120,20 @@ int main(int argc, char** argv) {
   Tally tally;
   std::size_t bad = 0;
   std::map<std::string, std::size_t> by_property;
+  std::optional<Record> record;
+  if (command.record) record.emplace(command.record);
   for (std::uint64_t seed = command.seed; seed < command.seed + command.programs; ++seed) {
     const Case how = case_of(seed);
     const flow::Module program =
         command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
     if (command.print) std::printf("%s", flow::print(program).c_str());
     if (command.shrink) print_smaller(program, how);
-    for (const Violation& each : check(program, how, tally)) {
+    Violations found = check(program, how, tally);
+    constexpr std::uint64_t kOneInClasses = 4, kOneInPrograms = 16;
+    if (!command.file && seed % kOneInClasses == 0) check_order(seed, nullptr, tally, found);
+    if (!command.file && seed % kOneInPrograms == 1) check_order(seed, &program, tally, found);
+    for (const Violation& each : found) {
+      if (record && record->is_known(seed, each.property)) continue;
       ++bad;
       if (++by_property[each.property] <= 20)
         std::printf("seed %llu: %s: %s\n", static_cast<unsigned long long>(seed), each.property.c_str(),
@@ -127,14 +142,18 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu left "
-      "out), %zu given up\n",
+      "out), %zu given up, %zu reports in another order\n",
       tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
-      tally.contradicted, tally.given_up);
+      tally.contradicted, tally.given_up, tally.ordered);
   for (const auto& [kind, share] : tally.known)
     std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [kind, share] : tally.definite)
     std::printf("  found %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [property, count] : by_property)
     std::printf("%s does not hold %zu times\n", property.c_str(), count);
-  return bad != 0;
+  if (!record) return bad != 0;
+  std::printf("%zu failures are recorded\n", record->count());
+  const std::vector<std::string> fallen = record->compare(tally, command.seed, command.programs);
+  for (const std::string& each : fallen) std::printf("%s\n", each.c_str());
+  return bad != 0 || !fallen.empty();
 }

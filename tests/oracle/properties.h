@@ -25,6 +25,7 @@ struct Tally {
   std::size_t precise = 0;   // of which it says one dtype
   std::size_t findings = 0;
   std::size_t contradicted = 0;           // findings in programs that throw where they are run so
+  std::size_t ordered = 0;                // programs with a report that was made again in another order
   std::size_t given_up = 0;               // programs that the engine gives up
   std::map<std::string, Share> known;     // by instruction: operands of one dtype in all runs, known to be
   std::map<std::string, Share> definite;  // by instruction: calls that break in every run, found definite
@@ -53,5 +54,12 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
 // definite.cpp: a definite finding breaks in a run, and in every one in which its origin supplies the
 // operand; what breaks in every run is found.
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
+
+// laws.cpp: names and dead code change nothing, and less knowledge adds no definite finding.
+void check_laws(std::uint64_t seed, const Module& program, const flow::AnalysisOptions& options,
+                Violations& out);
+// order.cpp: settings, functions and files in any order give the same report; of a program, or of one of
+// classes.
+void check_order(std::uint64_t seed, const Module* program, Tally& tally, Violations& out);
 
 }  // namespace dtype_guard::oracle

@@ -110,8 +110,11 @@ class FunctionIndex {
     std::vector<std::uint32_t> setters, readers;
   };
   const std::vector<SetLater>& set_later(const std::string& class_name) const;
-  // Known once that was looked for (made_half.cpp).
-  std::optional<ClassesMadeHalf>& made_half() const { return made_half_; }
+  // Known once that was looked for (made_half.cpp), under that setting and release: what makes a class half
+  // may ask for the dtype of an input.
+  std::optional<ClassesMadeHalf>& made_half(const std::string& setting, const std::string& version) const {
+    return made_half_[{setting, version}];
+  }
   // Whether a function object with that many parameters is somewhere handed what may have been cast
   // (escaping.cpp).
   bool is_called_with_casts(std::size_t parameters) const;
@@ -164,7 +167,7 @@ class FunctionIndex {
   mutable KnownUses known_uses_;
   mutable std::map<std::tuple<std::string, std::string, std::size_t>, std::vector<std::uint32_t>> overrides_;
   mutable std::map<std::uint32_t, std::vector<std::string>> heirs_;  // by method
-  mutable std::optional<ClassesMadeHalf> made_half_;
+  mutable std::map<std::pair<std::string, std::string>, std::optional<ClassesMadeHalf>> made_half_;
   struct FieldStore {
     std::uint32_t function = 0;
     bool own = false;         // of the method's own object

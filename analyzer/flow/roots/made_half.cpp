@@ -111,7 +111,7 @@ static Functions callers_first(const FunctionIndex& index, const Functions& root
 }
 
 const ClassesMadeHalf& Engine::classes_made_half() {
-  std::optional<ClassesMadeHalf>& known = index_.made_half();
+  std::optional<ClassesMadeHalf>& known = index_.made_half(setting_.name, torch_version_);
   if (known) return *known;
   known.emplace();
   const Functions all = makers(index_);

@@ -1,5 +1,6 @@
 // Modules, shared tensors, containers, buffers, descriptors and roots.
 #include <algorithm>
+#include <numeric>
 
 #include "tests/catch.h"
 #include "tests/unit/flow/lint_text.h"
@@ -278,6 +279,57 @@ TEST_CASE("inputs that a setting assumes are no evidence against a call") {
       "\nfunction wrap\n  parameter q: tensor\n  parameter lse: tensor\nb0:\n  %1 = param 0\n  %2 = param 1\n"
       "  %3 = sink flash(q=%1, k=%1, v=%1, out=%1, lse=%2)\n  return\n";
   CHECK(findings(wrapper, all_settings_but_fp32()).empty());
+}
+
+TEST_CASE("that a class is made half in one setting says nothing of another") {
+  const std::string text = R"IR(
+class A
+
+constructor A::A key a_made of A module
+b0:
+  %1 = param 0
+  %2 = const 2
+  %3 = pack(%2, %2)
+  %4 = op ones(%3)
+  %5 = register parameter "weight", %1, %4
+  store %1.weight, %5
+  return
+
+function make
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = object A()
+  call a_made(%2)
+  %3 = dtype_of %1
+  %4 = const float16
+  %5 = op eq(%3, %4)
+  branch %5 ? b1 : b2
+b1:
+  retype %2, %4
+  jump b2
+b2:
+  return
+
+method A::forward key a_forward of A module
+  parameter q: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = load %1.weight
+  %4 = op mul(%2, %3) ; 9:3-9:9 "q * weight"
+  %5 = sink flash(q=%4, k=%2, v=%2) ; 10:3-10:20
+  return
+)IR";
+  const auto in = [&](const std::vector<std::string>& settings) {
+    const std::vector<std::string> found = findings(text, {settings});
+    return std::accumulate(found.begin(), found.end(), std::string());
+  };
+  // Only float16 inputs come with a half model.
+  const std::string wide = "9 attention-implicit-promotion q in A::forward [autocast-bf16]";
+  CHECK(in({"autocast-fp16"}).empty());
+  CHECK(in({"autocast-bf16"}) == wide);
+  CHECK(in({"autocast-fp16", "autocast-bf16"}) == wide);
 }
 
 }  // namespace

@@ -1,0 +1,147 @@
+#include "tests/oracle/classes.h"
+
+#include <string>
+
+#include "tests/oracle/writer.h"
+
+namespace dtype_guard::oracle {
+namespace {
+using flow::Function;
+using flow::FunctionKind;
+using flow::Op;
+using flow::ParameterKind;
+using flow::ValueId;
+
+class ClassFile {
+ public:
+  ClassFile(Random& random, std::string name, std::string other, int& line)
+      : random_(random), name_(std::move(name)), other_(std::move(other)), line_(line) {}
+
+  flow::Module write() {
+    module_.files = {name_ + ".cpp"};
+    flow::ClassFacts facts;
+    facts.name = name_;
+    module_.classes.push_back(facts);
+    module_.functions = {constructor(), maker(), forward()};
+    if (random_.one_in(2)) module_.functions.push_back(maker());
+    return std::move(module_);
+  }
+
+ private:
+  Function begin(const std::string& what, FunctionKind kind) {
+    Function out;
+    out.name = name_ + "::" + what;
+    out.key = name_ + "_" + what;
+    out.class_name = kind == FunctionKind::kFunction ? "" : name_;
+    out.of_module = !out.class_name.empty();
+    out.kind = kind;
+    ++line_;
+    out.range = {0, line_, 1, line_, 2};
+    return out;
+  }
+
+  ValueId parameter(Writer& writer, std::int64_t number) {
+    const ValueId out = writer.value(Type::kTensor, Op::kParam);
+    writer.last().constant = number;
+    return out;
+  }
+  ValueId some_dtype(Writer& writer, ValueId like) {
+    constexpr Dtype kDtypes[] = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
+    if (like && random_.one_in(3)) return writer.value(Type::kDtype, Op::kDtypeOf, {}, {{"", like}});
+    return writer.constant(random_.of(kDtypes));
+  }
+  ValueId made(Writer& writer) {
+    const ValueId two = writer.constant(std::int64_t{2});
+    const ValueId shape = writer.value(Type::kList, Op::kPack, {}, {{"", two}, {"", two}});
+    Writer::Args args = {{"", shape}};
+    if (random_.one_in(4)) args.push_back({"dtype", some_dtype(writer, 0)});
+    return writer.value(Type::kTensor, Op::kOperator, "ones", std::move(args));
+  }
+
+  Function constructor() {
+    Function out = begin("constructor", FunctionKind::kConstructor);
+    Writer writer(out, random_, line_);
+    const ValueId self = parameter(writer, 0);
+    for (const char* field : {"weight", "table"}) {
+      ValueId held = made(writer);
+      const bool plain = random_.one_in(4);
+      if (!plain) {
+        const char* kind = std::string(field) == "weight" ? "parameter" : "buffer";
+        held = writer.value(Type::kTensor, Op::kRegister, kind, {{"", self}, {"", held}});
+        writer.last().constant = std::string(field);
+      }
+      writer.store(field_of(self, field), held);
+    }
+    if (random_.one_in(6)) writer.add(Op::kRetype, {}, {{"", self}, {"", some_dtype(writer, 0)}});
+    writer.add(Op::kReturn);
+    return out;
+  }
+
+  // Makes an object and converts it, or does so in some settings only.
+  Function maker() {
+    Function out = begin("make" + std::to_string(++makers_), FunctionKind::kFunction);
+    out.parameters = {{"x", ParameterKind::kTensor, "", false}};
+    Writer writer(out, random_, line_);
+    const ValueId like = parameter(writer, 0);
+    const std::string& type = other_.empty() || !random_.one_in(4) ? name_ : other_;
+    const ValueId it = writer.value(Type::kObject, Op::kObject, type);
+    writer.value(Type::kState, Op::kCall, type + "_constructor", {{"", it}});
+    const ValueId dtype = some_dtype(writer, like);
+    const auto convert = [&] { writer.add(Op::kRetype, {}, {{"", it}, {"", dtype}}); };
+    if (random_.one_in(2)) {
+      convert();
+      writer.add(Op::kReturn);
+      return out;
+    }
+    const ValueId mine = writer.value(Type::kDtype, Op::kDtypeOf, {}, {{"", like}});
+    const ValueId asked =
+        writer.value(Type::kBool, Op::kOperator, "eq", {{"", mine}, {"", some_dtype(writer, 0)}});
+    const flow::BlockId yes = writer.new_block(), no = writer.new_block();
+    writer.branch(asked, yes, no);
+    writer.go_on_in(yes);
+    convert();
+    writer.jump(no);
+    writer.go_on_in(no);
+    writer.add(Op::kReturn);
+    return out;
+  }
+
+  Function forward() {
+    Function out = begin("forward", FunctionKind::kMethod);
+    out.parameters = {{"q", ParameterKind::kTensor, "", false}, {"k", ParameterKind::kTensor, "", false}};
+    Writer writer(out, random_, line_);
+    const ValueId self = parameter(writer, 0), q = parameter(writer, 1), k = parameter(writer, 2);
+    ValueId wide = q;
+    for (const char* field : {"weight", "table"}) {
+      if (random_.one_in(3)) continue;
+      const ValueId held = writer.load(Type::kTensor, field_of(self, field));
+      wide = writer.value(Type::kTensor, Op::kOperator, "mul", {{"", wide}, {"", held}});
+    }
+    const char* api = random_.one_in(3) ? "sdpa" : "flash";
+    const bool first = random_.one_in(2);
+    writer.value(Type::kTensor, Op::kSink, api, {{"q", first ? wide : q}, {"k", first ? k : wide}, {"v", k}});
+    writer.add(Op::kReturn);
+    return out;
+  }
+
+  Random& random_;
+  std::string name_, other_;
+  int& line_;
+  int makers_ = 0;
+  flow::Module module_;
+};
+}  // namespace
+
+std::vector<flow::Module> class_files(std::uint64_t seed) {
+  Random random(seed * 0x9e3779b97f4a7c15U + 2);
+  int line = 100;
+  std::vector<flow::Module> out;
+  std::string other;
+  for (const char* name : {"A", "B"}) {
+    out.push_back(ClassFile(random, name, other, line).write());
+    other = name;
+  }
+  return out;
+}
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,85 @@
+// Order: settings, functions and files in any order give the same report.
+#include <algorithm>
+
+#include "analyzer/flow/link.h"
+#include "tests/oracle/classes.h"
+#include "tests/oracle/properties.h"
+#include "tests/oracle/writer.h"
+
+namespace dtype_guard::oracle {
+namespace {
+std::string text(const SourceLocation& where) {
+  return where.file + ":" + std::to_string(where.line) + ":" + std::to_string(where.column) + " " +
+         where.function;
+}
+std::string sorted(std::vector<std::string> all) {
+  std::sort(all.begin(), all.end());
+  std::string out;
+  for (const std::string& each : all) out += each + " ";
+  return out;
+}
+
+// All that a finding says. What lists settings or rules is a set.
+std::string text(const Finding& each) {
+  std::string out = each.rule + " also " + sorted(each.also_rules) + "\n" + text(each.location) + "\n" +
+                    each.message + "\nin " + sorted(each.precision) +
+                    (each.certainty == Certainty::kDefinite ? "definite" : "possible");
+  std::vector<std::string> sinks;
+  for (const Sink& sink : each.sinks)
+    sinks.push_back("\nto " + sink.api + " " + sink.role + " " + text(sink.location));
+  out += sorted(std::move(sinks));
+  for (const PathStep& step : each.path)
+    out +=
+        "\n  " + text(step.location) + " " + step.op + " " + step.before + " " + step.after + " " + step.note;
+  return out;
+}
+
+std::vector<std::string> report(const Module& module, const std::vector<flow::PrecisionSetting>& settings,
+                                bool strict) {
+  flow::AnalysisOptions options;
+  options.settings = settings;
+  options.contracts = &contracts();
+  options.strict = strict;
+  std::vector<std::string> out;
+  const flow::AnalysisResult result = flow::analyse(module, options);
+  for (const Finding& each : result.findings) out.push_back(text(each));
+  for (const flow::NotLowered& each : result.not_analysed) out.push_back("not analysed " + each.function);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+template <class All>
+void shuffle(All& all, Random& random) {
+  for (std::size_t i = all.size(); i > 1; --i) std::swap(all[i - 1], all[random.below(i)]);
+}
+
+void compare(const std::string& what, const std::vector<std::string>& a, const std::vector<std::string>& b,
+             Violations& out) {
+  if (a == b) return;
+  const auto [mine, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  out.push_back({"order", what + " in another order:\n" + (mine == a.end() ? "nothing" : *mine) +
+                              "\n--- then ---\n" + (other == b.end() ? "nothing" : *other)});
+}
+}  // namespace
+
+void check_order(std::uint64_t seed, const Module* program, Tally& tally, Violations& out) {
+  Random random(seed);
+  std::vector<Module> files = program ? std::vector<Module>{*program} : class_files(seed);
+  const Module whole = flow::link(files);
+  const std::vector<flow::PrecisionSetting> settings = flow::precision_settings();
+  const bool strict = random.one_in(2);
+  const std::vector<std::string> first = report(whole, settings, strict);
+  tally.ordered += !first.empty();
+
+  std::vector<flow::PrecisionSetting> permuted = settings;
+  shuffle(permuted, random);
+  compare("settings", first, report(whole, permuted, strict), out);
+  Module functions = whole;
+  shuffle(functions.functions, random);
+  compare("functions", first, report(functions, settings, strict), out);
+  if (files.size() < 2) return;
+  std::swap(files.front(), files.back());
+  compare("files", first, report(flow::link(std::move(files)), settings, strict), out);
+}
+
+}  // namespace dtype_guard::oracle

@@ -1,0 +1,56 @@
+#include "tests/oracle/record.h"
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <stdexcept>
+
+namespace dtype_guard::oracle {
+namespace {
+void compare_shares(const std::string& what, const std::map<std::string, double>& recorded,
+                    const std::map<std::string, Share>& now, std::vector<std::string>& out) {
+  for (const auto& [kind, least] : recorded) {
+    const auto found = now.find(kind);
+    const bool met = found != now.end() && found->second.of > 0;
+    const double share =
+        met ? static_cast<double>(found->second.found) / static_cast<double>(found->second.of) : 0;
+    if (share + 1e-9 >= least) continue;
+    out.push_back(what + " of '" + kind + "' is " + std::to_string(share) + ", recorded is " +
+                  std::to_string(least));
+  }
+}
+}  // namespace
+
+Record::Record(const std::string& file) {
+  std::ifstream in(file);
+  if (!in) throw std::runtime_error(file + ": cannot be read");
+  const nlohmann::json all = nlohmann::json::parse(in);
+  known_ = all.at("known").get<std::map<std::string, double>>();
+  definite_ = all.at("definite").get<std::map<std::string, double>>();
+  for (const auto& group : all.at("failures")) {
+    for (const auto& seed : group.at("seeds"))
+      failures_[{seed.get<std::uint64_t>(), group.at("property")}] = group.at("cause");
+  }
+}
+
+bool Record::is_known(std::uint64_t seed, const std::string& property) {
+  const Failure failure(seed, property);
+  const bool out = failures_.contains(failure);
+  if (out) met_.insert(failure);
+  return out;
+}
+
+std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first,
+                                         std::uint64_t programs) const {
+  std::vector<std::string> out;
+  compare_shares("what is known", known_, tally.known, out);
+  compare_shares("what is found", definite_, tally.definite, out);
+  for (const auto& [failure, cause] : failures_) {
+    const bool run = failure.first >= first && failure.first < first + programs;
+    if (run && !met_.contains(failure))
+      out.push_back("seed " + std::to_string(failure.first) +
+                    " holds now, take it out of the record: " + cause);
+  }
+  return out;
+}
+
+}  // namespace dtype_guard::oracle

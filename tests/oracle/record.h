@@ -1,0 +1,31 @@
+// What is recorded of the oracle (recorded.json): the share of what is known and found by kind of
+// instruction, which may not fall, and the seeds whose programs break a property, each with its cause, which
+// may only become fewer.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+
+#include "tests/oracle/properties.h"
+
+namespace dtype_guard::oracle {
+
+class Record {
+ public:
+  explicit Record(const std::string& file);
+  // Whether a violation is recorded, with its cause.
+  bool is_known(std::uint64_t seed, const std::string& property);
+  // What holds no longer, or no better than recorded; one line each.
+  std::vector<std::string> compare(const Tally& tally, std::uint64_t first, std::uint64_t programs) const;
+  std::size_t count() const { return failures_.size(); }
+
+ private:
+  using Failure = std::pair<std::uint64_t, std::string>;
+  std::map<Failure, std::string> failures_;  // and the cause
+  std::set<Failure> met_;
+  std::map<std::string, double> known_, definite_;
+};
+
+}  // namespace dtype_guard::oracle
