@@ -19,7 +19,6 @@
 namespace dtype_guard::san {
 
 #define DTYPE_SAN_SOURCE(id, on, text) extern const Source id##_source;
-#define DTYPE_SAN_NO_SOURCE(name, text)
 #include "sanitizer/sources/sources.inc"
 #undef DTYPE_SAN_SOURCE
 
@@ -29,7 +28,6 @@ constexpr const Source* kSources[] = {
 #define DTYPE_SAN_SOURCE(id, on, text) &id##_source,
 #include "sanitizer/sources/sources.inc"
 #undef DTYPE_SAN_SOURCE
-#undef DTYPE_SAN_NO_SOURCE
 };
 
 // Tells `dtype-san attach` what it has achieved.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -22,8 +23,8 @@ inline constexpr std::size_t kAllApis = kFirstWithOptions;
 inline constexpr std::size_t kMaxCopies = 64;  // of watched libraries
 
 // One per thread, found by hashing the thread pointer: a plain increment by its owner, no atomic
-// read-modify-write.
-struct alignas(64) CallSlot {
+// read-modify-write. Of a size that is a power of two: then finding a thread's is a shift.
+struct alignas(std::bit_ceil(sizeof(std::uint64_t) * (3 + kAllApis))) CallSlot {
   std::atomic<std::uintptr_t> thread;
   // The first two operands of a call that an interceptor has counted and is passing on to a library without a
   // slot. Where that library only forwards it, the kernel's observer must not count it again. `thread` is odd
@@ -31,6 +32,8 @@ struct alignas(64) CallSlot {
   std::atomic<const void*> forwarded[2];
   std::atomic<std::uint64_t> calls[kAllApis];
 };
+
+static_assert(std::has_single_bit(sizeof(CallSlot)));
 
 // Places of wrong calls whose finding is known: a repeat is counted without unwinding.
 struct RepeatSlot {

@@ -65,9 +65,7 @@ class Builder {
       if (api.library == "flash_ref") report_.watched->calls[api.name] = 0;
     for (const Api& api : settings.own_contracts.apis) report_.watched->calls[api.name] = 0;
 #define DTYPE_SAN_SOURCE(id, on, text) report_.watched->sources.push_back({#id, on, text});
-#define DTYPE_SAN_NO_SOURCE(name, text) report_.watched->sources.push_back({name, false, text});
 #include "sanitizer/sources/sources.inc"
-#undef DTYPE_SAN_NO_SOURCE
 #undef DTYPE_SAN_SOURCE
   }
 
