@@ -238,7 +238,8 @@ class TextWriter {
                         reason.empty() ? " (no reason given)" : ": " + printable(reason));
   }
 
-  // What each process of a job has to say, and why no C++ file of a folder is read, is said once, and how often.
+  // What each process of a job has to say, and why no C++ file of a folder is read, is said once, and how
+  // often.
   static bool is_of_many(const NotAnalysed& entry) {
     return entry.function.empty() &&
            (entry.reason == "note" || entry.reason == "exec" || entry.reason == "no-database");

@@ -43,7 +43,8 @@ Exit status: run ends as the command did (126, 127: it could not be started); re
 2 usage; attach, detach, on, off: 0 done, 1 refused; doctor: 0 can be watched, 1 not; report 3: a journal could not be read completely, or --require-calls was not met. run gives 3 for the same, or
 when findings could not be recorded or a report not written, where the command itself ended with 0.)";
 
-const std::string kFormatHelp = dtype_guard::format_names() + "; =FILE to write it there, =- to standard output (repeatable)";
+const std::string kFormatHelp =
+    dtype_guard::format_names() + "; =FILE to write it there, =- to standard output (repeatable)";
 constexpr const char* kRootHelp = "show files below this directory relative to it (default: the current one)";
 constexpr const char* kRequireHelp =
     "exit status 3 when no call to a watched kernel, or none to an API of option `expect`, was seen";

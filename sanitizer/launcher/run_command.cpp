@@ -212,10 +212,9 @@ class Run {
   }
 
   bool asks_for_terminal() const {
-    return std::any_of(arguments_.formats.begin(), arguments_.formats.end(),
-                       [](const std::string& format) {
-                         return format.find('=') == std::string::npos || format.ends_with("=-");
-                       });
+    return std::any_of(arguments_.formats.begin(), arguments_.formats.end(), [](const std::string& format) {
+      return format.find('=') == std::string::npos || format.ends_with("=-");
+    });
   }
 
   static std::string clean_line(const Report& report) {

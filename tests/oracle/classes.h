@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/flow/ir.h"
+#include "analyzer/flow/ir/ir.h"
 
 namespace dtype_guard::oracle {
 

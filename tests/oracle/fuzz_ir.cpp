@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "analyzer/flow/text.h"
+#include "analyzer/flow/ir/text.h"
 #include "tests/oracle/classes.h"
 #include "tests/oracle/generate.h"
 #include "tests/oracle/properties.h"

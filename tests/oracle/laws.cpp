@@ -1,4 +1,4 @@
-// Laws: changes of a program that may not change what is said of it, or only in one direction.
+// Laws: changes of a program that may not change its findings, or only in one direction.
 #include <algorithm>
 #include <set>
 

@@ -1,7 +1,7 @@
 // Order: settings, functions and files in any order give the same report.
 #include <algorithm>
 
-#include "analyzer/flow/link.h"
+#include "analyzer/flow/program/link.h"
 #include "tests/oracle/classes.h"
 #include "tests/oracle/properties.h"
 #include "tests/oracle/writer.h"

@@ -12,8 +12,8 @@
 
 namespace dtype_guard::flow {
 
-// `comes_back`: what widened it is given what it gave, in the next round of a loop or by another call. `file`:
-// where it was widened, in whose language the cure is spelt.
+// `comes_back`: what widened it is given what it gave, in the next round of a loop or by another call.
+// `file`: where it was widened, in whose language the cure is spelt.
 std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back, std::string_view file);
 
 std::vector<std::string> dtypes_of(const SinkOperand& operand);

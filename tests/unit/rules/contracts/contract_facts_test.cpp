@@ -118,8 +118,8 @@ TEST_CASE("flash-attn 2, SageAttention, vLLM's and FlashInfer's queries") {
   CHECK(half > 20);
 }
 
-// fla and Liger are written in Triton, xFormers, transformers and diffusers call PyTorch's C++; flash_ref and ggml
-// are C.
+// fla and Liger are written in Triton, xFormers, transformers and diffusers call PyTorch's C++; flash_ref and
+// ggml are C.
 TEST_CASE("every library has its C++ and its Python names") {
   const std::set<std::string> python_only = {"fla",  "xformers",  "transformers",
                                              "apex", "diffusers", "liger_kernel"};
