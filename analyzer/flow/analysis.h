@@ -3,43 +3,15 @@
 #pragma once
 
 #include <cstddef>
-#include <limits>
 #include <string>
 #include <vector>
 
 #include "analyzer/flow/findings/reached_calls.h"
 #include "analyzer/flow/ir/ir.h"
-#include "rules/contracts/contract.h"
+#include "analyzer/flow/settings/analysis_options.h"
 #include "rules/finding/finding.h"
 
 namespace dtype_guard::flow {
-
-// What a setting leaves to the code is decided by the code; this fills the rest. autocast empty: off.
-struct PrecisionSetting {
-  std::string name;  // "autocast-fp16"
-  Dtype parameters = Dtype::kFloat32;
-  Dtype buffers = Dtype::kFloat32;
-  Dtype norms = Dtype::kFloat32;
-  Dtype inputs = Dtype::kFloat32;
-  Dtype autocast = Dtype::kUndefined;
-  bool by_default = false;
-};
-// The rows of precision_settings.json, in file order.
-const std::vector<PrecisionSetting>& precision_settings();
-
-struct AnalysisOptions {
-  std::vector<PrecisionSetting> settings;
-  bool settings_named_by_user = false;  // a named setting is evidence by itself
-  std::string device = "cuda";
-  std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
-  bool strict = false;                                 // also report possible findings
-  const ContractSet* contracts = nullptr;
-  bool refusals = false;  // also list Refusals
-  std::size_t step_budget =
-      500'000;  // instructions evaluated per root and setting; a root beyond it is given up
-  // All roots and settings together; what is left when it is used up is not evaluated.
-  std::size_t total_budget = std::numeric_limits<std::size_t>::max();
-};
 
 // What arrives at a call that does not take it, whether or not that is worth a finding; also what is not
 // known.

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/flow/settings/tables.h"
+#include "analyzer/flow/settings/module_types.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {

@@ -4,7 +4,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
 
-#include "analyzer/clang/lowering/function_lowering.h"
+#include "analyzer/clang/lowering/stripped.h"
 
 namespace dtype_guard::clang_front_end {
 namespace {

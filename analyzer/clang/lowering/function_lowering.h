@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/clang/lowering/bound_expressions.h"
+#include "analyzer/clang/lowering/stripped.h"
 #include "analyzer/clang/lowering/torch_types.h"
 #include "analyzer/clang/lowering/translation_unit.h"
 #include "analyzer/flow/ir/builder.h"
@@ -360,10 +361,6 @@ bool is_fatal(const clang::Stmt* stmt);
 std::string variable_name(const clang::VarDecl* decl);
 // The statement that an OpenMP directive is written before, if any.
 const clang::Stmt* governed(const clang::Stmt* directive);
-// The call of a conversion function that an explicit cast to a floating type stands for.
-const clang::CXXMemberCallExpr* written_conversion(const clang::CastExpr* cast);
-// Parentheses, temporaries, default arguments and casts that change nothing.
-const clang::Expr* stripped(const clang::Expr* expr);
 // Of torch::OrderedDict.
 bool is_dictionary_item(const clang::CXXRecordDecl* record);
 // Of std::map or std::unordered_map.

@@ -6,7 +6,7 @@
 
 #include "analyzer/clang/lowering/function_lowering.h"
 #include "analyzer/flow/ir/builder.h"
-#include "analyzer/flow/program/registered_operators.h"
+#include "analyzer/flow/ir/registered_names.h"
 
 namespace dtype_guard::clang_front_end {
 

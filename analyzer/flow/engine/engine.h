@@ -16,12 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/flow/analysis.h"
 #include "analyzer/flow/engine/activation.h"
 #include "analyzer/flow/engine/sink_record.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/function_info.h"
-#include "analyzer/flow/settings/tables.h"
+#include "analyzer/flow/settings/analysis_options.h"
+#include "analyzer/flow/settings/module_types.h"
 #include "analyzer/flow/state/state.h"
 #include "analyzer/flow/values/origins.h"
 #include "analyzer/flow/values/ranks.h"

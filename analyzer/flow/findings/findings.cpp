@@ -6,7 +6,7 @@
 #include <cctype>
 #include <tuple>
 
-#include "analyzer/flow/queries/messages.h"
+#include "analyzer/flow/findings/messages.h"
 #include "rules/catalog/catalog.h"
 
 namespace dtype_guard::flow {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/program/registered_operators.h"
+#include "analyzer/flow/ir/registered_names.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/queries/messages.h"
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/roles.h"
 
@@ -85,7 +84,10 @@ class Search {
     either.definite = true;
     either.origin = nullptr;
     either.alternative.trail = 0;
-    for (const Alternative& each : all) add_once(either.either, each.dtype);
+    for (const Alternative& each : all) {
+      const auto known = std::find(either.either.begin(), either.either.end(), each.dtype);
+      if (known == either.either.end()) either.either.push_back(each.dtype);
+    }
     found.push_back(std::move(either));
   }
 

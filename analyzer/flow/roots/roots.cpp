@@ -4,7 +4,7 @@
 #include <set>
 
 #include "analyzer/flow/engine/engine.h"
-#include "analyzer/flow/program/registered_operators.h"
+#include "analyzer/flow/ir/registered_names.h"
 
 namespace dtype_guard::flow {
 namespace {

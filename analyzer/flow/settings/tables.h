@@ -1,47 +1,18 @@
-// The engine's data: library modules (modules.json). Precision settings (precision_settings.json) are in
-// analysis.h.
+// The engine's data as text: the JSON files of this folder, embedded at build time.
 #pragma once
 
-#include <optional>
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "rules/data/embedded.h"
 
 namespace dtype_guard {
-// Written at build time from this folder's JSON files.
 std::span<const EmbeddedFile> embedded_flow_tables();
 }  // namespace dtype_guard
 
 namespace dtype_guard::flow {
 
-// Runs the modules that it holds, one after the other.
-inline constexpr std::string_view kSequential = "torch::nn::Sequential";
-
-// A module of the framework whose body is not analysed.
-struct ModuleType {
-  struct Tensor {
-    std::string name;
-    int rank = 0;
-  };
-  // One of the operator's results by its number, or a tuple of what stands in it.
-  struct Result {
-    int number = 0;
-    std::vector<Result> parts;
-  };
-  std::vector<std::string> types;  // "torch::nn::Linear"
-  bool norm = false;
-  std::vector<Tensor> parameters;
-  std::vector<Tensor> buffers;
-  std::string forward;  // operator; empty: gives its input back
-  // In the operator's order: "$0" an input, "$1|$0" the second or, where it is left out or undefined, one
-  // made like the first; "" left out; else a parameter.
-  std::vector<std::string> arguments;
-  std::optional<Result> results;  // of an operator that gives several
-};
-
-// By type, with or without "Impl", or by the name of its forward ("torch::nn::Linear::forward").
-const ModuleType* find_module_type(std::string_view type);
+// Throws std::logic_error for a file that is not embedded.
+std::string_view table_text(std::string_view file);
 
 }  // namespace dtype_guard::flow

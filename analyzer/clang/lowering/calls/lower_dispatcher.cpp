@@ -3,7 +3,7 @@
 //   op.call(x, y);
 // One that the project registers itself (operator_registrations.cpp) is a call of what is registered.
 #include "analyzer/clang/lowering/function_lowering.h"
-#include "analyzer/flow/program/registered_operators.h"
+#include "analyzer/flow/ir/registered_names.h"
 
 namespace dtype_guard::clang_front_end {
 

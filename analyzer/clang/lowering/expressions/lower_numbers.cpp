@@ -53,16 +53,6 @@ flow::ValueId FunctionLowering::number_function(llvm::ArrayRef<const clang::Expr
   return alike.size() == 1 ? alike[0].value : builder_.value(Op::kPhi, "", std::move(alike));
 }
 
-// static_cast<float>(half), float(half): a written cast that the half type's conversion function does.
-const clang::CXXMemberCallExpr* written_conversion(const clang::CastExpr* cast) {
-  if (!llvm::isa<clang::ExplicitCastExpr>(cast) || !cast->getType()->isRealFloatingType()) return nullptr;
-  const clang::Expr* inner = cast->getSubExpr();
-  while (const auto* part = llvm::dyn_cast<clang::ImplicitCastExpr>(inner)) inner = part->getSubExpr();
-  const auto* called = llvm::dyn_cast<clang::CXXMemberCallExpr>(inner);
-  return called && llvm::isa_and_nonnull<clang::CXXConversionDecl>(called->getMethodDecl()) ? called
-                                                                                            : nullptr;
-}
-
 namespace {
 std::string operation_name(clang::BinaryOperatorKind opcode) {
   switch (opcode) {

@@ -3,7 +3,8 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/engine.h"
-#include "analyzer/flow/program/registered_operators.h"
+#include "analyzer/flow/ir/registered_names.h"
+#include "analyzer/flow/operators/registered_operators.h"
 
 namespace dtype_guard::flow {
 namespace {

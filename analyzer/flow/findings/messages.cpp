@@ -1,4 +1,4 @@
-#include "analyzer/flow/queries/messages.h"
+#include "analyzer/flow/findings/messages.h"
 
 #include <fmt/format.h>
 

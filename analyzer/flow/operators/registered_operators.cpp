@@ -1,7 +1,9 @@
-#include "analyzer/flow/program/registered_operators.h"
+#include "analyzer/flow/operators/registered_operators.h"
 
 #include <algorithm>
 #include <cctype>
+
+#include "analyzer/flow/ir/registered_names.h"
 
 namespace dtype_guard::flow {
 

@@ -1,0 +1,28 @@
+// What an evaluation is asked for, and how much it may take.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/settings/precision_setting.h"
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard::flow {
+
+struct AnalysisOptions {
+  std::vector<PrecisionSetting> settings;
+  bool settings_named_by_user = false;  // a named setting is evidence by itself
+  std::string device = "cuda";
+  std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
+  bool strict = false;                                 // also report possible findings
+  const ContractSet* contracts = nullptr;
+  bool refusals = false;  // also list Refusals
+  std::size_t step_budget =
+      500'000;  // instructions evaluated per root and setting; a root beyond it is given up
+  // All roots and settings together; what is left when it is used up is not evaluated.
+  std::size_t total_budget = std::numeric_limits<std::size_t>::max();
+};
+
+}  // namespace dtype_guard::flow
