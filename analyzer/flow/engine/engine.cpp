@@ -24,21 +24,10 @@ Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const
     : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
 
 std::vector<SinkRecord> Engine::records() const {
-  std::vector<SinkRecord> out;
-  for (const auto& [where, record] : records_) out.push_back(record);
-  for (const auto& [where, record] : other_products_) {
-    const auto mark = symbol_ids_.find({where.first, where.second, kProductMark});
-    const bool begins = mark != symbol_ids_.end() && symbols_.has(begin_attention_, mark->second);
-    if (begins && !records_.contains(where)) out.push_back(record);
-  }
-  // Addresses order the map; the report must not depend on them.
-  const auto place = [](const SinkRecord& each) {
-    const SourceRange& range = each.instruction->range;
-    return std::tuple(each.function, range.line, range.column, each.instruction->result, each.context);
-  };
-  std::sort(out.begin(), out.end(),
-            [&](const SinkRecord& a, const SinkRecord& b) { return place(a) < place(b); });
-  return out;
+  return effects_.sinks.all([&](const SinkRecord& product) {
+    const auto mark = symbol_ids_.find({product.context, product.instruction, kProductMark});
+    return mark != symbol_ids_.end() && symbols_.has(effects_.sinks.marks_of_attention(), mark->second);
+  });
 }
 
 Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
@@ -149,7 +138,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
   activation.block = block;
   in_round_ = is_repeated(activation);
   for (const Instruction& instruction : activation.code.blocks[block].instructions) {
-    if (++steps_ > options_.step_budget) {
+    if (++effects_.steps > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
     }
     switch (instruction.op) {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
-#include "analyzer/flow/engine/sink_record.h"
+#include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/function_info.h"
 #include "analyzer/flow/settings/analysis_options.h"
@@ -50,8 +50,8 @@ class Engine {
 
   std::vector<SinkRecord> records() const;
   const Origins& origins() const { return origins_; }
-  bool converted_to_half() const { return converted_to_half_; }  // the code did that to a module
-  std::size_t steps() const { return steps_; }                   // of the last root
+  bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
+  std::size_t steps() const { return effects_.steps; }                   // of the last root
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
 
@@ -395,17 +395,11 @@ class Engine {
   std::unordered_map<std::string, std::int64_t> fields_;
   std::vector<std::string> field_names_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
-  using Records = std::map<std::pair<ContextId, const Instruction*>, SinkRecord>;
   static constexpr int kProductMark = 1;
-  Records records_;
+  Effects effects_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
-  Records other_products_;           // attention only if they are found to have begun it
-  std::vector<Value> inputs_;        // of the root, as the setting made them, or as a check said since
-  SymbolSetId begin_attention_ = 0;  // the marks of products whose softmax went into another product
-  std::size_t steps_ = 0;
-  std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
-  bool converted_to_half_ = false;
-  bool is_closed_ = false;                 // the root is a whole program
+  std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
+  bool is_closed_ = false;                                          // the root is a whole program
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
   struct Halves {
     std::set<std::string> half, other;

@@ -146,8 +146,7 @@ std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, c
                                           ContextId root) {
   const Function& code = index_.function(method);
   const ContextId inner = context(root, &code);
-  const auto records = std::tuple(records_, other_products_, begin_attention_);
-  const auto kept = std::tuple(steps_, converted_to_half_, inputs_);
+  const Speculation run(effects_, kOtherMethod);
   State state = begun;
   bool alive = true;
   try {
@@ -158,8 +157,6 @@ std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, c
   } catch (const BudgetExceeded&) {
     alive = false;
   }
-  std::tie(records_, other_products_, begin_attention_) = records;
-  std::tie(steps_, converted_to_half_, inputs_) = kept;
   return alive ? std::optional(std::move(state)) : std::nullopt;
 }
 

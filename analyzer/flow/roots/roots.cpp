@@ -139,10 +139,10 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
 
 // A class that inherits a method and overrides what that calls is looked at like one that has it.
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
-  steps_ = 0;
+  effects_.steps = 0;
   evaluate_as(index_.function(function).class_name, function, proved, others);
   if (notes_halves_) return;
-  const bool converted = converted_to_half_;
+  const Speculation run(effects_, kAnotherRun);
   for (const std::string& heir : index_.heirs(function)) {
     try {
       evaluate_as(heir, function, proved, others);
@@ -150,7 +150,6 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
       break;
     }
   }
-  converted_to_half_ = converted;
 }
 
 void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
@@ -162,51 +161,46 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   State state;
   state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
-  const auto before = std::tuple(records_, other_products_, begin_attention_);
   objects_being_made_ = 0;
   in_round_ = false;
   is_closed_ = code.is_main;
-  inputs_.clear();
+  effects_.inputs.clear();
   halves_ = {};
-  try {
-    std::vector<Value> arguments;
-    if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
-      arguments.push_back(make_object(class_name, root, -1, Nature::kSetting, state));
-    } else if (takes_object(code)) {
-      HeapObject fresh;
-      fresh.type = code.class_name;
-      const HeapId id = heap_id(root, &code, -1);
-      state.put(id, std::move(fresh));
-      arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
-    }
-    if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
-    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-      arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
-    }
-    const bool looks = others == OtherCode::kLookedAt;
-    if (looks) doubt_reassigned(state, arguments, function, root);
-    give_what_setters_do(state, arguments, function, root);
-    if (looks && contradicts_autocast(state, arguments)) return;
-    if (!code.is_main && setting_.autocast != Dtype::kUndefined)
-      state.autocast = {true, false, true, setting_.autocast, {}};
-    if (code.is_main) {
-      for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
-        if (device != options_.device)
-          state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
-      }
-    }
-    const bool makes = code.kind == FunctionKind::kConstructor;
-    std::vector<HeapId> handed =
-        notes_halves_ && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
-    bool alive = true;
-    call(function, arguments, state, root, nullptr, alive);
-    if (notes_halves_ && makes) handed = objects_below(state, arguments);
-    if (alive && notes_halves_) note_halves(state, arguments, handed);
-  } catch (const BudgetExceeded&) {
-    std::tie(records_, other_products_, begin_attention_) =
-        before;  // half a fixpoint is no evidence of anything
-    throw;
+  Speculation run(effects_, kGivenUp);
+  std::vector<Value> arguments;
+  if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
+    arguments.push_back(make_object(class_name, root, -1, Nature::kSetting, state));
+  } else if (takes_object(code)) {
+    HeapObject fresh;
+    fresh.type = code.class_name;
+    const HeapId id = heap_id(root, &code, -1);
+    state.put(id, std::move(fresh));
+    arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
   }
+  if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
+  for (std::size_t i = 0; i < code.parameters.size(); ++i) {
+    arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
+  }
+  const bool looks = others == OtherCode::kLookedAt;
+  if (looks) doubt_reassigned(state, arguments, function, root);
+  give_what_setters_do(state, arguments, function, root);
+  if (looks && contradicts_autocast(state, arguments)) return run.keep();
+  if (!code.is_main && setting_.autocast != Dtype::kUndefined)
+    state.autocast = {true, false, true, setting_.autocast, {}};
+  if (code.is_main) {
+    for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+      if (device != options_.device)
+        state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
+    }
+  }
+  const bool makes = code.kind == FunctionKind::kConstructor;
+  std::vector<HeapId> handed =
+      notes_halves_ && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
+  bool alive = true;
+  call(function, arguments, state, root, nullptr, alive);
+  if (notes_halves_ && makes) handed = objects_below(state, arguments);
+  if (alive && notes_halves_) note_halves(state, arguments, handed);
+  run.keep();
 }
 
 Value Engine::input(const Parameter& parameter, ContextId context, int position, Nature nature,

@@ -153,7 +153,8 @@ void Engine::escape(const Activation& activation, const Instruction& instruction
 std::optional<State> Engine::after_escape(const Activation& activation, const Instruction& instruction,
                                           const Alternative& closure, Escape how, const State& state) {
   const Function& lambda = index_.function(closure.function);
-  if (lambda.kind != FunctionKind::kLambda || lambda.foreign || steps_ > options_.step_budget / 2) return {};
+  if (lambda.kind != FunctionKind::kLambda || lambda.foreign || effects_.steps > options_.step_budget / 2)
+    return {};
   const bool captures = !state.find(closure.object)->cells.empty();
   if (objects_being_made_ > 0 || (captures && makes_object(activation))) return {};
   const bool has_tensors = std::any_of(lambda.parameters.begin(), lambda.parameters.end(), is_tensor);
@@ -170,10 +171,9 @@ std::optional<State> Engine::after_escape(const Activation& activation, const In
                             ? input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
                             : Value::unknown(symbol(inner, &lambda, position)));
   }
-  const bool converted = converted_to_half_;
+  const Speculation run(effects_, kAnotherRun);
   bool alive = true;
   call(closure.function, std::move(arguments), branch, inner, &activation, alive);
-  converted_to_half_ = converted;
   return alive ? std::optional(std::move(branch)) : std::nullopt;
 }
 

@@ -74,9 +74,8 @@ Value Engine::given_by_all_overrides(const Activation& activation, const Instruc
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < instruction.args.size(); ++i)
     arguments.push_back(argument(state, instruction, i));
-  const auto records = std::tuple(records_, other_products_, begin_attention_);
-  const auto kept = std::tuple(converted_to_half_, inputs_);
   const ContextId inner = context(activation.context, &instruction);
+  const Speculation run(effects_, kOneOverride);
   Value out;
   for (const std::uint32_t callee : callees) {
     State branch = state;
@@ -85,8 +84,6 @@ Value Engine::given_by_all_overrides(const Activation& activation, const Instruc
         this->call(callee, arguments, branch, context(inner, &index_.function(callee)), &activation, alive);
     if (alive) out = join(out, agree(given) ? given : Value::unknown(), symbols_);
   }
-  std::tie(records_, other_products_, begin_attention_) = records;
-  std::tie(converted_to_half_, inputs_) = kept;
   if (!agree(out)) return {};
   // Other questions may hang on which class it is.
   const SymbolSetId which = asked(activation, instruction, state);

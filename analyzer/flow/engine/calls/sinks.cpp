@@ -129,7 +129,7 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
   for (const Input* factor : factors) {
     for (const Alternative& each : factor->alternatives) {
       lineage |= each.lineage;
-      if (each.lineage & kScores) begin_attention_ = symbols_.unite(begin_attention_, each.products);
+      if (each.lineage & kScores) effects_.sinks.note_attention(each.products, symbols_);
     }
   }
   SinkRecord record = record_of(*api, activation, instruction, state);
@@ -140,8 +140,11 @@ void Engine::record_product(const Activation& activation, const Instruction& ins
     }
     record.operands.push_back({api->operands[i].role, std::move(alternatives)});
   }
-  auto& records = is_of_attention(lineage) ? records_ : other_products_;
-  records.insert_or_assign({activation.context, &instruction}, std::move(record));
+  if (is_of_attention(lineage)) {
+    effects_.sinks.add(std::move(record));
+  } else {
+    effects_.sinks.add_other_product(std::move(record));
+  }
 }
 
 // What comes of a product carries its mark, by which it is known when it turns out to have begun attention.
@@ -206,8 +209,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   const bool several = instruction.result && !api->results.empty();
   const Value result = several ? several_results(activation, instruction, record, state)
                                : sink_result(record, instruction, state);
-  if (!is_contradicted(state))
-    records_.insert_or_assign({activation.context, &instruction}, std::move(record));
+  if (!is_contradicted(state)) effects_.sinks.add(std::move(record));
   return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;
 }
 

@@ -13,12 +13,13 @@ constexpr int kMaxWalk = 32;
 }  // namespace
 
 Value Engine::as_input(Value value) {
-  inputs_.push_back(value);
+  effects_.inputs.push_back(value);
   return value;
 }
 
 bool Engine::is_input(const Value& value) const {
-  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Value& each) { return each.same(value); });
+  return std::any_of(effects_.inputs.begin(), effects_.inputs.end(),
+                     [&](const Value& each) { return each.same(value); });
 }
 
 bool Engine::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,

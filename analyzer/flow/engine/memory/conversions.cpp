@@ -145,7 +145,7 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   how.aim_at(target, state, in_round_);
   for (const Alternative& each : target) {
     const bool to_half = known && is_half(dtypes[0].dtype);
-    converted_to_half_ = converted_to_half_ || (to_half && each.kind == Kind::kObject);
+    effects_.converted_to_half = effects_.converted_to_half || (to_half && each.kind == Kind::kObject);
     const bool module = each.kind == Kind::kObject || each.kind == Kind::kUnknown;
     state.module_is_half = state.module_is_half || (to_half && module);
     const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes

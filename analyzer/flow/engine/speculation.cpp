@@ -1,0 +1,20 @@
+#include "analyzer/flow/engine/speculation.h"
+
+namespace dtype_guard::flow {
+
+Speculation::Speculation(Effects& effects, const RolledBack& rolled_back) : effects_(effects) {
+  if (rolled_back.sinks) sinks_ = effects.sinks;
+  if (rolled_back.inputs) inputs_ = effects.inputs;
+  if (rolled_back.converted_to_half) converted_to_half_ = effects.converted_to_half;
+  if (rolled_back.steps) steps_ = effects.steps;
+}
+
+Speculation::~Speculation() {
+  if (kept_) return;
+  if (sinks_) effects_.sinks = std::move(*sinks_);
+  if (inputs_) effects_.inputs = std::move(*inputs_);
+  if (converted_to_half_) effects_.converted_to_half = *converted_to_half_;
+  if (steps_) effects_.steps = *steps_;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,57 @@
+// Speculation: evaluating something to see what it would give, and taking back what that left behind.
+//
+// What evaluating leaves behind besides the state that it gives back is in Effects; of each of its members
+// the kinds of speculation below say whether it is rolled back. Nothing else is: the numbers of contexts,
+// objects and symbols, origins and their steps, and what is known of rounds are names and facts that hold in
+// any run. The running activation puts back its own (the ranks that it changed, whether it is in a loop)
+// where it ends.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "analyzer/flow/engine/sink_records.h"
+#include "analyzer/flow/values/values.h"
+
+namespace dtype_guard::flow {
+
+struct Effects {
+  SinkRecords sinks;
+  std::vector<Value> inputs;       // of the root, as the setting made them, or as a check said since
+  bool converted_to_half = false;  // the code did that to a module
+  std::size_t steps = 0;           // instructions that count against the budget of the root
+};
+
+// Which members of Effects are rolled back.
+struct RolledBack {
+  bool sinks, inputs, converted_to_half, steps;
+};
+// What a method of an object would do to it, which the root does not run: nothing of it happens.
+inline constexpr RolledBack kOtherMethod{true, true, true, true};
+// One of several that a call may run, which is paid for.
+inline constexpr RolledBack kOneOverride{true, true, true, false};
+// What runs some day, or for another class: its calls are looked at, its conversions are not the root's.
+inline constexpr RolledBack kAnotherRun{false, false, true, false};
+// A root that is given up half way is no evidence of anything.
+inline constexpr RolledBack kGivenUp{true, false, false, false};
+
+class Speculation {
+ public:
+  Speculation(Effects& effects, const RolledBack& rolled_back);
+  ~Speculation();
+  Speculation(const Speculation&) = delete;
+  Speculation& operator=(const Speculation&) = delete;
+  // It came to its end, and its effects stay.
+  void keep() { kept_ = true; }
+
+ private:
+  Effects& effects_;
+  std::optional<SinkRecords> sinks_;
+  std::optional<std::vector<Value>> inputs_;
+  std::optional<bool> converted_to_half_;
+  std::optional<std::size_t> steps_;
+  bool kept_ = false;
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,131 @@
+// What a speculation takes back and what it leaves, and the records of calls that it is mostly about.
+#include "analyzer/flow/engine/speculation.h"
+
+#include "tests/catch.h"
+
+namespace dtype_guard::flow {
+namespace {
+
+SinkRecord at(const Instruction& instruction, std::uint32_t function, ContextId context = 1) {
+  SinkRecord out;
+  out.function = function;
+  out.instruction = &instruction;
+  out.context = context;
+  return out;
+}
+
+bool never(const SinkRecord&) { return false; }
+bool always(const SinkRecord&) { return true; }
+
+// Effects in which every member says `before`, changed in all of them.
+struct Run {
+  Run() {
+    effects.sinks.add(at(instruction, 1));
+    effects.inputs = {Value::none()};
+    effects.steps = 7;
+  }
+  void change() {
+    effects.sinks.add(at(instruction, 2));
+    effects.inputs.clear();
+    effects.converted_to_half = true;
+    effects.steps = 70;
+  }
+  bool sinks_are_back() const { return effects.sinks.all(never).front().function == 1; }
+  bool inputs_are_back() const { return effects.inputs.size() == 1; }
+  bool conversion_is_back() const { return !effects.converted_to_half; }
+  bool steps_are_back() const { return effects.steps == 7; }
+
+  Instruction instruction;
+  Effects effects;
+};
+
+}  // namespace
+
+TEST_CASE("each kind of speculation takes back what its row says") {
+  for (const RolledBack& kind : {kOtherMethod, kOneOverride, kAnotherRun, kGivenUp}) {
+    Run run;
+    {
+      const Speculation speculation(run.effects, kind);
+      run.change();
+    }
+    CHECK(run.sinks_are_back() == kind.sinks);
+    CHECK(run.inputs_are_back() == kind.inputs);
+    CHECK(run.conversion_is_back() == kind.converted_to_half);
+    CHECK(run.steps_are_back() == kind.steps);
+  }
+}
+
+TEST_CASE("what is kept stays, and what throws is taken back") {
+  Run kept;
+  {
+    Speculation speculation(kept.effects, kGivenUp);
+    kept.change();
+    speculation.keep();
+  }
+  CHECK(!kept.sinks_are_back());
+  Run thrown;
+  try {
+    Speculation speculation(thrown.effects, kGivenUp);
+    thrown.change();
+    throw 1;
+  } catch (int) {
+  }
+  CHECK(thrown.sinks_are_back());
+  CHECK(!thrown.steps_are_back());
+}
+
+TEST_CASE("one speculation in another takes back its own") {
+  Run run;
+  const Speculation outer(run.effects, kAnotherRun);
+  {
+    const Speculation inner(run.effects, kOneOverride);
+    run.change();
+  }
+  CHECK(run.sinks_are_back());
+  CHECK(run.conversion_is_back());
+  CHECK(!run.steps_are_back());
+}
+
+TEST_CASE("a call has one record in a context, the last, and records stand in the order of the source") {
+  Instruction first, second;
+  first.range.line = 2;
+  second.range.line = 5;
+  SinkRecords records;
+  records.add(at(second, 1));
+  records.add(at(first, 1));
+  records.add(at(first, 1, 2));
+  SinkRecord again = at(second, 1);
+  again.others_are_guessed = true;
+  records.add(again);
+  const std::vector<SinkRecord> all = records.all(never);
+  REQUIRE(all.size() == 3);
+  CHECK(all[0].instruction == &first);
+  CHECK(all[0].context == 1);
+  CHECK(all[1].context == 2);
+  CHECK(all[2].instruction == &second);
+  CHECK(all[2].others_are_guessed);
+}
+
+TEST_CASE("another product is listed where it begins attention, and once") {
+  Instruction first, second;
+  second.range.line = 5;
+  SinkRecords records;
+  records.add_other_product(at(first, 1));
+  records.add_other_product(at(second, 1));
+  records.add(at(second, 1));
+  CHECK(records.all(never).size() == 1);
+  CHECK(records.all(always).size() == 2);
+}
+
+TEST_CASE("marks of attention add up") {
+  SymbolSets symbols;
+  SinkRecords records;
+  CHECK(records.marks_of_attention() == 0);
+  records.note_attention(symbols.of(3), symbols);
+  records.note_attention(symbols.of(5), symbols);
+  CHECK(symbols.has(records.marks_of_attention(), 3));
+  CHECK(symbols.has(records.marks_of_attention(), 5));
+  CHECK(!symbols.has(records.marks_of_attention(), 4));
+}
+
+}  // namespace dtype_guard::flow
