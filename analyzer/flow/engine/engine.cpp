@@ -25,8 +25,8 @@ Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const
 
 std::vector<SinkRecord> Engine::records() const {
   return effects_.sinks.all([&](const SinkRecord& product) {
-    const auto mark = symbol_ids_.find({product.context, product.instruction, kProductMark});
-    return mark != symbol_ids_.end() && symbols_.has(effects_.sinks.marks_of_attention(), mark->second);
+    const auto mark = ids_.known_symbol(product.context, product.instruction, kProductMark);
+    return mark && symbols_.has(effects_.sinks.marks_of_attention(), *mark);
   });
 }
 
@@ -37,14 +37,14 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   for (const Activation* each = caller; each; each = each->caller) rounds += each->function == function;
   if (rounds >= kMaxRounds || (caller && caller->depth >= kMaxDepth) || code.blocks.empty()) {
     for (const Value& each : arguments) havoc(state, each);
-    return Value::unknown(symbol(context, &code));
+    return Value::unknown(ids_.symbol(context, &code));
   }
   if (notes_halves_) has_run_.insert(function);
   Activation activation{function,
                         code,
                         index_.info(function),
                         context,
-                        heap_id(context, &code),
+                        ids_.object(context, &code),
                         std::move(arguments),
                         caller ? caller->depth + 1 : 0,
                         caller,
@@ -59,9 +59,9 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   Guards guards = state.guards;
   std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
 
-  const bool in_round = in_round_;
+  const bool in_round = ids_.in_round();
   run(activation, std::move(state));
-  in_round_ = in_round;
+  ids_.set_in_round(in_round);
   alive = activation.finish.has_value();
   if (!alive) {
     changed_ranks_ = std::move(changed_ranks);
@@ -136,7 +136,7 @@ void Engine::run(Activation& activation, State entry) {
 Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
   Edges out;
   activation.block = block;
-  in_round_ = is_repeated(activation);
+  ids_.set_in_round(is_repeated(activation));
   for (const Instruction& instruction : activation.code.blocks[block].instructions) {
     if (++effects_.steps > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
@@ -198,8 +198,9 @@ void Engine::finish(Activation& activation, const Value& result, State state) {
 std::vector<Side> Engine::sides_of_rounds(const Activation& activation, BlockId head,
                                           const std::vector<const State*>& ways, std::size_t first) {
   const void* site = &activation.code.blocks[head];
-  const SymbolSetId round = symbols_.checked(choice(Nature::kRound, activation.context, site, kRound));
-  const SymbolSetId counted = symbols_.checked(choice(Nature::kSetting, activation.context, site, kCounted));
+  const SymbolSetId round = symbols_.checked(ids_.choice(Nature::kRound, activation.context, site, kRound));
+  const SymbolSetId counted =
+      symbols_.checked(ids_.choice(Nature::kSetting, activation.context, site, kCounted));
   std::vector<Side> out;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     Side side{{}, round, symbols_.unite(round, counted), {}};
@@ -232,46 +233,10 @@ void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to,
         state.guards.begin(), state.guards.end(), std::back_inserter(passed),
         [&](const Guard& each) { return each.context == activation.context && loop.blocks[each.block]; });
     const SymbolSetId conditions = side_of(std::move(passed), state.guards, symbols_).symbols;
-    const bool constant = symbols_.deciding(conditions) == undecided();
+    const bool constant = symbols_.deciding(conditions) == ids_.undecided();
     note_conditions(state.heap, before->second.heap, constant ? 0 : conditions,
-                    symbols_.unite(conditions, undecided()), symbols_);
+                    symbols_.unite(conditions, ids_.undecided()), symbols_);
   }
-}
-
-ContextId Engine::context(ContextId parent, const void* site) {
-  return contexts_.try_emplace({parent, site}, static_cast<ContextId>(contexts_.size() + 1)).first->second;
-}
-
-HeapId Engine::heap_id(ContextId context, const void* site, int sub) {
-  const auto fresh = static_cast<HeapId>(heap_ids_.size() + 1);
-  const HeapId id = heap_ids_.try_emplace({context, site, sub}, fresh).first->second;
-  if (in_round_) several_.insert(id);
-  return id;
-}
-
-SymbolSets::Symbol Engine::symbol_number(ContextId context, const void* site, int sub) {
-  const auto fresh = static_cast<SymbolSets::Symbol>(symbol_ids_.size());
-  return symbol_ids_.try_emplace({context, site, sub}, fresh).first->second;
-}
-
-SymbolSetId Engine::symbol(ContextId context, const void* site, int sub) {
-  return symbols_.of(symbol_number(context, site, sub));
-}
-
-SymbolSetId Engine::choice(Nature nature, ContextId context, const void* site, int sub) {
-  const SymbolSets::Symbol number = symbol_number(context, site, sub);
-  symbols_.set_nature(number, nature);
-  return symbols_.of(number);
-}
-
-// Decides what has several constants as alternatives, `for (bool up : {false, true})`: one symbol for all
-// such conditions, since any two may ask the same.
-SymbolSetId Engine::undecided() { return choice(Nature::kShape, 0, nullptr); }
-
-Key Engine::field(const std::string& name) {
-  const auto [known, is_new] = fields_.try_emplace(name, static_cast<std::int64_t>(fields_.size()));
-  if (is_new) field_names_.push_back(name);
-  return {Key::Kind::kField, known->second};
 }
 
 const Value& Engine::value(const State& state, ValueId id) const {

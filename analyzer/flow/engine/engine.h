@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
+#include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/function_info.h"
@@ -69,14 +70,6 @@ class Engine {
                                     const std::vector<const State*>& ways, std::size_t first);
   static bool leaves_a_loop(const Activation& activation, BlockId block);
   void leave_loops(const Activation& activation, BlockId from, BlockId to, State& state);
-  ContextId context(ContextId parent, const void* site);
-  HeapId heap_id(ContextId context, const void* site, int sub = 0);
-  SymbolSets::Symbol symbol_number(ContextId context, const void* site, int sub);
-  SymbolSetId symbol(ContextId context, const void* site, int sub = 0);
-  SymbolSetId choice(Nature nature, ContextId context, const void* site, int sub = 0);
-  SymbolSetId undecided();
-  Key field(const std::string& name);
-  const std::string& field_name(std::int64_t id) const { return field_names_[static_cast<std::size_t>(id)]; }
   const Value& value(const State& state, ValueId id) const;
   const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;
   const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
@@ -241,7 +234,6 @@ class Engine {
   void take_over_rank(State& state, const Value& own, const Value& passed);
   bool refine_count(State& state, const Instruction& comparison, bool wanted);
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
-  RankSymbol rank_symbol(ContextId context, const void* site, int sub = 0);
   Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
   Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
 
@@ -255,7 +247,6 @@ class Engine {
   Question question(const Instruction& instruction, const State& state) const;
   Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
   Comparison comparison(const Instruction& condition, bool taken, const State& state);
-  SymbolSetId known_by(const std::string& text, Nature nature);
   SymbolSetId asked_of(const Question& asked);
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                          const State& state);
@@ -379,21 +370,13 @@ class Engine {
   const std::string& torch_version_;
   Origins origins_;
   SymbolSets symbols_;
+  Identities ids_{symbols_};
   std::vector<Value> changed_ranks_;  // tensors of which the running activation changed the rank, as before
-  std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
-  std::map<std::tuple<ContextId, const void*, int>, HeapId> heap_ids_;
-  std::map<std::tuple<ContextId, const void*, int>, std::uint32_t> symbol_ids_;
-  std::map<std::string, int> questions_;  // numbers them
-  std::map<std::tuple<ContextId, const void*, int>, RankSymbol> rank_symbols_;
   // By activation: the symbols of what is made anew in each round of its loops, with its block there.
   std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
   std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
-  std::unordered_set<HeapId> several_;  // objects that rounds make: each stands for those of all rounds
-  bool in_round_ = false;               // the running instruction may run again
   // Values that are one of a list's, with what stands in it; by address.
   std::unordered_map<const void*, std::pair<Value, std::vector<Value>>> elements_;
-  std::unordered_map<std::string, std::int64_t> fields_;
-  std::vector<std::string> field_names_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   static constexpr int kProductMark = 1;
   Effects effects_;

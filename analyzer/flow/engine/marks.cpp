@@ -220,7 +220,7 @@ Value Engine::typed_pointer(const Activation& activation, const Instruction& ins
   const auto untyped = [&](const Alternative& each) { return is_untyped(state, each); };
   if (!checked && stated->dtype != Dtype::kUndefined && std::all_of(given.begin(), given.end(), untyped)) {
     const Value contents(Alternative::tensor(stated->dtype, Rank::at_least(1)));
-    const HeapId id = heap_id(activation.context, &instruction);
+    const HeapId id = ids_.object(activation.context, &instruction);
     return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
   }
   if (!checked && !plain) return given;  // memory keeps its identity

@@ -25,7 +25,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const auto* position = std::get_if<std::int64_t>(&instruction.constant);
       const bool given =
           position && *position >= 0 && static_cast<std::size_t>(*position) < activation.arguments.size();
-      if (!given) return set(Value::unknown(symbol(activation.context, &instruction)));
+      if (!given) return set(Value::unknown(ids_.symbol(activation.context, &instruction)));
       const bool is_itself = activation.code.kind == FunctionKind::kLambda && *position == 0;
       if (!is_itself)
         lose(activation, instruction, activation.arguments[static_cast<std::size_t>(*position)], state);

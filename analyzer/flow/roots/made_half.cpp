@@ -67,7 +67,7 @@ void Engine::note_halves(const State& state, const std::vector<Value>& arguments
     const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
     if (object && owner.empty()) owner = object->type;
   }
-  for (std::size_t at = 1; at <= heap_ids_.size(); ++at) {
+  for (std::size_t at = 1; at <= ids_.count_of_objects(); ++at) {
     const auto id = static_cast<HeapId>(at);
     const HeapObject* object = state.find(id);
     if (!object || object->kind != HeapObject::Kind::kInstance || !index_.class_facts(object->type)) continue;

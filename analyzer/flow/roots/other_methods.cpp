@@ -145,7 +145,7 @@ std::vector<HeapId> Engine::objects_below(const State& state, const std::vector<
 std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, const State& begun,
                                           ContextId root) {
   const Function& code = index_.function(method);
-  const ContextId inner = context(root, &code);
+  const ContextId inner = ids_.context(root, &code);
   const Speculation run(effects_, kOtherMethod);
   State state = begun;
   bool alive = true;
@@ -190,7 +190,7 @@ void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments,
     const std::string type = begun.find(id)->type;
     if (type.empty()) continue;
     for (const FunctionIndex::Reassigned& each : index_.reassigned(type)) {
-      const auto cell = begun.find(id)->cells.find(field(each.field));
+      const auto cell = begun.find(id)->cells.find(ids_.field(each.field));
       if (cell == begun.find(id)->cells.end()) continue;
       const Alternatives before = held_tensors(begun, cell->second);
       if (std::none_of(before.begin(), before.end(), is_known_float)) continue;
@@ -201,12 +201,12 @@ void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments,
         if (is_new && outcomes.size() <= kMaxMethods)
           after->second = after_method(*each.method, id, begun, context);
         const HeapObject* object = after->second ? after->second->find(id) : nullptr;
-        const auto now = object ? object->cells.find(field(each.field)) : Cells::const_iterator();
+        const auto now = object ? object->cells.find(ids_.field(each.field)) : Cells::const_iterator();
         if (object && now != object->cells.end() &&
             keeps_dtypes(before, held_tensors(*after->second, now->second)))
           continue;
       }
-      doubt(state, id, field(each.field));
+      doubt(state, id, ids_.field(each.field));
     }
   }
 }

@@ -156,13 +156,14 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
                          OtherCode others) {
   const Function& code = index_.function(function);
   unit_ = units_of(code).front();
-  const ContextId own = context(0, &code);
-  const ContextId root = class_name == code.class_name ? own : context(own, index_.class_facts(class_name));
+  const ContextId own = ids_.context(0, &code);
+  const ContextId root =
+      class_name == code.class_name ? own : ids_.context(own, index_.class_facts(class_name));
   State state;
   state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
   objects_being_made_ = 0;
-  in_round_ = false;
+  ids_.set_in_round(false);
   is_closed_ = code.is_main;
   effects_.inputs.clear();
   halves_ = {};
@@ -173,7 +174,7 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   } else if (takes_object(code)) {
     HeapObject fresh;
     fresh.type = code.class_name;
-    const HeapId id = heap_id(root, &code, -1);
+    const HeapId id = ids_.object(root, &code, -1);
     state.put(id, std::move(fresh));
     arguments.push_back(Value(Alternative::at(Kind::kObject, id)));
   }
@@ -205,8 +206,8 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
 
 Value Engine::input(const Parameter& parameter, ContextId context, int position, Nature nature,
                     State& state) {
-  const SymbolSetId own = choice(nature, context, &index_, position);
-  const HeapId id = heap_id(context, &index_, position);
+  const SymbolSetId own = ids_.choice(nature, context, &index_, position);
+  const HeapId id = ids_.object(context, &index_, position);
   const auto by_reference = [&](const Value& contents) {
     if (!parameter.by_reference) return contents;
     HeapObject slot;
@@ -220,7 +221,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
   // Objects of one class share their inputs, and are several.
-  if (is_one && objects_being_made_ == 0) tensor.rank.symbol = rank_symbol(context, &index_, position);
+  if (is_one && objects_being_made_ == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));
@@ -232,7 +233,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     case ParameterKind::kOptionalTensor: {
       const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
       Alternative none = Alternative::of(Kind::kNone);
-      none.symbols = tensor.symbols = choice(presence, context, &index_, position);
+      none.symbols = tensor.symbols = ids_.choice(presence, context, &index_, position);
       return by_reference(Value({none, tensor}));
     }
     case ParameterKind::kTensorList: {
@@ -268,17 +269,18 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
 // An instance as its constructors leave it, with the setting applied to what is registered in it.
 Value Engine::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
                           State& state) {
-  const HeapId id = heap_id(root, &index_.module(), position);
+  const HeapId id = ids_.object(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
   const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
   // Classes whose constructors take each other would never be done.
-  if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(symbol(root, &index_, position));
+  if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(ids_.symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
-    return Value::unknown(symbol(root, &index_, position));  // its forward takes the setting's parameters
+    return Value::unknown(
+        ids_.symbol(root, &index_, position));  // its forward takes the setting's parameters
   }
   HeapObject fresh;
   fresh.type = class_name;
-  fresh.symbols = symbol(root, &index_, position);
+  fresh.symbols = ids_.symbol(root, &index_, position);
   fresh.is_input = true;
   fresh.nature = nature;
   state.put(id, std::move(fresh));
@@ -287,21 +289,21 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   for (const std::uint32_t constructor : constructors) {
     State one = state;
     const Function& code = index_.function(constructor);
-    const ContextId inner = context(root, &code);
+    const ContextId inner = ids_.context(root, &code);
     std::vector<Value> arguments = {object};
     for (std::size_t i = 0; i < code.parameters.size(); ++i) {
       // A constructor that takes its own class would not end: such a parameter is left unknown.
       const bool own_class = code.parameters[i].type == class_name;
       const ParameterKind kind = code.parameters[i].kind;
       if (own_class) {
-        arguments.push_back(Value::unknown(symbol(inner, &code, static_cast<int>(i))));
+        arguments.push_back(Value::unknown(ids_.symbol(inner, &code, static_cast<int>(i))));
       } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
         // What a model is told to be made in is what its parameters are. Not under autocast, where they are
         // what nobody was told: it may as well be told what autocast computes in.
         const bool autocast = setting_.autocast != Dtype::kUndefined;
         Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
         told.assumed = true;
-        told.symbols = choice(Nature::kSetting, inner, &code, static_cast<int>(i));
+        told.symbols = ids_.choice(Nature::kSetting, inner, &code, static_cast<int>(i));
         arguments.push_back(Value(told));
       } else {
         arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), Nature::kSetting, one));
@@ -331,10 +333,10 @@ void Engine::give_fields(const std::string& class_name, HeapId id, ContextId roo
                          State& state) {
   const ClassFacts* facts = index_.class_facts(class_name);
   if (!facts) return;
-  const ContextId inner = context(root, facts);
+  const ContextId inner = ids_.context(root, facts);
   for (std::size_t i = 0; i < facts->fields.size(); ++i) {
     const Value given = input(facts->fields[i], inner, static_cast<int>(i), nature, state);
-    state.change(id).cells[field(facts->fields[i].name)] = given;
+    state.change(id).cells[ids_.field(facts->fields[i].name)] = given;
   }
 }
 

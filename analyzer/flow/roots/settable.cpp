@@ -136,9 +136,9 @@ std::vector<Parameter> FunctionIndex::find_settable(std::string_view class_name)
 
 // What decides a field: also what others of the object are written by, for both may follow from one thing.
 SymbolSetId Engine::symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id) {
-  SymbolSetId out = choice(is.nature, object, &heap_ids_, static_cast<int>(id));
-  for (const std::uint32_t each : index_.written_by(is.type, field_name(id)))
-    out = symbols_.unite(out, choice(is.nature, object, &fields_, static_cast<int>(each)));
+  SymbolSetId out = ids_.of_field(is.nature, object, id);
+  for (const std::uint32_t each : index_.written_by(is.type, ids_.field_name(id)))
+    out = symbols_.unite(out, ids_.of_writer(is.nature, object, each));
   return out;
 }
 
@@ -150,13 +150,14 @@ void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& 
     seen.push_back(each.object);
     const std::vector<Parameter>& settable = index_.settable(object->type);
     for (const Parameter& one : settable) {
-      const auto cell = state.find(each.object)->cells.find(field(one.name));
+      const auto cell = state.find(each.object)->cells.find(ids_.field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;
-      const SymbolSetId own = symbols_of_field(each.object, *state.find(each.object), field(one.name).id);
+      const SymbolSetId own =
+          symbols_of_field(each.object, *state.find(each.object), ids_.field(one.name).id);
       Value open;
       const Value made = cell->second;
       for (const Alternative& old : made) open = join(open, Value(opened(old, one, own)), symbols_);
-      if (!(open == made)) state.change(each.object).cells[field(one.name)] = open;
+      if (!(open == made)) state.change(each.object).cells[ids_.field(one.name)] = open;
     }
     std::vector<Value> below;
     for (const auto& [key, cell] : state.find(each.object)->cells) below.push_back(cell);

@@ -127,8 +127,8 @@ void Engine::give_what_setters_do(State& state, const std::vector<Value>& argume
     const HeapObject& object = *begun.find(id);
     if (object.type.empty() || object.kind != HeapObject::Kind::kInstance) continue;
     for (const FunctionIndex::SetLater& each : index_.set_later(object.type)) {
-      const auto cell = object.cells.find(field(each.field));
-      const SymbolSetId own = symbols_of_field(id, object, field(each.field).id);
+      const auto cell = object.cells.find(ids_.field(each.field));
+      const SymbolSetId own = symbols_of_field(id, object, ids_.field(each.field).id);
       if (cell == object.cells.end() || !is_open(cell->second, own)) continue;
       if (!seen_by_root) seen_by_root = index_.reached_from(root);
       const auto seen = [&](std::uint32_t function) { return seen_by_root->contains(function); };

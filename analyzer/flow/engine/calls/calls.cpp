@@ -86,13 +86,13 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     arguments.push_back(marked == original ? original : marked);
   }
 
-  const ContextId inner = context(activation.context, &instruction);
+  const ContextId inner = ids_.context(activation.context, &instruction);
   std::optional<State> joined;
   Value result;
   for (std::size_t i = 0; i < callees.size(); ++i) {
     State branch = i + 1 == callees.size() ? std::move(state) : state;
     bool alive = true;
-    const ContextId own = callees.size() == 1 ? inner : context(inner, &index_.function(callees[i]));
+    const ContextId own = callees.size() == 1 ? inner : ids_.context(inner, &index_.function(callees[i]));
     // A lambda takes itself, a function that was found through a pointer does not.
     const FunctionKind kind = index_.function(callees[i]).kind;
     const bool plain = (instruction.name.empty() && kind != FunctionKind::kLambda) ||

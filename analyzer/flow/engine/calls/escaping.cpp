@@ -163,13 +163,13 @@ std::optional<State> Engine::after_escape(const Activation& activation, const In
   // Autocast is each thread's own. Who runs a loop's body is one of those that do.
   if (!has_tensors && instruction.name != "at::parallel_for")
     branch.autocast.may_be_off = branch.autocast.may_be_off || branch.autocast.may_be_on;
-  const ContextId inner = context(context(activation.context, &instruction), &lambda);
+  const ContextId inner = ids_.context(ids_.context(activation.context, &instruction), &lambda);
   std::vector<Value> arguments = {Value(closure)};
   for (std::size_t i = 0; i < lambda.parameters.size(); ++i) {
     const int position = static_cast<int>(i);
     arguments.push_back(from_setting || !is_tensor(lambda.parameters[i])
                             ? input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
-                            : Value::unknown(symbol(inner, &lambda, position)));
+                            : Value::unknown(ids_.symbol(inner, &lambda, position)));
   }
   const Speculation run(effects_, kAnotherRun);
   bool alive = true;

@@ -74,14 +74,14 @@ Value Engine::given_by_all_overrides(const Activation& activation, const Instruc
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < instruction.args.size(); ++i)
     arguments.push_back(argument(state, instruction, i));
-  const ContextId inner = context(activation.context, &instruction);
+  const ContextId inner = ids_.context(activation.context, &instruction);
   const Speculation run(effects_, kOneOverride);
   Value out;
   for (const std::uint32_t callee : callees) {
     State branch = state;
     bool alive = true;
-    const Value given =
-        this->call(callee, arguments, branch, context(inner, &index_.function(callee)), &activation, alive);
+    const Value given = this->call(callee, arguments, branch, ids_.context(inner, &index_.function(callee)),
+                                   &activation, alive);
     if (alive) out = join(out, agree(given) ? given : Value::unknown(), symbols_);
   }
   if (!agree(out)) return {};

@@ -78,7 +78,7 @@ Value Engine::result_like(const std::string& role, const SinkRecord& record, con
 // A list of those of which the contract says something, and of more that are not known.
 Value Engine::several_results(const Activation& activation, const Instruction& instruction,
                               const SinkRecord& record, State& state) {
-  const HeapId id = heap_id(activation.context, &instruction);
+  const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
   const SymbolSetId symbols = asked(activation, instruction, state);
@@ -153,7 +153,7 @@ Value Engine::marked_product(const Activation& activation, const Instruction& in
   if (!product_contract(op.name, instruction, activation.info)) return result;
   Alternatives marked = result.alternatives();
   for (Alternative& each : marked) {
-    each.products = symbol(activation.context, &instruction, kProductMark);
+    each.products = ids_.symbol(activation.context, &instruction, kProductMark);
     each.lineage |= kProduct;  // also where it would throw
   }
   return Value(std::move(marked));

@@ -170,18 +170,13 @@ bool Engine::refine_any(const Activation& activation, State& state, const Instru
   return true;
 }
 
-RankSymbol Engine::rank_symbol(ContextId context, const void* site, int sub) {
-  const auto fresh = static_cast<RankSymbol>(rank_symbols_.size() + 1);
-  return rank_symbols_.try_emplace({context, site, sub}, fresh).first->second;
-}
-
 // A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
 Rank Engine::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
   if (rank.wrapped || rank.symbol || rank.is_exact() || objects_being_made_ > 0) return rank;
   for (const Activation* each = &activation; each; each = each->caller) {
     if (each->code.kind == FunctionKind::kLambda) return rank;
   }
-  rank.symbol = rank_symbol(activation.context, &instruction);
+  rank.symbol = ids_.rank(activation.context, &instruction);
   note_round(activation, rank.symbol);
   return rank;
 }

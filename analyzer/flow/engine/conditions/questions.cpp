@@ -98,12 +98,6 @@ Engine::Question Engine::question(const Instruction& instruction, const State& s
   return out;
 }
 
-// One symbol for each such text.
-SymbolSetId Engine::known_by(const std::string& text, Nature nature) {
-  const std::string key = fmt::format("{} {}", static_cast<int>(nature), text);
-  return choice(nature, 0, &questions_, questions_.try_emplace(key, questions_.size() + 1).first->second);
-}
-
 // None where something that it is asked of is not told from others.
 SymbolSetId Engine::asked_of(const Question& asked) {
   std::string key = asked.name;
@@ -115,7 +109,7 @@ SymbolSetId Engine::asked_of(const Question& asked) {
     key += '|' + of;
   }
   if (asked.name.empty() || !is_told_apart) return 0;
-  return known_by(key, asked.nature);
+  return ids_.question(asked.nature, key);
 }
 
 SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {
@@ -123,8 +117,8 @@ SymbolSetId Engine::asked(const Activation& activation, const Instruction& instr
   const SymbolSetId content = asked_of(what);
   const SymbolSetId spelt =
       instruction.text.empty()
-          ? choice(what.nature, activation.context, &instruction)
-          : known_by(fmt::format("{} {}", activation.function, instruction.text), what.nature);
+          ? ids_.choice(what.nature, activation.context, &instruction)
+          : ids_.question(what.nature, fmt::format("{} {}", activation.function, instruction.text));
   return symbols_.unite(content, spelt);
 }
 
@@ -154,7 +148,7 @@ Guard Engine::guard(const Activation& activation, const Instruction& instruction
   const bool leaves = instruction.op == Op::kBranch && leaves_a_loop(activation, activation.block);
   if (leaves) symbols = symbols_.without_rounds(symbols);
   const SymbolSets::Passage passage =
-      1 + 2 * symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
+      1 + 2 * ids_.symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
   const bool denied = instruction.op == Op::kAssume && condition && condition->name == "logical_not";
   return {activation.context,
           activation.block,
@@ -171,7 +165,7 @@ SymbolSetId Engine::decided_by(const Activation& activation, const Instruction& 
                                const State& state) {
   const Value condition = argument(state, instruction, 0);
   if (const SymbolSetId symbols = condition_of(condition, taken, symbols_)) return symbols;
-  if (condition.size() > 1) return undecided();
+  if (condition.size() > 1) return ids_.undecided();
   const Instruction* definition = activation.info.definition(instruction.args[0].value);
   return asked(activation, definition ? *definition : instruction, state);
 }

@@ -78,7 +78,7 @@ void Engine::note_round(const Activation& activation, RankSymbol symbol) {
 // An object that every round makes is one object here: a list that they are put into has several of them. So
 // what is kept in it is that of any round, in all places where it is known as the same value.
 Value Engine::kept_in(State& state, HeapId object, const Value& value) {
-  if (!several_.contains(object)) return value;
+  if (!ids_.stands_for_several(object)) return value;
   const HeapObject* holder = state.find(object);
   Forgetting forgetting(made_in_rounds_, state.ranks);
   if ((holder && holder->kind == HeapObject::Kind::kFrame) || !forgetting.concerns(value)) return value;
@@ -94,7 +94,7 @@ void Engine::become_several(State& state, const Value& objects, int depth) {
   for (const Alternative& each : objects) {
     const HeapObject* object = each.kind == Alternative::Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || depth > kMaxNesting) continue;
-    several_.insert(each.object);
+    ids_.note_several(each.object);
     std::vector<Value> held;
     for (const auto& [key, cell] : object->cells) held.push_back(cell);
     const Value rest = object->rest;

@@ -58,7 +58,7 @@ Value Engine::listed_parts(const Activation& activation, const Instruction& inst
   const std::optional<bool> stated = flag ? truth(*flag) : std::optional(true);
   const bool deep = all_modules || (wanted && stated.value_or(true));
   auto work = modules_of(state, owners);
-  if (!work) return Value::unknown(symbol(activation.context, &instruction));
+  if (!work) return Value::unknown(ids_.symbol(activation.context, &instruction));
   const std::vector<HeapId> begun = *work;
   HeapObject all;
   const auto add = [&](Registration::Kind kind, const Value& value) {
@@ -79,18 +79,18 @@ Value Engine::listed_parts(const Activation& activation, const Instruction& inst
         continue;
       }
       const auto below = modules_of(state, each.value);
-      if (!below) return Value::unknown(symbol(activation.context, &instruction));
+      if (!below) return Value::unknown(ids_.symbol(activation.context, &instruction));
       if (deep) work->insert(work->end(), below->begin(), below->end());
       if (instruction.name == "children") add(each.kind, each.value);
     }
   }
   const auto made = [&](Stands stands, int sub) {
-    const HeapId id = heap_id(activation.context, &instruction, sub);
+    const HeapId id = ids_.object(activation.context, &instruction, sub);
     HeapObject list = all;
     list.stands = stands;
     list.rest = Value(Alternative::at(Kind::kObject, id));
     list.cells[HeapObject::kOne] =
-        Value(Alternative::at(Kind::kObject, heap_id(activation.context, &instruction, 1)));
+        Value(Alternative::at(Kind::kObject, ids_.object(activation.context, &instruction, 1)));
     state.put(id, std::move(list));
     return Value(Alternative::at(Kind::kObject, id));
   };
@@ -142,7 +142,7 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
       dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
   if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
   Conversion how{activation, instruction, {}};
-  how.aim_at(target, state, in_round_);
+  how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
     const bool to_half = known && is_half(dtypes[0].dtype);
     effects_.converted_to_half = effects_.converted_to_half || (to_half && each.kind == Kind::kObject);
@@ -152,12 +152,12 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
     how.like = known && which ? dtypes[0] : Alternative::a_dtype(Dtype::kUndefined);
     retype_below(state, each, how);
     // Of modules that are taken in turn, and it is not known which they are.
-    if (in_round_ && each.kind == Kind::kUnknown) doubt_modules(state);
+    if (ids_.in_round() && each.kind == Kind::kUnknown) doubt_modules(state);
   }
 }
 
 void Engine::doubt_modules(State& state) {
-  for (std::size_t id = 1; id <= heap_ids_.size(); ++id) {
+  for (std::size_t id = 1; id <= ids_.count_of_objects(); ++id) {
     const HeapObject* object = state.find(static_cast<HeapId>(id));
     if (!object || object->kind != HeapObject::Kind::kTensor) continue;
     const Value doubted = weakened(object->cells.at(HeapObject::kContents));
@@ -217,7 +217,7 @@ void Engine::retype_below(State& state, const Alternative& target, Conversion& h
   if (target.kind == Kind::kReference) {
     const Location location{target.object, target.key};
     const Value contents = read(state, location);
-    if (!how.perhaps) how.aim_at(contents, state, in_round_);
+    if (!how.perhaps) how.aim_at(contents, state, ids_.in_round());
     Value plain;
     for (const Alternative& each : contents) {
       if (each.kind == Kind::kTensor) {

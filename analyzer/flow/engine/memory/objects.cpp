@@ -11,7 +11,7 @@ constexpr int kMaxNesting = 3;  // containers of containers that are copied with
 }  // namespace
 
 Value Engine::allocate(const Activation& activation, const Instruction& instruction, State& state) {
-  const HeapId id = heap_id(activation.context, &instruction);
+  const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
   object.symbols = asked(activation, instruction, state);
@@ -55,7 +55,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
 }
 
 Value Engine::pack(const Activation& activation, const Instruction& instruction, State& state) {
-  const HeapId id = heap_id(activation.context, &instruction);
+  const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -85,7 +85,7 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   if (depth > kMaxNesting) return original;
   HeapObject fresh = *object;
   if (!fresh.original) fresh.original = original.object;
-  const HeapId copy = heap_id(context, site, ++sub);
+  const HeapId copy = ids_.object(context, site, ++sub);
   if (!fresh.rest.is_bottom()) fresh.rest = kept_in(state, copy, fresh.rest);
   for (auto& [key, cell] : fresh.cells) {
     Value inner;
@@ -123,11 +123,11 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
 Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
   const auto& functions = index_.find(instruction.name);
   if (functions.empty()) return Value::unknown(asked(activation, instruction, state));
-  const HeapId id = heap_id(activation.context, &instruction);
+  const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
   for (const Argument& each : instruction.args)
-    object.cells[field(each.name)] = kept_in(state, id, value(state, each.value));
+    object.cells[ids_.field(each.name)] = kept_in(state, id, value(state, each.value));
   state.put(id, std::move(object));
   Alternative out = Alternative::at(Kind::kClosure, id);
   out.function = functions.front();
@@ -145,17 +145,17 @@ Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& conte
 }
 
 Value Engine::library_module(const Activation& activation, const Instruction& instruction, State& state) {
-  const HeapId id = heap_id(activation.context, &instruction);
+  const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
-  object.symbols = symbol(activation.context, &instruction);
+  object.symbols = ids_.symbol(activation.context, &instruction);
   if (const ModuleType* type = find_module_type(instruction.name)) {
     int sub = 0;
     const auto add = [&](const ModuleType::Tensor& tensor, Registration::Kind kind) {
       const Value contents(Alternative::tensor(state.default_dtype, Rank::exactly(tensor.rank)));
-      const Value handle = shared_tensor(heap_id(activation.context, &instruction, ++sub),
+      const Value handle = shared_tensor(ids_.object(activation.context, &instruction, ++sub),
                                          HeapObject::Kind::kTensor, contents, state);
-      object.cells[field(tensor.name)] = handle;
+      object.cells[ids_.field(tensor.name)] = handle;
       object.registered.push_back({kind, tensor.name, handle});
     };
     for (const auto& each : type->parameters) add(each, Registration::Kind::kParameter);
@@ -185,8 +185,8 @@ Value Engine::registration(const Activation& activation, const Instruction& inst
         if (kept && kept->kind == Step::Kind::kPlainMember) each.trail = kept->parent;  // not plain after all
         joined = join(joined, Value(each), symbols_);
       }
-      registered =
-          shared_tensor(heap_id(activation.context, &instruction), HeapObject::Kind::kTensor, joined, state);
+      registered = shared_tensor(ids_.object(activation.context, &instruction), HeapObject::Kind::kTensor,
+                                 joined, state);
       if (one && one->kind == Kind::kTensor) replace_everywhere(state, plain, registered);
     }
   }

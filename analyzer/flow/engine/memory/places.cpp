@@ -63,7 +63,7 @@ void Engine::follow(const State& state, const Alternative& from, const Place::St
   switch (from.kind) {
     case Kind::kObject:
     case Kind::kClosure: {
-      const Key key = is_field                                    ? field(step.field)
+      const Key key = is_field                                    ? ids_.field(step.field)
                       : step.kind == Place::Step::Kind::kAnyCell  ? Key{Key::Kind::kAny, 0}
                       : step.kind == Place::Step::Kind::kNextCell ? Key{Key::Kind::kNext, 0}
                                                                   : Key{Key::Kind::kIndex, step.cell};
@@ -131,8 +131,7 @@ Value Engine::read(const State& state, const Location& location) {
   }
   const HeapId known_by = object->original ? object->original : location.object;
   const bool chosen = location.key.kind == Key::Kind::kField && object->is_input;
-  const int sub = static_cast<int>(location.key.id);
-  const SymbolSetId own = choice(object->nature, known_by, &heap_ids_, sub);
+  const SymbolSetId own = ids_.of_field(object->nature, known_by, location.key.id);
   if (!chosen) return Value::unknown(symbols_.unite(object->symbols, own));
   const SymbolSetId all = symbols_of_field(known_by, *object, location.key.id);
   Alternative unset = *Value::unknown(all).single();
@@ -177,7 +176,7 @@ void Engine::write(State& state, const Location& location, const Value& given, b
   const HeapObject* holder = state.find(location.object);
   if (holder && holder->stands != HeapObject::Stands::kForItself && location.key.kind == Key::Kind::kField)
     return write_to_one(state, *holder, location.key, given);
-  if (in_round_ && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
+  if (ids_.in_round() && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
   const Value value = kept_in(state, location.object, given);
   HeapObject& object = state.change(location.object);
   Key key = location.key;

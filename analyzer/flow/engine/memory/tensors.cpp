@@ -66,8 +66,8 @@ Engine::Alternatives Engine::tensors(const State& state, const Value& value, int
 }
 
 Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& object, int depth) {
-  const auto dtype = object.cells.find(field("dtype"));
-  const auto data = object.cells.find(field("data"));
+  const auto dtype = object.cells.find(ids_.field("dtype"));
+  const auto data = object.cells.find(ids_.field("data"));
   Alternatives out;
   if (dtype == object.cells.end()) {
     // A view class with one tensor behind it (std::optional<Tensor> lowered as an object, a unique_ptr).

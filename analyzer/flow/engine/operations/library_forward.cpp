@@ -31,7 +31,7 @@ std::optional<Value> Engine::library_forward(const Activation& activation, const
   const bool holds = instruction.name.starts_with(kSequential) || instruction.name.starts_with(kAnyModule);
   if (!holds || given.size() != 2) return std::nullopt;
   return forward_through(activation, instruction, given[0], given[1],
-                         context(activation.context, &instruction), state, 0);
+                         ids_.context(activation.context, &instruction), state, 0);
 }
 
 // Nothing where the module, or one in it, is not known.
@@ -49,10 +49,10 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
     const Value more = object->rest;
     if (elements.empty() && more.is_bottom()) return std::nullopt;
     std::optional<Value> passed = input;
-    inner = context(inner, &index_);
+    inner = ids_.context(inner, &index_);
     for (const Value& each : elements) {
       // A context of its own for each: one class may be there twice.
-      inner = context(inner, &instruction);
+      inner = ids_.context(inner, &instruction);
       passed = forward_through(activation, instruction, each, *passed, inner, state, depth + 1);
       if (!passed) return std::nullopt;
     }
@@ -75,7 +75,7 @@ std::optional<Value> Engine::forward_through_any(const Activation& activation, c
                                                  State& state, int depth) {
   Value out;
   for (const Alternative& each : modules) {
-    inner = context(inner, &instruction);
+    inner = ids_.context(inner, &instruction);
     const auto passed = forward_through(activation, instruction, Value(each), input, inner, state, depth + 1);
     if (!passed) return std::nullopt;
     out = join(out, *passed, symbols_);
@@ -96,7 +96,7 @@ Value Engine::module_results(const Activation& activation, const Instruction& in
                              const ModuleType& type, const ModuleType::Result& wanted,
                              const std::vector<Value>& given, int& packs, State& state) {
   if (wanted.parts.empty()) return module_result(activation, instruction, type, wanted.number, given, state);
-  const HeapId id = heap_id(activation.context, &instruction, ++packs);
+  const HeapId id = ids_.object(activation.context, &instruction, ++packs);
   HeapObject tuple;
   tuple.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
@@ -161,7 +161,7 @@ Engine::Alternatives Engine::module_parameter(const ModuleType& type, const std:
                                               const std::vector<Value>& given, const State& state) {
   const Alternative* module = given.empty() ? nullptr : given.front().single();
   const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
-  const auto cell = object ? object->cells.find(field(name)) : Cells::const_iterator();
+  const auto cell = object ? object->cells.find(ids_.field(name)) : Cells::const_iterator();
   if (object && cell != object->cells.end()) return tensors(state, cell->second);
   Alternative parameter =
       Alternative::tensor(type.norm ? setting_.norms : setting_.parameters, Rank::at_least(1));

@@ -215,7 +215,7 @@ bool Engine::cannot_store(const Activation& activation, const Instruction& instr
 
 Value Engine::wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
                         State& state) {
-  const HeapId id = heap_id(activation.context, &instruction);
+  const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
   list.rest = kept_in(state, id, element);

@@ -169,7 +169,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   };
   const auto fact = [&](std::optional<bool> known) {
     if (!known && !symbols)
-      symbols = all_scalar && !has_text ? undecided() : asked(activation, instruction, state);
+      symbols = all_scalar && !has_text ? ids_.undecided() : asked(activation, instruction, state);
     return decided_here(Value(Alternative::boolean(known)));
   };
 
