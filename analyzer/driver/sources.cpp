@@ -56,8 +56,9 @@ std::string project_of(const std::string& database, const std::vector<CompileCom
   return commands.empty() ? database : common_folder(commands);
 }
 
-// Of sources that no mark and no build names the project of: what Python's tools would take, else the folder
-// that they have in common.
+// Of sources that no mark and no build names the project of: what Python's tools would take, else the current
+// folder, where that holds all of them, so that files are called what they were called on the command line;
+// else the folder that they have in common.
 std::string python_project(const std::vector<std::string>& sources) {
   const fs::path folder = fs::path(sources.front()).parent_path();
   std::error_code error;
@@ -68,6 +69,9 @@ std::string python_project(const std::vector<std::string>& sources) {
     }
     if (at == at.root_path()) break;
   }
+  const std::string here = fs::current_path(error).string();
+  const auto is_here = [&](const std::string& each) { return below(each, here); };
+  if (!here.empty() && std::all_of(sources.begin(), sources.end(), is_here)) return here;
   fs::path common = folder;
   for (const std::string& each : sources) {
     while (!below(each, common.string())) common = common.parent_path();

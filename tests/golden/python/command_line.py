@@ -79,8 +79,12 @@ class Files(Case):
 
     def test_a_folder_a_glob_and_standard_input(self):
         self.write(a__py=GOOD, pkg___b__py=GOOD, pkg___c__py=GOOD)
-        self.assertEqual(self.files("pkg"), ["b.py", "c.py"])
+        self.assertEqual(self.files("pkg"), ["pkg/b.py", "pkg/c.py"])
         self.assertEqual(self.files("--root", ".", "p*/b.py"), ["pkg/b.py"])
+        # Without any mark of a project a file keeps the name that it has on the command line.
+        self.assertEqual(self.files("pkg/b.py"), ["pkg/b.py"])
+        (self.folder / "pkg" / "setup.cfg").touch()
+        self.assertEqual(self.files("pkg/b.py"), ["b.py"])
         run = self.lint("--stdin-filename", "new.py", stdin=GOOD)
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         self.assertIn("1 file analysed", run.stdout)
