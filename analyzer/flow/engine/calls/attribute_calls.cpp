@@ -71,7 +71,7 @@ std::optional<Value> Engine::library_module_call(const Activation& activation, c
   if (type == kSequential) {
     if (given.size() != 2) return std::nullopt;
     return forward_through(activation, instruction, given[0], given[1],
-                           context(activation.context, &instruction), state, 0);
+                           ids_.context(activation.context, &instruction), state, 0);
   }
   return module_forward(activation, instruction, *find_module_type(type), given, state);
 }

@@ -30,7 +30,7 @@ Key Engine::element_key(const Activation& activation, const Instruction& instruc
       if (each.name == "index") text = activation.info.definition(each.value);
     }
     const auto* name = text ? std::get_if<std::string>(&text->constant) : nullptr;
-    return name ? field(*name) : Key{Key::Kind::kAny, 0};
+    return name ? ids_.field(*name) : Key{Key::Kind::kAny, 0};
   }
   return one->number < 0 ? Key{Key::Kind::kAny, 0} : Key{Key::Kind::kIndex, one->number};
 }
@@ -96,8 +96,8 @@ Value Engine::own_parameter(const Activation& activation, const Instruction& ins
     if (each.kind != Kind::kTensor) each = Alternative::tensor(Dtype::kUndefined, Rank{});
     contents = join(contents, Value(each), symbols_);
   }
-  const Value out =
-      shared_tensor(heap_id(activation.context, &instruction), HeapObject::Kind::kTensor, contents, state);
+  const Value out = shared_tensor(ids_.object(activation.context, &instruction), HeapObject::Kind::kTensor,
+                                  contents, state);
   state.change(out.single()->object).type = kParameterType;
   return out;
 }
@@ -139,7 +139,7 @@ std::optional<Value> Engine::dynamic_operation(const Activation& activation, con
   if (name.starts_with(kAugmented)) return augmented(activation, instruction, state);
   if (name.starts_with(kInstalled)) {
     Alternative out = Alternative::boolean(std::nullopt);
-    out.symbols = known_by(name, Nature::kSetting);
+    out.symbols = ids_.question(Nature::kSetting, name);
     out.truth = Truth::kSymbol;
     return Value(out);
   }
