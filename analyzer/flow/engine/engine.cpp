@@ -115,9 +115,10 @@ void Engine::run(Activation& activation, State entry) {
           fmt::format("'{}' did not settle after {} visits of one block", activation.code.name, kMaxVisits));
     }
     before[block] = state;
-    const auto& targets = activation.code.blocks[block].instructions.empty()
-                              ? std::vector<BlockId>{}
-                              : activation.code.blocks[block].instructions.back().targets;
+    const auto& code = activation.code.blocks[block].instructions;
+    const auto last =
+        std::find_if(code.begin(), code.end(), [](const Instruction& each) { return each.op >= Op::kJump; });
+    const std::vector<BlockId> targets = last == code.end() ? std::vector<BlockId>{} : last->targets;
     for (auto& [slot, after] : execute(activation, block, std::move(state))) {
       const BlockId target = targets.at(slot);
       if (target >= count) continue;

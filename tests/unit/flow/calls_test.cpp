@@ -147,6 +147,13 @@ b0:
   CHECK(with("  call elsewhere(%1)").empty());
 }
 
+TEST_CASE("a reference that leads back to itself ends") {
+  CHECK(findings(attention_main("  %10 = address a\n  store a, %10\n  %11 = load a\n  %12 = op cat(%11)\n"
+                                "  %13 = op stack(%10)\n",
+                                "%12", "%2", "%3"))
+            .empty());
+}
+
 TEST_CASE("a root beyond its budget is listed, and has no findings") {
   std::string body;
   for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = op ones(%101)\n";

@@ -183,6 +183,12 @@ b2:
   CHECK(findings(text, kBf16) == Found{});
 }
 
+TEST_CASE("what stands behind the end of a block is not run") {
+  const std::string text =
+      "  store a, %1\n  jump b1\n  %10 = op ones(%101)\n  store a, %10\n  return\nb1:\n  %11 = load a\n";
+  CHECK(findings(attention_main(text, "%11", "%2", "%3")).empty());
+}
+
 TEST_CASE("a constant condition takes one way") {
   const std::string never =
       "  %10 = const false\n  branch %10 ? b1 : b2\nb1:\n  %11 = op ones(%101)\n  %12 = op mul(%1, %11)\n"

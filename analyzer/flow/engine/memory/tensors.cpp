@@ -109,16 +109,23 @@ bool Engine::is_container(const State& state, const Value& value) const {
   return object && object->kind == HeapObject::Kind::kContainer;
 }
 
-bool Engine::is_list(const State& state, const Value& value) {
-  const Alternative* one = value.single();
-  if (one && one->kind == Kind::kReference)
-    return is_list(state, read(state, Location{one->object, one->key}));
+// A reference may lead back to itself.
+bool Engine::is_list(const State& state, const Value& given) {
+  Value value = given;
+  for (int depth = 0; depth < kMaxIndirections; ++depth) {
+    const Alternative* one = value.single();
+    if (!one || one->kind != Kind::kReference) break;
+    value = read(state, Location{one->object, one->key});
+  }
   return is_container(state, value);
 }
 
-std::vector<Value> Engine::elements(const State& state, const Value& value) {
-  if (const Alternative* one = value.single(); one && one->kind == Kind::kReference) {
-    return elements(state, read(state, Location{one->object, one->key}));
+std::vector<Value> Engine::elements(const State& state, const Value& given) {
+  Value value = given;
+  for (int depth = 0; depth < kMaxIndirections; ++depth) {
+    const Alternative* one = value.single();
+    if (!one || one->kind != Kind::kReference) break;
+    value = read(state, Location{one->object, one->key});
   }
   if (!is_container(state, value)) return {value};
   const HeapObject& object = *state.find(value.single()->object);
