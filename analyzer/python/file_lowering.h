@@ -1,5 +1,5 @@
 // What the functions of one file share while they are lowered: its module of the IR, the contracts, and the
-// other files. Classes are noted here, and constructors that nobody wrote.
+// other files. Classes are noted here, and implicit constructors.
 #pragma once
 
 #include <memory>

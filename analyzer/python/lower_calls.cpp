@@ -1,4 +1,4 @@
-// Calls: of project functions and classes, of what has a contract, of values, and of what nobody sees.
+// Calls: of project functions and classes, of what has a contract, of values, and of unknown code.
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
@@ -219,7 +219,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     const bool converts =
         name == "to" || name == "half" || name == "float" || name == "bfloat16" || name == "double";
     if (!method && !converts) {
-      // A field that holds a module or function, or a method that nobody sees.
+      // A field that holds a module or function, or an unknown method.
       return call_value(builder_.load(std::move(place)), arguments);
     }
   }

@@ -177,7 +177,7 @@ void FunctionLowering::try_statement(const Node& node) {
   if (finally) block(finally);
 }
 
-// Which case it is nobody says; names that a pattern binds are unknown.
+// Which case it is stays open; names that a pattern binds are unknown.
 void FunctionLowering::match_statement(const Node& node) {
   for (const Node& each : node.children("subject")) value(each);
   const BlockId after = builder_.block();

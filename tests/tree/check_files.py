@@ -24,7 +24,8 @@ PRIVATE = {
 }
 PRIVATE_WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(PRIVATE)})(?![a-z])", re.IGNORECASE)
 # The folders that are free of them. analyzer/flow and sanitizer follow.
-PLAIN = ("rules", "kernels", "examples", "cmake", "tests", "analyzer/clang", "analyzer/driver", "analyzer/tidy", "analyzer/source")
+PLAIN = ("rules", "kernels", "examples", "cmake", "tests", "analyzer/clang", "analyzer/driver", "analyzer/python", "analyzer/tidy",
+         "analyzer/source")
 OWN_WORDS = "tests/tree/"  # where the words stand to be refused
 
 KB = 1024
