@@ -148,7 +148,7 @@ ValueId FunctionLowering::call_value(ValueId callee, const std::vector<Given>& a
   return builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed));
 }
 
-// Nobody sees what it does: containers and objects that it is handed may hold anything afterwards. The
+// What it does is unknown: containers and objects that it is handed may hold anything afterwards. The
 // object whose method is running is not handed out by calling a method of it.
 ValueId FunctionLowering::unknown_call(const std::string& name, std::optional<ValueId> object,
                                        const std::vector<Given>& arguments) {
