@@ -3,7 +3,7 @@
 
     demo.py --build BUILD_DIR [--out DIR]
 
-Prints what was found and writes lint.json, run.json and report.txt into DIR (default: BUILD_DIR/demo). Exit 0: every
+Prints what was found and writes lint.json, lint_python.json, run.json and report.txt into DIR (default: BUILD_DIR/demo). Exit 0: every
 finding that an example's expected.json lists was made, at its line, and no other; 1: something differed.
 """
 import argparse
@@ -61,6 +61,21 @@ def lint(settings, build, out, expected, transcript):
     return compare("dtype-lint", keys(findings), keys(wanted), transcript)
 
 
+def lint_python(settings, out, transcript):
+    """The same bugs in Python: before.py and after.py of each folder with an expected_python.json."""
+    folders = sorted(path.parent for path in (ROOT / "examples").glob("*/expected_python.json"))
+    done = run([settings["lint"], "--root", ROOT, "--format", f"json={out / 'lint_python.json'}",
+                *(folder / f"{version}.py" for folder in folders for version in VERSIONS)])
+    transcript.say(done.stdout.rstrip())
+    if done.returncode != 1:
+        transcript.say(f"dtype-lint ended with status {done.returncode}; 1 was expected: there are findings")
+        return False
+    findings = json.loads((out / "lint_python.json").read_text(encoding="utf-8"))["findings"]
+    wanted = [(each["rule"], f"examples/{folder.name}/before.py", each["line"]) for folder in folders
+              for each in json.loads((folder / "expected_python.json").read_text(encoding="utf-8"))["lint"]]
+    return compare("dtype-lint", keys(findings), sorted(wanted), transcript)
+
+
 def sanitize(settings, build, out, expected, transcript):
     good = True
     journals = out / "journals"
@@ -98,9 +113,13 @@ def main():
                 for example in settings["examples"]}
     transcript = Transcript(out / "report.txt")
     good = True
-    transcript.say("== before the program runs: dtype-lint on examples/*/before.cpp and after.cpp")
-    if settings["lint"]:
+    if settings["cxx"]:
+        transcript.say("== before the program runs: dtype-lint on examples/*/before.cpp and after.cpp")
         good = lint(settings, args.build, out, expected, transcript)
+        transcript.say()
+    if settings["lint"]:
+        transcript.say("== the same bugs in Python: dtype-lint on examples/*/before.py and after.py")
+        good = lint_python(settings, out, transcript) and good
     else:
         transcript.say("dtype-lint is not part of this build (DTYPE_GUARD_ANALYZER is off)")
     transcript.say()
@@ -111,7 +130,8 @@ def main():
         transcript.say(f"left out: {settings['left_out']}")
     transcript.say("the demo behaved as documented: each `before` is found, each `after` is clean" if good
                    else "the demo did NOT behave as documented: see above")
-    transcript.say(f"reports: {', '.join(str(out / name) for name in ('lint.json', 'run.json', 'report.txt'))}")
+    written = [out / name for name in ("lint.json", "lint_python.json", "run.json", "report.txt")]
+    transcript.say(f"reports: {', '.join(str(path) for path in written if path.exists())}")
     return 0 if good else 1
 
 
