@@ -10,6 +10,8 @@
 
 namespace dtype_guard::source {
 namespace {
+using clang_front_end::lower;
+using clang_front_end::LoweringOptions;
 
 TEST_CASE("user code is below the root and outside what is external") {
   const UserCode code("/srv/project/", {"*/third_party/*", "/srv/project/build"});
