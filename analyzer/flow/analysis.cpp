@@ -19,9 +19,9 @@ namespace {
 // One pass over all roots: one precision setting, one version.
 class Pass {
  public:
-  Pass(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+  Pass(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
        const std::string& torch_version)
-      : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
+      : program_(program), options_(options), setting_(setting), torch_version_(torch_version) {}
 
   // False when the root was given up; `problem` says why.
   bool look_at(std::uint32_t root, FindingCollector& collector, ReachedCalls& calls, AnalysisResult& out,
@@ -68,7 +68,7 @@ class Pass {
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
       if (others == OtherCode::kTrusted && options_.refusals) continue;
       if (engine && !has_defects(*engine, root)) return nullptr;
-      engine = std::make_unique<Engine>(index_, options_, setting_, torch_version_);
+      engine = std::make_unique<Engine>(program_, options_, setting_, torch_version_);
       try {
         engine->evaluate_root(root, {}, others);
       } catch (const BudgetExceeded& exceeded) {
@@ -82,7 +82,7 @@ class Pass {
   }
 
   DefectOptions how_to_judge(const Engine& engine, std::uint32_t root) const {
-    const bool is_main = index_.function(root).is_main;
+    const bool is_main = program_.functions.function(root).is_main;
     DefectOptions how;
     how.named_by_user = options_.settings_named_by_user;
     how.module_is_half = engine.converted_to_half() || (!is_main && is_half(setting_.parameters));
@@ -130,7 +130,7 @@ class Pass {
     });
   }
 
-  const FunctionIndex& index_;
+  const Program& program_;
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
@@ -181,10 +181,10 @@ class GivenUp {
 
 }  // namespace
 
-std::vector<std::uint32_t> roots_to_analyse(const FunctionIndex& index,
+std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through) {
-  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(index, Engine::roots(index));
-  return through.empty() ? roots : roots_that_run(index, roots, through);
+  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(program.functions, Engine::roots(program));
+  return through.empty() ? roots : roots_that_run(program.functions, roots, through);
 }
 
 namespace {
@@ -203,17 +203,17 @@ std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
 }
 }  // namespace
 
-AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options) {
   AnalysisResult out;
-  const Module& module = index.module();
+  const Module& module = program.functions.module();
   FindingCollector collector(module, options);
   ReachedCalls calls(module);
   GivenUp given_up;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
   for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
-      const Pass pass(index, options, setting, torch_version);
+      const Pass pass(program, options, setting, torch_version);
       for (const std::uint32_t root : roots) {
         std::string problem;
         if (given_up.is_pointless(root, setting)) continue;
@@ -230,8 +230,8 @@ AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32
 }
 
 AnalysisResult analyse(const Module& module, const AnalysisOptions& options) {
-  const FunctionIndex index(module);
-  return analyse(index, roots_to_analyse(index), options);
+  const Program program(module);
+  return analyse(program, roots_to_analyse(program), options);
 }
 
 }  // namespace dtype_guard::flow

@@ -36,13 +36,13 @@ struct AnalysisResult {
 // programs.
 AnalysisResult analyse(const Module& module, const AnalysisOptions& options);
 
-class FunctionIndex;
+class Program;
 // Roots that can come to a call that has a contract; with `through`, only those that may run one of these
 // functions.
-std::vector<std::uint32_t> roots_to_analyse(const FunctionIndex& index,
+std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through = {});
 // From these roots alone.
-AnalysisResult analyse(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options);
 
 }  // namespace dtype_guard::flow

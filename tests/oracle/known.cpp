@@ -16,8 +16,8 @@ using ByLine = std::map<int, Alternatives>;
 // What the engine says may arrive at each probe, whichever way it is come to.
 ByLine alternatives(const Subject& subject) {
   ByLine out;
-  const flow::FunctionIndex index(subject.module);
-  flow::Engine engine(index, subject.options, subject.setting, subject.world.torch_version);
+  const flow::Program program(subject.module);
+  flow::Engine engine(program, subject.options, subject.setting, subject.world.torch_version);
   engine.evaluate_root(static_cast<std::uint32_t>(&subject.root - subject.module.functions.data()));
   for (const flow::SinkRecord& record : engine.records()) {
     if (record.instruction->name != "probe") continue;

@@ -65,11 +65,11 @@ void note_operand(json& into, const flow::SinkOperand& operand, const Api& api) 
 }
 
 json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) {
-  const flow::FunctionIndex index(module);
+  const flow::Program program(module);
   std::map<const flow::Instruction*, json> calls;
   for (const flow::PrecisionSetting& setting : {options.settings.back()}) {
-    for (const std::uint32_t root : flow::roots_to_analyse(index)) {
-      flow::Engine engine(index, options, setting, options.torch_versions.back());
+    for (const std::uint32_t root : flow::roots_to_analyse(program)) {
+      flow::Engine engine(program, options, setting, options.torch_versions.back());
       try {
         engine.evaluate_root(root);
       } catch (const flow::BudgetExceeded&) {
@@ -105,15 +105,14 @@ std::string text_of(const std::string& path) {
 }
 
 // The roots that run functions of these files.
-std::vector<std::uint32_t> roots_through(const flow::FunctionIndex& index,
-                                         const std::set<std::string>& files) {
-  const flow::Module& module = index.module();
+std::vector<std::uint32_t> roots_through(const flow::Program& program, const std::set<std::string>& files) {
+  const flow::Module& module = program.functions.module();
   std::vector<std::uint32_t> through;
   for (std::uint32_t id = 0; id < module.functions.size(); ++id) {
     const std::uint32_t file = module.functions[id].range.file;
     if (file < module.files.size() && files.count(module.files[file])) through.push_back(id);
   }
-  return through.empty() ? through : flow::roots_to_analyse(index, through);
+  return through.empty() ? through : flow::roots_to_analyse(program, through);
 }
 
 json seen_in(const flow::Module& module, const std::string& torch_version,
@@ -128,9 +127,9 @@ json seen_in(const flow::Module& module, const std::string& torch_version,
                  {"files", module.files},
                  {"findings", json::array()},
                  {"not_analysed", json::array()}};
-  const flow::FunctionIndex index(module);
+  const flow::Program program(module);
   const flow::AnalysisResult result = flow::analyse(
-      index, files.empty() ? flow::roots_to_analyse(index) : roots_through(index, files), options);
+      program, files.empty() ? flow::roots_to_analyse(program) : roots_through(program, files), options);
   for (const Finding& each : result.findings) {
     report["findings"].push_back({{"rule", each.rule},
                                   {"file", each.location.file},

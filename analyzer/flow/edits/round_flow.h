@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 #include "rules/finding/finding.h"
 
 namespace dtype_guard::flow {

@@ -19,9 +19,13 @@ constexpr int kCounted = -3;
 constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
 }  // namespace
 
-Engine::Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
                const std::string& torch_version)
-    : index_(index), options_(options), setting_(setting), torch_version_(torch_version) {}
+    : program_(program),
+      index_(program.functions),
+      options_(options),
+      setting_(setting),
+      torch_version_(torch_version) {}
 
 std::vector<SinkRecord> Engine::records() const {
   return effects_.sinks.all([&](const SinkRecord& product) {

@@ -10,7 +10,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -20,7 +19,7 @@
 #include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/operators/operator_rank.h"
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/program.h"
 #include "analyzer/flow/settings/analysis_options.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/flow/state/state.h"
@@ -34,7 +33,7 @@ struct ChosenInput;  // operator_result.h
 
 class Engine {
  public:
-  Engine(const FunctionIndex& index, const AnalysisOptions& options, const PrecisionSetting& setting,
+  Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
          const std::string& torch_version);
 
   // roots.cpp
@@ -47,7 +46,7 @@ class Engine {
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const;
   // The functions whose inputs the setting decides.
-  static std::vector<std::uint32_t> roots(const FunctionIndex& index);
+  static std::vector<std::uint32_t> roots(const Program& program);
 
   std::vector<SinkRecord> records() const;
   const Origins& origins() const { return origins_; }
@@ -364,6 +363,7 @@ class Engine {
                             ContextId context);
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
+  const Program& program_;
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;

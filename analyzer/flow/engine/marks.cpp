@@ -102,8 +102,9 @@ void Engine::doubt_lists(const Activation& activation, State& state, ValueId con
   if (!computes || depth > kMaxParts) return;
   // What asks of a list something else says nothing of its dtypes.
   const std::vector<std::uint32_t> callees = index_.may_run(*definition);
-  const bool asks_dtype = std::any_of(callees.begin(), callees.end(),
-                                      [&](std::uint32_t each) { return index_.asks_for_dtypes(each); });
+  const bool asks_dtype = std::any_of(callees.begin(), callees.end(), [&](std::uint32_t each) {
+    return program_.questions.asks_for_dtypes(each);
+  });
   for (const Argument& each : definition->args) {
     const Value asked = value(state, each.value);
     const Alternative* one = asked.single();

@@ -59,14 +59,14 @@ void FixTrial::begin(const Finding& finding) {
   spent_ = 0;
 }
 
-std::optional<FixTrial::Verdict> FixTrial::judge(const FunctionIndex& index,
+std::optional<FixTrial::Verdict> FixTrial::judge(const Program& program,
                                                  const std::vector<std::uint32_t>& roots,
                                                  const Setting& setting, std::size_t& spent) {
   AnalysisOptions options = options_;
   options.settings = {setting.what};
   options.settings_named_by_user = setting.named;
   options.total_budget = kStepsForFinding - std::min(spent, kStepsForFinding);
-  const AnalysisResult result = analyse(index, roots, options);
+  const AnalysisResult result = analyse(program, roots, options);
   spent += result.steps;
   if (result.cut_short) {
     return std::nullopt;
@@ -90,11 +90,11 @@ std::optional<FixTrial::Verdict> FixTrial::judge(const FunctionIndex& index,
 const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const std::vector<std::uint32_t>& functions) {
   const auto [known, fresh] = before_.try_emplace(functions);
   if (!fresh) return known->second;
-  const FunctionIndex index(module_);
-  const std::vector<std::uint32_t> roots = roots_to_analyse(index, functions);
+  const Program program(module_);
+  const std::vector<std::uint32_t> roots = roots_to_analyse(program, functions);
   std::size_t spent = 0;
   for (const Setting& each : settings_) {
-    std::optional<Verdict> verdict = judge(index, roots, each, spent);
+    std::optional<Verdict> verdict = judge(program, roots, each, spent);
     if (!verdict) {
       known->second.clear();
       break;
@@ -160,14 +160,14 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   Tried& tried = known == shared_.end() ? fresh : *known;
   EditedModule edited(module_);
   made(edited);
-  std::optional<FunctionIndex> index;
+  std::optional<Program> program;
   std::vector<std::uint32_t> roots;
   const auto cured_in = [&](std::size_t i) {
-    if (!tried.after[i] && !index) {
-      index.emplace(module_);
-      roots = roots_to_analyse(*index, functions);
+    if (!tried.after[i] && !program) {
+      program.emplace(module_);
+      roots = roots_to_analyse(*program, functions);
     }
-    if (!tried.after[i]) tried.after[i] = judge(*index, roots, settings_[i], spent_);
+    if (!tried.after[i]) tried.after[i] = judge(*program, roots, settings_[i], spent_);
     if (!tried.after[i]) return too_much();
     if (tried.after[i]->given_up > before[i].given_up) return too_long();
     return is_cured(before[i], *tried.after[i], settings_[i]);

@@ -12,7 +12,7 @@
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/edits/cast_edit.h"
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/program.h"
 
 namespace dtype_guard::flow {
 
@@ -48,7 +48,7 @@ class FixTrial {
     std::vector<std::optional<Verdict>> after;
   };
   // Nothing when the budget is used up.
-  std::optional<Verdict> judge(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
+  std::optional<Verdict> judge(const Program& program, const std::vector<std::uint32_t>& roots,
                                const Setting& setting, std::size_t& spent);
   // Of each setting; empty when that takes more than the budget of a finding.
   const std::vector<Verdict>& verdicts_before(const std::vector<std::uint32_t>& functions);

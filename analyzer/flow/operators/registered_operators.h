@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 #include "analyzer/flow/state/state.h"
 
 namespace dtype_guard::flow {

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 #include "rules/dtype/dtype_set.h"
 
 namespace dtype_guard::flow {

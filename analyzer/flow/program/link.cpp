@@ -7,7 +7,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 
 namespace dtype_guard::flow {
 namespace {

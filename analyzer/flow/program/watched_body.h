@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 #include "rules/dtype/dtype_set.h"
 
 namespace dtype_guard::flow {

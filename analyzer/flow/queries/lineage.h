@@ -3,7 +3,7 @@
 // so it serves to explain a defect that the engine has found, never to find one.
 #pragma once
 
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 
 namespace dtype_guard::flow {
 

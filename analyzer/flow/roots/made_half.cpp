@@ -28,7 +28,6 @@ bool converts(const Function& function) {
 // As far as it is known.
 bool is_kind_of(const FunctionIndex& index, const std::string& class_name, const std::string& base,
                 int depth = 0) {
-  constexpr int kMaxBases = 16;
   if (class_name == base) return true;
   const ClassFacts* facts = depth < kMaxBases ? index.class_facts(class_name) : nullptr;
   return facts && std::any_of(facts->bases.begin(), facts->bases.end(), [&](const std::string& each) {
@@ -87,9 +86,9 @@ void Engine::note_halves(const State& state, const std::vector<Value>& arguments
 
 // Who may make something half. What an object's own constructors do is seen there: its other methods need not
 // be run for it.
-static Functions makers(const FunctionIndex& index) {
-  Functions out = Engine::roots(index);
-  const Functions constructors = functions_with(index, [](const Function& each) {
+static Functions makers(const Program& program) {
+  Functions out = Engine::roots(program);
+  const Functions constructors = functions_with(program.functions, [](const Function& each) {
     return each.kind == FunctionKind::kConstructor && !each.blocks.empty() && !each.foreign;
   });
   out.insert(out.end(), constructors.begin(), constructors.end());
@@ -111,17 +110,17 @@ static Functions callers_first(const FunctionIndex& index, const Functions& root
 }
 
 const ClassesMadeHalf& Engine::classes_made_half() {
-  std::optional<ClassesMadeHalf>& known = index_.made_half(setting_.name, torch_version_);
+  std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   if (known) return *known;
   known.emplace();
-  const Functions all = makers(index_);
+  const Functions all = makers(program_);
   std::map<Registration::Kind, Halves> found;
   std::set<std::uint32_t> seen;  // run as a root, or within one
   const auto look_at = [&](const Functions& functions) {
     if (functions.empty()) return;
     for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
       if (seen.contains(root)) continue;
-      Engine engine(index_, options_, setting_, torch_version_);
+      Engine engine(program_, options_, setting_, torch_version_);
       engine.notes_halves_ = true;
       try {
         engine.evaluate_root(root);

@@ -24,104 +24,6 @@ bool keeps_dtypes(const std::vector<Alternative>& before, const std::vector<Alte
 }
 }  // namespace
 
-std::set<std::uint32_t> FunctionIndex::reached_from(std::uint32_t function) const {
-  std::set<std::uint32_t> seen = {function};
-  std::vector<std::uint32_t> work = {function};
-  while (!work.empty()) {
-    const std::uint32_t next = work.back();
-    work.pop_back();
-    for (const std::uint32_t callee : callees(next)) {
-      if (seen.insert(callee).second) work.push_back(callee);
-    }
-  }
-  return seen;
-}
-
-bool FunctionIndex::asks_for_dtypes(std::uint32_t function) const {
-  const auto [known, is_new] = asks_for_dtypes_.try_emplace(function);
-  if (!is_new) return known->second;
-  const std::set<std::uint32_t> all = reached_from(function);
-  return known->second = std::any_of(all.begin(), all.end(), [&](std::uint32_t each) {
-           const std::vector<Block>& blocks = this->function(each).blocks;
-           return std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
-             return std::any_of(block.instructions.begin(), block.instructions.end(),
-                                [](const Instruction& one) { return one.op == Op::kDtypeOf; });
-           });
-         });
-}
-
-// Whether a function that is none of its methods is handed such an object or makes one.
-bool FunctionIndex::deals_with(std::uint32_t function, std::string_view class_name) const {
-  const std::vector<Parameter>& parameters = this->function(function).parameters;
-  const std::vector<std::uint32_t>& called = callees(function);
-  return std::any_of(parameters.begin(), parameters.end(),
-                     [&](const Parameter& each) { return each.type == class_name; }) ||
-         std::any_of(called.begin(), called.end(),
-                     [&](std::uint32_t each) { return this->function(each).class_name == class_name; });
-}
-
-namespace {
-// Addresses that are written through in the function, and those that it hands out.
-struct Addresses {
-  explicit Addresses(const Function& code) {
-    for (const Block& block : code.blocks) {
-      for (const Instruction& each : block.instructions) {
-        if (each.op == Op::kRetype && !each.args.empty()) written.insert(each.args[0].value);
-        if (each.op == Op::kStore && each.place.path.empty()) written.insert(each.place.base);
-        if (each.op != Op::kReturn && each.op != Op::kPack) continue;
-        for (const Argument& one : each.args) handed_out.insert(one.value);
-      }
-    }
-  }
-  std::set<ValueId> written, handed_out;
-};
-}  // namespace
-
-// Stores by constructors are not counted.
-void FunctionIndex::note_stores(std::uint32_t id) const {
-  const Function& code = function(id);
-  if (code.kind == FunctionKind::kConstructor) return;
-  const Addresses addresses(code);
-  std::set<ValueId> own;
-  for (const Block& block : code.blocks) {
-    for (const Instruction& each : block.instructions) {
-      const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
-      if (code.kind == FunctionKind::kMethod && index && *index == 0) own.insert(each.result);
-      if (each.op != Op::kStore && each.op != Op::kAddress) continue;
-      const auto last =
-          std::find_if(each.place.path.rbegin(), each.place.path.rend(),
-                       [](const Place::Step& step) { return step.kind == Place::Step::Kind::kField; });
-      if (last == each.place.path.rend()) continue;
-      const bool of_this = last + 1 == each.place.path.rend() && own.contains(each.place.base);
-      const bool handed_out = each.op == Op::kAddress && addresses.handed_out.contains(each.result);
-      // Whoever takes the address of another's field mostly reads it.
-      if (of_this || each.op == Op::kStore || addresses.written.contains(each.result))
-        (*stores_)[last->field].push_back({id, of_this, handed_out});
-    }
-  }
-}
-
-const std::vector<FunctionIndex::Reassigned>& FunctionIndex::reassigned(const std::string& class_name) const {
-  if (!stores_) {
-    stores_.emplace();
-    for (std::uint32_t i = 0; i < module_->functions.size(); ++i) note_stores(i);
-  }
-  const auto [found, is_new] = reassigned_.try_emplace(class_name);
-  if (!is_new || !class_facts(class_name)) return found->second;
-  for (const auto& [name, all] : *stores_) {
-    std::set<std::uint32_t> seen;
-    for (const FieldStore& each : all) {
-      const std::string& by = function(each.function).class_name;
-      const bool related = each.own && (derives(class_name, by) || derives(by, class_name));
-      if (each.own ? !related : !deals_with(each.function, class_name)) continue;
-      if (!seen.insert(each.function).second) continue;
-      const bool followed = each.own && !each.handed_out;
-      found->second.push_back({name, followed ? std::optional(each.function) : std::nullopt});
-    }
-  }
-  return found->second;
-}
-
 // Objects that a root is handed, and what they hold and own.
 std::vector<HeapId> Engine::objects_below(const State& state, const std::vector<Value>& values) const {
   std::vector<HeapId> out;
@@ -189,7 +91,7 @@ void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments,
   for (const HeapId id : objects_below(state, arguments)) {
     const std::string type = begun.find(id)->type;
     if (type.empty()) continue;
-    for (const FunctionIndex::Reassigned& each : index_.reassigned(type)) {
+    for (const FieldStores::Reassigned& each : program_.stores.reassigned(type)) {
       const auto cell = begun.find(id)->cells.find(ids_.field(each.field));
       if (cell == begun.find(id)->cells.end()) continue;
       const Alternatives before = held_tensors(begun, cell->second);

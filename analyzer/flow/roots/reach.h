@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_index.h"
 
 namespace dtype_guard::flow {
 

@@ -65,16 +65,17 @@ class Reached {
 };
 
 // A lambda is one where the front end knows that anyone may run it: as an entry of a table.
-bool may_be_root(const FunctionIndex& index, const Function& function) {
+bool may_be_root(const Program& program, const Function& function) {
   if (function.blocks.empty() || function.foreign) return false;
   return function.kind != FunctionKind::kLambda ||
-         (function.external && !index.is_called_with_casts(function.parameters.size()));
+         (function.external && !program.calls_of_objects.is_called_with_casts(function.parameters.size()));
 }
 }  // namespace
 
 // In a file with main, its calls give the inputs. What nobody calls is there for somebody outside, by address
 // or from another file.
-std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
+std::vector<std::uint32_t> Engine::roots(const Program& program) {
+  const FunctionIndex& index = program.functions;
   const auto& functions = index.module().functions;
   const auto count = static_cast<std::uint32_t>(functions.size());
   std::set<std::uint32_t> with_main, main_files;
@@ -96,7 +97,7 @@ std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
   };
   for (std::uint32_t i = 0; i < count; ++i) {
     const Function& each = functions[i];
-    if (may_be_root(index, each) && (each.is_main || (each.external && open(each)))) choose(i);
+    if (may_be_root(program, each) && (each.is_main || (each.external && open(each)))) choose(i);
   }
   std::vector<bool> called(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -106,7 +107,7 @@ std::vector<std::uint32_t> Engine::roots(const FunctionIndex& index) {
     for (std::uint32_t i = 0; i < count; ++i) {
       // A header's functions wait for other files, where they are called.
       if (!open(functions[i]) && !main_files.contains(functions[i].range.file)) continue;
-      if (may_be_root(index, functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
+      if (may_be_root(program, functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
     }
   }
   std::vector<std::uint32_t> out;
@@ -143,7 +144,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
   evaluate_as(index_.function(function).class_name, function, proved, others);
   if (notes_halves_) return;
   const Speculation run(effects_, kAnotherRun);
-  for (const std::string& heir : index_.heirs(function)) {
+  for (const std::string& heir : program_.classes.heirs(function)) {
     try {
       evaluate_as(heir, function, proved, others);
     } catch (const BudgetExceeded&) {

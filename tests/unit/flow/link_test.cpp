@@ -35,8 +35,8 @@ std::vector<std::string> calls(const Module& module) {
 
 std::vector<std::string> roots(const Module& module) {
   std::vector<std::string> out;
-  const FunctionIndex index(module);
-  for (const std::uint32_t each : Engine::roots(index)) out.push_back(module.functions[each].key);
+  const Program program(module);
+  for (const std::uint32_t each : Engine::roots(program)) out.push_back(module.functions[each].key);
   return out;
 }
 

@@ -44,9 +44,9 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
       continue;
     }
     std::vector<std::uint32_t> methods =
-        index_.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, unit_);
+        program_.classes.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, unit_);
     if (methods.empty() && itself)
-      methods = index_.inherited(type, kItself, FunctionIndex::kAnyNumber, unit_);
+      methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, unit_);
     if (methods.size() == 1) {
       add(methods.front());
     } else {

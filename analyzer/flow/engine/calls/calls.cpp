@@ -19,7 +19,7 @@ std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, cons
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || object->type.empty()) return {};
     std::vector<std::uint32_t> found =
-        index_.inherited(object->type, call.method, instruction.args.size() - 1, unit_);
+        program_.classes.inherited(object->type, call.method, instruction.args.size() - 1, unit_);
     // A class whose bases nobody noted has none that has its own.
     if (found.empty() && !index_.class_facts(object->type)) found = index_.find(call.key);
     if (found.size() != 1) return {};

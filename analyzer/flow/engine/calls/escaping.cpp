@@ -9,7 +9,6 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr int kMaxSlice = 64;  // values that are looked at for where one comes from
 
 // Functions of the standard library that keep what they are given, rather than run it on something.
 bool keeps(std::string_view operation) {
@@ -35,72 +34,7 @@ bool is_tensor(const Parameter& parameter) {
          parameter.kind == ParameterKind::kTensorList;
 }
 
-// Whether a value may be of another dtype than the function was handed: something casts or promotes, or a
-// function that may do so gave it.
-class MayBeCast {
- public:
-  MayBeCast(const Function& code, const FunctionInfo& info) : code_(code), info_(info) {}
-  bool operator()(ValueId id) {
-    if (!seen_.insert(id).second) return false;
-    if (seen_.size() > kMaxSlice) return true;
-    const Instruction* by = info_.definition(id);
-    if (!by) return false;
-    if (by->op == Op::kCast || by->op == Op::kCall || by->op == Op::kSink) return true;
-    if (by->op == Op::kOperator) {
-      if (by->name == "size" || by->name == "dim" || by->name == "numel") return false;
-      const Operator* op = find_operator(by->name);
-      if (!op || op->result != ResultRule::kLikeFirst) return true;
-    }
-    if (by->op == Op::kLoad && by->place.base == 0 && stored(by->place.variable)) return true;
-    return std::any_of(by->args.begin(), by->args.end(),
-                       [&](const Argument& each) { return (*this)(each.value); });
-  }
-
- private:
-  bool stored(VariableId variable) {
-    for (const Block& block : code_.blocks) {
-      for (const Instruction& each : block.instructions) {
-        const bool here = each.op == Op::kStore && each.place.base == 0 && each.place.variable == variable;
-        if (here && !each.args.empty() && (*this)(each.args[0].value)) return true;
-        // Who has its address may put anything there.
-        if (each.op == Op::kAddress && each.place.base == 0 && each.place.variable == variable) return true;
-      }
-    }
-    return false;
-  }
-  const Function& code_;
-  const FunctionInfo& info_;
-  std::set<ValueId> seen_;
-};
 }  // namespace
-
-bool FunctionIndex::is_called_with_casts(std::size_t parameters) const {
-  if (!called_with_casts_) {
-    called_with_casts_.emplace();
-    for (std::uint32_t i = 0; i < module_->functions.size(); ++i) {
-      for (const Block& block : function(i).blocks) {
-        for (const Instruction& each : block.instructions) {
-          if (each.op != Op::kCall || !each.name.empty() || each.args.empty()) continue;
-          MayBeCast may_be_cast(function(i), info(i));
-          if (std::any_of(each.args.begin() + 1, each.args.end(),
-                          [&](const Argument& one) { return may_be_cast(one.value); }))
-            called_with_casts_->insert(each.args.size() - 1);
-        }
-      }
-    }
-  }
-  return called_with_casts_->contains(parameters);
-}
-
-// Of a table that dtypes are looked up in, which function runs goes with the dtype.
-bool FunctionIndex::names_dtypes(std::uint32_t function) const {
-  const std::vector<Block>& blocks = this->function(function).blocks;
-  return std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
-    return std::any_of(block.instructions.begin(), block.instructions.end(), [](const Instruction& each) {
-      return each.op == Op::kDtypeOf || std::holds_alternative<Dtype>(each.constant);
-    });
-  });
-}
 
 bool Engine::may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
                                   const Function& lambda, Escape how, const State& state) {
@@ -108,10 +42,11 @@ bool Engine::may_be_handed_inputs(const Activation& activation, const Instructio
   const bool runs_it = instruction.op == Op::kOperator && instruction.name.starts_with("std::");
   const bool is_kept = how != Escape::kHanded || (runs_it && keeps(instruction.name));
   // What is seen to be called may run it, by a name that is not known to be its.
-  if (instruction.op == Op::kCall && index_.is_called_with_casts(lambda.parameters.size())) return false;
+  if (instruction.op == Op::kCall && program_.calls_of_objects.is_called_with_casts(lambda.parameters.size()))
+    return false;
   if (is_kept)
-    return !index_.is_called_with_casts(lambda.parameters.size()) &&
-           !index_.names_dtypes(activation.function);
+    return !program_.calls_of_objects.is_called_with_casts(lambda.parameters.size()) &&
+           !program_.questions.names_dtypes(activation.function);
   if (runs_it) return false;
   // It may be run on what is handed over with it.
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {

@@ -7,59 +7,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::size_t kMaxOverrides = 8;
-constexpr std::size_t kMaxHeirs = 4;  // of one method
 }  // namespace
-
-const std::vector<std::uint32_t>& FunctionIndex::overrides(const std::string& class_name,
-                                                           std::string_view method,
-                                                           std::size_t parameters) const {
-  const auto [found, is_new] = overrides_.try_emplace({class_name, std::string(method), parameters});
-  std::vector<std::uint32_t>& out = found->second;
-  const ClassFacts* base = is_new ? class_facts(class_name) : nullptr;
-  if (!base || !base->local) return out;
-  const auto same_name = methods_of_any_class_.find(method);
-  if (same_name == methods_of_any_class_.end()) return out;
-  std::set<std::string_view> classes;  // that have such a method
-  for (const std::uint32_t each : same_name->second) {
-    if (function(each).parameters.size() == parameters) classes.insert(function(each).class_name);
-  }
-  for (const ClassFacts& each : module_->classes) {
-    if (&each == base || !derives(each.name, class_name)) continue;
-    if (!each.local && !classes.contains(each.name)) continue;  // a name that two classes have, mostly
-    const auto is_seen = [&](const std::string& key) { return find(key).size() == 1; };
-    if (!each.local || !std::all_of(each.virtuals.begin(), each.virtuals.end(), is_seen)) {
-      out.clear();
-      return out;
-    }
-    for (const std::string& key : each.virtuals) {
-      const std::uint32_t one = find(key).front();
-      if (method_name(function(one)) == method && function(one).parameters.size() == parameters)
-        out.push_back(one);
-    }
-  }
-  if (out.size() > kMaxOverrides) out.clear();
-  return out;
-}
-
-const std::vector<std::string>& FunctionIndex::heirs(std::uint32_t method) const {
-  const auto [found, is_new] = heirs_.try_emplace(method);
-  const Function& code = function(method);
-  if (!is_new || code.kind != FunctionKind::kMethod) return found->second;
-  std::optional<std::set<std::uint32_t>> reached;
-  for (const ClassFacts& each : module_->classes) {
-    if (each.name == code.class_name || !derives(each.name, code.class_name)) continue;
-    const std::vector<std::uint32_t> runs =
-        inherited(each.name, method_name(code), code.parameters.size(), units_of(code).front());
-    if (runs.size() != 1 || runs.front() != method) continue;
-    if (!reached) reached = reached_from(method);
-    const bool has_part = std::any_of(reached->begin(), reached->end(), [&](std::uint32_t callee) {
-      return function(callee).kind == FunctionKind::kMethod && function(callee).class_name == each.name;
-    });
-    if (has_part && found->second.size() < kMaxHeirs) found->second.push_back(each.name);
-  }
-  return found->second;
-}
 
 // Bottom where they differ, or what one of them gives is not known. What else they do is not taken from here,
 // nor what they call: which of them runs is not known.
@@ -69,7 +17,7 @@ Value Engine::given_by_all_overrides(const Activation& activation, const Instruc
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   if (!object || object->type.empty()) return {};
   const std::vector<std::uint32_t>& callees =
-      index_.overrides(object->type, call.method, instruction.args.size() - 1);
+      program_.classes.overrides(object->type, call.method, instruction.args.size() - 1);
   if (callees.empty()) return {};
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < instruction.args.size(); ++i)

@@ -162,8 +162,9 @@ void Engine::doubt_counted(const Activation& activation, State& state, const Ins
     const Instruction* answer = activation.info.definition(part.value);
     if (!answer || answer->op != Op::kCall) continue;
     const std::vector<std::uint32_t> asked = index_.may_run(*answer);
-    const bool asks_dtype = std::any_of(asked.begin(), asked.end(),
-                                        [&](std::uint32_t each) { return index_.asks_for_dtypes(each); });
+    const bool asks_dtype = std::any_of(asked.begin(), asked.end(), [&](std::uint32_t each) {
+      return program_.questions.asks_for_dtypes(each);
+    });
     if (!asks_dtype) continue;
     for (const Argument& each : answer->args) weaken(state, value(state, each.value));
   }

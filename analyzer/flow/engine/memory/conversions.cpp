@@ -204,7 +204,7 @@ void Engine::doubt_plain_members(State& state, HeapId module) {
   const std::string type = state.find(module)->type;
   bool overridden = false;
   for (std::size_t count = 1; count <= kMostArgumentsOfTo && !type.empty(); ++count)
-    overridden = overridden || !index_.inherited(type, "to", count, unit_).empty();
+    overridden = overridden || !program_.classes.inherited(type, "to", count, unit_).empty();
   if (!overridden) return;
   for (auto& [key, cell] : state.change(module).cells) {
     const bool tensor = std::any_of(cell.begin(), cell.end(),

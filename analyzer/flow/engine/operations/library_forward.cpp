@@ -61,7 +61,7 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
   }
   if (const ModuleType* type = find_module_type(object->type))
     return module_forward(activation, instruction, *type, {module, input}, state);
-  const std::vector<std::uint32_t> callees = index_.inherited(object->type, "forward", 1, unit_);
+  const std::vector<std::uint32_t> callees = program_.classes.inherited(object->type, "forward", 1, unit_);
   if (callees.size() != 1) return std::nullopt;
   bool alive = true;
   Value result = call(callees.front(), {module, input}, state, inner, &activation, alive);

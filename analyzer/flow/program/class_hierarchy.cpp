@@ -1,0 +1,91 @@
+#include "analyzer/flow/program/class_hierarchy.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+namespace dtype_guard::flow {
+namespace {
+constexpr std::size_t kMaxOverrides = 8;
+constexpr std::size_t kMaxHeirs = 4;  // of one method
+}  // namespace
+
+std::vector<std::uint32_t> ClassHierarchy::inherited(std::string_view class_name, std::string_view method,
+                                                     std::size_t parameters, std::uint32_t unit) const {
+  std::vector<std::string_view> level = {class_name};
+  for (int depth = 0; depth < kMaxBases && !level.empty(); ++depth) {
+    std::vector<std::uint32_t> out;
+    std::vector<std::string_view> above;
+    for (const std::string_view each : level) {
+      const auto own = index_.methods(std::string(each) + "::" + std::string(method), parameters, unit);
+      out.insert(out.end(), own.begin(), own.end());
+      const ClassFacts* facts = index_.class_facts(each);
+      if (facts) above.insert(above.end(), facts->bases.begin(), facts->bases.end());
+    }
+    if (!out.empty()) return out;
+    level = std::move(above);
+  }
+  return {};
+}
+
+bool ClassHierarchy::derives(std::string_view class_name, std::string_view base, int depth) const {
+  if (class_name == base) return true;
+  const ClassFacts* facts = index_.class_facts(class_name);
+  if (!facts || depth >= kMaxBases) return !facts;
+  return std::any_of(facts->bases.begin(), facts->bases.end(), [&](const std::string& each) {
+    return each == kUnknownClass || derives(each, base, depth + 1);
+  });
+}
+
+const std::vector<std::uint32_t>& ClassHierarchy::overrides(const std::string& class_name,
+                                                            std::string_view method,
+                                                            std::size_t parameters) const {
+  const auto [found, is_new] = overrides_.try_emplace({class_name, std::string(method), parameters});
+  std::vector<std::uint32_t>& out = found->second;
+  const ClassFacts* base = is_new ? index_.class_facts(class_name) : nullptr;
+  if (!base || !base->local) return out;
+  if (index_.methods_of_any_class(method).empty()) return out;
+  std::set<std::string_view> classes;  // that have such a method
+  for (const std::uint32_t each : index_.methods_of_any_class(method)) {
+    if (index_.function(each).parameters.size() == parameters)
+      classes.insert(index_.function(each).class_name);
+  }
+  for (const ClassFacts& each : index_.module().classes) {
+    if (&each == base || !derives(each.name, class_name)) continue;
+    if (!each.local && !classes.contains(each.name)) continue;  // a name that two classes have, mostly
+    const auto is_seen = [&](const std::string& key) { return index_.find(key).size() == 1; };
+    if (!each.local || !std::all_of(each.virtuals.begin(), each.virtuals.end(), is_seen)) {
+      out.clear();
+      return out;
+    }
+    for (const std::string& key : each.virtuals) {
+      const std::uint32_t one = index_.find(key).front();
+      if (method_name(index_.function(one)) == method && index_.function(one).parameters.size() == parameters)
+        out.push_back(one);
+    }
+  }
+  if (out.size() > kMaxOverrides) out.clear();
+  return out;
+}
+
+const std::vector<std::string>& ClassHierarchy::heirs(std::uint32_t method) const {
+  const auto [found, is_new] = heirs_.try_emplace(method);
+  const Function& code = index_.function(method);
+  if (!is_new || code.kind != FunctionKind::kMethod) return found->second;
+  std::optional<std::set<std::uint32_t>> reached;
+  for (const ClassFacts& each : index_.module().classes) {
+    if (each.name == code.class_name || !derives(each.name, code.class_name)) continue;
+    const std::vector<std::uint32_t> runs =
+        inherited(each.name, method_name(code), code.parameters.size(), units_of(code).front());
+    if (runs.size() != 1 || runs.front() != method) continue;
+    if (!reached) reached = index_.reached_from(method);
+    const bool has_part = std::any_of(reached->begin(), reached->end(), [&](std::uint32_t callee) {
+      return index_.function(callee).kind == FunctionKind::kMethod &&
+             index_.function(callee).class_name == each.name;
+    });
+    if (has_part && found->second.size() < kMaxHeirs) found->second.push_back(each.name);
+  }
+  return found->second;
+}
+
+}  // namespace dtype_guard::flow

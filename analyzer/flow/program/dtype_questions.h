@@ -1,0 +1,23 @@
+// Which functions ask for dtypes or name them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "analyzer/flow/program/function_index.h"
+
+namespace dtype_guard::flow {
+
+class DtypeQuestions {
+ public:
+  explicit DtypeQuestions(const FunctionIndex& index) : index_(index) {}
+  bool names_dtypes(std::uint32_t function) const;
+  // Whether it, or what it leads to, asks for the dtype of a tensor.
+  bool asks_for_dtypes(std::uint32_t function) const;
+
+ private:
+  const FunctionIndex& index_;
+  mutable std::map<std::uint32_t, bool> asks_for_dtypes_;
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,69 @@
+// The functions of a module by key and by class, and what each may run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "analyzer/flow/ir/ir.h"
+#include "analyzer/flow/program/function_info.h"
+
+namespace dtype_guard::flow {
+
+struct VirtualCall {
+  std::string_view method;  // without its class
+  std::string_view key;
+};
+// What a call names, where the object's class decides.
+std::optional<VirtualCall> virtual_call(std::string_view name);
+// A method's name without its class: "Attention::forward", "Attention.forward".
+std::string_view method_name(const Function& function);
+
+class FunctionIndex {
+ public:
+  explicit FunctionIndex(const Module& module);
+  const Module& module() const { return *module_; }
+  const Function& function(std::uint32_t id) const { return module_->functions[id]; }
+  const FunctionInfo& info(std::uint32_t id) const;
+  // Every function of that key: several when the front end names the overrides of a virtual function alike.
+  const std::vector<std::uint32_t>& find(std::string_view key) const;
+  // Arguments that are bound by name: however many parameters a method has.
+  static constexpr std::size_t kAnyNumber = SIZE_MAX;
+  // Methods of that qualified name with that many parameters: those that source file `unit` sees, else all.
+  std::vector<std::uint32_t> methods(std::string_view name, std::size_t parameters, std::uint32_t unit) const;
+  // Methods of that name, whatever their class.
+  const std::vector<std::uint32_t>& methods_of_any_class(std::string_view name) const;
+  // What a call or the making of a lambda may run; of a virtual call, every method of that name.
+  std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
+  std::vector<std::uint32_t> attribute_callees(const Instruction& instruction) const;
+  // The same of all that a function holds; sorted, each once.
+  const std::vector<std::uint32_t>& callees(std::uint32_t function) const;
+  // What a function leads to, itself included.
+  std::set<std::uint32_t> reached_from(std::uint32_t function) const;
+  const ClassFacts* class_facts(std::string_view name) const;
+  // Those that source file `unit` sees; else those of the one class of that name that other files have.
+  std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
+  // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
+  using KnownUses = std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::uint8_t>;
+  KnownUses& known_uses() const { return known_uses_; }
+
+ private:
+  using ByName = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
+  const Module* module_;
+  ByName by_key_;
+  ByName methods_;  // by qualified name
+  ByName methods_of_any_class_;
+  ByName constructors_;
+  std::map<std::string_view, const ClassFacts*> classes_;
+  mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
+  mutable std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
+  mutable KnownUses known_uses_;
+};
+
+}  // namespace dtype_guard::flow

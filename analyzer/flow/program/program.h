@@ -1,0 +1,49 @@
+// A module and what is known of all of it, each by a pass of its own that runs when it is first asked.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "analyzer/flow/program/calls_of_objects.h"
+#include "analyzer/flow/program/class_hierarchy.h"
+#include "analyzer/flow/program/dtype_questions.h"
+#include "analyzer/flow/program/field_stores.h"
+#include "analyzer/flow/program/field_uses.h"
+#include "analyzer/flow/program/field_writes.h"
+#include "analyzer/flow/program/function_index.h"
+
+namespace dtype_guard::flow {
+
+// Classes of which every object that the program makes is given half parameters, and half buffers.
+struct ClassesMadeHalf {
+  std::set<std::string> parameters, buffers;
+};
+
+class Program {
+ public:
+  explicit Program(const Module& module) : functions(module) {}
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  const FunctionIndex functions;
+  const ClassHierarchy classes{functions};
+  const FieldWrites writes{functions, classes};
+  const FieldStores stores{functions, classes};
+  const FieldUses uses{functions, classes};
+  const DtypeQuestions questions{functions};
+  const CallsOfObjects calls_of_objects{functions};
+
+  // Known once that was looked for (roots/made_half.cpp), under that setting and release: what makes a class
+  // half may ask for the dtype of an input.
+  std::optional<ClassesMadeHalf>& made_half(const std::string& setting, const std::string& version) const {
+    return made_half_[{setting, version}];
+  }
+
+ private:
+  mutable std::map<std::pair<std::string, std::string>, std::optional<ClassesMadeHalf>> made_half_;
+};
+
+}  // namespace dtype_guard::flow
