@@ -22,7 +22,7 @@ def main():
     os.makedirs(work, exist_ok=True)
     # What cannot be found in a folder of headers by the compiler is taken from one that holds nothing else.
     shutil.copytree(os.path.join(dlpack, "dlpack"), os.path.join(work, "include", "dlpack"), dirs_exist_ok=True)
-    files = [path for folder in ("cpu", "launch", "reference")
+    files = [path for folder in ("call", "cpu", "launch", "reference")
              for path in sorted(glob.glob(os.path.join(source, "kernels", folder, "*.cpp")))
              if not path.endswith("generate_checks.cpp")]
     files += [os.path.join(source, "kernels", name) for name in ("cpu/isa/table.cpp", "cuda/none.cpp")]
