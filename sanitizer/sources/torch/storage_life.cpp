@@ -42,7 +42,8 @@ void StorageLife::died(std::uintptr_t address) {
 }
 
 StorageEntry* StorageLife::find(std::uintptr_t address) const {
-  if (address == 0) return nullptr;
+  // Without origins there is no table, and after they were off it is not true any more.
+  if (address == 0 || !on_.load(std::memory_order_acquire)) return nullptr;
   for (StorageEntry& entry : bucket(address).ways)
     if (entry.address.load(std::memory_order_acquire) == address) return &entry;
   return nullptr;

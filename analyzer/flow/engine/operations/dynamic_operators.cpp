@@ -152,9 +152,12 @@ std::optional<Value> Engine::dynamic_operation(const Activation& activation, con
     return Value::unknown(symbols_of(argument(state, instruction, 0), symbols_));
   }
   const Value& self = instruction.args.empty() ? Value() : argument(state, instruction, 0);
+  // A module, and not what stands for the tensors of a list.
   const bool objects =
-      !self.is_bottom() && std::all_of(self.begin(), self.end(),
-                                       [](const Alternative& each) { return each.kind == Kind::kObject; });
+      !self.is_bottom() && std::all_of(self.begin(), self.end(), [&](const Alternative& each) {
+        const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+        return object && object->stands == HeapObject::Stands::kForItself && is_module_type(object->type);
+      });
   if (objects && instruction.args.size() == 2 && (name == "to" || name == "module_dtype")) {
     const Value owner = self;
     retype(activation, instruction, state);
