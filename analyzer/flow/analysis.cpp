@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/findings/findings.h"
@@ -208,7 +209,13 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   AnalysisResult out;
   const Module& module = program.functions.module();
   FindingCollector collector(module, options);
-  ReachedCalls calls(module);
+  std::set<std::uint32_t> evaluated;
+  for (const std::uint32_t root : roots) {
+    if (evaluated.contains(root)) continue;
+    const std::set<std::uint32_t> reached = program.functions.reached_from(root);
+    evaluated.insert(reached.begin(), reached.end());
+  }
+  ReachedCalls calls(module, evaluated);
   GivenUp given_up;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
   for (const PrecisionSetting& setting : settings) {

@@ -1,7 +1,6 @@
 #include "analyzer/flow/findings/reached_calls.h"
 
 #include <algorithm>
-#include <iterator>
 
 namespace dtype_guard::flow {
 
@@ -14,12 +13,13 @@ bool is_known(const SinkOperand& operand) {
 }
 }  // namespace
 
-ReachedCalls::ReachedCalls(const Module& module) {
-  for (const Function& function : module.functions) {
+ReachedCalls::ReachedCalls(const Module& module, const std::set<std::uint32_t>& functions) {
+  for (const std::uint32_t id : functions) {
+    const Function& function = module.functions[id];
     if (function.foreign) continue;
     for (const Block& block : function.blocks) {
       for (const Instruction& each : block.instructions) {
-        if (each.op == Op::kSink) calls_[place(each, each.name)] = {function.name, each.range, {}, {}};
+        if (each.op == Op::kSink) calls_[place(each, each.name)] = {function.name, each.range, false, {}};
       }
     }
   }
@@ -29,9 +29,9 @@ void ReachedCalls::note(const std::vector<SinkRecord>& records) {
   for (const SinkRecord& record : records) {
     const auto call = calls_.find(place(*record.instruction, record.instruction->name));
     if (call == calls_.end()) continue;
+    call->second.reached = true;
     for (const SinkOperand& operand : record.operands) {
-      call->second.asked.insert(operand.role);
-      if (is_known(operand)) call->second.known.insert(operand.role);
+      if (!is_known(operand)) call->second.unknown.insert(operand.role);
     }
   }
 }
@@ -39,10 +39,11 @@ void ReachedCalls::note(const std::vector<SinkRecord>& records) {
 std::vector<ReachedCall> ReachedCalls::list() const {
   std::vector<ReachedCall> out;
   for (const auto& [place, seen] : calls_) {
-    ReachedCall call{std::get<std::string>(place), seen.function, seen.range, !seen.asked.empty(), {}};
-    std::set_difference(seen.asked.begin(), seen.asked.end(), seen.known.begin(), seen.known.end(),
-                        std::back_inserter(call.unknown));
-    out.push_back(std::move(call));
+    out.push_back({std::get<std::string>(place),
+                   seen.function,
+                   seen.range,
+                   seen.reached,
+                   {seen.unknown.begin(), seen.unknown.end()}});
   }
   return out;
 }

@@ -19,14 +19,15 @@ struct ReachedCall {
   std::string function;
   SourceRange range;
   bool reached = false;
-  std::vector<std::string> unknown;  // roles that no evaluation told the dtype of
+  std::vector<std::string> unknown;  // roles whose dtype some way to the call leaves open
   bool decided() const { return reached && unknown.empty(); }
 };
 
 class ReachedCalls {
  public:
-  // The calls of all functions of the project; instantiations of one template are one call.
-  explicit ReachedCalls(const Module& module);
+  // The calls of these functions, those of the project that roots can come to; instantiations of one template
+  // are one call.
+  ReachedCalls(const Module& module, const std::set<std::uint32_t>& functions);
   // What one root's evaluation recorded.
   void note(const std::vector<SinkRecord>& records);
   std::vector<ReachedCall> list() const;  // by position
@@ -36,7 +37,8 @@ class ReachedCalls {
   struct Seen {
     std::string function;
     SourceRange range;
-    std::set<std::string> asked, known;
+    bool reached = false;
+    std::set<std::string> unknown;
   };
   static Place place(const Instruction& call, const std::string& api) {
     return {call.range.file, call.range.line, call.range.column, api};

@@ -68,7 +68,7 @@ TEST_CASE("a package inside the project is not the user's, whatever found its he
     if (!mark.empty()) options.files[mark] = "";
     std::string names;
     for (const flow::Function& each :
-         lower({"/project/src", "/project/src/code.cpp", {"c++", option, folder}}, options).module.functions)
+         lower({"/", "/project/src/code.cpp", {"c++", option, folder}}, options).module.functions)
       names += each.name + " ";
     return names;
   };
