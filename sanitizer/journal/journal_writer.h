@@ -11,7 +11,7 @@
 
 namespace dtype_guard::san {
 
-// True when the journal is open; opens it if nobody has tried yet, with kAgain also if that has failed
+// True when the journal is open; opens it at the first try, with kAgain also if that has failed
 // before. A failure is told once on stderr; the process goes on without a journal.
 enum class Attempt : std::uint8_t { kOnce, kAgain };
 bool open_journal(Process& process, Scratch& scratch, Attempt attempt = Attempt::kOnce);

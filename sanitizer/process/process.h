@@ -130,7 +130,7 @@ inline CallSlot* call_slot(Process& process) {
   return claim_call_slot(process, thread);
 }
 
-// Why there is no journal; false when there is one, or none is wanted, or nobody has tried yet.
+// Why there is no journal; false when there is one, or none is wanted, or none was tried yet.
 bool tell_journal_problem(const Process& process, TextSink& to);
 
 std::uint64_t total_calls(const Process& process, ApiId api);

@@ -49,7 +49,7 @@ void FieldStores::note_stores(std::uint32_t id) const {
       if (last == each.place.path.rend()) continue;
       const bool of_this = last + 1 == each.place.path.rend() && own.contains(each.place.base);
       const bool handed_out = each.op == Op::kAddress && addresses.handed_out.contains(each.result);
-      // Whoever takes the address of another's field mostly reads it.
+      // Code that takes the address of another object's field mostly reads it.
       if (of_this || each.op == Op::kStore || addresses.written.contains(each.result))
         (*stores_)[last->field].push_back({id, of_this, handed_out});
     }

@@ -17,7 +17,7 @@ struct FunctionInfo {
     return id < definitions.size() ? definitions[id] : nullptr;
   }
 
-  // Whether whoever leaves `block` and returns comes through `later`.
+  // Whether every path from `block` to a return passes `later`.
   bool always_follows(BlockId block, BlockId later) const;
 
   std::vector<const Instruction*> definitions;  // by ValueId
@@ -39,7 +39,7 @@ struct FunctionInfo {
     bool is_left_by(BlockId from, BlockId to) const { return blocks[from] && !blocks[to]; }
   };
   std::vector<Loop> loops;
-  std::vector<bool> always_throws;  // by BlockId: whoever enters it does not return
+  std::vector<bool> always_throws;  // by BlockId: no path from it returns
 
  private:
   const Function* code_;

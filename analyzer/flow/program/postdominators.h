@@ -1,4 +1,4 @@
-// Which block whoever leaves a block and returns comes to next for certain: the tree of immediate
+// The block that every path from a block to a return passes next: the tree of immediate
 // postdominators of a control-flow graph. Ways that end in a throw or never end do not count.
 #pragma once
 
@@ -13,7 +13,7 @@ class Postdominators {
  public:
   // `order` is each block's position in reverse postorder; UINT32_MAX: not reached.
   Postdominators(const Function& function, const std::vector<std::uint32_t>& order);
-  // Whether whoever leaves `block` and returns comes through `later`. True of a block itself, and of blocks
+  // Whether every path from `block` to a return passes `later`. True of a block itself, and of blocks
   // from which nobody returns.
   bool always_follows(BlockId block, BlockId later) const;
 

@@ -1,5 +1,5 @@
 // Tensors that an object has from a method of its own, called between the constructor and the root: a setter,
-// or what loads weights. Where nobody else can set such a tensor, and whoever does leaves it in one dtype, a
+// or what loads weights. Where no other code can set such a tensor, and each setter leaves it in one dtype, a
 // root that uses it is handed that.
 #include <algorithm>
 

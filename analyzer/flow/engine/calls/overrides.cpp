@@ -1,4 +1,4 @@
-// A virtual call of an object of which only a base is known. Where nobody outside the file can derive from
+// A virtual call of an object of which only a base is known. Where no other file can derive from
 // that, and each of the classes that do gives a tensor of one dtype, that is what comes of it.
 #include <algorithm>
 
