@@ -236,7 +236,7 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
       [&] {
         // Never given back by a crash: the handler may still stand on it.
         auto* signal_stack = new SignalStack;
-        clang::tooling::ToolInvocation invocation(adjusted_command(command, options),
+        clang::tooling::ToolInvocation invocation(adjusted_command(command, options.extra_arguments),
                                                   std::make_unique<LoweringAction>(options, result),
                                                   files.get());
         invocation.setDiagnosticConsumer(&errors);

@@ -2,7 +2,7 @@
 // those of this folder's own parts that speaks of Clang.
 #pragma once
 
-#include "analyzer/clang/front_end.h"
+#include "analyzer/clang/lowering/lowering_options.h"
 
 namespace clang {
 class ASTContext;

@@ -19,7 +19,8 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   return result;
 }
 
-std::vector<std::string> adjusted_command(const CompileCommand& command, const LoweringOptions&) {
+std::vector<std::string> adjusted_command(const CompileCommand& command,
+                                          const std::vector<std::string>& /*extra_arguments*/) {
   return command.arguments;
 }
 

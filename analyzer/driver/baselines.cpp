@@ -6,6 +6,8 @@
 #include <iostream>
 #include <sstream>
 
+#include "analyzer/driver/usage_error.h"
+
 namespace dtype_guard::driver {
 
 void check_baselines(Options& options) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analyzer/driver/reading.h"
+#include "analyzer/driver/usage_error.h"
 
 namespace dtype_guard::driver {
 

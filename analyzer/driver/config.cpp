@@ -13,6 +13,7 @@
 
 #include "analyzer/driver/options.h"
 #include "analyzer/driver/sources.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/files/input_file.h"
 #include "rules/text/nearest_name.h"
 #include "rules/text/printable.h"

@@ -105,6 +105,11 @@ void declare(CLI::App& app, Options& options, Written& written) {
       ->type_name("FILE");
   app.add_option("--write-baseline", options.write_baseline, "Write what was found, for --baseline later")
       ->type_name("FILE");
+  app.add_option("--diff-base", options.diff_base,
+                 "Only findings whose place, way or call is on a line changed since REV of git")
+      ->type_name("REV");
+  app.add_flag("--statistics", options.statistics,
+               "Print how often each rule is broken instead of the findings");
   app.add_option("--jobs,-j", written.jobs, "Files analysed at a time; default: one per processor")
       ->check(whole_number(1, kMostJobs))
       ->type_name("N");

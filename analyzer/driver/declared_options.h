@@ -1,4 +1,4 @@
-// The options and their texts in --help. What the command line gives is checked in options.cpp.
+// The options and their texts in --help. What the command line gives is checked in command_line.cpp.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -8,6 +8,7 @@
 
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/options.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/listing.h"
 #include "rules/operators/explain.h"

@@ -17,6 +17,7 @@
 #include "analyzer/driver/exported_fixes.h"
 #include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/files/atomic_file.h"
 #include "rules/report/source_files.h"
 

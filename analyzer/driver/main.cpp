@@ -2,7 +2,9 @@
 #include <iostream>
 #include <utility>
 
+#include "analyzer/driver/command_line.h"
 #include "analyzer/driver/run.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/files/atomic_file.h"
 
 int main(int argc, char** argv) {
@@ -14,7 +16,7 @@ int main(int argc, char** argv) {
     driver::Options& options = command_line.options;
     if (!options.link.empty()) return driver::run_linked(options);
     driver::SourceList sources = driver::find_sources(options);
-    driver::settle_libraries(options, sources.user_code.root());
+    driver::settle_project(options, sources.user_code.root());
     return driver::run(options, std::move(sources));
   } catch (const driver::UsageError& error) {
     std::cerr << "dtype-lint: " << error.what() << '\n';

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analyzer/driver/header_user.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard::driver {

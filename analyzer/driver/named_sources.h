@@ -6,7 +6,7 @@
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/driver/options.h"
-#include "analyzer/driver/sources.h"
+#include "analyzer/driver/source_list.h"
 
 namespace dtype_guard::driver {
 

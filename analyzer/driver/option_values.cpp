@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analyzer/driver/usage_error.h"
 #include "rules/command_line/wrong_words.h"
 #include "rules/files/atomic_file.h"
 #include "rules/operators/version.h"
@@ -133,6 +134,14 @@ void check_formats(const std::vector<std::string>& formats, Options& options) {
     options.reports.push_back(std::move(target));
   }
   if (!on_terminal) options.reports.insert(options.reports.begin(), ReportTarget{});
+  const ReportTarget& shown = *std::find_if(options.reports.begin(), options.reports.end(),
+                                            [](const ReportTarget& each) { return each.file.empty(); });
+  if (options.statistics && shown.format->name != "text") {
+    throw UsageError(fmt::format(
+        "--statistics: stands in for the text report on standard output, and --format sends {} there; "
+        "write that to a file, {}=FILE",
+        shown.format->name, shown.format->name));
+  }
   for (const ReportTarget& target : options.reports) {
     if (target.file.empty()) continue;
     expect_writable("--format", target.file);

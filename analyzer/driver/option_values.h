@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/driver/options.h"
+#include "analyzer/driver/usage_error.h"
 
 namespace dtype_guard::driver {
 

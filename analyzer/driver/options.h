@@ -1,12 +1,11 @@
-// The command line of dtype-lint: what is asked for, checked. Everything that can be wrong on a command line
-// is found here, before any file is read.
+// What one run of dtype-lint is asked for.
 #pragma once
 
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "analyzer/driver/changed_lines.h"
 #include "analyzer/driver/library_versions.h"
 #include "analyzer/driver/rule_filter.h"
 #include "analyzer/flow/analysis.h"
@@ -16,12 +15,6 @@
 #include "rules/report/format.h"
 
 namespace dtype_guard::driver {
-
-// What is wrong with the command line or a file that it names, and what to do; exit 2.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 struct ReportTarget {
   const OutputFormat* format = find_format("text");
@@ -47,6 +40,9 @@ struct Options {
   std::vector<ReportTarget> reports;
   std::string baseline, write_baseline;  // files
   std::optional<Baseline> known;         // what `baseline` holds
+  std::string diff_base;                 // a revision of git; empty: all findings
+  std::optional<ChangedLines> changed;   // since then, once the project is known
+  bool statistics = false;
   bool fix = false;
   std::string export_fixes;  // file; empty: none
   unsigned jobs = 1;
@@ -69,16 +65,5 @@ struct Options {
   Color color = Color::kAuto;
   bool quiet = false;
 };
-
-// What the environment and the pins of the project say of libraries, once it is known which project it is.
-void settle_libraries(Options& options, const std::string& root);
-
-struct CommandLine {
-  std::optional<int>
-      exit;  // set when there is nothing more to do: --help, --version, --explain, --list-rules
-  Options options;
-};
-// Prints what --help and its kin print. Throws UsageError.
-CommandLine read_command_line(int argc, char** argv);
 
 }  // namespace dtype_guard::driver

@@ -24,7 +24,8 @@ std::string command_key(const CompileCommand& command, const LoweringOptions& lo
   const std::vector<std::string>& external = lowering.user_code.external();
   parts.insert(parts.end(), external.begin(), external.end());
   parts.emplace_back("command");
-  const std::vector<std::string> adjusted = clang_front_end::adjusted_command(command, lowering);
+  const std::vector<std::string> adjusted =
+      clang_front_end::adjusted_command(command, lowering.extra_arguments);
   parts.insert(parts.end(), adjusted.begin(), adjusted.end());
   return cache.key(parts);
 }

@@ -138,6 +138,11 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   std::vector<std::string> compared = looked_at.files;
   compared.insert(compared.end(), scope.headers.begin(), scope.headers.end());
   use_baselines(report, options, compared);
+  if (options.changed) {
+    std::erase_if(report.findings, [&](const Finding& each) {
+      return each.baseline != "fixed" && !options.changed->touches(each);
+    });
+  }
   if (!scope.on_trial) tell_limits(result.without_fix, report.findings);
   return report;
 }

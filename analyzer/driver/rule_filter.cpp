@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/driver/options.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/catalog/catalog.h"
 
 namespace dtype_guard::driver {

@@ -14,11 +14,13 @@
 #include <sstream>
 
 #include "analyzer/driver/carried_headers.h"
+#include "analyzer/driver/command_line.h"
 #include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/program.h"
 #include "analyzer/driver/reporting.h"
+#include "analyzer/driver/usage_error.h"
 #include "analyzer/flow/ir/text.h"
 #include "rules/files/atomic_file.h"
 #include "rules/files/input_file.h"
@@ -42,7 +44,8 @@ bool wants_color(const Options& options) {
 void write_reports(const Report& report, const Options& options) {
   for (const ReportTarget& target : options.reports) {
     std::ostringstream text;
-    target.format->write(text, report, {target.file.empty() && wants_color(options), options.quiet});
+    target.format->write(text, report,
+                         {target.file.empty() && wants_color(options), options.quiet, options.statistics});
     if (target.file.empty()) {
       std::cout << text.str() << std::flush;
       if (!std::cout) throw UsageError("--format: writing to standard output failed; is the disk full?");
@@ -198,7 +201,7 @@ int run_linked(const Options& given) {
   }
   if (!options.root.empty()) root = std::filesystem::absolute(root).lexically_normal().string();
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
-  settle_libraries(options, root);
+  settle_project(options, root);
   if (options.dump_flow) return dump_flow(summaries, options);
   const bool failed = any_failed(summaries);
   return finish(report_on(std::move(summaries), root, options), failed, options);

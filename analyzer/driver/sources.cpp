@@ -15,6 +15,7 @@
 #include "analyzer/driver/header_user.h"
 #include "analyzer/driver/named_sources.h"
 #include "analyzer/driver/source_walk.h"
+#include "analyzer/driver/usage_error.h"
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
@@ -289,7 +290,8 @@ void drop_equal_commands(SourceList& list, const Options& options) {
   lowering.extra_arguments = options.extra_arguments;
   std::erase_if(list.commands, [&](const CompileCommand& each) {
     if (source::is_python(each.file)) return !seen.emplace(each.file, std::vector<std::string>()).second;
-    return !seen.emplace(each.directory, clang_front_end::adjusted_command(each, lowering)).second;
+    return !seen.emplace(each.directory, clang_front_end::adjusted_command(each, lowering.extra_arguments))
+                .second;
   });
 }
 

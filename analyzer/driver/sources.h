@@ -1,37 +1,14 @@
 // Which files one run looks at, and with which compile commands.
 #pragma once
 
-#include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/driver/options.h"
-#include "rules/report/report.h"
+#include "analyzer/driver/source_list.h"
 
 namespace dtype_guard::driver {
-
-// A header that was asked for, and what may include it, the nearest first.
-struct CarriedHeader {
-  std::string file;    // absolute
-  bool named = false;  // by itself, not with all of a folder
-  std::vector<source::CompileCommand> users;
-};
-
-struct SourceList {
-  std::vector<source::CompileCommand> commands;  // in order of file name; those of Python have no arguments
-  source::UserCode user_code;
-  // As the report names them: files that were asked for and have no command, and those that are looked at for
-  // their sake alone.
-  std::vector<std::string> headers;
-  std::set<std::string> carriers;
-  std::vector<CarriedHeader> carried;        // the same headers, until it is known who includes them
-  std::vector<NotAnalysed> missing;          // named beside others, and without a command
-  std::vector<NotAnalysed> not_built;        // C++ of a folder that has no compile database; no failure
-  std::set<std::string> python_patterns;     // SOURCEs that stand for Python files, whatever else
-  std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path
-};
 
 // The folder that CMake was started on, as its cache in the build folder tells; empty: not CMake's.
 std::string cmake_source_folder(const std::string& database);

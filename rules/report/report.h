@@ -104,7 +104,8 @@ Summary summarise(const Report& report);
 
 struct TextOptions {
   bool color = false;
-  bool quiet = false;  // findings and what failed, no summary line
+  bool quiet = false;       // findings and what failed, no summary line
+  bool statistics = false;  // counts by rule in place of the findings
 };
 
 // As clang prints: "file:line:col: error: message [rule]", the source line, a caret, the path as notes, and

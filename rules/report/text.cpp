@@ -9,6 +9,7 @@
 
 #include "rules/report/report.h"
 #include "rules/report/source_snippet.h"
+#include "rules/report/statistics.h"
 #include "rules/text/lists.h"
 #include "rules/text/printable.h"
 
@@ -34,6 +35,11 @@ class TextWriter {
 
   void write() {
     if (report_.watched && !options_.quiet) watched(*report_.watched);
+    if (options_.statistics) {
+      write_statistics(out_, report_);
+      options_.quiet ? failures() : closing();
+      return;
+    }
     for (const Finding& finding : report_.findings) {
       if (is_open(finding)) open_finding(finding);
     }
@@ -51,11 +57,15 @@ class TextWriter {
         suppressed(finding);
       }
     }
+    closing();
+  }
+
+ private:
+  void closing() {
     not_analysed();
     summary(summarise(report_));
   }
 
- private:
   std::string painted(std::string_view text, std::string_view code) const {
     return options_.color ? fmt::format("\x1b[{}m{}\x1b[0m", code, text) : std::string(text);
   }

@@ -1,5 +1,7 @@
 // Command lines as Clang takes them. A compile database is usually written for GCC; its flags that Clang does
 // not know would be errors, and none of them has a bearing on dtypes.
+#include "analyzer/clang/commands/command_line.h"
+
 #include <llvm/Config/llvm-config.h>
 #include <llvm/Support/Program.h>
 #include <llvm/TargetParser/Host.h>
@@ -14,7 +16,6 @@
 #include "analyzer/clang/commands/known_options.h"
 #include "analyzer/clang/commands/nvcc.h"
 #include "analyzer/clang/commands/standard_headers.h"
-#include "analyzer/clang/front_end.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -149,7 +150,8 @@ std::vector<std::string> without_foreign(const std::vector<std::string>& argumen
 
 }  // namespace
 
-std::vector<std::string> adjusted_command(const CompileCommand& command, const LoweringOptions& options) {
+std::vector<std::string> adjusted_command(const CompileCommand& command,
+                                          const std::vector<std::string>& extra_arguments) {
   std::vector<std::string> written = without_launcher(command.arguments);
   const std::string compiler = written.empty() ? "c++" : written.front();
   if (!written.empty()) written.erase(written.begin());
@@ -160,7 +162,7 @@ std::vector<std::string> adjusted_command(const CompileCommand& command, const L
                                                                                                : "clang++"};
   if (is_nvcc(compiler)) adjusted.front() = "clang++";
   adjusted.insert(adjusted.end(), known.begin(), known.end());
-  adjusted.insert(adjusted.end(), options.extra_arguments.begin(), options.extra_arguments.end());
+  adjusted.insert(adjusted.end(), extra_arguments.begin(), extra_arguments.end());
   if (is_cuda(command.file, adjusted)) {
     const std::vector<std::string> more = cuda_arguments(compiler, adjusted);
     adjusted.insert(adjusted.end(), more.begin(), more.end());

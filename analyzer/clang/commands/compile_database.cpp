@@ -1,10 +1,11 @@
 // Reading compile_commands.json.
+#include "analyzer/clang/commands/compile_database.h"
+
 #include <clang/Tooling/JSONCompilationDatabase.h>
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "analyzer/clang/front_end.h"
 #include "analyzer/source/response_file.h"
 #include "rules/files/input_file.h"
 

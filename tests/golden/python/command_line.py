@@ -199,5 +199,90 @@ class Fixes(Case):
         self.assertIn("k = F.normalize(k, dim=-1).to(k.dtype)\n", (self.folder / "model.py").read_text())
 
 
+WIDENS = """import torch
+import torch.nn.functional as F
+
+
+def attend(q, k, v, table):
+    q = q.half()
+    k = k.half()
+    v = v.half()
+    q = q * table.float()
+    return F.scaled_dot_product_attention(q, k, v)
+"""
+
+
+class Changed(Case):
+    """--diff-base and --statistics."""
+
+    def git(self, *arguments):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", *arguments], cwd=self.folder, check=True,
+                       capture_output=True)
+
+    def commit(self):
+        self.git("add", "-A")
+        self.git("commit", "-qm", "one")
+
+    def found(self, *arguments, status):
+        return [(each["location"]["file"], each["location"]["line"]) for each in
+                self.report("--no-cache", *arguments, status=status)["findings"]]
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("git"):
+            self.skipTest("no git to compare with")
+        self.git("init", "-q")
+        self.write(**{"old model__py": WIDENS, "other__py": WIDENS})
+        self.commit()
+
+    def test_only_what_changed_lines_can_have_caused(self):
+        self.assertEqual(len(self.found(status=1)), 2)
+        self.assertEqual(self.found("--diff-base", "HEAD", status=0), [])
+        # The call is touched, the line to edit is not.
+        self.write(**{"old model__py": WIDENS.replace("(q, k, v)", "(q, k, v, None)")})
+        self.assertEqual(self.found("--diff-base", "HEAD", status=1), [("old model.py", 9)])
+        # A cast was taken away: the lines beside it are changed.
+        self.write(**{"old model__py": WIDENS.replace("    q = q * table", "    q = q.half()\n    q = q * table")})
+        self.commit()
+        self.write(**{"old model__py": WIDENS})
+        self.assertEqual(self.found("--diff-base=HEAD", status=1), [("old model.py", 9)])
+        self.commit()
+        self.assertEqual(self.found("--diff-base", "HEAD", status=0), [])
+        self.assertEqual(self.found("--diff-base", "HEAD~1", status=1), [("old model.py", 9)])
+
+    def test_a_new_file_is_changed_as_a_whole_and_names_are_relative_to_the_root(self):
+        self.write(**{"sub___n\"ew__py": WIDENS})
+        self.assertEqual(self.found("--diff-base", "HEAD", status=1), [('sub/n"ew.py', 9)])
+        self.commit()
+        self.write(**{"sub___n\"ew__py": WIDENS.replace("q.half()", "q.to(torch.float16)")})
+        self.assertEqual(self.found("--diff-base", "HEAD", "--root", "sub", "sub", status=1), [('n"ew.py', 9)])
+
+    def test_what_cannot_be_compared_is_refused(self):
+        for words, expected in ((["--diff-base", "nowhere"], "'nowhere' cannot be compared"),
+                                (["--diff-base=--output=x"], "'--output=x' cannot be compared"),
+                                (["--diff-base", "HEAD", "--fix"], "--fix changes them"),
+                                (["--diff-base", "HEAD", "--write-baseline", "b.json"], "--write-baseline")):
+            run = self.lint("--no-cache", *words)
+            self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+            self.assertIn(expected, run.stderr)
+        self.assertFalse((self.folder / "x").exists())
+        shutil.rmtree(self.folder / ".git")
+        run = self.lint("--no-cache", "--diff-base", "HEAD")
+        self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+        self.assertIn("name a revision of the repository", run.stderr)
+
+    def test_statistics_stand_in_for_the_findings(self):
+        run = self.lint("--no-cache", "--statistics")
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        rule = self.report("--no-cache", status=1)["findings"][0]["rule"]
+        first, *rest = run.stdout.splitlines()
+        self.assertRegex(first, rf"^ +2  {rule}( \(2 with a fix\))?$")
+        self.assertEqual(len(rest), 1, run.stdout)
+        self.assertIn("2 files analysed", rest[0])
+        refused = self.lint("--statistics", "--format", "json")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("stands in for the text report", refused.stderr)
+
+
 if __name__ == "__main__":
     unittest.main()

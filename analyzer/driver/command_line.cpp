@@ -1,4 +1,4 @@
-#include "analyzer/driver/options.h"
+#include "analyzer/driver/command_line.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -17,6 +17,7 @@
 #include "analyzer/driver/declared_options.h"
 #include "analyzer/driver/explaining.h"
 #include "analyzer/driver/option_values.h"
+#include "analyzer/driver/usage_error.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/source/response_file.h"
 #include "rules/command_line/wrong_words.h"
@@ -104,6 +105,21 @@ void check_fixes(const Options& options) {
   if (!options.export_fixes.empty()) expect_writable("--export-fixes", options.export_fixes);
 }
 
+// Lines that are not those on disk, or that the run itself changes, cannot be compared.
+void check_diff_base(const Options& options) {
+  if (options.diff_base.empty()) return;
+  const char* other = options.fix                       ? "--fix changes them"
+                      : !options.export_fixes.empty()   ? "--export-fixes writes fixes of all findings"
+                      : !options.stdin_file.empty()     ? "--stdin-filename reads lines that are not on disk"
+                      : !options.write_baseline.empty() ? "--write-baseline writes all findings"
+                                                        : nullptr;
+  if (other) {
+    throw UsageError(fmt::format(
+        "--diff-base compares the lines on disk with a revision, and {}; use them in runs of their own",
+        other));
+  }
+}
+
 // What the command line leaves open is as the configuration says; what adds up stands before it.
 Config apply_config(const CLI::App& app, Written& written, Options& options) {
   Config config = written.config.empty() ? nearest_config(options) : read_config(written.config);
@@ -162,6 +178,7 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
   check_cache(written, options);
   check_summaries(options);
   check_fixes(options);
+  check_diff_base(options);
   check_formats(written.formats, options);
   check_baselines(options);
 }
@@ -192,7 +209,8 @@ void check(const CLI::App& app, Written& written, Options& options) {
 
 }  // namespace
 
-void settle_libraries(Options& options, const std::string& root) {
+void settle_project(Options& options, const std::string& root) {
+  if (!options.diff_base.empty()) options.changed = ChangedLines::since(options.diff_base, root);
   options.packages = package_folders(options.python, root);
   options.versions = library_versions(options.contracts, {options.libraries, options.packages, root});
 }
