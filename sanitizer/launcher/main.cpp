@@ -78,7 +78,8 @@ void add_run(CLI::App& app, RunArguments& arguments) {
 
 void add_report(CLI::App& app, ReportArguments& arguments) {
   CLI::App* report = app.add_subcommand("report", "print the findings in journals");
-  report->add_option("JOURNAL", arguments.journals, "journals, or directories of them")->required();
+  report->add_option("JOURNAL", arguments.journals,
+                     "journals, or directories of them; default: the newest of a preloaded job");
   report->add_option("--format", arguments.formats, kFormatHelp)
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);

@@ -14,6 +14,7 @@
 #include "rules/text/nearest_name.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/message.h"
+#include "sanitizer/launcher/newest_journals.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/symbolize/findings.h"
@@ -170,7 +171,8 @@ int report_command(const ReportArguments& arguments) {
   std::optional<Report> lint;
   if (!arguments.with.empty()) lint = read_lint_report(arguments.with);
   const Baselines baselines(arguments);
-  std::vector<Journal> journals = load_journals(arguments.journals);
+  std::vector<Journal> journals =
+      load_journals(arguments.journals.empty() ? newest_journals(options.values) : arguments.journals);
   check_outputs(outputs);
   ReportSettings settings =
       report_settings(options.values, report_root(arguments.root), read_own_contracts(arguments.contracts));

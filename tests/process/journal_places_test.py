@@ -43,6 +43,32 @@ class Twice(Case):
         self.assertEqual(self.counted(self.scratch / "journal"), (8, [4], 2))
 
 
+class Unnamed(Case):
+    def report_of_default(self, **changes):
+        return self.execute(BUILT["command"], "report", TMPDIR=str(self.scratch), **changes)
+
+    def test_the_newest_of_a_preloaded_job(self):
+        folder = self.scratch / f"dtype-san-{os.geteuid()}"
+        run = self.execute(BUILT["linked_calls"], LD_PRELOAD=preloadable(BUILT["library"]), TMPDIR=str(self.scratch))
+        self.assertEqual(run.returncode, 0, run.stderr)
+        [first] = folder.glob("*.dtype-san")
+        done = self.report_of_default()
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"report: no JOURNAL is named: '{first}'", done.stderr)
+        self.assertIn("rotary-dtype-mismatch", done.stdout)
+        # A job of an hour before is another one.
+        old = folder / "a.1.1.dtype-san"
+        shutil.copy(first, old)
+        os.utime(old, (first.stat().st_mtime - 3600,) * 2)
+        done = self.report_of_default()
+        self.assertIn(f"1 of 2: {first}", done.stderr)
+
+    def test_none_is_there(self):
+        done = self.report_of_default()
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("holds none of yours", done.stderr)
+
+
 class Refused(Case):
     def as_unprivileged(self, *words, **changes):
         if os.geteuid() != 0:
