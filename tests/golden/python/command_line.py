@@ -203,11 +203,11 @@ WIDENS = """import torch
 import torch.nn.functional as F
 
 
-def attend(q, k, v, table):
+def attend(q, k, v):
     q = q.half()
     k = k.half()
     v = v.half()
-    q = q * table.float()
+    q = q * torch.ones(64)
     return F.scaled_dot_product_attention(q, k, v)
 """
 
@@ -239,10 +239,10 @@ class Changed(Case):
         self.assertEqual(len(self.found(status=1)), 2)
         self.assertEqual(self.found("--diff-base", "HEAD", status=0), [])
         # The call is touched, the line to edit is not.
-        self.write(**{"old model__py": WIDENS.replace("(q, k, v)", "(q, k, v, None)")})
+        self.write(**{"old model__py": WIDENS.replace("attention(q, k, v)", "attention(q, k, v, None)")})
         self.assertEqual(self.found("--diff-base", "HEAD", status=1), [("old model.py", 9)])
         # A cast was taken away: the lines beside it are changed.
-        self.write(**{"old model__py": WIDENS.replace("    q = q * table", "    q = q.half()\n    q = q * table")})
+        self.write(**{"old model__py": WIDENS.replace("    q = q * torch", "    q = q.half()\n    q = q * torch")})
         self.commit()
         self.write(**{"old model__py": WIDENS})
         self.assertEqual(self.found("--diff-base=HEAD", status=1), [("old model.py", 9)])
@@ -254,7 +254,7 @@ class Changed(Case):
         self.write(**{"sub___n\"ew__py": WIDENS})
         self.assertEqual(self.found("--diff-base", "HEAD", status=1), [('sub/n"ew.py', 9)])
         self.commit()
-        self.write(**{"sub___n\"ew__py": WIDENS.replace("q.half()", "q.to(torch.float16)")})
+        self.write(**{"sub___n\"ew__py": WIDENS.replace("ones(64)", "ones(32)")})
         self.assertEqual(self.found("--diff-base", "HEAD", "--root", "sub", "sub", status=1), [('n"ew.py', 9)])
 
     def test_what_cannot_be_compared_is_refused(self):
