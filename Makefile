@@ -10,7 +10,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+.PHONY: help packages configure build demo test test-long test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
         bench-cupti install clean
 .DEFAULT_GOAL := help
 
@@ -18,6 +18,7 @@ help:
 	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them); sets up a PyTorch to'
 	@echo '              compare with where a package index can be reached (TORCH_VENV=off leaves it out)'
+	@echo 'make test-long  the tests labelled slow, which take many minutes each (TESTS=REGEX for some of them)'
 	@echo 'make test-asan, make test-tsan  tests of the kernels with AddressSanitizer and UBSan, with ThreadSanitizer'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make bench-lint  speed of dtype-lint beside the compiler and clang-tidy'
@@ -49,6 +50,9 @@ torch-venv: packages
 
 test: build torch-venv
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
+
+test-long: build torch-venv
+	ctest --test-dir $(BUILD) -L '^slow$$' --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
 
 # Only what the kernels' tests need is built. torch and aarch64 load or build something else than this library; what
 # isa_objects looks for in the objects, names outside of their namespace, the sanitizers put there.

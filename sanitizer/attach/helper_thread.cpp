@@ -12,10 +12,64 @@ namespace dtype_guard::san {
 
 namespace {
 
-[[gnu::section("attach_helper"), gnu::used, gnu::noinline, gnu::no_stack_protector,
-  gnu::no_sanitize("address", "undefined", "thread"),
-  gnu::optimize("O1", "no-tree-loop-distribute-patterns")]] void*
-load_library(Mailbox* mailbox) {
+#define IN_HELPER                                         \
+  gnu::section("attach_helper"), gnu::no_stack_protector, \
+      gnu::no_sanitize("address", "undefined", "thread"), \
+      gnu::optimize("O1", "no-tree-loop-distribute-patterns")
+
+[[IN_HELPER, gnu::always_inline]] inline void sleep_half_a_millisecond() {
+  const long pause[2] = {0, 500'000};
+  long result = SYS_nanosleep;
+  asm volatile("syscall" : "+a"(result) : "D"(pause), "S"(0L) : "rcx", "r11", "memory");
+}
+constexpr int kRoundsPerSecond = 2000;
+
+[[IN_HELPER, gnu::always_inline]] inline std::uint32_t own_process() {
+  long result = SYS_getpid;
+  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  return static_cast<std::uint32_t>(result);
+}
+
+// A handler of forks is given nothing: the mailbox lies behind the code's page.
+[[IN_HELPER, gnu::always_inline]] inline Mailbox* own_mailbox() {
+  std::uintptr_t here;
+  asm("lea 0(%%rip), %0" : "=r"(here));
+  return reinterpret_cast<Mailbox*>((here & ~(kMailboxAt - 1)) + kMailboxAt);
+}
+
+[[IN_HELPER, gnu::always_inline]] inline void hand_on(void (*const& handler)()) {
+  void (*function)() = __atomic_load_n(&handler, __ATOMIC_ACQUIRE);
+  if (function != nullptr) function();
+}
+
+[[IN_HELPER, gnu::used, gnu::noinline]] void before_fork() {
+  Mailbox* mailbox = own_mailbox();
+  constexpr int kRounds = kForkSeconds * kRoundsPerSecond;
+  for (int round = 0; round < kRounds && __atomic_load_n(&mailbox->is_loading, __ATOMIC_ACQUIRE) != 0 &&
+                      mailbox->process == own_process();
+       ++round)
+    sleep_half_a_millisecond();
+  hand_on(mailbox->before_fork);
+}
+[[IN_HELPER, gnu::used, gnu::noinline]] void after_fork() { hand_on(own_mailbox()->after_fork); }
+[[IN_HELPER, gnu::used, gnu::noinline]] void after_fork_in_child() {
+  hand_on(own_mailbox()->after_fork_in_child);
+}
+
+// Forks that begin from here on wait; those that have begun hold the lock of the streams until they are done.
+[[IN_HELPER, gnu::always_inline]] inline void hold_forks(Mailbox* mailbox) {
+  mailbox->process = own_process();
+  __atomic_store_n(&mailbox->is_loading, 1U, __ATOMIC_RELEASE);
+  if (mailbox->register_atfork != nullptr &&
+      mailbox->register_atfork(mailbox->helper_fork_handlers[0], mailbox->helper_fork_handlers[1],
+                               mailbox->helper_fork_handlers[2], mailbox) == 0)
+    mailbox->handles_forks = 1;
+  if (mailbox->lock_streams == nullptr || mailbox->unlock_streams == nullptr) return;
+  mailbox->lock_streams();
+  mailbox->unlock_streams();
+}
+
+[[IN_HELPER, gnu::used, gnu::noinline]] void* load_library(Mailbox* mailbox) {
   // It was filled through the debugger's door, while code and mailbox lay in one mapping that nobody may
   // write.
   long result = SYS_mprotect;
@@ -39,13 +93,10 @@ load_library(Mailbox* mailbox) {
                : "rcx", "r11", "memory");
   mailbox->thread_detach(mailbox->thread_self());
   // The thread that started this one is still stopped, and would wait for the processor behind it.
-  constexpr int kRounds = kGoSeconds * 2000;
-  const long pause[2] = {0, 500'000};
+  constexpr int kRounds = kGoSeconds * kRoundsPerSecond;
   int round = 0;
-  for (; round < kRounds && __atomic_load_n(&mailbox->go, __ATOMIC_ACQUIRE) == 0; ++round) {
-    result = SYS_nanosleep;
-    asm volatile("syscall" : "+a"(result) : "D"(pause), "S"(0L) : "rcx", "r11", "memory");
-  }
+  for (; round < kRounds && __atomic_load_n(&mailbox->go, __ATOMIC_ACQUIRE) == 0; ++round)
+    sleep_half_a_millisecond();
   if (mailbox->ignores_trap != 0) {
     unsigned long action[4];  // handler, flags, restorer, mask
     action[0] = 1;            // SIG_IGN
@@ -60,7 +111,9 @@ load_library(Mailbox* mailbox) {
     __atomic_store_n(&mailbox->state, static_cast<std::uint32_t>(MailboxState::kGivenUp), __ATOMIC_RELEASE);
     return nullptr;
   }
+  hold_forks(mailbox);
   mailbox->handle = mailbox->open_library(mailbox->library, RTLD_NOW | RTLD_GLOBAL);
+  __atomic_store_n(&mailbox->is_loading, 0U, __ATOMIC_RELEASE);
   MailboxState state = MailboxState::kLoaded;
   if (mailbox->handle == nullptr) {
     state = MailboxState::kFailed;
@@ -72,6 +125,8 @@ load_library(Mailbox* mailbox) {
   return nullptr;
 }
 
+#undef IN_HELPER
+
 }  // namespace
 
 extern "C" {
@@ -79,14 +134,23 @@ extern const char __start_attach_helper[];
 extern const char __stop_attach_helper[];
 }
 
+namespace {
+template <typename Function>
+std::size_t offset_of(Function* function) {
+  return static_cast<std::size_t>(reinterpret_cast<const char*>(function) - __start_attach_helper);
+}
+}  // namespace
+
 HelperCode helper_code() {
-  return {__start_attach_helper, static_cast<std::size_t>(__stop_attach_helper - __start_attach_helper),
-          static_cast<std::size_t>(reinterpret_cast<const char*>(&load_library) - __start_attach_helper)};
+  return {__start_attach_helper,
+          static_cast<std::size_t>(__stop_attach_helper - __start_attach_helper),
+          offset_of(load_library),
+          {offset_of(before_fork), offset_of(after_fork), offset_of(after_fork_in_child)}};
 }
 
 #else
 
-HelperCode helper_code() { return {nullptr, 0, 0}; }
+HelperCode helper_code() { return {nullptr, 0, 0, {}}; }
 
 #endif
 

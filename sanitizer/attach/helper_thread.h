@@ -9,10 +9,14 @@
 
 namespace dtype_guard::san {
 
+// The code has the first page of what is mapped, the mailbox lies behind it.
+inline constexpr std::uint64_t kMailboxAt = 4096;
+
 struct HelperCode {
   const void* bytes;
   std::size_t size;
-  std::size_t entry;  // offset of the function: void* helper(Mailbox*)
+  std::size_t entry;             // offset of the function: void* helper(Mailbox*)
+  std::size_t fork_handlers[3];  // offsets of void (): before a fork, after it, in the child
 };
 HelperCode helper_code();
 

@@ -29,7 +29,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kMailboxAt = kPage;  // the code has the first page
 constexpr std::uint64_t kPages = 1 + (sizeof(Mailbox) + kPage - 1) / kPage;
 constexpr unsigned char kTrap = 0xcc;  // behind the code
 constexpr int kAttempts = 200;
@@ -85,6 +84,9 @@ Entries find_entries(const ProcessFacts& process, const ProcessSymbols& symbols,
   store(mailbox.open_error, required(symbols, "dlerror"));
   store(mailbox.thread_self, required(symbols, "pthread_self"));
   store(mailbox.thread_detach, required(symbols, "pthread_detach"));
+  store(mailbox.register_atfork, symbols.libc_function("__register_atfork").value_or(0));
+  store(mailbox.lock_streams, symbols.libc_function("_IO_list_lock").value_or(0));
+  store(mailbox.unlock_streams, symbols.libc_function("_IO_list_unlock").value_or(0));
   set_text(mailbox.library, library, "the library's path");
   set_text(mailbox.options, options, "the option text");
   return entries;
@@ -103,6 +105,10 @@ std::uint64_t start_helper(StoppedThread& thread, Entries& entries) {
   if (!mapped || *mapped < 0 || thread.was_stopped()) return 0;
   const auto pages = static_cast<std::uint64_t>(*mapped);
   const std::uint64_t mailbox_at = pages + kMailboxAt;
+  for (std::size_t i = 0; i < std::size(code.fork_handlers); ++i) {
+    const std::uint64_t handler = pages + code.fork_handlers[i];
+    memcpy(&entries.mailbox.helper_fork_handlers[i], &handler, sizeof handler);
+  }
   set_text(entries.mailbox.thread_name, fmt::format("{}{:012x}", kMailboxThreadName, mailbox_at),
            "the thread's name");
   std::vector<unsigned char> code_and_trap(static_cast<const unsigned char*>(code.bytes),

@@ -21,7 +21,7 @@ struct Ends {
 };
 
 void find_ends(Ends& ends) {
-  each_loaded_object([&](const LoadedObject& object) {
+  each_object_inside_dlopen([&](const LoadedObject& object) {
     std::uintptr_t* into = is_own_code(object.bias) ? ends.hooks : ends.originals;
     for (std::size_t i = 0; i < kCount; ++i)
       if (into[i] == 0) into[i] = reinterpret_cast<std::uintptr_t>(object.find_function(kEnds[i]));
@@ -53,7 +53,7 @@ void lead_to_hooks(const LoadedObject& object, const Ends& ends) {
 void watch_bound_ends() {
   static Ends ends;
   find_ends(ends);
-  each_loaded_object([&](const LoadedObject& object) {
+  each_object_inside_dlopen([&](const LoadedObject& object) {
     if (!is_own_code(object.bias)) lead_to_hooks(object, ends);
     return true;
   });

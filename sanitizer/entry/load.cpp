@@ -7,6 +7,7 @@
 
 #include "sanitizer/entry/bound_ends.h"
 #include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/platform/forks.h"
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/process/tally.h"
 #include "sanitizer/runtime/control.h"
@@ -41,6 +42,16 @@ void answer(Mailbox& mailbox, const Arrival& arrival, const char* problem) {
   mailbox.answered = 1;
 }
 
+// Not registered anew where attach has done so: on glibc before 2.37 a fork that waits for the end of our
+// loading holds the lock of registering.
+void handle_forks(Mailbox* mailbox) {
+  if (mailbox == nullptr || mailbox->handles_forks == 0) return register_fork_handlers();
+  const ForkHandlers handlers = fork_handlers();
+  __atomic_store_n(&mailbox->after_fork_in_child, handlers.in_child, __ATOMIC_RELEASE);
+  __atomic_store_n(&mailbox->after_fork, handlers.after, __ATOMIC_RELEASE);
+  __atomic_store_n(&mailbox->before_fork, handlers.before, __ATOMIC_RELEASE);
+}
+
 void print_help() {
   say("DTYPE_SAN_OPTIONS takes key=value pairs separated by colons:");
   describe_options([](void*, std::string_view line) { say(line); }, nullptr);
@@ -71,6 +82,7 @@ void on_quick_exit();
              earlier_copy() != nullptr ? "another libdtype_san.so is loaded already" : "enabled=0");
     return;
   }
+  handle_forks(mailbox);
   (void)at_quick_exit(on_quick_exit);
   open_tally();
   find_python();

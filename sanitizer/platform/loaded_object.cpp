@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "sanitizer/platform/forks.h"
 #include "sanitizer/platform/own_code.h"
 #include "sanitizer/platform/system.h"
 
@@ -323,6 +324,7 @@ void each_foreign_object(bool (*visit)(void* context, const LoadedObject& object
     bool (*visit)(void*, const LoadedObject&);
     void* context;
   } state{visit, context};
+  const ForksHeld held;
   dl_iterate_phdr(  // for its lock
       [](dl_phdr_info*, std::size_t, void* data) {
         const auto* inner = static_cast<const State*>(data);
@@ -350,6 +352,7 @@ void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object)
     void* context;
     std::size_t index;
   } state{visit, context, 0};
+  const ForksHeld held;
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* data) {
         auto* inner = static_cast<State*>(data);
@@ -358,6 +361,21 @@ void each_loaded_object(bool (*visit)(void* context, const LoadedObject& object)
         return inner->visit(inner->context, object) ? 0 : 1;
       },
       &state);
+}
+
+void each_object_inside_dlopen(bool (*visit)(void* context, const LoadedObject& object), void* context) {
+  constexpr std::size_t kBatch = 64;
+  LoadedObject batch[kBatch];
+  std::size_t count = 0;
+  for (std::size_t first = 0; first == 0 || count == kBatch; first += kBatch) {
+    count = 0;
+    each_loaded_object([&](const LoadedObject& object) {
+      if (object.index >= first) batch[count++] = object;
+      return count < kBatch;
+    });
+    for (std::size_t i = 0; i < count; ++i)
+      if (!visit(context, batch[i])) return;
+  }
 }
 
 }  // namespace dtype_guard::san

@@ -88,6 +88,20 @@ void each_foreign_object(Visitor&& visitor) {
       const_cast<void*>(static_cast<const void*>(&visitor)));
 }
 
+// For a walk that takes long, on a thread that is inside dlopen, as a constructor of what it loads is: it
+// holds the lock without which no object comes or goes. The one of dl_iterate_phdr, for which other threads
+// wait, and without which a forked child cannot do, is taken to copy the list only.
+void each_object_inside_dlopen(bool (*visit)(void* context, const LoadedObject& object), void* context);
+
+template <typename Visitor>
+void each_object_inside_dlopen(Visitor&& visitor) {
+  each_object_inside_dlopen(
+      [](void* context, const LoadedObject& object) {
+        return (*static_cast<std::remove_reference_t<Visitor>*>(context))(object);
+      },
+      const_cast<void*>(static_cast<const void*>(&visitor)));
+}
+
 // A number that changes when objects come to such namespaces or go; 0 without any. Takes no lock.
 std::uint64_t foreign_state();
 

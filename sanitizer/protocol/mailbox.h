@@ -9,11 +9,14 @@
 
 namespace dtype_guard::san {
 
-inline constexpr char kMailboxMagic[16] = "dtype-san-join1";
+inline constexpr char kMailboxMagic[16] = "dtype-san-join2";
 // A thread's name holds 15 characters: this and 12 hexadecimal digits of the mailbox's address.
 inline constexpr char kMailboxThreadName[] = "dts";
 
 enum class MailboxState : std::uint32_t { kWaiting = 0, kLoaded = 1, kFailed = 2, kGivenUp = 3 };
+
+// How long a fork waits at most for the library to be loaded.
+inline constexpr std::uint64_t kForkSeconds = 5;
 
 // How long the helper thread waits for its `go`, which a tool that was ended never gives.
 inline constexpr std::uint64_t kGoSeconds = 30;
@@ -31,6 +34,20 @@ struct Mailbox {
   char* (*open_error)();
   unsigned long (*thread_self)();
   int (*thread_detach)(unsigned long);
+  // These may be missing in it.
+  int (*register_atfork)(void (*)(), void (*)(), void (*)(), void*);
+  void (*lock_streams)();
+  void (*unlock_streams)();
+
+  // Forks of other threads wait while the helper loads the library, so that a child has it whole or not at
+  // all. From then on what is called around a fork is what the library has put here.
+  void (*helper_fork_handlers[3])();  // before it, after it, in the child
+  std::uint32_t handles_forks;        // they are registered
+  std::uint32_t is_loading;
+  std::uint32_t process;  // in a forked child, whose page this is too, nothing is being loaded
+  void (*before_fork)();
+  void (*after_fork)();
+  void (*after_fork_in_child)();
 
   void* handle;
   char thread_name[16];

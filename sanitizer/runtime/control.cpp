@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -10,6 +9,7 @@
 
 #include "dtype_san_version.h"
 #include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/platform/forks.h"
 #include "sanitizer/platform/system.h"
 #include "sanitizer/process/process.h"
 #include "sanitizer/process/switch.h"
@@ -78,7 +78,7 @@ void make_control(Process& process) {
   use_control_page(made);
   if (old == nullptr) made->on.store(before->load(std::memory_order_relaxed));  // switched meanwhile
   show_journal(process);
-  if (old == nullptr) (void)pthread_atfork(nullptr, nullptr, on_fork);
+  if (old == nullptr) call_in_child(on_fork);
 }
 
 void on_fork() {

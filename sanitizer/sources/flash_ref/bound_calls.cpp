@@ -38,7 +38,7 @@ void add_kernels(const LoadedObject& object, std::uint32_t (&exporters)[kApiCoun
 
 void find_candidates(Candidates& found) {
   std::uint32_t exporters[kApiCount] = {};
-  each_loaded_object([&](const LoadedObject& object) {
+  each_object_inside_dlopen([&](const LoadedObject& object) {
     if (!is_own_code(object.bias)) add_kernels(object, exporters, found);
     return true;
   });
@@ -75,13 +75,12 @@ std::uint32_t lead_to_thunks(const LoadedObject& object, const Candidates& candi
 
 }  // namespace
 
-// Written while the loader's list is locked, so that no object goes away meanwhile.
 BoundCalls watch_bound_calls() {
   static Candidates candidates;
   find_candidates(candidates);
   BoundCalls result{candidates.copies, 0};
   if (candidates.count == 0) return result;
-  each_loaded_object([&](const LoadedObject& object) {
+  each_object_inside_dlopen([&](const LoadedObject& object) {
     if (!is_own_code(object.bias)) result.calls += lead_to_thunks(object, candidates);
     return true;
   });
