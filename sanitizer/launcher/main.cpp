@@ -51,6 +51,13 @@ constexpr const char* kRequireHelp =
 constexpr const char* kContractsHelp = "contracts of your own APIs, JSON as in rules/contracts (repeatable)";
 constexpr const char* kOptionsHelp = "more DTYPE_SAN_OPTIONS, key=value:key=value";
 
+// Behind --options, whose words it adds to: what a command line says last holds.
+void add_quiet(CLI::App& command, std::vector<std::string>& options) {
+  command.add_flag_callback(
+      "--quiet,-q", [&options] { options.emplace_back("print_summary=0"); },
+      "only findings, and what could not be read: no summary");
+}
+
 void add_run(CLI::App& app, RunArguments& arguments) {
   CLI::App* run = app.add_subcommand("run", "watch a command and report when it ends");
   // Shown in the help only: split_command has taken the command away before parsing.
@@ -74,6 +81,7 @@ void add_run(CLI::App& app, RunArguments& arguments) {
       ->allow_extra_args(false);
   run->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
   run->add_option("--library", arguments.library, "preload this libdtype_san.so")->type_name("FILE");
+  add_quiet(*run, arguments.options);
 }
 
 void add_report(CLI::App& app, ReportArguments& arguments) {
@@ -105,6 +113,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   report->add_option("--options", arguments.options, kOptionsHelp)
       ->type_name("OPTIONS")
       ->allow_extra_args(false);
+  add_quiet(*report, arguments.options);
 }
 
 void add_attach(CLI::App& app, AttachArguments& arguments) {

@@ -63,6 +63,15 @@ class Unnamed(Case):
         done = self.report_of_default()
         self.assertIn(f"1 of 2: {first}", done.stderr)
 
+    def test_quiet_leaves_the_findings(self):
+        for words, status in ((("run", "-q", "--", BUILT["linked_calls"]), 0),
+                              (("run", "--quiet", "--options", "symbolize=0", "--", BUILT["linked_calls"]), 0)):
+            done = self.execute(BUILT["command"], *words)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn("[rotary-dtype-mismatch]", done.stderr)
+            self.assertNotIn("warning", done.stderr.splitlines()[-1])
+            self.assertNotIn("watched:", done.stderr)
+
     def test_none_is_there(self):
         done = self.report_of_default()
         self.assertEqual(done.returncode, 2, done.stderr)
