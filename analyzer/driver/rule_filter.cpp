@@ -9,6 +9,10 @@
 
 namespace dtype_guard::driver {
 
+namespace {
+constexpr std::string_view kVersionDependent = "version-dependent-dtype";
+}
+
 RuleFilter::RuleFilter(const std::vector<std::string>& spec) {
   for (const std::string& each : spec) {
     const bool removed = each.starts_with("-");
@@ -28,6 +32,9 @@ bool RuleFilter::enabled(const std::string& rule) const {
 
 bool RuleFilter::apply(Finding& finding) const {
   if (enabled(finding.rule)) return true;
+  // Its other rules describe the same defect: what is switched off must not come back under another name.
+  // That it depends on the version is a remark about a defect which stands by itself.
+  if (removed(finding.rule) && finding.rule != kVersionDependent) return false;
   const auto next = std::find_if(finding.also_rules.begin(), finding.also_rules.end(),
                                  [&](const std::string& rule) { return enabled(rule); });
   if (next == finding.also_rules.end()) return false;
