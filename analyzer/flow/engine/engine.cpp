@@ -28,9 +28,8 @@ Engine::Engine(const Program& program, const AnalysisOptions& options, const Pre
       torch_version_(torch_version) {}
 
 std::vector<SinkRecord> Engine::records() const {
-  return effects_.sinks.all([&](const SinkRecord& product) {
-    const auto mark = ids_.known_symbol(product.context, product.instruction, kProductMark);
-    return mark && symbols_.has(effects_.sinks.marks_of_attention(), *mark);
+  return effects_.sinks.all(symbols_, [&](const SinkRecord& record) {
+    return ids_.known_symbol(record.context, record.instruction, kOperatorMark);
   });
 }
 

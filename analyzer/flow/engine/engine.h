@@ -323,10 +323,10 @@ class Engine {
                                           const Instruction& instruction);
   SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                        const State& state);
-  void record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
-                      const std::vector<Input>& inputs, const State& state);
-  Value marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
-                       const Value& result);
+  void record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
+                       const std::vector<Input>& inputs, const State& state);
+  Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
+               const Value& result);
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
   Value result_like(const std::string& role, const SinkRecord& record, const State& state);
   Value several_results(const Activation& activation, const Instruction& instruction,
@@ -378,7 +378,7 @@ class Engine {
   // Values that are one of a list's, with what stands in it; by address.
   std::unordered_map<const void*, std::pair<Value, std::vector<Value>>> elements_;
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
-  static constexpr int kProductMark = 1;
+  static constexpr int kOperatorMark = 1;
   Effects effects_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor

@@ -15,17 +15,40 @@ void SinkRecords::add_other_product(SinkRecord record) {
   other_products_.insert_or_assign(place, std::move(record));
 }
 
+void SinkRecords::add_store(SinkRecord record) {
+  const Place place(record.context, record.instruction);
+  stores_.insert_or_assign(place, std::move(record));
+}
+
 void SinkRecords::note_attention(SymbolSetId marks, SymbolSets& symbols) {
   marks_of_attention_ = symbols.unite(marks_of_attention_, marks);
 }
 
-std::vector<SinkRecord> SinkRecords::all(
-    const std::function<bool(const SinkRecord&)>& begins_attention) const {
+namespace {
+// Whether something that carries the mark arrived at one of the calls.
+bool arrives(SymbolSets::Symbol mark, const std::vector<SinkRecord>& calls, const SymbolSets& symbols) {
+  return std::any_of(calls.begin(), calls.end(), [&](const SinkRecord& call) {
+    return std::any_of(call.operands.begin(), call.operands.end(), [&](const SinkOperand& operand) {
+      return std::any_of(operand.alternatives.begin(), operand.alternatives.end(),
+                         [&](const Alternative& each) { return symbols.has(each.products, mark); });
+    });
+  });
+}
+}  // namespace
+
+std::vector<SinkRecord> SinkRecords::all(const SymbolSets& symbols, const MarkOf& mark) const {
   std::vector<SinkRecord> out;
   for (const auto& [where, record] : records_) out.push_back(record);
   for (const auto& [where, record] : other_products_) {
-    if (!records_.contains(where) && begins_attention(record)) out.push_back(record);
+    const auto own = records_.contains(where) ? std::nullopt : mark(record);
+    if (own && symbols.has(marks_of_attention_, *own)) out.push_back(record);
   }
+  std::vector<SinkRecord> stores;
+  for (const auto& [where, record] : stores_) {
+    const auto own = mark(record);
+    if (own && arrives(*own, out, symbols)) stores.push_back(record);
+  }
+  out.insert(out.end(), stores.begin(), stores.end());
   // Addresses order the map; the report must not depend on them.
   const auto place = [](const SinkRecord& each) {
     const SourceRange& range = each.instruction->range;

@@ -1,10 +1,12 @@
 // The calls that have a contract, with what arrived at each: one record for a call in a context, the last
-// that was made. Products of matrices that are not known to be part of attention are kept apart, until a
-// softmax of what they gave goes into another product.
+// that was made. Kept apart are products of matrices that are not known to be part of attention, until a
+// softmax of what they gave goes into another product, and stores, until what they wrote arrives at one of
+// the calls.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,15 +19,16 @@ class SinkRecords {
  public:
   void add(SinkRecord record);
   void add_other_product(SinkRecord record);
+  void add_store(SinkRecord record);
   // The marks of products whose softmax went into another product.
   void note_attention(SymbolSetId marks, SymbolSets& symbols);
-  SymbolSetId marks_of_attention() const { return marks_of_attention_; }
-  // In the order of the source; of the other products those that `begins_attention`.
-  std::vector<SinkRecord> all(const std::function<bool(const SinkRecord&)>& begins_attention) const;
+  // In the order of the source. `mark` is that of a product's or store's result.
+  using MarkOf = std::function<std::optional<SymbolSets::Symbol>(const SinkRecord&)>;
+  std::vector<SinkRecord> all(const SymbolSets& symbols, const MarkOf& mark) const;
 
  private:
   using Place = std::pair<ContextId, const Instruction*>;
-  std::map<Place, SinkRecord> records_, other_products_;
+  std::map<Place, SinkRecord> records_, other_products_, stores_;
   SymbolSetId marks_of_attention_ = 0;
 };
 

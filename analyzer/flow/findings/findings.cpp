@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "analyzer/flow/findings/messages.h"
+#include "analyzer/flow/operators/stores.h"
 #include "rules/catalog/catalog.h"
 
 namespace dtype_guard::flow {
@@ -179,6 +180,8 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
   finding.path = path(defect, engine);
   entry.promoting = location(promoting.range, promoter);
+  const Operator* op = sink.op == Op::kOperator ? find_operator(sink.name) : nullptr;
+  entry.of_store = op && store_contract(*op);
   finding.message = message(rule->rule, defect, comes_back(defect, finding), entry.promoting.file);
   finding.operands = operands(defect, finding.path.size() > 1);
   finding.precision = {setting};
@@ -220,6 +223,7 @@ void FindingCollector::merge(Entry entry) {
   for (const std::string& each : more.torch) add_once(kept.torch, each);
 }
 
+// A store that refuses comes before the call that what it writes goes on to, and both are about one tensor.
 // Of the settings together one rule speaks of an instruction when the others are contained in it: a table in
 // a plain member is a promotion under autocast, where nobody converts modules.
 bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
@@ -230,7 +234,7 @@ bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
     return std::find(also.begin(), also.end(), other.finding.rule) != also.end();
   };
   const bool special = a.finding.torch != b.finding.torch || a.finding.rule == "unregistered-buffer" ||
-                       b.finding.rule == "unregistered-buffer";
+                       b.finding.rule == "unregistered-buffer" || a.of_store || b.of_store;
   return special && same_expression(a.promoting, b.promoting) && (covers(a, b) || covers(b, a));
 }
 

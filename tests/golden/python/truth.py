@@ -22,7 +22,23 @@ from twins import EXAMPLES, SETTINGS, cases
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
 
 
-class WatchSdpa(TorchFunctionMode):
+def refusals_of_index_copy():
+    """By the dtypes of tensor and source, asked of the CPU's kernel: fake tensors do not check, and autocast on CUDA does not
+    act on it."""
+    refused = {}
+    for tensor in (torch.float16, torch.bfloat16, torch.float32):
+        for source in (torch.float16, torch.bfloat16, torch.float32):
+            try:
+                torch.zeros(1, dtype=tensor).index_copy(0, torch.zeros(1, dtype=torch.int64), torch.zeros(1, dtype=source))
+            except RuntimeError as error:
+                refused[tensor, source] = error
+    return refused
+
+
+INDEX_COPY = refusals_of_index_copy()
+
+
+class WatchOperators(TorchFunctionMode):
     def __init__(self, recorder):
         super().__init__()
         self.take = recorder.function(SDPA)
@@ -30,6 +46,10 @@ class WatchSdpa(TorchFunctionMode):
     def __torch_function__(self, function, types, args=(), kwargs=None):
         if getattr(function, "__name__", "") == "scaled_dot_product_attention":
             return self.take(*args, **(kwargs or {}))
+        if getattr(function, "__name__", "") in ("index_copy", "index_copy_"):
+            tensor, _dim, _index, source = args
+            if (tensor.dtype, source.dtype) in INDEX_COPY:
+                raise INDEX_COPY[tensor.dtype, source.dtype]
         return function(*args, **(kwargs or {}))
 
 
@@ -52,7 +72,7 @@ def broken_under(case, which, setting):
     forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
     try:
         stand_ins.install(recorder, made)
-        with fake_cuda.fake_cuda(), WatchSdpa(recorder):
+        with fake_cuda.fake_cuda(), WatchOperators(recorder):
             exec(compile(case.twin(which), str(case.path), "exec"), namespace)
             with cast:
                 eval(case.run, namespace)

@@ -3,6 +3,7 @@
 
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/operators/stores.h"
 #include "analyzer/flow/program/demanded_dtype.h"
 #include "analyzer/flow/program/watched_body.h"
 #include "rules/contracts/own_contracts.h"
@@ -112,51 +113,74 @@ SinkRecord Engine::record_of(const Api& api, const Activation& activation, const
   return record;
 }
 
-// Attention that is written by hand: products of matrices among what goes through the operator table.
-void Engine::record_product(const Activation& activation, const Instruction& instruction, const Operator& op,
-                            const std::vector<Input>& inputs, const State& state) {
-  std::vector<const Input*> factors;
+namespace {
+// The two factors of a product; `baddbmm` adds a third tensor.
+std::vector<std::string_view> factors(const Operator& op) {
+  std::vector<std::string_view> out(op.promoting.begin(), op.promoting.end());
+  if (op.name == "baddbmm") std::erase(out, "self");
+  return out;
+}
+
+// Where an index may be a mask, some stores take a source of any dtype.
+bool is_indexed_by_integers(const std::vector<Alternative>& index) {
+  return std::all_of(index.begin(), index.end(), [](const Alternative& each) {
+    return each.kind == Kind::kTensor && is_integral(each.dtype) && each.dtype != Dtype::kUInt8;
+  });
+}
+}  // namespace
+
+// Attention that is written by hand, among what goes through the operator table: products of matrices, and
+// stores into what may be a cache.
+void Engine::record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
+                             const std::vector<Input>& inputs, const State& state) {
+  const Api* store = store_contract(op);
+  const Api* api = store ? store : product_contract(op.name, instruction, activation.info);
+  if (!api || is_contradicted(state)) return;
+  const std::vector<std::string_view> watched =
+      store ? std::vector<std::string_view>(op.promoting.begin(), op.promoting.end()) : factors(op);
+  std::vector<const Input*> pair;
   for (const Input& each : inputs) {
-    const bool summand = op.name == "baddbmm" && each.argument == "self";
-    const bool factor =
-        std::find(op.promoting.begin(), op.promoting.end(), each.argument) != op.promoting.end();
-    if (factor && !summand) factors.push_back(&each);
+    if (std::find(watched.begin(), watched.end(), each.argument) != watched.end()) pair.push_back(&each);
+    if (store && each.argument == "indices" && !is_indexed_by_integers(each.alternatives)) return;
   }
-  if (factors.size() != 2 || is_contradicted(state)) return;
-  const Api* api = product_contract(op.name, instruction, activation.info);
-  if (!api) return;
+  if (pair.size() != 2) return;
   std::uint8_t lineage = kNoLineage;
-  for (const Input* factor : factors) {
-    for (const Alternative& each : factor->alternatives) {
-      lineage |= each.lineage;
-      if (each.lineage & kScores) effects_.sinks.note_attention(each.products, symbols_);
+  for (const Input* each : pair) {
+    for (const Alternative& one : each->alternatives) {
+      lineage |= one.lineage;
+      if (!store && (one.lineage & kScores)) effects_.sinks.note_attention(one.products, symbols_);
     }
   }
   SinkRecord record = record_of(*api, activation, instruction, state);
-  for (std::size_t i = 0; i < factors.size(); ++i) {
-    Alternatives alternatives = arriving(factors[i]->alternatives, record.guards, symbols_);
+  for (std::size_t i = 0; i < pair.size(); ++i) {
+    Alternatives alternatives = arriving(pair[i]->alternatives, record.guards, symbols_);
     for (Alternative& each : alternatives) {
       if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
     }
     record.operands.push_back({api->operands[i].role, std::move(alternatives)});
   }
-  if (is_of_attention(lineage)) {
+  if (store) {
+    effects_.sinks.add_store(std::move(record));
+  } else if (is_of_attention(lineage)) {
     effects_.sinks.add(std::move(record));
   } else {
     effects_.sinks.add_other_product(std::move(record));
   }
 }
 
-// What comes of a product carries its mark, by which it is known when it turns out to have begun attention.
-Value Engine::marked_product(const Activation& activation, const Instruction& instruction, const Operator& op,
-                             const Value& result) {
-  if (!product_contract(op.name, instruction, activation.info)) return result;
-  Alternatives marked = result.alternatives();
-  for (Alternative& each : marked) {
-    each.products = ids_.symbol(activation.context, &instruction, kProductMark);
-    each.lineage |= kProduct;  // also where it would throw
+// What comes of a product or store carries its mark, by which it is known when it turns out to be part of
+// attention. A product's own replaces what its inputs had.
+Value Engine::marked(const Activation& activation, const Instruction& instruction, const Operator& op,
+                     const Value& result) {
+  const bool store = store_contract(op) != nullptr;
+  if (!store && !product_contract(op.name, instruction, activation.info)) return result;
+  const SymbolSetId mark = ids_.symbol(activation.context, &instruction, kOperatorMark);
+  Alternatives all = result.alternatives();
+  for (Alternative& each : all) {
+    each.products = store ? symbols_.unite(each.products, mark) : mark;
+    if (!store) each.lineage |= kProduct;  // also where it would throw
   }
-  return Value(std::move(marked));
+  return Value(std::move(all));
 }
 
 // Those of which the contract has the word. Where the body is followed as well, in the call behind this

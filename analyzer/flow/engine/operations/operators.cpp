@@ -7,6 +7,7 @@
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/operators/operator_result.h"
+#include "analyzer/flow/operators/stores.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -106,6 +107,11 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (!op) return unknown_call(activation, instruction, state);
   prove_ranks(*op, instruction, state);
   if (op->in_place) {  // its own dtype stays
+    if (store_contract(*op)) {
+      record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs, state);
+      const Value target = shared_contents(state, argument(state, instruction, 0));
+      replace_everywhere(state, target, marked(activation, instruction, *op, target));
+    }
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.
       const bool together = op->rank == RankRule::kBroadcast;
@@ -118,7 +124,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
 
   Operands given = operands(instruction, *op, state);
-  record_product(activation, instruction, *op, given.inputs, state);
+  record_operator(activation, instruction, *op, given.inputs, state);
   std::vector<GivenTensors> tensors_given;
   for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
   const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
@@ -130,7 +136,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
   if (op->list_result) return wrap_list(activation, instruction, element, state);
-  return marked_product(activation, instruction, *op, element);
+  return marked(activation, instruction, *op, element);
 }
 
 namespace {
@@ -188,7 +194,7 @@ Engine::Operands Engine::operands(const Instruction& instruction, const Operator
 // known, so is everything else, and the same operator with a result of its own would not have thrown.
 bool Engine::cannot_store(const Activation& activation, const Instruction& instruction, State& state) {
   const Operator* op = operator_of(instruction, activation.info);
-  if (!op || !op->in_place) return false;
+  if (!op || !op->in_place || store_contract(*op)) return false;  // a store is watched by what comes of it
   std::string_view plain_name = op->name;
   plain_name.remove_suffix(plain_name.ends_with("_out") ? 4 : 1);
   const Operator* plain = find_operator(plain_name);

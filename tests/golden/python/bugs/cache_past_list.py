@@ -1,6 +1,5 @@
 # run: go(Streaming(64, 4), x(2, 1, 64))
 # breaks: fp32-buffers, bf16, autocast
-# missed: not found by the lowering so far
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func
@@ -19,6 +18,6 @@ class Streaming(nn.Module):
             past = [torch.zeros(b, 0, self.heads, d // self.heads, device=x.device) for _ in range(2)]  #! bad
             past = [k.new_zeros(b, 0, self.heads, d // self.heads) for _ in range(2)]  #! ok
         past_k, past_v = past
-        k = torch.cat((past_k, k), dim=1)  # expect: kv-cache-dtype-mismatch
-        v = torch.cat((past_v, v), dim=1)  # expect: kv-cache-dtype-mismatch
+        k = torch.cat((past_k, k), dim=1)  # expect: attention-implicit-promotion
+        v = torch.cat((past_v, v), dim=1)  # expect: attention-implicit-promotion
         return flash_attn_func(q, k, v, causal=True)

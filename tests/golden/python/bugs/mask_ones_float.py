@@ -1,6 +1,5 @@
 # run: go(CausalAttention(64, 4), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# missed: not found by the lowering so far
 # library: torch=2.3
 # torch: 2.3
 import torch

@@ -1,6 +1,5 @@
 # run: go(A(64, 4), x(2, 8, 64))
 # breaks: autocast, fp32-buffers, bf16
-# missed: not found by the lowering so far
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func
@@ -13,7 +12,7 @@ class A(nn.Module):
 
     def forward(self, x):
         q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).unbind(2)
-        out = torch.zeros(k.shape, device=k.device)  #! bad
+        out = torch.zeros(k.shape, device=k.device)  # expect: attention-mixed-dtypes  #! bad
         out = torch.zeros_like(k)  #! ok
         out[:, 1:] = k[:, :-1]
-        return flash_attn_func(q, out, v)  # expect: attention-unsupported-dtype
+        return flash_attn_func(q, out, v)
