@@ -52,11 +52,13 @@ inline constexpr std::size_t kFirstWithOptions = kFirstRecordApi + kRecordApiCou
 static_assert(kFirstWithOptions + kFirstRecordApi < 256, "ApiId holds them all");
 
 // What a record is called, the contract that holds for it, and for each operand of that the position among
-// the record's values.
+// the record's values; from 256 on it is one in a list: the position of that, and 256 times the place in it,
+// from 1.
 struct RecordRow {
   const char* name;
   ApiId api;
   bool only_if_raised;  // the contract is that of an older version: it is broken where the call raises
+  bool is_operator;     // any of PyTorch's, of which a finding is what raises for its operands' dtypes
   int arguments[kMaxOperands];
 };
 

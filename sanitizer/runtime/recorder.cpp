@@ -81,8 +81,10 @@ void write_count(Process& process, Scratch& scratch, const FindingSlot& slot) {
 }
 
 void write_calls(Process& process, Scratch& scratch, ApiId api) {
+  const std::uint64_t calls = total_calls(process, api);
+  if (calls == 0) return;  // of what is not counted, as PyTorch's operators that raised
   FrameBuilder frame(scratch.frame, FrameType::kCalls);
-  frame.text(contract_of(api).name).u64(total_calls(process, api));
+  frame.text(contract_of(api).name).u64(calls);
   (void)append_frame(process, frame, scratch);
 }
 

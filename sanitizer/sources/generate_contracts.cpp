@@ -148,7 +148,48 @@ struct RecordContract {
   // Not of the newest version of its library, and a process does not tell which it has: it holds where the
   // call raised.
   bool only_if_raised = false;
+  bool is_operator = false;  // of torch/operators.inc
 };
+
+// Where a record has the j-th tensor of the list at i (contract_table.h).
+constexpr int list_position(int i, int j) { return i | (j + 1) << 8; }
+
+// The rows of torch/operators.inc as contracts: all operands floating, in the dtype of the first.
+std::vector<Api> operators(std::vector<std::vector<int>>& positions) {
+  std::vector<Api> apis;
+  const auto add = [&](const char* name, const std::vector<std::string>& roles, std::vector<int> at) {
+    Api api;
+    api.name = name;
+    for (const std::string& role : roles) {
+      Operand operand;
+      operand.role = role;
+      operand.optional = !api.operands.empty();
+      if (api.operands.empty())
+        operand.accepts = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32, Dtype::kFloat64};
+      else
+        operand.same_as = roles.front();
+      api.operands.push_back(operand);
+    }
+    apis.push_back(api);
+    positions.push_back(std::move(at));
+  };
+#define ROW_LIST(...) \
+  { __VA_ARGS__ }
+#define LIST(i, j) list_position(i, j)
+#define DTYPE_SAN_TORCH_OPERATOR(name, roles, at) \
+  add(name, split_roles(#roles), std::vector<int> ROW_LIST at);
+#include "sanitizer/sources/torch/operators.inc"
+#undef DTYPE_SAN_TORCH_OPERATOR
+#undef LIST
+#undef ROW_LIST
+  return apis;
+}
+
+RecordContract of_row(const Api& api, const std::vector<int>& positions) {
+  RecordContract contract{&api, {api.name}, {}, positions, true, true};
+  for (const Operand& operand : api.operands) contract.operands.push_back(&operand);
+  return contract;
+}
 
 std::vector<std::string> operator_names(const Api& api) {
   constexpr std::string_view kPrefix = "torch.ops.";
@@ -164,7 +205,7 @@ std::vector<std::string> operator_names(const Api& api) {
 }
 
 RecordContract of_operator(const Api& api) {
-  RecordContract contract{&api, operator_names(api), {}, {}, false};
+  RecordContract contract{&api, operator_names(api), {}, {}};
   for (const Operand& operand : api.operands) {
     contract.operands.push_back(&operand);
     contract.positions.push_back(operand.argument);
@@ -188,6 +229,9 @@ std::vector<RecordContract> record_contracts() {
       contracts.push_back(of_operator(api));
     if (!api.autograd_function.empty()) contracts.push_back(of_function(api));
   }
+  static std::vector<std::vector<int>> positions;
+  static const std::vector<Api> rows = operators(positions);
+  for (std::size_t i = 0; i < rows.size(); ++i) contracts.push_back(of_row(rows[i], positions[i]));
   return contracts;
 }
 
@@ -215,8 +259,9 @@ std::string record_table() {
   std::size_t count = 0;
   for (std::size_t i = 0; i < contracts.size(); ++i) {
     for (const std::string& name : contracts[i].names) {
-      text += fmt::format("    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {{{}}}}},\n", name, i,
-                          contracts[i].only_if_raised, fmt::join(contracts[i].positions, ", "));
+      text += fmt::format("    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, {{{}}}}},\n", name,
+                          i, contracts[i].only_if_raised, contracts[i].is_operator,
+                          fmt::join(contracts[i].positions, ", "));
       ++count;
     }
   }

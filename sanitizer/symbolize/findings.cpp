@@ -15,6 +15,7 @@
 #include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/launch_findings.h"
+#include "sanitizer/symbolize/opening.h"
 #include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
 #include "sanitizer/symbolize/static_join.h"
@@ -195,7 +196,7 @@ class Builder {
   }
 
   void add_finding(const Journal& journal, JournalFinding recorded) {
-    settle_masks(recorded.operands);
+    if (!is_torch_operator(recorded.api)) settle_masks(recorded.operands);
     const Api* api = contract(recorded.api);
     Violation violation = describe(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
     Finding finding;
@@ -243,7 +244,9 @@ class Builder {
                    const std::vector<std::string>& blamed) {
     for (const JournalOrigin& origin : recorded.origins) {
       const std::string& role = recorded.operands[origin.operand].role;
-      if (std::find(blamed.begin(), blamed.end(), role) == blamed.end()) continue;
+      if (std::find(blamed.begin(), blamed.end(), role) == blamed.end() &&
+          !is_widened(journal, recorded, origin))
+        continue;
       std::optional<std::size_t> last;
       for (const std::uint32_t site : way_from_origin(journal.sites, origin.sites))
         last = step_index(finding, journal, journal.sites.at(site), site == origin.sites.front() ? role : "");
@@ -252,18 +255,7 @@ class Builder {
       if (operand != finding.operands.end()) operand->origin = last;
     }
     if (finding.path.empty()) return;
-    finding.location = finding.path.back().location;
-    for (const FindingOperand& operand : finding.operands)
-      if (operand.origin) {
-        finding.location = first_of_dtype(finding.path, *operand.origin);
-        break;
-      }
-  }
-
-  // Back from the writer as long as the dtype was that one already: there it came in.
-  static SourceLocation first_of_dtype(const std::vector<PathStep>& path, std::size_t at) {
-    while (at > 0 && path[at - 1].after == path[at].after) --at;
-    return path[at].location;
+    finding.location = opening(finding);
   }
 
   std::size_t step_index(Finding& finding, const Journal& journal, const JournalFinding& site,

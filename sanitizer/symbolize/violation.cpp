@@ -37,13 +37,14 @@ class Judge {
     std::vector<std::string> rules;
     blame();
     const bool tables = blames_table(), only_tables = blames_only_tables();
-    if (blames_only_others()) return beside_the_group();
+    if (blames_only_others() && !is_torch_operator(api_)) return beside_the_group();
     if (kind_ == ApiKind::kKvCache && !only_tables) rules.push_back("kv-cache-dtype-mismatch");
     if (kind_ == ApiKind::kKvCache && tables) rules.push_back("rotary-dtype-mismatch");
     if (kind_ == ApiKind::kRotary) rules.push_back("rotary-dtype-mismatch");
     if (kind_ == ApiKind::kAttention && mixed) rules.push_back("attention-mixed-dtypes");
     if (unsupported || rules.empty()) rules.push_back("attention-unsupported-dtype");
     order_by_precedence(rules);
+    if (is_torch_operator(api_)) rules = {"operator-mixed-dtypes"};
     violation.rule = rules.front();
     violation.also_rules.assign(rules.begin() + 1, rules.end());
     violation.roles = blamed_;
@@ -75,12 +76,13 @@ class Judge {
   }
 
   // What operands that must be equal were meant to be. Of attention, which is fast in half precision alone,
-  // the one half dtype among them. Else, where each dtype alone would do, the widest of them, because that
-  // keeps the numerics: half cos and sin tables are raised to a float32 x, not x lowered to them; but where
-  // most inputs agree with the one that they follow (x, r), that dtype, and the others are the strays. Else
-  // the one half dtype again; nothing when there are two or none.
+  // the one half dtype among them; beside float32 alone float64 is what strayed. Else, where each dtype alone
+  // would do, the widest of them, because that keeps the numerics: half cos and sin tables are raised to a
+  // float32 x, not x lowered to them; but where most inputs agree with the one that they follow (x, r), that
+  // dtype, and the others are the strays. Else the one half dtype again; nothing when there are two or none.
   void find_meant() {
     if (kind_ == ApiKind::kAttention) find_half();
+    if (kind_ == ApiKind::kAttention && !meant_ && !two_halves_) find_float32();
     if (meant_ || two_halves_) return;
     meant_ = widest_if_accepted();
     if (!meant_) return find_half();
@@ -95,6 +97,18 @@ class Judge {
       meant_ = dtype;
     }
     if (two_halves_) meant_.reset();
+  }
+
+  void find_float32() {
+    bool has_float = false, has_double = false, has_other = false;
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand) || !in_group(operand)) continue;
+      const auto dtype = dtype_of(operand.packed);
+      has_float = has_float || dtype == Dtype::kFloat32;
+      has_double = has_double || dtype == Dtype::kFloat64;
+      has_other = has_other || (dtype != Dtype::kFloat32 && dtype != Dtype::kFloat64);
+    }
+    if (has_float && has_double && !has_other) meant_ = Dtype::kFloat32;
   }
 
   // The dtype of the operand that others follow, where more than half of the inputs have it.
@@ -238,6 +252,8 @@ class Judge {
 };
 
 }  // namespace
+
+bool is_torch_operator(const std::string& api) { return api.starts_with("aten::"); }
 
 void settle_masks(std::vector<JournalOperand>& operands) {
   for (JournalOperand& operand : operands) {

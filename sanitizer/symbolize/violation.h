@@ -20,6 +20,9 @@ struct Violation {
   std::string message;
 };
 
+// An operator of PyTorch's (sources/torch/operators.inc); contracts have names of their own.
+bool is_torch_operator(const std::string& api);
+
 Violation describe_violation(const std::string& api, ApiKind kind,
                              const std::vector<JournalOperand>& operands);
 

@@ -111,6 +111,23 @@ class Torch(Case):
                 _, report = self.watched(program, name)
                 self.assertEqual((report["findings"], self.checked(report)), ([], checked))
 
+    def test_operators_that_raise(self):
+        program = "torch_raises.py"
+        for name, api, role in (
+                ("behind_a_norm", "aten::linear", "input"), ("bias", "aten::linear", "bias"), ("scores", "aten::matmul", "a"),
+                ("weights_times_values", "aten::matmul", "a"), ("by_einsum", "aten::einsum", "a"),
+                ("cache", "aten::index_copy_", "source"), ("cache_by_index", "aten::index_put_", "source"),
+                ("convolution", "aten::conv1d", "input"), ("double", "aten::linear", "input")):
+            with self.subTest(name=name):
+                printed, report = self.watched(program, name)
+                self.assertIn("RuntimeError", printed)
+                [finding] = report["findings"]
+                self.assertEqual((finding["rule"], finding["api"]), ("operator-mixed-dtypes", api))
+                self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
+                self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
+        printed, report = self.watched(program, "right")
+        self.assertEqual((printed.count("RuntimeError"), report["findings"]), (2, []))
+
     def rotary(self, release, how):
         folder = JOBS / f"x-transformers-{release}"
         if not folder.is_dir():

@@ -8,9 +8,14 @@ namespace {
 // Of a record by schema the value at a position; of an autograd Function's the tensor at one, for those have
 // no others.
 const char* value_at(const Values& values, int argument) {
-  return argument >= 0 && static_cast<std::size_t>(argument) < values.count
-             ? values.at(static_cast<std::size_t>(argument))
-             : nullptr;
+  if (argument < 0) return nullptr;
+  const auto position = static_cast<std::size_t>(argument) & 0xffU,
+             in_list = static_cast<std::size_t>(argument) >> 8;
+  const char* value = position < values.count ? values.at(position) : nullptr;
+  if (value == nullptr || in_list == 0) return value;
+  if (!is_list(value)) return nullptr;
+  const Values list = list_in(value);
+  return in_list <= list.count ? list.at(in_list - 1) : nullptr;
 }
 
 bool is_defined(TensorView tensor) { return tensor.dtype() < kScalarTypeCount; }
@@ -63,6 +68,19 @@ bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const
     if (!is_given || !take(i, tensor_in(value))) return false;
   }
   return true;
+}
+
+bool mixes_floats(const RecordRow& row, const ApiContract& contract, const Record& record) {
+  const Values values = inputs_of(record);
+  ScalarType first = kScalarTypeCount;
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    const char* value = value_at(values, row.arguments[i]);
+    if (value == nullptr || !is_tensor(value) || !tensor_in(value).has_float_dtype()) continue;
+    const ScalarType dtype = tensor_in(value).dtype();
+    if (first == kScalarTypeCount) first = dtype;
+    if (first != dtype) return true;
+  }
+  return false;
 }
 
 bool CallOperands::accepted(const ApiContract& contract) const {

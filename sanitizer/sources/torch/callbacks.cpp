@@ -27,26 +27,42 @@ OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator&
   return open;
 }
 
+// An operator that a contract does not speak of.
+OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Operator& op,
+                           const Record& record) {
+  if (outer != nullptr && outer->is_attention) return nullptr;
+  const bool is_part = outer != nullptr && outer->op->is_whole;
+  const bool notes = notes_origins && op.is_whole && !is_part;
+  const bool may_raise = op.record >= 0 && mixes_floats(op, record);
+  if (!notes && !may_raise) return nullptr;
+  OpenRecord* open = thread.open(op);
+  if (open == nullptr) return nullptr;
+  open->is_part = is_part;
+  if (notes) note_operands(*open, record);
+  if (may_raise) {
+    open->is_attention = true;
+    check_operator(*open, record);
+  }
+  return open;
+}
+
 ContextPointer on_start(const Record& record) {
   if (!is_watching()) return {nullptr};
   ThreadRecords* thread = thread_records();
   if (thread == nullptr) return {nullptr};
   OpenRecord* outer = thread->innermost();
   const Operator& op = operators.find(libtorch.name(&record));
-  if (op.record >= 0)
+  if (op.record >= 0 && !kRecords[op.record].is_operator)
     return {start_call(*thread, outer, op, record,
                        reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)))};
-  if (!notes_origins || !op.is_whole || (outer != nullptr && outer->op->is_whole)) return {nullptr};
-  OpenRecord* open = thread->open(op);
-  if (open != nullptr) note_operands(*open, record);
-  return {open};
+  return {start_operator(*thread, outer, op, record)};
 }
 
 void on_end(const Record& record, Context* context) {
   if (context == nullptr) return;
   auto& open = *static_cast<OpenRecord*>(context);
   if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
-  if (notes_origins && open.op->is_whole) note_results(open, record);
+  if (notes_origins && open.op->is_whole && !open.is_part) note_results(open, record);
 }
 
 }  // namespace

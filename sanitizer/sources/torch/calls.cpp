@@ -37,6 +37,9 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
   }
 }
 
+// Whether the call leaves by a C++ exception, as what libtorch raises does.
+bool cpp_raises() { return libtorch.uncaught_exceptions != nullptr && libtorch.uncaught_exceptions() > 0; }
+
 // Whether a Python exception is on its way through this thread, which holds the GIL as a Function does.
 bool python_raises() {
   struct Python {
@@ -78,6 +81,19 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   record_wrong(open, operands, caller);
 }
 
+bool mixes_floats(const Operator& op, const Record& record) {
+  const RecordRow& row = kRecords[op.record];
+  return mixes_floats(row, contract_of(row.api), record);
+}
+
+void check_operator(OpenRecord& open, const Record& record) {
+  const RecordRow& row = row_of(open);
+  CallOperands operands;
+  if (!operands.read(row, contract_of(row.api), record)) return;
+  open.is_waiting = true;
+  open.thread->waiting = operands;
+}
+
 void settle_call(OpenRecord& waiting, const Record& inner) {
   const RecordRow& row = row_of(waiting);
   const ApiContract& contract = contract_of(row.api);
@@ -87,7 +103,7 @@ void settle_call(OpenRecord& waiting, const Record& inner) {
 
 void end_call(OpenRecord& open, std::uintptr_t caller) {
   open.is_waiting = false;
-  if (row_of(open).only_if_raised && !python_raises()) return;
+  if (row_of(open).only_if_raised && !cpp_raises() && !python_raises()) return;
   record_wrong(open, open.thread->waiting, caller);
 }
 

@@ -67,6 +67,9 @@ bool find_library(Library& library, TextSink& reason) {
   take(wanted[8], library.is_autocast_enabled);
   take(wanted[9], library.is_cuda_autocast_enabled);
   take(wanted[10], library.is_cpu_autocast_enabled);
+  constexpr const char* kUncaught = "_ZSt19uncaught_exceptionsv";
+  if (LoadedObject runtime; find_object(kUncaught, runtime))
+    take({kUncaught, nullptr, runtime.find_function(kUncaught)}, library.uncaught_exceptions);
   for (const Wanted& one : wanted) {
     if (one.meaning == nullptr || one.found != nullptr) continue;
     reason << "this libtorch does not export " << one.meaning;

@@ -19,7 +19,8 @@ struct Library {
   IsAutocastEnabled is_autocast_enabled = nullptr;  // 2.4 and newer; before that the two below
   IsAutocastEnabledFixed is_cuda_autocast_enabled = nullptr;
   IsAutocastEnabledFixed is_cpu_autocast_enabled = nullptr;
-  bool is_mapped = false;  // some object has a callback to add
+  int (*uncaught_exceptions)() = nullptr;  // the C++ runtime's; without it what raises is not known
+  bool is_mapped = false;                  // some object has a callback to add
 
   // Whether autocast is on for this thread; true where that cannot be asked.
   bool may_autocast(std::int8_t device_type) const;

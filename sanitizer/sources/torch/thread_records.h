@@ -37,6 +37,7 @@ class OpenRecord final : public Context {
   bool has_lost_operands;  // there were more
   bool is_attention;       // the outermost that a contract speaks of
   bool is_waiting;         // its contract is broken, unless autocast recasts the operands inside
+  bool is_part;            // of another operator: what it gives is noted with that
   std::atomic<bool> is_open;
 };
 

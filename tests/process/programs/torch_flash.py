@@ -39,9 +39,10 @@ def operator_alone():
 
 def wide_input_of_rotary():
     """As Qwen2.5-Omni's vision attention calls it: x is float32, the tables are what the buffers are."""
-    table = torch.randn(8, 8, dtype=LOW)  # call: wide_input_of_rotary
+    table = torch.randn(8, 8, dtype=LOW)
+    x = low().float()  # call: wide_input_of_rotary
     try:
-        rotary.apply_rotary_emb(low().float(), table, table)
+        rotary.apply_rotary_emb(x, table, table)
     except AssertionError as error:
         print(error)
 

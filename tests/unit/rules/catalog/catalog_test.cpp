@@ -17,6 +17,7 @@ TEST_CASE("the catalog holds all rules in order of precedence") {
                                              "attention-implicit-promotion",
                                              "attention-mixed-dtypes",
                                              "attention-unsupported-dtype",
+                                             "operator-mixed-dtypes",
                                              "silent-attention-fallback",
                                              "suppression-without-reason",
                                              "stale-suppression"};
