@@ -14,8 +14,10 @@ SinkRecord at(const Instruction& instruction, std::uint32_t function, ContextId 
   return out;
 }
 
-bool never(const SinkRecord&) { return false; }
-bool always(const SinkRecord&) { return true; }
+// What a record's result is marked with: nothing, or one mark for all.
+constexpr SymbolSets::Symbol kMark = 3;
+std::optional<SymbolSets::Symbol> unmarked(const SinkRecord&) { return std::nullopt; }
+std::optional<SymbolSets::Symbol> marked(const SinkRecord&) { return kMark; }
 
 // Effects in which every member says `before`, changed in all of them.
 struct Run {
@@ -30,7 +32,7 @@ struct Run {
     effects.converted_to_half = true;
     effects.steps = 70;
   }
-  bool sinks_are_back() const { return effects.sinks.all(never).front().function == 1; }
+  bool sinks_are_back() const { return effects.sinks.all(SymbolSets(), unmarked).front().function == 1; }
   bool inputs_are_back() const { return effects.inputs.size() == 1; }
   bool conversion_is_back() const { return !effects.converted_to_half; }
   bool steps_are_back() const { return effects.steps == 7; }
@@ -97,7 +99,7 @@ TEST_CASE("a call has one record in a context, the last, and records stand in th
   SinkRecord again = at(second, 1);
   again.others_are_guessed = true;
   records.add(again);
-  const std::vector<SinkRecord> all = records.all(never);
+  const std::vector<SinkRecord> all = records.all(SymbolSets(), unmarked);
   REQUIRE(all.size() == 3);
   CHECK(all[0].instruction == &first);
   CHECK(all[0].context == 1);
@@ -113,19 +115,29 @@ TEST_CASE("another product is listed where it begins attention, and once") {
   records.add_other_product(at(first, 1));
   records.add_other_product(at(second, 1));
   records.add(at(second, 1));
-  CHECK(records.all(never).size() == 1);
-  CHECK(records.all(always).size() == 2);
+  SymbolSets symbols;
+  CHECK(records.all(symbols, marked).size() == 1);
+  records.note_attention(symbols.of(kMark + 1), symbols);
+  CHECK(records.all(symbols, marked).size() == 1);
+  records.note_attention(symbols.of(kMark), symbols);
+  CHECK(records.all(symbols, marked).size() == 2);
+  CHECK(records.all(symbols, unmarked).size() == 1);
 }
 
-TEST_CASE("marks of attention add up") {
+TEST_CASE("a store is listed where what it wrote arrives at a call") {
+  Instruction store, call;
+  call.range.line = 5;
   SymbolSets symbols;
   SinkRecords records;
-  CHECK(records.marks_of_attention() == 0);
-  records.note_attention(symbols.of(3), symbols);
-  records.note_attention(symbols.of(5), symbols);
-  CHECK(symbols.has(records.marks_of_attention(), 3));
-  CHECK(symbols.has(records.marks_of_attention(), 5));
-  CHECK(!symbols.has(records.marks_of_attention(), 4));
+  records.add_store(at(store, 1));
+  SinkRecord attention = at(call, 1);
+  Alternative cache;
+  cache.products = symbols.of(kMark);
+  attention.operands.push_back({});
+  attention.operands.back().alternatives = {cache};
+  records.add(attention);
+  CHECK(records.all(symbols, marked).size() == 2);
+  CHECK(records.all(symbols, unmarked).size() == 1);
 }
 
 }  // namespace dtype_guard::flow
