@@ -14,6 +14,7 @@ Module FileLowering::run() {
   for (const auto& each : file_.classes()) {
     for (const auto& [name, method] : each->methods) lower(*method);
     inherited_constructor(*each);
+    field_constructor(*each);
     note_class(*each);
   }
   std::sort(module_.classes.begin(), module_.classes.end(),
@@ -39,6 +40,30 @@ bool FileLowering::is_project_method(const std::string& name) const {
                      [&](const auto& each) { return each->method(name) != nullptr; });
 }
 
+std::string constructor_key(const ClassDefinition& of) { return "py:" + of.qualified + ".__init__"; }
+
+// A dataclass takes its fields in their order, and keeps them.
+void FileLowering::field_constructor(const ClassDefinition& definition) {
+  if (!definition.is_dataclass || modules_.method(definition, "__init__", nullptr)) return;
+  Function function;
+  function.key = constructor_key(definition);
+  function.name = definition.name + ".__init__";
+  function.class_name = definition.qualified;
+  function.kind = FunctionKind::kConstructor;
+  function.range = definition.node.field("name").range();
+  Builder builder(function);
+  const ValueId self = builder.parameter(0);
+  for (const Node& each : definition.fields) {
+    function.parameters.push_back(describe_field(definition, each, modules_));
+    Place place;
+    place.base = self;
+    place.path.push_back({Place::Step::Kind::kField, function.parameters.back().name, 0});
+    builder.store(std::move(place), builder.parameter(static_cast<int>(function.parameters.size())));
+  }
+  builder.finish();
+  add(std::move(function));
+}
+
 // A class without a constructor of its own is made by that of the first base that has one.
 void FileLowering::inherited_constructor(const ClassDefinition& definition) {
   if (definition.method("__init__") || definition.is_opaque) return;
@@ -46,7 +71,7 @@ void FileLowering::inherited_constructor(const ClassDefinition& definition) {
   const FunctionDefinition* above = modules_.method(definition, "__init__", &complete);
   if (!above || above->is_opaque) return;
   Function function;
-  function.key = "py:" + definition.qualified + ".__init__";
+  function.key = constructor_key(definition);
   function.name = definition.name + ".__init__";
   function.class_name = definition.qualified;
   function.of_module = modules_.is_module(definition);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,10 @@ class FileLowering {
   // The API that a dotted name is a spelling of.
   const Api* contract(const std::string& dotted) const { return contracts_.find(dotted); }
   void add(flow::Function function) { module_.functions.push_back(std::move(function)); }
+  // Of functions that several places make alike, one.
+  void add_once(flow::Function function) {
+    if (made_.insert(function.key).second) add(std::move(function));
+  }
   void not_lowered(const std::string& function, const Node& at, std::string reason);
   // Nested functions are lowered where they are made.
   std::unique_ptr<FunctionDefinition>& keep(std::unique_ptr<FunctionDefinition> definition) {
@@ -36,12 +41,17 @@ class FileLowering {
   void lower(const FunctionDefinition& definition);
   void note_class(const ClassDefinition& definition);
   void inherited_constructor(const ClassDefinition& definition);
+  void field_constructor(const ClassDefinition& definition);
 
   const Modules& modules_;
   const SourceFile& file_;
   const ContractSet& contracts_;
   flow::Module module_;
+  std::set<std::string> made_;
   std::vector<std::unique_ptr<FunctionDefinition>> kept_;
 };
+
+// Of an implicit constructor.
+std::string constructor_key(const ClassDefinition& of);
 
 }  // namespace dtype_guard::python

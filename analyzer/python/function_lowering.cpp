@@ -66,6 +66,7 @@ Function FunctionLowering::run() {
   const Node code = definition_.node.field("body");
   find_locals(code);
   parameters();
+  begin_generator();
   enter_decorators();
   body(code);
   builder_.finish();
@@ -76,6 +77,7 @@ void FunctionLowering::body(const Node& code) {
   if (!definition_.node.is("lambda")) {
     block(code);
     leave_contexts(0);
+    if (is_generator_ && builder_.open()) builder_.give_back(yielded());
     return;
   }
   builder_.give_back(value(code));
@@ -154,6 +156,7 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
 }
 
 bool FunctionLowering::knows(const std::string& name) const {
+  if (global_file_) return false;
   return locals_.contains(name) || (outer_ && outer_->knows(name));
 }
 

@@ -71,6 +71,8 @@ class FunctionLowering {
   void loop_over(const Node& target, const Node& iterable, const std::function<void()>& body);
   // The elements of a display, or of what enumerate, zip and range give of such, where there are few.
   std::optional<std::vector<Node>> displayed(const Node& iterable) const;
+  // What a loop over such gives in each round; nothing where these are not few that stand there.
+  std::optional<std::vector<std::vector<Node>>> rounds(const Node& iterable) const;
 
   // contexts (lower_contexts.cpp)
   void with_statement(const Node& node);
@@ -78,7 +80,8 @@ class FunctionLowering {
   bool enter_context(const Node& manager);
   bool enter_decorators();
   void leave_contexts(std::size_t to_depth);
-  void autocast(const std::string& name, const Node& call);
+  bool enter_unknown(const FunctionDefinition& decorator);
+  void autocast(const std::string& name, const std::vector<Given>& all);
 
   // expressions (lower_expressions.cpp)
   ValueId value(const Node& node);
@@ -94,7 +97,6 @@ class FunctionLowering {
   ValueId negation(const Node& node);
   ValueId conditional(const Node& node);
   ValueId display(const Node& node);
-  ValueId dictionary(const Node& node);
   ValueId comprehension(const Node& node);
   ValueId lambda(const Node& node);
   ValueId text(const Node& node);
@@ -105,6 +107,36 @@ class FunctionLowering {
   ValueId entity_value(const Entity& entity);
   ValueId is_installed(const std::string& package);
 
+  // dictionaries (lower_dictionaries.cpp)
+  ValueId dictionary(const Node& node);
+  ValueId made_dictionary(const std::vector<Given>& arguments);
+  std::optional<ValueId> looked_up(const std::string& method, ValueId dictionary,
+                                   const std::vector<Given>& arguments);
+  std::optional<ValueId> entry_of_library_table(const Node& table);
+  std::optional<ValueId> interface_of_library_table(const Node& function,
+                                                    const std::vector<Given>& arguments);
+
+  // functions as values (lower_stubs.cpp)
+  ValueId closure_of(flow::Function stub, Arguments captures);
+  std::optional<ValueId> library_function(const std::string& name);
+  std::optional<ValueId> function_value(const Entity& entity);
+  ValueId callable(const Node& node);
+  ValueId partial(const std::vector<Given>& arguments);
+  const FunctionDefinition* autograd_forward(const Node& object) const;
+  ValueId applied(const FunctionDefinition& forward, const std::vector<Given>& arguments);
+  ValueId apply_value(const FunctionDefinition& forward);
+
+  // functions that run functions (lower_higher_order.cpp)
+  std::optional<ValueId> higher_order(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> checkpointed(const std::string& name, const std::vector<Given>& arguments);
+  ValueId global_value(const Entity& entity);
+  bool makes_function(const Node& call, const SourceFile& file) const;
+
+  // generators (lower_generators.cpp)
+  void begin_generator();
+  ValueId yield(const Node& node);
+  ValueId yielded() { return builder_.load(yields_); }
+
   // names (resolve.cpp)
   Entity resolve(const Node& node) const;
   const ClassDefinition* own_class() const { return definition_.owner; }
@@ -112,8 +144,9 @@ class FunctionLowering {
 
   // calls (lower_calls.cpp)
   ValueId call(const Node& node);
+  ValueId run(const Node& function, const std::vector<Given>& arguments);
   static std::vector<Given> given(const Node& call);
-  ValueId call_entity(const Entity& callee, const Node& node, const std::vector<Given>& arguments);
+  ValueId call_entity(const Entity& callee, const Node& function, const std::vector<Given>& arguments);
   ValueId call_function(const FunctionDefinition& callee, std::optional<ValueId> object,
                         const std::vector<Given>& arguments);
   ValueId instantiate(const ClassDefinition& callee, const std::vector<Given>& arguments);
@@ -126,7 +159,7 @@ class FunctionLowering {
   std::optional<ValueId> builtin(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> mapped(const std::vector<Given>& arguments);
   ValueId apply(const Node& function, const std::vector<ValueId>& arguments);
-  std::optional<ValueId> super_call(const Node& node, const std::vector<Given>& arguments);
+  std::optional<ValueId> super_call(const Node& function, const std::vector<Given>& arguments);
 
   // PyTorch (lower_torch.cpp)
   std::optional<ValueId> library_call(const std::string& name, const std::vector<Given>& arguments);
@@ -136,6 +169,7 @@ class FunctionLowering {
                          const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,
                                        const std::vector<Given>& arguments);
+  std::optional<ValueId> module_dictionary(const std::vector<Given>& arguments);
   ValueId conversion(ValueId object, const std::vector<Given>& arguments);
   bool names_device(const Node& node) const;
   ValueId sizes(const std::vector<Given>& arguments);
@@ -156,7 +190,23 @@ class FunctionLowering {
   std::vector<Loop> loops_;
   std::vector<ValueId> contexts_;  // saved states
   int depth_ = 0;
+  // While the value of a global is looked at, which knows no local names: the file that has it.
+  const SourceFile* global_file_ = nullptr;
+  int global_depth_ = 0;
+  bool is_generator_ = false;
+  flow::Place yields_;  // what a generator has given so far
 };
+
+// Whether the body does with it what is done with tensors alone.
+bool is_used_as_tensor(std::string_view name, const FunctionDefinition& function, const Modules& modules);
+
+// Of a dataclass's field: the parameter that it is given by.
+flow::Parameter describe_field(const ClassDefinition& of, const Node& assignment, const Modules& modules);
+
+// Whether a library function gives its first argument back, or what behaves like it.
+bool gives_function_back(const std::string& name);
+// The operator that a function of PyTorch is; null where it is none.
+const Operator* torch_function(const std::string& name);
 
 // What a parameter may be, from its annotation, default and use.
 flow::Parameter describe_parameter(const FunctionDefinition& function, const Node& parameter,

@@ -60,7 +60,7 @@ ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>
     for (const ValueId each : arguments) handed.push_back({"", each});
     return builder_.value(Op::kCall, callee.function->key, std::move(handed));
   }
-  handed.push_back({"", value(function)});
+  handed.push_back({"", callable(function)});
   for (const ValueId each : arguments) handed.push_back({"", each});
   return builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed));
 }
@@ -89,18 +89,7 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
   if ((name == "list" || name == "tuple") && arguments.size() == 1 && arguments[0].name.empty())
     return builder_.op("copy_of", {{"", value(arguments[0].node)}});
   if ((name == "list" || name == "tuple") && arguments.empty()) return builder_.value(Op::kPack, "", {});
-  if (name == "dict") {
-    const ValueId made = builder_.value(Op::kObject, "dict", {});
-    for (const Given& each : arguments) {
-      const ValueId held = value(each.node);
-      if (each.name.empty() || each.name == "**") return builder_.unknown();
-      Place place;
-      place.base = made;
-      place.path.push_back({Place::Step::Kind::kField, each.name, 0});
-      builder_.store(std::move(place), held);
-    }
-    return made;
-  }
+  if (name == "dict") return made_dictionary(arguments);
   if (name == "getattr" && arguments.size() >= 2 && arguments.size() <= 3) {
     const auto field = literal(arguments[1].node);
     const Entity of = resolve(arguments[0].node);

@@ -1,4 +1,6 @@
 // Calls: of project functions and classes, of what has a contract, of values, and of unknown code.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
@@ -29,13 +31,11 @@ FunctionLowering::Arguments FunctionLowering::values(const std::vector<Given>& a
   return out;
 }
 
-ValueId FunctionLowering::call(const Node& node) {
-  const Node function = node.field("function");
-  const std::vector<Given> arguments = given(node);
-  if (function.is("call")) {
-    if (const auto out = super_call(node, arguments)) return *out;
-  }
-  if (const Entity callee = resolve(function)) return call_entity(callee, node, arguments);
+ValueId FunctionLowering::call(const Node& node) { return run(node.field("function"), given(node)); }
+
+ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& arguments) {
+  if (function.is("parenthesized_expression")) return run(function.child(0), arguments);
+  if (const Entity callee = resolve(function)) return call_entity(callee, function, arguments);
   if (function.is("identifier")) {
     const std::string name(function.text());
     if (knows(name)) {
@@ -48,10 +48,10 @@ ValueId FunctionLowering::call(const Node& node) {
         const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
         builder_.branch(test, yes, no);
         builder_.enter(yes);
-        const ValueId a = call_entity(resolve(source.child(0)), node, arguments);
+        const ValueId a = call_entity(resolve(source.child(0)), source.child(0), arguments);
         builder_.jump(after);
         builder_.enter(no);
-        const ValueId b = call_entity(resolve(source.child(2)), node, arguments);
+        const ValueId b = call_entity(resolve(source.child(2)), source.child(2), arguments);
         builder_.jump(after);
         builder_.enter(after);
         return builder_.value(Op::kPhi, "", {{"", a}, {"", b}});
@@ -62,13 +62,18 @@ ValueId FunctionLowering::call(const Node& node) {
     return unknown_call(name, std::nullopt, arguments);
   }
   if (function.is("attribute")) {
-    if (const auto out = super_call(node, arguments)) return *out;
+    if (const auto out = super_call(function, arguments)) return *out;
+    if (const auto out = interface_of_library_table(function, arguments)) return *out;
+    if (const auto out = checkpointed(std::string(function.text()), arguments)) return *out;
+    const bool is_apply = function.field("attribute").text() == "apply";
+    if (const FunctionDefinition* forward = is_apply ? autograd_forward(function.field("object")) : nullptr)
+      return applied(*forward, arguments);
     return call_method(function, arguments);
   }
   return call_value(value(function), arguments);
 }
 
-ValueId FunctionLowering::call_entity(const Entity& callee, const Node& node,
+ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function,
                                       const std::vector<Given>& arguments) {
   switch (callee.kind) {
     case Entity::Kind::kFunction: {
@@ -81,14 +86,22 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& node,
     case Entity::Kind::kClass:
       return instantiate(*callee.class_definition, arguments);
     case Entity::Kind::kLibrary: {
-      if (const Api* api = unit_.contract(callee.name)) return sink(*api, arguments);
+      if (const Api* api = unit_.contract(callee.name)) {
+        // What stands in a list is bound where it is known what that holds.
+        const bool spreads = std::any_of(arguments.begin(), arguments.end(),
+                                         [](const Given& each) { return each.name == "*"; });
+        return spreads ? call_value(*library_function(callee.name), arguments) : sink(*api, arguments);
+      }
+      if (const auto out = higher_order(callee.name, arguments)) return *out;
       if (const auto out = library_call(callee.name, arguments)) return *out;
       return unknown_call(callee.name, std::nullopt, arguments);
     }
+    case Entity::Kind::kValue:
+      return call_value(global_value(callee), arguments);
     default:
       break;
   }
-  return unknown_call(std::string(node.field("function").text()), std::nullopt, arguments);
+  return unknown_call(std::string(function.text()), std::nullopt, arguments);
 }
 
 // Names are bound by the engine, where the callee's parameters are known.
@@ -109,6 +122,12 @@ ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::
   bool complete = true;
   const FunctionDefinition* constructor = unit_.modules().method(callee, "__init__", &complete);
   Arguments handed = values(arguments);
+  if (!constructor && callee.is_dataclass) {
+    const ValueId made = builder_.value(Op::kObject, callee.qualified, {});
+    handed.insert(handed.begin(), {"", made});
+    builder_.value(Op::kCall, constructor_key(callee), std::move(handed));
+    return made;
+  }
   if (callee.is_opaque || (!complete && !constructor)) {
     return builder_.value(Op::kCall, callee.qualified, std::move(handed));
   }
@@ -161,8 +180,8 @@ ValueId FunctionLowering::unknown_call(const std::string& name, std::optional<Va
   return builder_.value(Op::kCall, "?" + name, std::move(handed));
 }
 
-std::optional<ValueId> FunctionLowering::super_call(const Node& node, const std::vector<Given>& arguments) {
-  const Node function = node.field("function");
+std::optional<ValueId> FunctionLowering::super_call(const Node& function,
+                                                    const std::vector<Given>& arguments) {
   const Node object = function.field("object");
   if (!object.is("call") || object.field("function").text() != "super" || !own_class()) return std::nullopt;
   const std::string name(function.field("attribute").text());
@@ -226,7 +245,9 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
   const ValueId object = value(object_node);
   if (const auto out = tensor_method(name, object, arguments)) return *out;
   if (name == "append" && arguments.size() == 1) {
-    const ValueId added = value(arguments[0].node);
+    const SourceRange at = function.range();
+    const std::string entry = fmt::format("{}:{}", at.line, at.column);  // of a list of modules
+    const ValueId added = builder_.registration("attribute", object, entry, value(arguments[0].node));
     Place place;
     place.base = object;
     place.path.push_back(
@@ -234,10 +255,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     builder_.store(std::move(place), added);
     return builder_.none();
   }
-  if (name == "get" && !arguments.empty() && literal(arguments[0].node)) {
-    for (const Given& each : arguments) value(each.node);
-    return builder_.unknown();
-  }
+  if (const auto out = looked_up(name, object, arguments)) return *out;
   Arguments handed = {{"", object}};
   for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
   return builder_.value(Op::kCall, std::string(kAttributeCall) + name, std::move(handed));

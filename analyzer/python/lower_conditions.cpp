@@ -54,8 +54,11 @@ ValueId FunctionLowering::comparison(const Node& node) {
     const auto all = displayed(parts[1].is("set") ? Node() : parts[1]);
     const ValueId asked = value(parts[0]);
     if (!all || all->empty()) {
-      value(parts[1]);
-      return builder_.op("contains", {{"", asked}});
+      const ValueId in = value(parts[1]);
+      const auto key = literal(parts[0]);
+      if (!key) return builder_.op("contains", {{"", asked}});
+      const ValueId there = builder_.op("dict_has", {{"self", in}, {"index", builder_.constant(*key)}});
+      return sign == "in" ? there : builder_.op("logical_not", {{"self", there}});
     }
     Arguments tests;
     for (const Node& each : *all)

@@ -16,10 +16,9 @@ bool is_custom_fwd(const std::string& name) {
 }
 }  // namespace
 
-void FunctionLowering::autocast(const std::string& name, const Node& call) {
+void FunctionLowering::autocast(const std::string& name, const std::vector<Given>& all) {
   const bool has_device = name == "torch.autocast" || name.starts_with("torch.amp.");
   std::string device = name.find(".cpu.") != std::string::npos ? "cpu" : has_device ? "" : "cuda";
-  std::vector<Given> all = call.is("call") ? given(call) : std::vector<Given>();
   ValueId on = 0, dtype = 0;
   std::size_t place = has_device ? 0 : 1;
   for (const Given& each : all) {
@@ -40,11 +39,32 @@ void FunctionLowering::autocast(const std::string& name, const Node& call) {
 
 bool FunctionLowering::enter_context(const Node& manager) {
   const Node call = manager.is("call") ? manager : Node();
-  const Entity callee = resolve(call ? call.field("function") : manager);
+  Entity callee = resolve(call ? call.field("function") : manager);
+  std::vector<Given> arguments = call ? given(call) : std::vector<Given>();
+  // autocast = partial(torch.autocast, "cuda")
+  if (callee.kind == Entity::Kind::kValue && makes_function(callee.value, *callee.file)) {
+    std::vector<Given> first = given(callee.value);
+    const std::string text(first.empty() ? "" : first[0].node.text());
+    const Entity of = first.empty() ? Entity() : unit_.modules().named(*callee.file, text);
+    if (of.kind == Entity::Kind::kLibrary && is_autocast(of.name)) {
+      first.erase(first.begin());
+      first.insert(first.end(), arguments.begin(), arguments.end());
+      arguments = std::move(first);
+      callee = of;
+    }
+  }
   if (callee.kind != Entity::Kind::kLibrary || !is_autocast(callee.name)) return false;
   const Builder::At at(builder_, position(manager));
   contexts_.push_back(builder_.value(Op::kSaveState, "", {}));
-  autocast(callee.name, call);
+  autocast(callee.name, arguments);
+  return true;
+}
+
+// A decorator of the project that has to do with autocast: it may be on or off behind it.
+bool FunctionLowering::enter_unknown(const FunctionDefinition& decorator) {
+  if (decorator.node.text().find("autocast") == std::string_view::npos) return false;
+  contexts_.push_back(builder_.value(Op::kSaveState, "", {}));
+  builder_.effect(Op::kSetAutocast, "", {{"on", builder_.unknown()}, {"dtype", builder_.unknown()}});
   return true;
 }
 
@@ -53,6 +73,8 @@ bool FunctionLowering::enter_decorators() {
   for (const Node& each : definition_.decorators) {
     const Node what = each.child(0);
     const Entity callee = resolve(what.is("call") ? what.field("function") : what);
+    if (callee.kind == Entity::Kind::kValue) entered = enter_context(what) || entered;
+    if (callee.kind == Entity::Kind::kFunction) entered = enter_unknown(*callee.function) || entered;
     if (callee.kind != Entity::Kind::kLibrary) continue;
     if (is_autocast(callee.name)) {
       entered = enter_context(what) || entered;

@@ -50,13 +50,41 @@ std::optional<std::vector<Node>> FunctionLowering::displayed(const Node& iterabl
   return out;
 }
 
+std::optional<std::vector<std::vector<Node>>> FunctionLowering::rounds(const Node& iterable) const {
+  std::vector<std::vector<Node>> out;
+  if (const auto all = displayed(iterable)) {
+    for (const Node& each : *all) out.push_back({each});
+    return out;
+  }
+  const Node function = iterable.is("call") ? iterable.field("function") : Node();
+  if (!function.is("identifier") || knows(std::string(function.text()))) return std::nullopt;
+  const std::string_view name = function.text();
+  const std::vector<Given> arguments = given(iterable);
+  if ((name != "zip" && name != "enumerate") || arguments.empty()) return std::nullopt;
+  for (const Given& each : arguments) {
+    if (name == "zip" && each.name == "strict") continue;
+    const auto all = displayed(each.node);
+    if (!all || !each.name.empty() || (name == "enumerate" && arguments.size() > 1)) return std::nullopt;
+    if (out.empty()) out.resize(all->size());
+    if (out.size() != all->size()) return std::nullopt;
+    for (std::size_t i = 0; i < all->size(); ++i) out[i].push_back((*all)[i]);
+  }
+  return out;
+}
+
 void FunctionLowering::loop_over(const Node& target, const Node& iterable,
                                  const std::function<void()>& body) {
-  if (const auto all = displayed(iterable)) {
+  if (const auto all = rounds(iterable)) {
     const BlockId after = builder_.block();
-    for (const Node& each : *all) {
+    const bool counts = iterable.is("call") && iterable.field("function").text() == "enumerate";
+    std::int64_t number = 0;
+    for (const std::vector<Node>& each : *all) {
       const BlockId next = builder_.block();
-      assign(target, value(each));
+      Arguments parts;
+      if (counts) parts.push_back({"", builder_.constant(number++)});
+      for (const Node& part : each) parts.push_back({"", value(part)});
+      const bool one = !iterable.is("call");
+      assign(target, one ? parts[0].value : builder_.value(Op::kPack, "", std::move(parts)));
       loops_.push_back({next, after, contexts_.size()});
       body();
       loops_.pop_back();

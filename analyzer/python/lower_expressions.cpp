@@ -35,7 +35,8 @@ const std::unordered_map<std::string_view, std::string_view>& binary_names() {
 ValueId FunctionLowering::value(const Node& node) {
   if (!node || depth_ > kMaxDepth) return builder_.unknown();
   ++depth_;
-  const Builder::At at(builder_, position(node));
+  const bool elsewhere = global_file_ && global_file_ != &unit_.file();
+  const Builder::At at(builder_, elsewhere ? builder_.position() : position(node));
   const ValueId out = value_of(node);
   --depth_;
   return out;
@@ -85,8 +86,9 @@ ValueId FunctionLowering::value_of(const Node& node) {
     value(node.child(0));
     return builder_.unknown();
   }
+  if (kind == "yield") return yield(node);
   for (const Node& each : node.children()) {
-    if (kind == "yield" || kind == "list_splat" || kind == "set") value(each);
+    if (kind == "list_splat" || kind == "set") value(each);
   }
   return builder_.unknown();
 }
@@ -139,15 +141,9 @@ ValueId FunctionLowering::entity_value(const Entity& entity) {
         entity.name == "torch.nan")
       return builder_.constant(1.0);
   }
-  if (entity.kind == Entity::Kind::kFunction && !entity.function->is_opaque && !entity.function->owner)
-    return builder_.value(Op::kClosure, entity.function->key, {});
-  if (entity.kind == Entity::Kind::kValue && entity.file == &unit_.file()) {
-    const std::string_view kind = entity.value.kind();
-    const bool plain = kind == "integer" || kind == "float" || kind == "string" || kind == "true" ||
-                       kind == "false" || kind == "none" || kind == "attribute" || kind == "unary_operator";
-    if (plain) return value_of(entity.value);
-  }
-  return builder_.unknown();
+  if (entity.kind == Entity::Kind::kValue) return global_value(entity);
+  const auto known = function_value(entity);
+  return known ? *known : builder_.unknown();
 }
 
 ValueId FunctionLowering::name_value(const Node& node) {
@@ -162,6 +158,8 @@ ValueId FunctionLowering::attribute(const Node& node) {
   if (const Entity entity = resolve(node)) return entity_value(entity);
   const Node object_node = node.field("object");
   const std::string name(node.field("attribute").text());
+  if (const FunctionDefinition* forward = name == "apply" ? autograd_forward(object_node) : nullptr)
+    return apply_value(*forward);
   const bool own = is_self(object_node);
   if (own && own_class()) {
     bool complete = true;
@@ -196,6 +194,10 @@ ValueId FunctionLowering::subscript(const Node& node) {
   if (indices.size() == 1 && whole.is("attribute") && whole.field("attribute").text() == "shape") {
     const ValueId of = value(whole.field("object"));
     return builder_.op("size", {{"self", of}, {"dim", value(indices[0])}});
+  }
+  if (const auto entry = entry_of_library_table(whole)) {
+    for (const Node& each : indices) value(each);
+    return *entry;
   }
   const ValueId object = value(whole);
   Arguments arguments = {{"self", object}};
@@ -241,27 +243,11 @@ ValueId FunctionLowering::binary(const Node& node) {
 
 ValueId FunctionLowering::display(const Node& node) {
   Arguments all;
-  bool starred = false;
   for (const Node& each : node.children()) {
-    starred = starred || each.is("list_splat");
-    all.push_back({"", value(each)});
+    const bool starred = each.is("list_splat");
+    all.push_back({starred ? "*" : "", value(starred ? each.child(0) : each)});
   }
-  return starred ? builder_.unknown() : builder_.value(Op::kPack, "", std::move(all));
-}
-
-// An object whose fields are its keys; a key that is not constant makes all of it unknown.
-ValueId FunctionLowering::dictionary(const Node& node) {
-  const ValueId made = builder_.value(Op::kObject, "dict", {});
-  for (const Node& each : node.children()) {
-    const auto key = each.is("pair") ? literal(each.field("key")) : std::nullopt;
-    const ValueId held = value(each.is("pair") ? each.field("value") : each);
-    if (!key) return builder_.unknown();
-    Place place;
-    place.base = made;
-    place.path.push_back({Place::Step::Kind::kField, *key, 0});
-    builder_.store(std::move(place), held);
-  }
-  return made;
+  return builder_.value(Op::kPack, "", std::move(all));
 }
 
 ValueId FunctionLowering::comprehension(const Node& node) {
@@ -274,7 +260,7 @@ ValueId FunctionLowering::comprehension(const Node& node) {
   }
   if (clauses.size() != 1 || filtered) return builder_.unknown();
   const Node over = clauses[0].field("right");
-  if (displayed(over)) {
+  if (rounds(over)) {
     Arguments all;
     loop_over(clauses[0].field("left"), over, [&] { all.push_back({"", value(body)}); });
     return builder_.value(Op::kPack, "", std::move(all));
@@ -290,8 +276,9 @@ ValueId FunctionLowering::comprehension(const Node& node) {
 }
 
 ValueId FunctionLowering::lambda(const Node& node) {
+  if (global_file_ && global_file_ != &unit_.file()) return builder_.unknown();
   const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
-  FunctionLowering lowering(unit_, *made, this);
+  FunctionLowering lowering(unit_, *made, global_file_ ? nullptr : this);
   Function function = lowering.run();
   Arguments captures;
   for (const std::string& each : lowering.captured())

@@ -42,6 +42,9 @@ void FunctionLowering::statement(const Node& node) {
     for (const Node& each : node.children()) {
       if (each.is("identifier") && locals_.contains(std::string(each.text())))
         store(std::string(each.text()), builder_.unknown());
+      const Node key = each.is("subscript") ? each.field("subscript") : Node();
+      if (const auto name = literal(key))
+        builder_.op("dict_pop", {{"self", value(each.field("value"))}, {"index", builder_.constant(*name)}});
     }
   }
 }
@@ -182,7 +185,7 @@ void FunctionLowering::return_statement(const Node& node) {
   const Node what = node.child(0);
   const ValueId result = what ? value(what) : builder_.none();
   leave_contexts(0);
-  builder_.give_back(result);
+  builder_.give_back(is_generator_ ? yielded() : result);
   builder_.enter(builder_.block());
 }
 

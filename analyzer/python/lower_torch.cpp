@@ -28,6 +28,13 @@ std::string last_part(const std::string& name) {
   return dot == std::string::npos ? name : name.substr(dot + 1);
 }
 
+// Keywords of many functions that say where and how, not what.
+bool has_nothing_to_do_with_dtypes(const std::string& keyword) {
+  return keyword == "device" || keyword == "layout" || keyword == "requires_grad" ||
+         keyword == "pin_memory" || keyword == "memory_format" || keyword == "generator" ||
+         keyword == "non_blocking";
+}
+
 std::optional<Dtype> converted_by(const std::string& method) {
   static const std::set<std::string_view> all = {"half",  "float", "double", "bfloat16", "int",    "long",
                                                  "short", "char",  "byte",   "bool",     "cfloat", "cdouble"};
@@ -128,6 +135,10 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
       continue;
     }
     if (each.name == "out") return builder_.unknown();
+    if (has_nothing_to_do_with_dtypes(each.name)) {
+      value(each.node);
+      continue;
+    }
     std::string argument = each.name.empty() ? next() : table_name(entry, each.name);
     const auto text = argument == "dtype" ? literal(each.node) : std::nullopt;
     const auto dtype = text ? parse_dtype(*text) : std::nullopt;
@@ -193,16 +204,18 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
         "autocast_dtype::" + (arguments.empty() ? "?" : literal(arguments[0].node).value_or("?")), {});
   if (name == "torch.nn.Parameter" || name == "torch.nn.parameter.Parameter")
     return builder_.op("parameter", {{"self", first()}});
-  if (name == "torch.utils.checkpoint.checkpoint" && !arguments.empty()) {
-    const std::vector<Given> rest(arguments.begin() + 1, arguments.end());
-    std::vector<Given> positional;
-    for (const Given& each : rest) {
-      if (each.name.empty()) positional.push_back(each);
+  if (name == "torch.finfo" || name == "torch.iinfo") {
+    const bool floating = name == "torch.finfo";
+    first();
+    const ValueId limits = builder_.value(Op::kObject, name, {});
+    for (const char* each : {"min", "max", "eps", "tiny", "smallest_normal"}) {
+      const ValueId dtype = dtype_constant(floating ? Dtype::kFloat64 : Dtype::kInt64);
+      Place place;
+      place.base = limits;
+      place.path.push_back({Place::Step::Kind::kField, each, 0});
+      builder_.store(std::move(place), builder_.value(Op::kAlloc, "number", {{"dtype", dtype}}));
     }
-    const Entity callee = resolve(arguments[0].node);
-    if (callee.kind == Entity::Kind::kFunction && !callee.function->is_opaque)
-      return call_function(*callee.function, std::nullopt, positional);
-    return call_value(value(arguments[0].node), positional);
+    return limits;
   }
   if (name.starts_with("math.")) {
     Arguments from = {{"dtype", dtype_constant(Dtype::kFloat64)}};
@@ -227,12 +240,38 @@ std::optional<ValueId> FunctionLowering::einops(const std::string& name,
   return has_any ? builder_.op("flatten", {{"self", tensor}}) : builder_.op("take", {{"self", tensor}});
 }
 
+// Each entry is a field, and known by a constant key.
+std::optional<ValueId> FunctionLowering::module_dictionary(const std::vector<Given>& arguments) {
+  const ValueId made = builder_.value(Op::kModule, "torch::nn::ModuleDict", {});
+  const Node of = arguments.size() == 1 ? arguments[0].node : Node();
+  const auto add = [&](const std::string& name, const Node& module) {
+    const ValueId entry = builder_.registration("module", made, name, value(module));
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, name, 0});
+    builder_.store(std::move(place), entry);
+  };
+  if (of.is("dictionary")) {
+    for (const Node& each : of.children()) {
+      if (const auto key = literal(each.field("key"))) add(*key, each.field("value"));
+    }
+  } else if (of.is("call") && of.field("function").text() == "dict") {
+    for (const Given& each : given(of)) {
+      if (!each.name.empty() && each.name != "*" && each.name != "**") add(each.name, each.node);
+    }
+  } else if (of) {
+    return builder_.value(Op::kCall, "?torch.nn.ModuleDict", {{"", value(of)}});
+  }
+  return made;
+}
+
 std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
                                                         const std::vector<Given>& arguments) {
   constexpr std::string_view kNn = "torch.nn.";
   if (!name.starts_with(kNn)) return std::nullopt;
   const std::string last = last_part(name);
   const std::string type = "torch::nn::" + last;
+  if (last == "ModuleDict") return module_dictionary(arguments);
   const bool holds = last == "Sequential" || last == "ModuleList";
   if (!holds && !find_module_type(type)) return std::nullopt;
   if (!holds) {
@@ -285,20 +324,24 @@ std::optional<ValueId> FunctionLowering::library_call(const std::string& name,
   if (const auto out = special_function(name, arguments)) return out;
   if (const auto out = library_module(name, arguments)) return out;
   if (const auto out = einops(name, arguments)) return out;
-  constexpr std::string_view kTorch = "torch.";
-  if (!name.starts_with(kTorch)) return std::nullopt;
-  const Operator* entry = nullptr;
-  const std::string last = last_part(name);
-  if (name.starts_with("torch.nn.functional.")) {
-    entry = find_operator("torch::nn::functional::" + last);
-    entry = entry ? entry : find_operator(name);
-  } else if (name.starts_with("torch.linalg.") || name.starts_with("torch.fft.") ||
-             name.starts_with("torch.special.") || name.find('.', kTorch.size()) == std::string::npos) {
-    entry = find_operator(name);
-  }
+  const Operator* entry = torch_function(name);
   if (!entry || entry->result == ResultRule::kDescriptor) return std::nullopt;
   // Spelt as the table has it; a qualified alias is the entry's own name.
+  const std::string last = last_part(name);
   return torch_operator(*entry, find_operator(last) == entry ? last : entry->name, std::nullopt, arguments);
+}
+
+const Operator* torch_function(const std::string& name) {
+  constexpr std::string_view kTorch = "torch.";
+  if (!name.starts_with(kTorch)) return nullptr;
+  const std::string last = last_part(name);
+  if (name.starts_with("torch.nn.functional.")) {
+    const Operator* entry = find_operator("torch::nn::functional::" + last);
+    return entry ? entry : find_operator(name);
+  }
+  const bool plain = name.starts_with("torch.linalg.") || name.starts_with("torch.fft.") ||
+                     name.starts_with("torch.special.") || name.find('.', kTorch.size()) == std::string::npos;
+  return plain ? find_operator(name) : nullptr;
 }
 
 }  // namespace dtype_guard::python

@@ -124,11 +124,29 @@ Entity Modules::global(const SourceFile& file, std::string_view name, int depth)
     out.kind = Entity::Kind::kClass;
     out.class_definition = known->class_definition;
   } else if (known->value) {
-    out.kind = Entity::Kind::kValue;
-    out.value = known->value;
+    out = alias(file, known->value, depth + 1);
+    if (!out) {
+      out.kind = Entity::Kind::kValue;
+      out.value = known->value;
+    }
   }
   out.file = out.file ? out.file : &file;
   return out;
+}
+
+Entity Modules::named(const SourceFile& file, const std::string& text) const {
+  const std::size_t dot = text.find('.');
+  Entity out = global(file, text.substr(0, dot));
+  if (dot == std::string::npos) return out;
+  return out.kind == Entity::Kind::kLibrary ? dotted(file, out.name + text.substr(dot)) : Entity();
+}
+
+Entity Modules::alias(const SourceFile& file, const Node& value, int depth) const {
+  if (value.is("identifier")) return global(file, value.text(), depth);
+  if (!value.is("attribute")) return {};
+  const Entity object = alias(file, value.field("object"), depth + 1);
+  if (object.kind != Entity::Kind::kLibrary) return {};
+  return dotted(file, object.name + "." + std::string(value.field("attribute").text()), depth);
 }
 
 Entity Modules::dotted(const SourceFile& from, const std::string& name, int depth) const {

@@ -46,6 +46,8 @@ class Modules {
   Entity global(const SourceFile& file, std::string_view name, int depth = 0) const;
   // What an absolute dotted name means for code in `from`.
   Entity dotted(const SourceFile& from, const std::string& name, int depth = 0) const;
+  // What a dotted expression of a file's top level means.
+  Entity named(const SourceFile& file, const std::string& text) const;
   // The class that a base names, null for a library's; `library` gets its name then.
   const ClassDefinition* base(const ClassDefinition& of, const Node& base, std::string* library) const;
   // The method that an object of that class runs: its own or that of the first base that has one.
@@ -63,6 +65,8 @@ class Modules {
   std::string search(const SourceFile& from, const std::string& module) const;
   std::string module_name(const std::string& path) const;
   bool exists(const std::string& path) const;
+  // `attention = flash_attn_func`: what another name of a thing means.
+  Entity alias(const SourceFile& file, const Node& value, int depth) const;
 
   static thread_local std::set<std::string>* noted_;
 

@@ -21,45 +21,6 @@ std::string scope_of(std::string report_name) {
   return report_name;
 }
 
-// Decorators that give the function back, or what behaves like it.
-bool is_transparent(std::string_view name) {
-  static const std::set<std::string_view> known = {"staticmethod",
-                                                   "classmethod",
-                                                   "property",
-                                                   "abstractmethod",
-                                                   "overload",
-                                                   "override",
-                                                   "final",
-                                                   "wraps",
-                                                   "cached_property",
-                                                   "no_grad",
-                                                   "inference_mode",
-                                                   "compile",
-                                                   "script",
-                                                   "autocast",
-                                                   "custom_fwd",
-                                                   "custom_bwd",
-                                                   "jit",
-                                                   "lru_cache",
-                                                   "cache",
-                                                   "ignore",
-                                                   "unused",
-                                                   "export",
-                                                   "deprecate_kwarg",
-                                                   "disable",
-                                                   "contextmanager",
-                                                   "setter",
-                                                   "getter",
-                                                   "deleter",
-                                                   "enable_grad",
-                                                   "set_grad_enabled",
-                                                   "check_model_inputs",
-                                                   "singledispatch",
-                                                   "amp"};
-  const std::size_t dot = name.rfind('.');
-  return known.contains(dot == std::string_view::npos ? name : name.substr(dot + 1));
-}
-
 std::string decorator_name(const Node& decorator) {
   Node what = decorator.child(0);
   while (what.is("call")) what = what.field("function");
@@ -139,10 +100,7 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
     out->is_static = out->is_static || name == "staticmethod";
     out->is_class_method = out->is_class_method || name == "classmethod";
     out->is_property = out->is_property || name == "property" || name.ends_with("cached_property");
-    if (is_transparent(name)) continue;
-    // One of a library that is not known gives the function back, one of the project is a call of its own.
-    const Global* local = global(name.substr(0, name.find('.')));
-    out->is_opaque = out->is_opaque || !local || local->imported.empty();
+    out->is_opaque = out->is_opaque || !is_transparent(name);
   }
   return out;
 }
@@ -158,9 +116,13 @@ void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators
       made->is_opaque = true;
     } else {
       made->bases.push_back(each);
+      made->is_dataclass = made->is_dataclass || dotted(each).ends_with("NamedTuple");
     }
   }
-  (void)decorators;
+  for (const Node& each : decorators) {
+    const std::string name = decorator_name(each);
+    made->is_dataclass = made->is_dataclass || name == "dataclass" || name.ends_with(".dataclass");
+  }
   for (const Node& each : node.field("body").children()) {
     const bool decorated = each.is("decorated_definition");
     const Node inner = decorated ? each.field("definition") : each;
@@ -170,7 +132,9 @@ void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators
       made->methods[name] = std::move(method);  // the last one counts
     } else if (each.is("expression_statement") && each.child(0).is("assignment")) {
       const Node assignment = each.child(0);
-      if (assignment.field("left").is("identifier"))
+      if (!assignment.field("left").is("identifier")) continue;
+      if (assignment.field("type")) made->fields.push_back(assignment);
+      if (assignment.field("right"))
         made->attributes[std::string(assignment.field("left").text())] = assignment.field("right");
     }
   }
@@ -221,7 +185,11 @@ void SourceFile::index(const Node& block, Where where) {
                kind == "class_definition") {
       const Node inner = kind == "decorated_definition" ? each.field("definition") : each;
       if (inner.is("class_definition")) {
-        add_class(inner, {});
+        std::vector<Node> decorators;
+        for (const Node& part : each.children()) {
+          if (part.is("decorator")) decorators.push_back(part);
+        }
+        add_class(inner, decorators);
         continue;
       }
       auto made = define(each, scope_, nullptr);

@@ -37,7 +37,9 @@ struct ClassDefinition {
   std::vector<Node> bases;
   std::map<std::string, std::unique_ptr<FunctionDefinition>, std::less<>> methods;
   std::map<std::string, Node, std::less<>> attributes;  // values of class-level assignments
-  bool is_opaque = false;                               // another base than classes by name: a metaclass
+  std::vector<Node> fields;                             // assignments with an annotation, in order
+  bool is_dataclass = false;
+  bool is_opaque = false;  // another base than classes by name: a metaclass
   const FunctionDefinition* method(std::string_view method_name) const;
 };
 
@@ -74,6 +76,8 @@ class SourceFile {
   std::string absolute(std::string_view module) const;
   std::unique_ptr<FunctionDefinition> define(const Node& node, const std::string& prefix,
                                              const ClassDefinition* owner) const;
+  // Whether a decorator gives the function back, or what behaves like it (decorators.cpp).
+  bool is_transparent(std::string_view decorator) const;
   // The imports of one statement: name in this file, and what it stands for.
   std::vector<std::pair<std::string, std::string>> imports(const Node& statement) const;
 

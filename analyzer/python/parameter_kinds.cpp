@@ -27,8 +27,7 @@ bool names_integers(std::string_view name) {
          name.ends_with("_pos") || name.ends_with("position");
 }
 
-void by_annotation(const Node& type, const FunctionDefinition& function, const Modules& modules,
-                   Parameter& out) {
+void by_annotation(const Node& type, const SourceFile& file, const Modules& modules, Parameter& out) {
   std::string text;
   for (const char c : type.text()) {
     if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
@@ -53,81 +52,12 @@ void by_annotation(const Node& type, const FunctionDefinition& function, const M
   } else if (text == "int" || text == "float" || text == "bool") {
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kNumber;
     out.type = text;
-  } else if (type.child(0).is("identifier") || type.child(0).is("string") || type.is("identifier")) {
-    const Entity known = modules.global(*function.file, text);
+  } else if (text.find_first_of("[|(") == std::string::npos) {
+    const Entity known = modules.named(file, text);
     if (known.kind == Entity::Kind::kClass && !optional) {
       out.kind = ParameterKind::kObject;
       out.type = known.class_definition->qualified;
     }
-  }
-}
-
-// How a name is used that could only be a tensor: by attributes that nothing else has.
-struct Use {
-  bool tensor = false;
-  bool other = false;
-};
-
-// Methods of a tensor that other things have as well.
-bool is_of_tensors_alone(std::string_view attribute) {
-  static const std::set<std::string_view> shared = {
-      "to",    "type",   "float",    "half",   "double", "bool",  "int",    "long",  "split",
-      "index", "add",    "sub",      "div",    "sum",    "mean",  "max",    "min",   "any",
-      "all",   "norm",   "pow",      "round",  "fill",   "sort",  "unique", "item",  "copy",
-      "dim",   "repeat", "abs",      "data",   "apply",  "set",   "put",    "take",  "count",
-      "char",  "byte",   "short",    "eval",   "random", "range", "real",   "imag",  "log",
-      "mode",  "slice",  "unfold",   "select", "zero_",  "t",     "ceil",   "floor", "equal",
-      "names", "stride", "bfloat16", "stack",  "dot",    "clip",  "std",    "var"};
-  if (attribute == "shape" || attribute == "mT" || attribute == "numel" || attribute == "size") return true;
-  return !shared.contains(attribute) && find_operator("torch.Tensor." + std::string(attribute)) != nullptr;
-}
-
-bool may_be_of_tensor(std::string_view attribute) {
-  static const std::set<std::string_view> all = {"dtype",         "device", "ndim", "T",  "is_cuda",
-                                                 "requires_grad", "grad",   "data", "dim"};
-  return all.contains(attribute) || is_of_tensors_alone(attribute) ||
-         find_operator("torch.Tensor." + std::string(attribute));
-}
-
-// self.project(x): a module that a field holds, where the class has no such method.
-bool calls_module(const Node& callee, const FunctionDefinition& function) {
-  return callee.is("attribute") && callee.field("object").text() == "self" && function.owner &&
-         function.name == "forward" && !function.owner->method(callee.field("attribute").text());
-}
-
-void find_use(const Node& node, std::string_view name, const FunctionDefinition& function, Use& use,
-              int depth) {
-  if (depth > kMaxDepth || node.is("lambda") || node.is("function_definition")) return;
-  for (const Node& each : node.children()) {
-    if (each.is("attribute") && each.field("object").is("identifier") &&
-        each.field("object").text() == name) {
-      const std::string_view attribute = each.field("attribute").text();
-      use.tensor = use.tensor || is_of_tensors_alone(attribute);
-      use.other = use.other || !may_be_of_tensor(attribute);
-    } else if (each.is("call")) {
-      const Node called = each.field("function");
-      const std::string_view callee = called.text();
-      // x.to(dtype=...): a module is seldom told a dtype where it is used.
-      const bool casts = called.is("attribute") && called.field("object").text() == name &&
-                         called.field("attribute").text() == "to" &&
-                         each.field("arguments").text().find("dtype") != std::string_view::npos;
-      use.tensor = use.tensor || casts;
-      const Node first = each.field("arguments").child(0);
-      const bool torch = callee.starts_with("torch.") || callee.starts_with("F.") || callee == "rearrange" ||
-                         callee == "einops.rearrange";
-      const bool is_first = first.is("identifier") && first.text() == name;
-      use.tensor = use.tensor || (is_first && calls_module(each.field("function"), function));
-      if (torch && first.is("identifier") && first.text() == name) {
-        const std::size_t dot = callee.rfind('.');
-        const std::string last(callee.substr(dot == std::string_view::npos ? 0 : dot + 1));
-        const Operator* op = find_operator(last);
-        const bool tensor_first = op && op->result != ResultRule::kFactory &&
-                                  op->result != ResultRule::kFactoryFromValue && !op->arguments.empty() &&
-                                  (op->arguments[0] == "self" || op->arguments[0] == "input");
-        use.tensor = use.tensor || tensor_first || last == "rearrange";
-      }
-    }
-    find_use(each, name, function, use, depth + 1);
   }
 }
 
@@ -165,6 +95,14 @@ void by_default(const Node& given, Parameter& out) {
 }
 }  // namespace
 
+Parameter describe_field(const ClassDefinition& of, const Node& assignment, const Modules& modules) {
+  Parameter out;
+  out.name = std::string(assignment.field("left").text());
+  by_annotation(assignment.field("type"), *of.file, modules, out);
+  if (const Node given = assignment.field("right")) by_default(given, out);
+  return out;
+}
+
 Parameter describe_parameter(const FunctionDefinition& function, const Node& node, const Modules& modules) {
   Parameter out;
   const Node name = node.field("name");
@@ -175,15 +113,14 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
   if (out.rest != flow::Rest::kNone) return out;
   const Node type = node.field("type");
   const Node given = node.field("value");
-  if (type) by_annotation(type, function, modules, out);
+  if (type) by_annotation(type, *function.file, modules, out);
   if (given) by_default(given, out);
   const bool absent = out.default_value && std::holds_alternative<flow::None>(*out.default_value);
   if (absent && out.kind == ParameterKind::kTensor) out.kind = ParameterKind::kOptionalTensor;
   const bool open = out.kind == ParameterKind::kOther && !type && (!given || absent);
   if (open && !names_integers(out.name)) {
-    Use use;
-    find_use(function.node.field("body"), out.name, function, use, 0);
-    if (use.tensor && !use.other) out.kind = absent ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
+    if (is_used_as_tensor(out.name, function, modules))
+      out.kind = absent ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
   }
   if (names_integers(out.name) &&
       (out.kind == ParameterKind::kTensor || out.kind == ParameterKind::kOptionalTensor))

@@ -4,12 +4,13 @@
 namespace dtype_guard::python {
 
 bool FunctionLowering::is_self(const Node& node) const {
-  return node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
+  return !global_file_ && node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
 }
 
 Entity FunctionLowering::resolve(const Node& node) const {
   if (node.is("identifier")) {
     const std::string name(node.text());
+    if (global_file_) return unit_.modules().global(*global_file_, name);
     for (const FunctionLowering* scope = this; scope; scope = scope->outer_) {
       if (const auto found = scope->local_imports_.find(name);
           found != scope->local_imports_.end() && !scope->locals_.contains(name))
@@ -31,7 +32,8 @@ Entity FunctionLowering::resolve(const Node& node) const {
   const Entity object = resolve(node.field("object"));
   const std::string name(node.field("attribute").text());
   if (object.kind == Entity::Kind::kLibrary) {
-    Entity out = unit_.modules().dotted(unit_.file(), object.name + "." + name);
+    const SourceFile& from = global_file_ ? *global_file_ : unit_.file();
+    Entity out = unit_.modules().dotted(from, object.name + "." + name);
     out.optional = out.optional.empty() ? object.optional : out.optional;
     return out;
   }

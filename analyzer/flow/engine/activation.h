@@ -5,12 +5,20 @@
 #include <map>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "analyzer/flow/program/function_info.h"
 #include "analyzer/flow/state/state.h"
 
 namespace dtype_guard::flow {
+
+// A stub (ir.h) as it stands at one call: its own code, with the call's place in each instruction.
+struct Stub {
+  explicit Stub(Function placed) : code(std::move(placed)), info(code) {}
+  Function code;
+  FunctionInfo info;
+};
 
 struct Activation {
   std::uint32_t function;

@@ -34,8 +34,9 @@ std::vector<SinkRecord> Engine::records() const {
 }
 
 Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
-                   const Activation* caller, bool& alive) {
-  const Function& code = index_.function(function);
+                   const Activation* caller, bool& alive, const Instruction* site) {
+  const Stub* stub = stub_at(function, site);
+  const Function& code = stub ? stub->code : index_.function(function);
   int rounds = 0;
   for (const Activation* each = caller; each; each = each->caller) rounds += each->function == function;
   if (rounds >= kMaxRounds || (caller && caller->depth >= kMaxDepth) || code.blocks.empty()) {
@@ -43,9 +44,10 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
     return Value::unknown(ids_.symbol(context, &code));
   }
   if (notes_halves_) has_run_.insert(function);
-  Activation activation{function,
+  // What a stub does is the caller's doing.
+  Activation activation{stub && caller ? caller->function : function,
                         code,
-                        index_.info(function),
+                        stub ? stub->info : index_.info(function),
                         context,
                         ids_.object(context, &code),
                         std::move(arguments),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include "analyzer/flow/engine/activation.h"
 #include "analyzer/flow/engine/identities.h"
+#include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/program.h"
@@ -61,7 +63,7 @@ class Engine {
 
   // engine.cpp
   Value call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
-             const Activation* caller, bool& alive);
+             const Activation* caller, bool& alive, const Instruction* site = nullptr);
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   static void finish(Activation& activation, const Value& result, State state);
@@ -138,8 +140,20 @@ class Engine {
   Attribute attribute(const Activation& activation, const Instruction& instruction, State& state);
   std::optional<Value> library_module_call(const Activation& activation, const Instruction& instruction,
                                            const Alternative& module, State& state);
-  std::vector<Value> bound(const Function& callee, const Instruction& instruction,
-                           std::vector<Value> handed) const;
+  // bound_arguments.cpp
+  struct Spread;
+  Spread spread(const Instruction& instruction, const std::vector<Value>& handed, const State& state);
+  std::vector<Value> bound(const Function& callee, const Instruction& instruction, ContextId context,
+                           std::vector<Value> handed, State& state);
+  Value rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state);
+  // stubs.cpp
+  const Stub* stub_at(std::uint32_t function, const Instruction* site);
+
+  // dictionaries.cpp: nothing where the operator is not of a dictionary.
+  std::optional<Value> dictionary_operation(const Activation& activation, const Instruction& instruction,
+                                            State& state);
+  Value one_of_dictionary(const HeapObject& dictionary);
+  Value looked_up(const HeapObject& dictionary, HeapId id, const std::string& name, const Value& otherwise);
 
   // conversions.cpp
   struct Conversion;
@@ -168,22 +182,6 @@ class Engine {
   static std::vector<PassedTest> tests_before(const Activation& activation, const State& state);
 
   // operators.cpp
-  struct StatedDtype {
-    Dtype dtype = Dtype::kUndefined;
-    bool assumed = false;
-    bool uncertain = false;
-    SymbolSetId symbols = 0;  // what decides it
-  };
-  struct Input {
-    std::string_view argument;
-    Alternatives alternatives;
-    ValueId value = 0;  // as the instruction names it; 0 for module parameters
-  };
-  struct Operands {
-    std::vector<Input> inputs;
-    std::vector<StatedDtype> dtypes;
-    bool has_dtype = false;
-  };
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
   // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
   bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
@@ -382,7 +380,8 @@ class Engine {
   Effects effects_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
-  bool is_closed_ = false;                                          // the root is a whole program
+  std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;
+  bool is_closed_ = false;                 // the root is a whole program
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
   struct Halves {
     std::set<std::string> half, other;

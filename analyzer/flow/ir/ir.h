@@ -26,6 +26,11 @@ inline constexpr std::string_view kVirtualCall = "virtual::";
 // "attribute::NAME" names a call of what the first argument has by that name, whatever that is: a method of
 // its class, a library module's, a function that a field holds. "attribute::__call__" calls the thing itself.
 inline constexpr std::string_view kAttributeCall = "attribute::";
+// The type of an object that holds what it does by keys: fields, as far as these are constant texts.
+inline constexpr std::string_view kDictionary = "dict";
+// Begins the key of a function that stands for what has no source: an operator, a call that has a contract,
+// a class that is made. What it does, it does where it is called.
+inline constexpr std::string_view kStub = "stub:";
 // Operators that ask what nobody decides: whether a try block ends in its handler, and whether a range has
 // one more.
 inline constexpr std::string_view kMayThrow = "may_throw";

@@ -38,6 +38,10 @@ class Search {
       if (!record_.autocast.may_be_off) return {};  // the call casts its operands itself
       only_possible_ = true;
     }
+    only_possible_ =
+        only_possible_ || std::any_of(record_.guards.begin(), record_.guards.end(), [&](const Guard& each) {
+          return symbols_.demands(each.symbols, Nature::kKeyword);
+        });
     for (const SinkOperand& arrived : record_.operands) check(arrived);
     for (const SinkOperand& arrived : record_.operands) compare_siblings(arrived);
     if (record_.others_are_guessed)
@@ -226,7 +230,7 @@ class Search {
   }
 
   bool is_certain(const Alternative& each) {
-    return !only_possible_ && !each.uncertain &&
+    return !only_possible_ && !each.uncertain && !symbols_.demands(each.symbols, Nature::kKeyword) &&
            relation(each.symbols, record_.guards, symbols_) < SymbolSets::Relation::kCorrelated;
   }
 

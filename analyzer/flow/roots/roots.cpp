@@ -264,6 +264,14 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     case ParameterKind::kOther:
       break;
   }
+  if (parameter.rest == Rest::kKeywords) {
+    HeapObject names;
+    names.type = kDictionary;
+    names.is_input = true;
+    names.nature = Nature::kKeyword;
+    state.put(id, std::move(names));
+    return Value(Alternative::at(Kind::kObject, id));
+  }
   return by_reference(Value::unknown(own));
 }
 

@@ -41,6 +41,9 @@ class Cells {
     return {row_.emplace(place, key, value)->second, true};
   }
   Value& operator[](const Key& key) { return try_emplace(key, Value()).first; }
+  void erase(const Key& key) {
+    std::erase_if(row_, [&](const auto& each) { return each.first == key; });
+  }
   friend bool operator==(const Cells&, const Cells&) = default;
 
  private:

@@ -31,8 +31,8 @@ Passages common(const Passages& a, const Passages& b) {
   return out;
 }
 
-constexpr std::array kNatures = {Nature::kAnswer, Nature::kShape, Nature::kArgument, Nature::kSetting,
-                                 Nature::kRound};
+constexpr std::array kNatures = {Nature::kAnswer,  Nature::kShape, Nature::kArgument,
+                                 Nature::kSetting, Nature::kRound, Nature::kKeyword};
 constexpr std::uint8_t bit(Nature nature) { return static_cast<std::uint8_t>(1 << static_cast<int>(nature)); }
 
 // What an unknown function answers may hang on anything. What a caller hands in goes with the shapes that it
@@ -42,7 +42,7 @@ constexpr bool hang_together(Nature a, Nature b) {
   if (a == Nature::kRound || b == Nature::kRound) return false;
   if (a == Nature::kAnswer || b == Nature::kAnswer) return true;
   if (a == Nature::kShape) return b != Nature::kSetting;
-  return b == Nature::kShape && a == Nature::kArgument;
+  return b == Nature::kShape && (a == Nature::kArgument || a == Nature::kKeyword);
 }
 
 std::uint64_t both(SymbolSets::Id a, SymbolSets::Id b) {
@@ -126,6 +126,14 @@ bool SymbolSets::has(Id set, Symbol symbol) const {
 }
 
 bool SymbolSets::rests_on(Id set, Nature nature) const { return (sets_[set].natures & bit(nature)) != 0; }
+
+bool SymbolSets::demands(Id set, Nature nature) const {
+  if (!rests_on(set, nature)) return false;
+  return std::any_of(entries(set).begin(), entries(set).end(), [&](const Entry& each) {
+    const bool of_nature = each.symbol < natures_.size() && natures_[each.symbol] == nature;
+    return of_nature && (each.said == Said::kDecides || each.said == Said::kTrue);
+  });
+}
 
 SymbolSets::Id SymbolSets::deciding(Id set) {
   const auto [known, is_new] = deciding_.try_emplace(set);

@@ -18,6 +18,7 @@ enum class Nature : std::uint8_t {
   kArgument,  // what a root is handed
   kSetting,   // what an object was made with, long before
   kRound,     // which round of a loop it is
+  kKeyword,   // whether a root is handed something by a name that none of its parameters has
 };
 
 // Interned sorted sets of symbols, each with what is said of it; set 0 is empty.
@@ -44,6 +45,8 @@ class SymbolSets {
   Id intersect(Id a, Id b);
   bool has(Id set, Symbol symbol) const;
   bool rests_on(Id set, Nature nature) const;
+  // Whether it holds only where a symbol of that nature does, or may.
+  bool demands(Id set, Nature nature) const;
   // The set as what something depends on.
   Id deciding(Id set);
   Id checked(Id set);

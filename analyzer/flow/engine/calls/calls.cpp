@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_function.h"
 #include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/operators/registered_operators.h"
 
@@ -86,6 +87,10 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     arguments.push_back(marked == original ? original : marked);
   }
 
+  if (by_attribute) {
+    if (const Value held = held_by_name(arguments[0], instruction, state, ids_); !held.is_bottom())
+      arguments[0] = held;
+  }
   const ContextId inner = ids_.context(activation.context, &instruction);
   std::optional<State> joined;
   Value result;
@@ -100,9 +105,9 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     const auto from = arguments.begin() + (plain ? 1 : 0);
     std::vector<Value> handed(from, arguments.end());
     const Function& callee = index_.function(callees[i]);
-    handed = bound(callee, instruction, std::move(handed));
+    handed = bound(callee, instruction, own, std::move(handed), branch);
     const bool is_guessed = give_from_setting(callee, own, handed, branch);
-    Value value = call(callees[i], std::move(handed), branch, own, &activation, alive);
+    Value value = call(callees[i], std::move(handed), branch, own, &activation, alive, &instruction);
     if (!alive) continue;
     if (is_guessed) value = as_if_unknown(value);
     for (std::size_t each = 0; each < arguments.size(); ++each)

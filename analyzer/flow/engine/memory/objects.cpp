@@ -58,9 +58,33 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kContainer;
+  // Behind a list of unknown length it is not known which place it is.
+  const auto add = [&](const Value& element) {
+    const Key place{Key::Kind::kIndex, static_cast<std::int64_t>(object.cells.size())};
+    const Value held = kept_in(state, id, element);
+    if (object.rest.is_bottom()) {
+      object.cells[place] = held;
+    } else {
+      object.rest = join(object.rest, held, symbols_);
+    }
+  };
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] =
-        kept_in(state, id, argument(state, instruction, i));
+    const Value given = argument(state, instruction, i);
+    if (instruction.args[i].name != "*") {
+      add(given);
+      continue;
+    }
+    const Alternative* one = given.single();
+    const HeapObject* list = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+    if (!list || list->kind != HeapObject::Kind::kContainer ||
+        list->stands != HeapObject::Stands::kForItself) {
+      object.rest = Value::unknown();
+      continue;
+    }
+    const HeapObject spread = *list;
+    for (const auto& [key, element] : spread.cells) add(element);
+    if (!spread.rest.is_bottom())
+      object.rest = object.rest.is_bottom() ? spread.rest : join(object.rest, spread.rest, symbols_);
   }
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
@@ -276,6 +300,7 @@ void Engine::havoc(State& state, const Value& value) {
       if (!buffer) change(cell);
     }
     if (!object.rest.is_bottom()) change(object.rest);
+    if (object.type == kDictionary && object.rest.is_bottom()) object.rest = Value::unknown();
     for (const Registration& one : object.registered)
       work.insert(work.end(), one.value.begin(), one.value.end());
   }

@@ -45,8 +45,14 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject) {
       const bool sliced = how == "slice" || how == "part" || how == "new_dimension";
-      const Value held = sliced ? Value::unknown(symbols_of(whole, symbols_))
-                                : read(state, Location{each.object, key, each.symbols});
+      const HeapObject* object = state.find(each.object);
+      const bool by_any_key = object && object->type == kDictionary && key.kind == Key::Kind::kAny;
+      // Some of a list's modules are those of the list.
+      const bool of_modules = object && object->type.starts_with("torch::nn::");
+      const Value held = sliced && of_modules ? Value(each)
+                         : sliced             ? Value::unknown(symbols_of(whole, symbols_))
+                         : by_any_key         ? one_of_dictionary(*object)
+                                              : read(state, Location{each.object, key, each.symbols});
       out = join(out, held, symbols_);
       continue;
     }
@@ -130,6 +136,7 @@ std::optional<Registration::Kind> Engine::registered_as(const State& state, cons
 std::optional<Value> Engine::dynamic_operation(const Activation& activation, const Instruction& instruction,
                                                State& state) {
   const std::string& name = instruction.name;
+  if (auto of_dictionary = dictionary_operation(activation, instruction, state)) return of_dictionary;
   if (name == "subscript") return part_of(activation, instruction, state);
   if (name == "store_element") {
     store_element(activation, instruction, state);

@@ -130,8 +130,8 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
 }
 
 // What "$1|$0" names: several tensors where it is a tuple of them.
-std::vector<Engine::Input> Engine::module_inputs(const Instruction& instruction, std::string_view source,
-                                                 const std::vector<Value>& given, const State& state) {
+std::vector<Input> Engine::module_inputs(const Instruction& instruction, std::string_view source,
+                                         const std::vector<Value>& given, const State& state) {
   const std::size_t position = 1 + static_cast<std::size_t>(source[1] - '0');  // behind the module
   const std::string_view otherwise = source.size() > 3 ? source.substr(3) : std::string_view();
   if (position >= given.size() && !otherwise.empty())

@@ -152,7 +152,7 @@ void forget_what_decides_numbers(std::vector<Alternative>& all) {
 }
 }  // namespace
 
-Engine::Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {
+Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);

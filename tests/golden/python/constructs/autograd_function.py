@@ -1,6 +1,5 @@
 # run: go(A(64, 4), x(2, 8, 64))
 # breaks: autocast, fp32-buffers, bf16
-# missed: not found by the lowering so far
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func
@@ -10,7 +9,7 @@ class Scale(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, factor):
         ctx.factor = factor
-        return x.float() * factor  # expect: attention-unsupported-dtype  #! bad
+        return x.float() * factor  # expect: attention-mixed-dtypes  #! bad
         return (x.float() * factor).to(x.dtype)  #! ok
 
     @staticmethod

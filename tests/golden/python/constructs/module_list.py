@@ -1,6 +1,5 @@
 # run: go(Stack(64, 4), x(2, 8, 64))
 # breaks: autocast
-# missed: not found by the lowering so far
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func

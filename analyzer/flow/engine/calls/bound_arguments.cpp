@@ -1,0 +1,117 @@
+// Arguments by position and by name, those of a list and of a dictionary, and the parameters that take the
+// rest of either.
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+bool binds(const Function& callee, const Instruction& instruction) {
+  const auto named = [](const Argument& each) { return !each.name.empty(); };
+  const auto open = [](const Parameter& each) { return each.default_value || each.rest != Rest::kNone; };
+  return std::any_of(instruction.args.begin(), instruction.args.end(), named) ||
+         std::any_of(callee.parameters.begin(), callee.parameters.end(), open);
+}
+}  // namespace
+
+// What a call hands on, lists and dictionaries taken apart.
+struct Engine::Spread {
+  std::vector<Value> positions;
+  std::vector<std::pair<std::string, Value>> names;
+  bool more_positions = false, more_names = false;  // of which nothing is known
+  // A root's own keywords, handed on: which they are is known by the names that are asked for.
+  HeapId open = 0;
+};
+
+Engine::Spread Engine::spread(const Instruction& instruction, const std::vector<Value>& handed,
+                              const State& state) {
+  Spread out;
+  const std::size_t skipped = instruction.args.size() - handed.size();
+  for (std::size_t i = 0; i < handed.size(); ++i) {
+    const std::string& name = instruction.args[skipped + i].name;
+    if (name != "*" && name != "**") {
+      if (name.empty() && !out.more_positions) out.positions.push_back(handed[i]);
+      if (!name.empty()) out.names.emplace_back(name, handed[i]);
+      continue;
+    }
+    const Alternative* one = handed[i].single();
+    const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+    const bool is_list = object && object->kind == HeapObject::Kind::kContainer && object->rest.is_bottom() &&
+                         object->stands == HeapObject::Stands::kForItself;
+    const bool is_dictionary = object && object->type == kDictionary && object->rest.is_bottom();
+    if (name == "*" && is_list) {
+      for (const auto& [key, cell] : object->cells) out.positions.push_back(cell);
+    } else if (name == "**" && is_dictionary) {
+      for (const auto& [key, cell] : object->cells) out.names.emplace_back(ids_.field_name(key.id), cell);
+      if (object->is_input) out.open = object->original ? object->original : one->object;
+    } else {
+      (name == "*" ? out.more_positions : out.more_names) = true;
+    }
+  }
+  return out;
+}
+
+// A list of the positions that are left, or a dictionary of the names.
+Value Engine::rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state) {
+  HeapObject rest;
+  if (parameter.rest == Rest::kPositional) {
+    rest.kind = HeapObject::Kind::kContainer;
+    for (const Value& each : handed.positions)
+      rest.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(rest.cells.size())}] = each;
+    if (handed.more_positions) rest.rest = Value::unknown();
+  } else {
+    rest.type = kDictionary;
+    for (const auto& [name, value] : handed.names) rest.cells[ids_.field(name)] = value;
+    if (handed.more_names) rest.rest = Value::unknown();
+    rest.is_input = handed.open != 0;
+    rest.original = handed.open;
+    rest.nature = Nature::kKeyword;
+  }
+  const HeapId id = ids_.object(context, &parameter);
+  state.put(id, std::move(rest));
+  return Value(Alternative::at(Kind::kObject, id));
+}
+
+// The arguments in the order of the parameters; `handed` are the values of the last of the call's arguments.
+std::vector<Value> Engine::bound(const Function& callee, const Instruction& instruction, ContextId context,
+                                 std::vector<Value> handed, State& state) {
+  if (!binds(callee, instruction)) return handed;
+  const std::size_t own = callee.kind != FunctionKind::kFunction ? 1 : 0;
+  std::vector<Value> out(own + callee.parameters.size());
+  if (own && !handed.empty()) {
+    out[0] = handed[0];
+    handed.erase(handed.begin());
+  }
+  Spread left = spread(instruction, handed, state);
+  std::size_t taken = 0;
+  for (std::size_t at = 0; at < callee.parameters.size(); ++at) {
+    if (callee.parameters[at].rest != Rest::kNone || taken == left.positions.size()) break;
+    out[own + at] = left.positions[taken++];
+  }
+  left.positions.erase(left.positions.begin(), left.positions.begin() + static_cast<std::ptrdiff_t>(taken));
+  for (std::size_t at = 0; at < callee.parameters.size(); ++at) {
+    const Parameter& parameter = callee.parameters[at];
+    const auto named = std::find_if(left.names.begin(), left.names.end(),
+                                    [&](const auto& each) { return each.first == parameter.name; });
+    if (parameter.rest != Rest::kNone || named == left.names.end()) continue;
+    out[own + at] = named->second;
+    left.names.erase(named);
+  }
+  for (std::size_t at = 0; at < callee.parameters.size(); ++at) {
+    const Parameter& parameter = callee.parameters[at];
+    Value& one = out[own + at];
+    if (parameter.rest != Rest::kNone) {
+      one = rest_of(parameter, context, left, state);
+    } else if (one.is_bottom()) {
+      const bool decided = parameter.default_value && !left.more_positions && !left.more_names;
+      const Value otherwise = decided ? constant(*parameter.default_value) : Value::unknown();
+      const HeapObject* names = decided && left.open ? state.find(left.open) : nullptr;
+      one = names ? looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
+    }
+  }
+  return out;
+}
+
+}  // namespace dtype_guard::flow

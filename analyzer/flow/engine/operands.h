@@ -1,0 +1,28 @@
+// What an operator of the table is handed: its inputs, and the dtypes that are stated beside them.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "analyzer/flow/values/values.h"
+
+namespace dtype_guard::flow {
+
+struct StatedDtype {
+  Dtype dtype = Dtype::kUndefined;
+  bool assumed = false;
+  bool uncertain = false;
+  SymbolSetId symbols = 0;  // what decides it
+};
+struct Input {
+  std::string_view argument;
+  std::vector<Alternative> alternatives;
+  ValueId value = 0;  // as the instruction names it; 0 for module parameters
+};
+struct Operands {
+  std::vector<Input> inputs;
+  std::vector<StatedDtype> dtypes;
+  bool has_dtype = false;
+};
+
+}  // namespace dtype_guard::flow

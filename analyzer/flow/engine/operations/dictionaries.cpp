@@ -1,0 +1,64 @@
+// Dictionaries: what stands under a key, where it is known which keys there are. Those that a root is handed
+// are not: each is known by its name, and may be absent.
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+// The text that an argument is, where it is one.
+const std::string* text_of(const Activation& activation, const Instruction& instruction) {
+  for (const Argument& each : instruction.args) {
+    const Instruction* made = each.name == "index" ? activation.info.definition(each.value) : nullptr;
+    if (made && made->op == Op::kConst) return std::get_if<std::string>(&made->constant);
+  }
+  return nullptr;
+}
+}  // namespace
+
+// What `otherwise` says holds where the key is not there. An input's key is there or not by one question,
+// however it is asked; where what stands in for it is true, that it is false says that it was given.
+Value Engine::looked_up(const HeapObject& dictionary, HeapId id, const std::string& name,
+                        const Value& otherwise) {
+  if (const auto cell = dictionary.cells.find(ids_.field(name)); cell != dictionary.cells.end())
+    return cell->second;
+  if (!dictionary.is_input) return dictionary.rest.is_bottom() ? otherwise : Value::unknown();
+  const bool stands_for_true = truth(otherwise) == std::optional(true);
+  const HeapId known_by = dictionary.original ? dictionary.original : id;
+  const Key key = ids_.field(stands_for_true ? name + "=" : name);
+  Alternative out = *Value::unknown(ids_.of_field(Nature::kKeyword, known_by, key.id)).single();
+  out.truth = stands_for_true ? Truth::kOpposite : Truth::kSymbol;
+  return Value(out);
+}
+
+// What stands under one of its keys, whichever.
+Value Engine::one_of_dictionary(const HeapObject& dictionary) {
+  if (dictionary.is_input || !dictionary.rest.is_bottom() || dictionary.cells.empty())
+    return Value::unknown();
+  Value out;
+  for (const auto& [key, cell] : dictionary.cells) out = join(out, cell, symbols_);
+  return out;
+}
+
+std::optional<Value> Engine::dictionary_operation(const Activation& activation,
+                                                  const Instruction& instruction, State& state) {
+  const std::string& what = instruction.name;
+  const bool takes = what == "dict_pop", asks = what == "dict_has";
+  if (what != "dict_get" && !takes && !asks) return std::nullopt;
+  const SymbolSetId open = asked(activation, instruction, state);
+  const Value& self = argument(state, instruction, 0);
+  const Alternative* one = self.single();
+  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  const std::string* name = text_of(activation, instruction);
+  if (!object || object->type != kDictionary || !name) return Value::unknown(open);
+  if (asks && !object->is_input && object->rest.is_bottom())
+    return Value(Alternative::boolean(object->cells.find(ids_.field(*name)) != object->cells.end()));
+  const Value* otherwise = named(state, instruction, "default");
+  const Value out = looked_up(*object, one->object, *name, otherwise ? *otherwise : Value::none());
+  if (asks) return out.single() && out.single()->truth == Truth::kSymbol ? out : Value::unknown(open);
+  const bool was_there = object->cells.find(ids_.field(*name)) != object->cells.end();
+  if (takes && was_there) state.change(one->object).cells.erase(ids_.field(*name));
+  return out;
+}
+
+}  // namespace dtype_guard::flow

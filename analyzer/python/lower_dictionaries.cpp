@@ -1,0 +1,85 @@
+// Dictionaries and tables: displays, look-ups by constant keys, and functions that stand in a table.
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+// An object whose fields are its keys. Where a key is not constant, anything may stand under any of them.
+ValueId FunctionLowering::dictionary(const Node& node) {
+  const ValueId made = builder_.value(Op::kObject, std::string(kDictionary), {});
+  bool known = true;
+  for (const Node& each : node.children()) {
+    const auto key = each.is("pair") ? literal(each.field("key")) : std::nullopt;
+    const Node held_node = each.is("pair") ? each.field("value") : each;
+    const ValueId held = each.is("pair") ? callable(held_node) : value(held_node);
+    known = known && key;
+    if (!key) continue;
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, *key, 0});
+    builder_.store(std::move(place), held);
+  }
+  return known ? made : builder_.unknown();
+}
+
+// dict(a=x, b=y)
+ValueId FunctionLowering::made_dictionary(const std::vector<Given>& arguments) {
+  const ValueId made = builder_.value(Op::kObject, std::string(kDictionary), {});
+  bool known = true;
+  for (const Given& each : arguments) {
+    const ValueId held = callable(each.node);
+    known = known && !each.name.empty() && each.name != "**";
+    if (!known) continue;
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, each.name, 0});
+    builder_.store(std::move(place), held);
+  }
+  return known ? made : builder_.unknown();
+}
+
+// d.get(k, otherwise) and d.pop(k, otherwise), where no class in sight has such a method.
+std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, ValueId dictionary,
+                                                   const std::vector<Given>& arguments) {
+  const bool takes = method == "pop";
+  if ((!takes && method != "get") || arguments.empty() || arguments.size() > 2 ||
+      unit_.is_project_method(method))
+    return std::nullopt;
+  const auto key = literal(arguments[0].node);
+  if (!key) {
+    if (takes) return std::nullopt;
+    const ValueId any = builder_.constant(true);
+    for (const Given& each : arguments) value(each.node);
+    return builder_.op("subscript", {{"self", dictionary}, {"any", any}});
+  }
+  Arguments asked = {{"self", dictionary}, {"index", builder_.constant(*key)}};
+  if (arguments.size() == 2) asked.push_back({"default", callable(arguments[1].node)});
+  return builder_.op(takes ? "dict_pop" : "dict_get", std::move(asked));
+}
+
+// TABLE[name] and TABLE.get_interface(name, otherwise) of a library, where each entry has the table's
+// contract.
+std::optional<ValueId> FunctionLowering::entry_of_library_table(const Node& table) {
+  const Entity entity = resolve(table);
+  if (entity.kind != Entity::Kind::kLibrary || !unit_.contract(entity.name)) return std::nullopt;
+  return library_function(entity.name);
+}
+
+std::optional<ValueId> FunctionLowering::interface_of_library_table(const Node& function,
+                                                                    const std::vector<Given>& arguments) {
+  const std::string_view method = function.field("attribute").text();
+  if (method != "get_interface" && method != "get") return std::nullopt;
+  const auto entry = entry_of_library_table(function.field("object"));
+  if (!entry || arguments.size() < 2) return entry;
+  value(arguments[0].node);
+  const ValueId otherwise = callable(arguments[1].node);
+  const BlockId of_table = builder_.block(), after = builder_.block();
+  builder_.branch(builder_.unknown(), of_table, after);
+  builder_.enter(of_table);
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", *entry}, {"", otherwise}});
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,90 @@
+// Functions that run, wrap or hold functions: checkpointing, compilation, partial application, map.
+#include <set>
+
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+namespace {
+bool is_checkpoint(const std::string& name) {
+  return name == "torch.utils.checkpoint.checkpoint" || name == "deepspeed.checkpointing.checkpoint" ||
+         name == "fairscale.nn.checkpoint.checkpoint_activations.checkpoint";
+}
+bool is_of_checkpoint(const std::string& keyword) {
+  return keyword == "use_reentrant" || keyword == "preserve_rng_state" || keyword == "context_fn" ||
+         keyword == "determinism_check" || keyword == "debug" || keyword == "early_stop";
+}
+}  // namespace
+
+// What gives its first argument back, or what behaves like it.
+bool gives_function_back(const std::string& name) {
+  static const std::set<std::string_view> known = {
+      "torch.compile",       "torch.jit.script",       "torch.jit.ignore",      "torch.jit.unused",
+      "torch.jit.export",    "torch.compiler.disable", "torch._dynamo.disable", "torch.fx.wrap",
+      "functools.lru_cache", "functools.cache"};
+  return known.contains(name);
+}
+
+// checkpoint(f, x, y): f(x, y).
+std::optional<ValueId> FunctionLowering::checkpointed(const std::string& name,
+                                                      const std::vector<Given>& arguments) {
+  const bool of_transformers = name.ends_with("._gradient_checkpointing_func");
+  if ((!is_checkpoint(name) && !of_transformers) || arguments.empty() || !arguments[0].name.empty())
+    return std::nullopt;
+  std::vector<Given> handed;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (!is_of_checkpoint(arguments[i].name)) handed.push_back(arguments[i]);
+  }
+  Node function = arguments[0].node;
+  if (function.is("attribute") && function.field("attribute").text() == "__call__")
+    function = function.field("object");
+  return run(function, handed);
+}
+
+std::optional<ValueId> FunctionLowering::higher_order(const std::string& name,
+                                                      const std::vector<Given>& arguments) {
+  if (const auto out = checkpointed(name, arguments)) return out;
+  if (arguments.empty() || !arguments[0].name.empty()) return std::nullopt;
+  if (name == "functools.partial" || name == "functools.partialmethod") return partial(arguments);
+  if (gives_function_back(name)) return callable(arguments[0].node);
+  return std::nullopt;
+}
+
+// What a global holds, as the module's own code makes it; nothing where that hangs on what runs.
+ValueId FunctionLowering::global_value(const Entity& entity) {
+  constexpr int kMaxNested = 4;
+  static const std::set<std::string_view> plain = {"integer", "float", "string",    "true",
+                                                   "false",   "none",  "attribute", "unary_operator"};
+  static const std::set<std::string_view> made = {"call", "dictionary", "lambda", "identifier",
+                                                  "conditional_expression"};
+  const std::string_view kind = entity.value.kind();
+  const bool own = entity.file == &unit_.file();
+  if (global_depth_ >= kMaxNested || (!plain.contains(kind) && !made.contains(kind)))
+    return builder_.unknown();
+  if (!own && (kind == "lambda" || plain.contains(kind))) {
+    if (!plain.contains(kind) || kind == "attribute") return builder_.unknown();
+    const Builder::At here(builder_, builder_.position());
+    return value_of(entity.value);
+  }
+  if (kind == "call" && !makes_function(entity.value, *entity.file)) return builder_.unknown();
+  const SourceFile* before = std::exchange(global_file_, entity.file);
+  ++global_depth_;
+  const ValueId out =
+      kind == "call" || kind == "identifier" ? callable(entity.value) : value_of(entity.value);
+  --global_depth_;
+  global_file_ = before;
+  return out;
+}
+
+// partial(f), torch.compile(f): what other calls give is unknown.
+bool FunctionLowering::makes_function(const Node& call, const SourceFile& file) const {
+  const Node function = call.field("function");
+  const std::string text(function.text());
+  const Entity callee = unit_.modules().named(file, text);
+  if (callee.kind != Entity::Kind::kLibrary) return text == "dict";
+  return callee.name == "functools.partial" || gives_function_back(callee.name);
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,30 @@
+# run: go(A(64, 4), x(2, 8, 64))
+# breaks: autocast
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from flash_attn import flash_attn_func
+
+
+class Unit(nn.Module):
+    def forward(self, x):
+        return F.normalize(x, dim=-1)  # expect: autocast-fp32-operator  #! bad
+        return F.normalize(x, dim=-1).to(x.dtype)  #! ok
+
+
+NORMS = {"unit": Unit, "none": nn.Identity}
+
+
+def build(name):
+    return NORMS[name]()
+
+
+class A(nn.Module):
+    def __init__(self, dim, heads):
+        super().__init__()
+        self.heads, self.qkv = heads, nn.Linear(dim, dim * 3)
+        self.norm = build("unit")
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).unflatten(-1, (3, self.heads, -1)).unbind(2)
+        return flash_attn_func(self.norm(q), k, v)
