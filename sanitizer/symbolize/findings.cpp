@@ -14,6 +14,7 @@
 #include "rules/contracts/contract.h"
 #include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/cast_findings.h"
+#include "sanitizer/symbolize/implied_dtype.h"
 #include "sanitizer/symbolize/launch_findings.h"
 #include "sanitizer/symbolize/opening.h"
 #include "sanitizer/symbolize/rank_differences.h"
@@ -198,8 +199,11 @@ class Builder {
   void add_finding(const Journal& journal, JournalFinding recorded) {
     if (!is_torch_operator(recorded.api)) settle_masks(recorded.operands);
     const Api* api = contract(recorded.api);
-    Violation violation = describe(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
+    const bool is_implied = is_implied_dtype(journal, recorded);
+    Violation violation = is_implied ? describe_implied_dtype(journal, recorded)
+                                     : describe(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
     Finding finding;
+    if (is_implied) finding.level = Level::kWarning;
     finding.rule = violation.rule;
     finding.also_rules = violation.also_rules;
     finding.message = violation.message;

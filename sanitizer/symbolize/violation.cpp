@@ -14,12 +14,13 @@
 #include "sanitizer/protocol/journal.h"
 
 namespace dtype_guard::san {
-namespace {
 
 std::optional<Dtype> dtype_of(std::uint32_t packed) {
   return from_dlpack({static_cast<std::uint8_t>(packed >> 16), static_cast<std::uint8_t>(packed >> 8),
                       static_cast<std::uint16_t>(packed & 0xffU)});
 }
+
+namespace {
 
 class Judge {
  public:

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,7 @@ PathStep origin_step(const JournalFinding& site, const std::string& role);
 // takes that dtype in.
 void settle_masks(std::vector<JournalOperand>& operands);
 
+std::optional<Dtype> dtype_of(std::uint32_t packed);
 // "float16" or, for what is no dtype, "dtype(code 7, bits 3, lanes 1)".
 std::string dtype_text(std::uint32_t packed);
 

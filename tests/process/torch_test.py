@@ -128,6 +128,26 @@ class Torch(Case):
         printed, report = self.watched(program, "right")
         self.assertEqual((printed.count("RuntimeError"), report["findings"]), (2, []))
 
+    def test_attention_by_hand(self):
+        program = "torch_by_hand.py"
+        for name, api, role, rule in (
+                ("wide_scores", "aten::softmax", "scores", "attention-implicit-promotion"),
+                ("wide_values", "aten::matmul", "b", "attention-implicit-promotion"),
+                ("by_einsum", "aten::softmax", "scores", "attention-implicit-promotion"),
+                ("fused", "scaled_dot_product_attention", "q", "attention-implicit-promotion"),
+                ("var_attention", "scaled_dot_product_attention", "q", "attention-mixed-dtypes")):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                [finding] = report["findings"]
+                self.assertEqual((finding["rule"], finding["api"]), (rule, api))
+                self.assertEqual(finding["level"], "warning" if rule == "attention-implicit-promotion" else "error")
+                self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
+                self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
+        for name in ("right_eager", "right_wide_on_purpose", "right_float32", "right_autocast", "right_router"):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                self.assertEqual(report["findings"], [])
+
     def rotary(self, release, how):
         folder = JOBS / f"x-transformers-{release}"
         if not folder.is_dir():

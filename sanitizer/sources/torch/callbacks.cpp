@@ -28,8 +28,8 @@ OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator&
 }
 
 // An operator that a contract does not speak of.
-OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Operator& op,
-                           const Record& record) {
+OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Operator& op, const Record& record,
+                           std::uintptr_t caller) {
   if (outer != nullptr && outer->is_attention) return nullptr;
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = notes_origins && op.is_whole && !is_part;
@@ -42,6 +42,8 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
   if (may_raise) {
     open->is_attention = true;
     check_operator(*open, record);
+  } else if (notes && op.record >= 0 && (op.part == Part::kProduct || op.part == Part::kSoftmax)) {
+    check_by_hand(*open, record, caller);
   }
   return open;
 }
@@ -52,10 +54,10 @@ ContextPointer on_start(const Record& record) {
   if (thread == nullptr) return {nullptr};
   OpenRecord* outer = thread->innermost();
   const Operator& op = operators.find(libtorch.name(&record));
+  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (op.record >= 0 && !kRecords[op.record].is_operator)
-    return {start_call(*thread, outer, op, record,
-                       reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)))};
-  return {start_operator(*thread, outer, op, record)};
+    return {start_call(*thread, outer, op, record, caller)};
+  return {start_operator(*thread, outer, op, record, caller)};
 }
 
 void on_end(const Record& record, Context* context) {

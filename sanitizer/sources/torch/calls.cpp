@@ -5,10 +5,12 @@
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/process/call_counts.h"
 #include "sanitizer/runtime/recorder.h"
+#include "sanitizer/runtime/source.h"
 #include "sanitizer/sources/torch/call_operands.h"
 #include "sanitizer/sources/torch/callbacks.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/storage_life.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -62,6 +64,23 @@ bool python_raises() {
     record_violation(*mapped, {row_of(open).api, operands.list(), caller}, find_origins_of);
 }
 
+bool is_implied(const DLTensor& tensor) {
+  ScalarType dtype = 0;
+  while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(tensor)) ++dtype;
+  const OriginChain chain = origin_of(reinterpret_cast<std::uintptr_t>(tensor.data), dtype);
+  return (chain.flags & kImplied) != 0 && kind_of(chain.sites[0]) == SiteKind::kMixed;
+}
+
+// Accepted, but computed in float32 because an operator widened q, k or v without being asked to.
+bool is_widened_attention(const ApiContract& contract, const CallOperands& operands) {
+  constexpr std::size_t kInputs = 3;
+  if (!storage_life.is_on() || contract.operand_count < kInputs || !same_text(contract.operands[0].role, "q"))
+    return false;
+  for (std::size_t i = 0; i < kInputs; ++i)
+    if (operands.list()[i] != nullptr && is_implied(*operands.list()[i])) return true;
+  return false;
+}
+
 }  // namespace
 
 void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
@@ -72,7 +91,10 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   Process* mapped = process();
   if (mapped == nullptr) return;
   if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
-  if (operands.accepted(contract)) return;
+  const bool is_accepted = operands.accepted(contract);
+  if (is_accepted && !is_widened_attention(contract, operands)) return;
+  if (is_accepted && libtorch.may_autocast(operands.tensor(0).device_type())) return;
+  if (is_accepted) return record_wrong(open, operands, caller);
   if (row.only_if_raised || libtorch.may_autocast(operands.tensor(0).device_type())) {
     open.is_waiting = true;
     open.thread->waiting = operands;
@@ -92,6 +114,22 @@ void check_operator(OpenRecord& open, const Record& record) {
   if (!operands.read(row, contract_of(row.api), record)) return;
   open.is_waiting = true;
   open.thread->waiting = operands;
+}
+
+void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller) {
+  bool has_weights = false, is_wide = false;
+  for (std::size_t i = 0; i < open.operand_count; ++i) {
+    const std::uint8_t flags = origin_of(open.operands[i].storage, open.operands[i].dtype).flags;
+    const bool is_softmax = open.op->part == Part::kSoftmax;
+    has_weights = has_weights || is_softmax || (flags & kWeightsOfValues) != 0;
+    is_wide = is_wide ||
+              (is_softmax ? (flags & kWideScores) != 0 : (flags & (kImplied | kWeightsOfValues)) == kImplied);
+  }
+  if (!has_weights || !is_wide) return;
+  const RecordRow& row = row_of(open);
+  CallOperands operands;
+  if (!operands.read(row, contract_of(row.api), record)) return;
+  if (!libtorch.may_autocast(operands.tensor(0).device_type())) record_wrong(open, operands, caller);
 }
 
 void settle_call(OpenRecord& waiting, const Record& inner) {

@@ -12,6 +12,8 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller);
 // An operator of torch/operators.inc whose operands mix floating dtypes: a finding when it raises.
 void check_operator(OpenRecord& open, const Record& record);
 bool mixes_floats(const Operator& op, const Record& record);
+// Attention by products and softmax: an operand that was implied to be wide, where all have that dtype.
+void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller);
 // A record of the same operator inside a waiting one.
 void settle_call(OpenRecord& waiting, const Record& inner);
 // The record of a waiting call ends.

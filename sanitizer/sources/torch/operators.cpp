@@ -8,11 +8,28 @@ namespace {
 
 bool starts_with(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
+Part part_of(const char* name) {
+  constexpr const char* kProjections[] = {"aten::linear",    "aten::addmm",      "aten::mm",
+                                          "aten::mv",        "aten::addmv",      "aten::bilinear",
+                                          "aten::embedding", "aten::_grouped_mm"};
+  constexpr const char* kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm", "aten::baddbmm_",
+                                       "aten::einsum"};
+  constexpr const char* kSoftmaxes[] = {"aten::softmax", "aten::_softmax"};
+  for (const char* one : kProjections)
+    if (strcmp(one, name) == 0) return Part::kProjection;
+  for (const char* one : kProducts)
+    if (strcmp(one, name) == 0) return Part::kProduct;
+  for (const char* one : kSoftmaxes)
+    if (strcmp(one, name) == 0) return Part::kSoftmax;
+  return starts_with(name, "aten::conv") ? Part::kProjection : Part::kNone;
+}
+
 void describe(Operator& op, const char* name) {
   strncpy(op.name, name, sizeof op.name - 1);
   op.record = -1;
   for (std::size_t i = 0; i < kRecordCount; ++i)
     if (strcmp(kRecords[i].name, name) == 0) op.record = static_cast<std::int16_t>(i);
+  op.part = part_of(name);
   op.is_whole = starts_with(name, "aten::") || starts_with(name, "prims::");
 }
 
@@ -28,7 +45,7 @@ bool Operators::start() {
 }
 
 const Operator& Operators::find(const char* name) {
-  static constinit const Operator kOther = {{nullptr}, {1}, "other", -1, false};
+  static constinit const Operator kOther = {{nullptr}, {1}, "other", -1, Part::kNone, false};
   const std::size_t start = (reinterpret_cast<std::uintptr_t>(name) >> 4) * 0x9e3779b97f4a7c15U >> 52;
   for (std::size_t i = 0; i < kProbes; ++i) {
     Operator& op = operators_[(start + i) % kOperators];

@@ -12,13 +12,22 @@
 
 namespace dtype_guard::san::torch {
 
+// What an operator is in attention that is written by hand.
+enum class Part : std::uint8_t {
+  kNone,
+  kProjection,  // by weights: what comes out has the dtype of the model, whatever promoted before
+  kProduct,     // of two activations, or by weights where one has two dimensions
+  kSoftmax,
+};
+
 struct Operator {
   static constexpr std::size_t kLongestName = 80;
   std::atomic<const char*> address;
   std::atomic<std::uint32_t> is_ready;
   char name[kLongestName];
   std::int16_t record;  // row of kRecords, or -1
-  bool is_whole;        // an operator of PyTorch's own: what runs inside is part of it
+  Part part;
+  bool is_whole;  // an operator of PyTorch's own: what runs inside is part of it
 };
 
 class Operators {

@@ -24,9 +24,18 @@ constexpr SiteNumber site_number(std::uint32_t index, SiteKind kind) {
   return (index + 1) | static_cast<std::uint32_t>(kind) << kSiteKindShift;
 }
 
+// What else is known of a tensor, for attention that is written by hand.
+enum TensorFlag : std::uint8_t {
+  kImplied = 1,     // an operator widened it, without being asked to, since the last projection by weights
+  kScores = 2,      // a product of two activations
+  kWideScores = 4,  // of which one was implied to be that wide
+  kWeightsOfValues = 8,  // softmax of scores
+};
+
 struct OriginChain {
   SiteNumber sites[kChainLength] = {};
   ScalarType dtype = 0;  // that the first of them gave
+  std::uint8_t flags = 0;
 
   bool is_empty() const { return sites[0] == 0; }
 
@@ -37,6 +46,7 @@ struct OriginChain {
   OriginChain behind(SiteNumber site, ScalarType to) const {
     OriginChain longer;
     longer.dtype = to;
+    longer.flags = flags;
     longer.sites[0] = site;
     if (sites[0] == site) {  // the same line again, in a loop
       for (std::size_t i = 1; i < kChainLength; ++i) longer.sites[i] = sites[i];

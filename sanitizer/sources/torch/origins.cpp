@@ -26,6 +26,31 @@ OriginChain best_chain(const OpenRecord& open, ScalarType dtype) {
   return best;
 }
 
+std::uint8_t all_flags(const OpenRecord& open) {
+  std::uint8_t flags = 0;
+  for (std::size_t i = 0; i < open.operand_count; ++i)
+    flags |= origin_of(open.operands[i].storage, open.operands[i].dtype).flags;
+  return flags;
+}
+
+// What the result of an operator is in attention. `widens` where it is wider than some operand.
+std::uint8_t flags_of_result(const OpenRecord& open, bool keeps_dtype, bool widens) {
+  const std::uint8_t before = all_flags(open);
+  const bool is_implied = keeps_dtype && ((before & kImplied) != 0 || (widens && open.widens_most));
+  switch (open.op->part) {
+    case Part::kProjection:
+      return 0;
+    case Part::kProduct:
+      if (open.has_flat_operand || open.operand_count < 2) return 0;
+      return static_cast<std::uint8_t>(kScores | (is_implied ? kImplied | kWideScores : 0));
+    case Part::kSoftmax:
+      return (before & kScores) != 0 ? kWeightsOfValues : 0;
+    case Part::kNone:
+      break;
+  }
+  return static_cast<std::uint8_t>((before & ~kImplied) | (is_implied ? kImplied : 0));
+}
+
 struct OperandDtypes {
   bool has_other = false;  // than the result's
   bool has_result = false;
@@ -44,7 +69,12 @@ OperandDtypes look_at(const OpenRecord& open, ScalarType result) {
 
 OriginChain chain_of_result(const OpenRecord& open, ScalarType result) {
   const OperandDtypes seen = look_at(open, result);
-  if (seen.has_result && !seen.has_other) return best_chain(open, result);
+  if (seen.has_result && !seen.has_other) {
+    OriginChain same = best_chain(open, result);
+    same.flags = flags_of_result(open, true, false);
+    same.dtype = result;
+    return same;
+  }
   Step step;
   step.name = open.op->name;
   step.result = result;
@@ -56,7 +86,34 @@ OriginChain chain_of_result(const OpenRecord& open, ScalarType result) {
   const SiteNumber site = sites.find(step);
   if (site == 0) return {};
   const OriginChain before = open.operand_count == 0 ? OriginChain{} : best_chain(open, seen.widest);
-  return before.behind(site, result);
+  OriginChain longer = before.behind(site, result);
+  longer.flags = flags_of_result(open, step.kind == SiteKind::kMixed, step.kind == SiteKind::kMixed);
+  return longer;
+}
+
+std::uint64_t elements_of(TensorView tensor) {
+  constexpr std::size_t kMostDimensions = 16;
+  std::uint64_t count = 1;
+  for (std::size_t i = 0; i < tensor.dimensions() && i < kMostDimensions; ++i)
+    count *= static_cast<std::uint64_t>(tensor.sizes()[i]);
+  return count;
+}
+
+// A table, a scale or weights widen what they are broadcast over. Where the larger operand is the wide one,
+// or both are as large (a residual in float32), the program keeps it so.
+void note_mix(OpenRecord& open, const Record& record) {
+  std::uint64_t most_of_narrow = 0, most_of_wide = 0;
+  std::uint8_t widest = 0;
+  for (std::size_t i = 0; i < open.operand_count; ++i)
+    if (bits_of(open.operands[i].dtype) > widest) widest = bits_of(open.operands[i].dtype);
+  each_tensor(inputs_of(record), [&](TensorView tensor) {
+    if (!tensor.has_float_dtype() || tensor.dimensions() == 0) return true;
+    std::uint64_t& most = bits_of(tensor.dtype()) == widest ? most_of_wide : most_of_narrow;
+    const std::uint64_t own = elements_of(tensor);
+    if (own > most) most = own;
+    return true;
+  });
+  open.widens_most = most_of_narrow > most_of_wide;
 }
 
 }  // namespace
@@ -76,8 +133,11 @@ void note_operands(OpenRecord& open, const Record& record) {
       return false;
     }
     open.operands[open.operand_count++] = {tensor.storage(), tensor.dtype()};
+    open.has_flat_operand = open.has_flat_operand || tensor.dimensions() < 3;
     return true;
   });
+  for (std::size_t i = 1; i < open.operand_count; ++i)
+    if (open.operands[i].dtype != open.operands[0].dtype) return note_mix(open, record);
 }
 
 void note_results(const OpenRecord& open, const Record& record) {

@@ -67,6 +67,7 @@ OpenRecord* ThreadRecords::open(const Operator& op) {
     record->outer = outer;
     record->thread = this;
     record->operand_count = 0;
+    record->has_flat_operand = record->widens_most = false;
     record->has_lost_operands = record->is_attention = record->is_waiting = record->is_part = false;
     record->is_open.store(true, std::memory_order_release);
     innermost_ = record;

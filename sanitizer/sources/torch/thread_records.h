@@ -35,6 +35,8 @@ class OpenRecord final : public Context {
   ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
   std::uint32_t operand_count;
   bool has_lost_operands;  // there were more
+  bool has_flat_operand;   // one has less than three dimensions
+  bool widens_most;        // of several dtypes a narrower one is that of the operand with the most elements
   bool is_attention;       // the outermost that a contract speaks of
   bool is_waiting;         // its contract is broken, unless autocast recasts the operands inside
   bool is_part;            // of another operator: what it gives is noted with that

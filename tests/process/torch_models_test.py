@@ -1,0 +1,71 @@
+"""Model classes of published packages under dtype-san, each right in four precisions and broken at one line: no finding on
+right code, attention calls that were checked, and of the broken class a finding that opens with that line. A class counts
+with all of these.
+
+Without more, the classes that make test has: PyTorch's own and x-transformers'. DTYPE_GUARD_MODELS names folders for PYTHONPATH
+with transformers, diffusers, timm and others (tests/README.md); their classes then take some ten minutes."""
+import os
+import pathlib
+import subprocess
+import sys
+
+from support import BUILT, Case, environment, main, marked_line, preloadable
+from torch_test import JOBS, PROGRAMS, PYTHON
+
+PROGRAM = "torch_models.py"
+FOLDERS = os.environ.get("DTYPE_GUARD_MODELS", "")
+RIGHT = os.environ.get("DTYPE_GUARD_MODELS_HOW", "float32 bfloat16 autocast training").split()
+FEW = ["torch MultiheadAttention", "torch TransformerEncoder", "torch Transformer", "x-transformers decoder", "x-transformers encoder",
+       "x-transformers xpos", "x-transformers alibi", "x-transformers rms", "x-transformers by hand"]
+
+
+class Models(Case):
+    def run_models(self, ways):
+        """For each class and precision what its process said, and the report of that process."""
+        command = [PYTHON, PROGRAMS / PROGRAM, ",".join(ways), *([] if FOLDERS else FEW)]
+        settings = f"journal={self.scratch / 'journal'}:torch=origins"
+        with open(self.scratch / "said", "w+", encoding="utf-8") as said:
+            done = subprocess.run(list(map(str, command)), stdout=said, stderr=subprocess.PIPE, text=True, timeout=3 * 3600, check=False, env=environment(
+                LD_PRELOAD=preloadable(BUILT["library"]), DTYPE_SAN_OPTIONS=settings, PYTHONPATH=FOLDERS or str(JOBS / "x-transformers-1.30.2"),
+                PYTHONDONTWRITEBYTECODE="1", OMP_NUM_THREADS="1"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        reports = {}
+        for journal in self.journals():
+            _, report = self.report(journal)
+            for process in report["watched"]["processes"]:
+                reports[process["pid"]] = report
+        for line in (self.scratch / "said").read_text(encoding="utf-8").splitlines():
+            pid, name, how, said = line.split("\t")
+            if pid != "0":
+                yield name, how, said, reports[int(pid)]
+
+    def test_models(self):
+        checked, silent, placed = {}, {}, {}
+        for name, how, said, report in self.run_models([*RIGHT, "broken"]):
+            calls = sum(count for api, count in report["watched"]["calls"].items() if not api.startswith("flash_ref"))
+            openings = {(pathlib.Path(finding["location"]["file"]).name, finding["location"]["line"]) for finding in report["findings"]}
+            blamed = [operand for finding in report["findings"] for operand in finding["operands"]
+                      if operand["role"] in {sink["role"] for sink in finding["sinks"]}]
+            origins = sum(operand["origin"] is not None for operand in blamed)
+            print(f"{name}\t{how}\t{said}\t{calls} calls\t{origins} of {len(blamed)} origins\t{sorted(openings)}\t"
+                  f"{'; '.join(finding['message'] for finding in report['findings'])}", file=sys.stderr)
+            if how == "broken":
+                placed[name] = openings == {(PROGRAM, marked_line(PROGRAM, "broken"))}
+                continue
+            checked[name] = max(checked.get(name, 0), calls)
+            # A class that does not run in a precision without dtype-san either may be reported for what it raises.
+            silent[name] = silent.get(name, True) and (said != "ok" or not openings)
+        self.assertEqual([name for name, is_silent in silent.items() if not is_silent], [])
+        counted = [name for name in silent if placed.get(name) and (checked[name] > 0 or name.endswith("by hand"))]
+        print(f"{len(counted)} of {len(silent)} classes; not: {sorted(set(silent) - set(counted))}", file=sys.stderr)
+        self.assertGreaterEqual(len(counted), 60 if FOLDERS else len(FEW) - 1)
+
+
+if __name__ == "__main__":
+    if PYTHON is None:
+        print("skipped: no Python with PyTorch 2; make test sets it up, or tests/unit/rules/pytorch/torch_venv.sh BUILD")
+        sys.exit(77)
+    if not FOLDERS and not (JOBS / "x-transformers-1.30.2").is_dir():
+        print("skipped: no x-transformers 1.30.2; make test sets it up, or tests/unit/rules/pytorch/torch_jobs.sh BUILD")
+        sys.exit(77)
+    main()
