@@ -4,26 +4,38 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 
+#include "analyzer/flow/program/program.h"
+
 namespace dtype_guard::driver {
 
 namespace {
 
+std::set<std::string> apis_called(const flow::Function& function) {
+  std::set<std::string> names;
+  for (const flow::Block& block : function.blocks) {
+    for (const flow::Instruction& each : block.instructions) {
+      if (each.op == flow::Op::kSink) names.insert(each.name);
+    }
+  }
+  return names;
+}
+
+bool calls_one_of(const flow::Function& function, const std::set<std::string>& apis) {
+  const std::set<std::string> called = apis_called(function);
+  return std::any_of(called.begin(), called.end(), [&](const std::string& each) { return apis.count(each); });
+}
+
 // Libraries whose contracts the program's calls can meet.
 std::set<std::string> libraries_called(const flow::Module& module, const ContractSet& contracts) {
   std::set<std::string> names;
-  for (const flow::Function& function : module.functions) {
-    for (const flow::Block& block : function.blocks) {
-      for (const flow::Instruction& each : block.instructions) {
-        if (each.op == flow::Op::kSink) names.insert(each.name);
-      }
-    }
-  }
+  for (const flow::Function& function : module.functions) names.merge(apis_called(function));
   std::set<std::string> libraries;
   for (const Api& api : contracts.apis) {
     if (names.count(api.name)) libraries.insert(api.library);
@@ -64,8 +76,10 @@ class Variants {
   }
 
  private:
-  AnalysedVersions one() {
-    flow::AnalysisResult analysed = flow::analyse(module_, options_);
+  // By all roots, or by those alone that may come to a call of one library: another version of it changes
+  // nothing for the others.
+  AnalysedVersions one(const std::string& library = "") {
+    flow::AnalysisResult analysed = evaluated(functions_that_call(library));
     AnalysedVersions out{
         std::move(analysed.findings), std::move(analysed.not_analysed), {}, std::move(analysed.calls)};
     if (text_) out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
@@ -74,10 +88,10 @@ class Variants {
 
   // `possible` ends with the version that `out` is of.
   void vary(const std::string& library, const std::vector<std::string>& possible, AnalysedVersions& out) {
-    std::vector<std::set<std::string>> held(out.findings.size(), {possible.back()});
+    std::vector<std::set<std::string>> held = held_by_all(library, possible, out);
     for (std::size_t i = 0; i + 1 < possible.size(); ++i) {
       contracts_.versions[library] = possible[i];
-      AnalysedVersions older = one();
+      AnalysedVersions older = one(library);
       for (Finding& each : older.findings) {
         const auto known = std::find_if(out.findings.begin(), out.findings.end(),
                                         [&](const Finding& other) { return same_defect(each, other); });
@@ -99,6 +113,40 @@ class Variants {
       }
       out.findings[i].message += fmt::format("; with {} {} only", library, fmt::join(spans, ", "));
     }
+  }
+
+  // The versions in which each finding is known to hold before others than the last are tried: all, where no
+  // root that may come to the library has it.
+  std::vector<std::set<std::string>> held_by_all(const std::string& library,
+                                                 const std::vector<std::string>& possible,
+                                                 const AnalysedVersions& out) {
+    std::vector<std::set<std::string>> held;
+    if (out.findings.empty()) return held;
+    const AnalysedVersions last = one(library);
+    for (const Finding& each : out.findings) {
+      const bool meets = std::any_of(last.findings.begin(), last.findings.end(),
+                                     [&](const Finding& other) { return same_defect(each, other); });
+      held.push_back(meets ? std::set<std::string>{possible.back()}
+                           : std::set<std::string>(possible.begin(), possible.end()));
+    }
+    return held;
+  }
+
+  flow::AnalysisResult evaluated(const std::vector<std::uint32_t>& through) const {
+    const flow::Program program(module_);
+    return flow::analyse(program, flow::roots_to_analyse(program, through), options_);
+  }
+
+  std::vector<std::uint32_t> functions_that_call(const std::string& library) const {
+    std::set<std::string> names;
+    for (const Api& api : contracts_.apis) {
+      if (api.library == library) names.insert(api.name);
+    }
+    std::vector<std::uint32_t> out;
+    for (std::uint32_t i = 0; i < module_.functions.size(); ++i) {
+      if (calls_one_of(module_.functions[i], names)) out.push_back(i);
+    }
+    return out;
   }
 
   flow::Module& module_;

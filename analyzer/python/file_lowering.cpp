@@ -32,7 +32,10 @@ void FileLowering::lower(const FunctionDefinition& definition) {
     not_lowered(definition.name, definition.node, "it has a syntax error");
     return;
   }
-  add(FunctionLowering(*this, definition).run());
+  FunctionLowering lowering(*this, definition);
+  Function lowered = lowering.run();
+  if (lowering.too_large()) return not_lowered(definition.name, definition.node, "it is too large");
+  add(std::move(lowered));
 }
 
 bool FileLowering::is_project_method(const std::string& name) const {

@@ -8,7 +8,7 @@ using namespace flow;
 
 namespace {
 constexpr std::size_t kMaxText = 120;
-constexpr int kMaxScopes = 40;
+constexpr int kMaxBlocks = 40;
 
 std::string folded(std::string_view text) {
   std::string out;
@@ -38,7 +38,13 @@ std::string_view parameter_name(const Node& parameter) {
 
 FunctionLowering::FunctionLowering(FileLowering& unit, const FunctionDefinition& definition,
                                    FunctionLowering* outer)
-    : unit_(unit), definition_(definition), outer_(outer), builder_(function_) {}
+    : unit_(unit),
+      definition_(definition),
+      outer_(outer),
+      builder_(function_),
+      scopes_(outer ? outer->scopes_ + 1 : 0),
+      copies_(outer ? outer->copies_ : 1),
+      work_(outer ? outer->work_ : own_work_) {}
 
 Builder::Position FunctionLowering::position(const Node& node) const {
   Builder::Position out{node.range(), folded(node.text()), Written::kOther};
@@ -111,7 +117,7 @@ void FunctionLowering::parameters() {
 
 // Names that are assigned somewhere in the function are its own, wherever they are used.
 void FunctionLowering::find_locals(const Node& node, int depth) {
-  if (depth > kMaxScopes) return;
+  if (depth > kMaxBlocks) return;
   const auto add = [&](const Node& target, const Node& source) {
     std::vector<Node> work = {target};
     while (!work.empty()) {

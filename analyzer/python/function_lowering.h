@@ -24,6 +24,8 @@ class FunctionLowering {
   flow::Function run();
   // Names of enclosing functions that the body uses.
   const std::set<std::string>& captured() const { return captured_; }
+  // Then what run() gave is no account of the function.
+  bool too_large() const { return work_ > kMaxWork; }
 
  private:
   using ValueId = flow::ValueId;
@@ -94,6 +96,7 @@ class FunctionLowering {
   ValueId boolean(const Node& node);
   // As a condition, of which only the truth counts.
   ValueId test(const Node& node);
+  ValueId test_of(const Node& node);
   ValueId negation(const Node& node);
   ValueId conditional(const Node& node);
   ValueId display(const Node& node);
@@ -138,7 +141,7 @@ class FunctionLowering {
   ValueId yielded() { return builder_.load(yields_); }
 
   // names (resolve.cpp)
-  Entity resolve(const Node& node) const;
+  Entity resolve(const Node& node, int depth = 0) const;
   const ClassDefinition* own_class() const { return definition_.owner; }
   bool is_self(const Node& node) const;
 
@@ -188,13 +191,19 @@ class FunctionLowering {
   std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
   std::set<std::string> captured_;
   std::vector<Loop> loops_;
-  std::vector<ValueId> contexts_;  // saved states
+  std::vector<ValueId> contexts_;                   // saved states
+  static constexpr int kMaxScopes = 40;             // functions in functions
+  static constexpr std::size_t kMaxWork = 1000000;  // expressions and statements, a copy counted as one
   int depth_ = 0;
   // While the value of a global is looked at, which knows no local names: the file that has it.
   const SourceFile* global_file_ = nullptr;
   int global_depth_ = 0;
   bool is_generator_ = false;
   flow::Place yields_;  // what a generator has given so far
+  int scopes_ = 0;
+  std::size_t copies_ = 1;  // of the code that is being lowered, by unrolled loops
+  std::size_t own_work_ = 0;
+  std::size_t& work_;  // expressions and statements so far, those of functions in it included
 };
 
 // Whether the body does with it what is done with tensors alone.

@@ -1,5 +1,7 @@
 // Builtin functions, and functions that are applied to each element of a display.
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "analyzer/python/function_lowering.h"
 
@@ -17,11 +19,13 @@ std::optional<ValueId> FunctionLowering::mapped(const std::vector<Given>& argume
     lists.push_back(std::move(*all));
   }
   Arguments results;
+  const std::size_t outside = std::exchange(copies_, copies_ * std::max<std::size_t>(1, lists[0].size()));
   for (std::size_t i = 0; i < lists[0].size(); ++i) {
     std::vector<ValueId> handed;
     for (const auto& each : lists) handed.push_back(value(each[i]));
     results.push_back({"", apply(arguments[0].node, handed)});
   }
+  copies_ = outside;
   return builder_.value(Op::kPack, "", std::move(results));
 }
 

@@ -11,9 +11,11 @@ namespace {
 constexpr int kMaxNesting = 150;
 
 // Whether its value is a bool whatever its parts are.
-bool is_test(const Node& node) {
-  if (node.is("parenthesized_expression")) return is_test(node.child(0));
-  if (node.is("boolean_operator")) return is_test(node.field("left")) || is_test(node.field("right"));
+bool is_test(const Node& node, int depth = 0) {
+  if (depth > kMaxNesting) return false;
+  if (node.is("parenthesized_expression")) return is_test(node.child(0), depth + 1);
+  if (node.is("boolean_operator"))
+    return is_test(node.field("left"), depth + 1) || is_test(node.field("right"), depth + 1);
   return node.is("comparison_operator") || node.is("not_operator") || node.is("true") || node.is("false");
 }
 }  // namespace
@@ -76,14 +78,20 @@ ValueId FunctionLowering::comparison(const Node& node) {
 }
 
 ValueId FunctionLowering::test(const Node& node) {
+  if (depth_ > kMaxNesting) return builder_.unknown();
+  ++depth_;
+  const ValueId out = test_of(node);
+  --depth_;
+  return out;
+}
+
+ValueId FunctionLowering::test_of(const Node& node) {
   if (node.is("parenthesized_expression")) return test(node.child(0));
   const Builder::At at(builder_, position(node));
   if (node.is("not_operator")) return builder_.op("logical_not", {{"self", test(node.field("argument"))}});
-  if (!node.is("boolean_operator") || depth_ > kMaxNesting) return value(node);
-  ++depth_;
+  if (!node.is("boolean_operator")) return value(node);
   const ValueId left = test(node.field("left"));
   const ValueId right = test(node.field("right"));
-  --depth_;
   const bool is_and = node.field("operator").text() == "and";
   return builder_.op(is_and ? "logical_and" : "logical_or", {{"", left}, {"", right}});
 }

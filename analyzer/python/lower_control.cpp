@@ -1,5 +1,8 @@
 // Control flow: branches, loops, try, match. A `for` loop is taken to run at least once, a `while` loop is
 // not.
+#include <algorithm>
+#include <utility>
+
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -8,6 +11,7 @@ using namespace flow;
 
 namespace {
 constexpr std::size_t kMaxUnrolled = 8;
+constexpr std::size_t kMaxCopies = 64;  // of what stands in unrolled loops in one another
 
 // if __name__ == "__main__", if TYPE_CHECKING
 bool is_type_checking(const Node& condition) { return condition.text().ends_with("TYPE_CHECKING"); }
@@ -43,7 +47,7 @@ std::optional<std::vector<Node>> FunctionLowering::displayed(const Node& iterabl
   const bool display = iterable.is("tuple") || iterable.is("list") || iterable.is("expression_list");
   if (!display) return std::nullopt;
   std::vector<Node> out = iterable.children();
-  if (out.size() > kMaxUnrolled) return std::nullopt;
+  if (out.size() > kMaxUnrolled || copies_ * out.size() > kMaxCopies) return std::nullopt;
   for (const Node& each : out) {
     if (each.is("list_splat")) return std::nullopt;
   }
@@ -78,6 +82,7 @@ void FunctionLowering::loop_over(const Node& target, const Node& iterable,
     const BlockId after = builder_.block();
     const bool counts = iterable.is("call") && iterable.field("function").text() == "enumerate";
     std::int64_t number = 0;
+    const std::size_t outside = std::exchange(copies_, copies_ * std::max<std::size_t>(1, all->size()));
     for (const std::vector<Node>& each : *all) {
       const BlockId next = builder_.block();
       Arguments parts;
@@ -91,6 +96,7 @@ void FunctionLowering::loop_over(const Node& target, const Node& iterable,
       builder_.jump(next);
       builder_.enter(next);
     }
+    copies_ = outside;
     builder_.jump(after);
     builder_.enter(after);
     return;

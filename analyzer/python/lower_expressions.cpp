@@ -33,7 +33,7 @@ const std::unordered_map<std::string_view, std::string_view>& binary_names() {
 }  // namespace
 
 ValueId FunctionLowering::value(const Node& node) {
-  if (!node || depth_ > kMaxDepth) return builder_.unknown();
+  if (!node || depth_ > kMaxDepth || ++work_ > kMaxWork) return builder_.unknown();
   ++depth_;
   const bool elsewhere = global_file_ && global_file_ != &unit_.file();
   const Builder::At at(builder_, elsewhere ? builder_.position() : position(node));
@@ -95,7 +95,8 @@ ValueId FunctionLowering::value_of(const Node& node) {
 
 std::optional<std::int64_t> FunctionLowering::integer(const Node& node) const {
   if (node.is("unary_operator") && node.text().starts_with('-')) {
-    const auto inner = integer(node.field("argument"));
+    const Node argument = node.field("argument");
+    const auto inner = argument.is("integer") ? integer(argument) : std::nullopt;
     return inner ? std::optional(-*inner) : std::nullopt;
   }
   if (!node.is("integer")) return std::nullopt;
@@ -109,7 +110,8 @@ std::optional<std::int64_t> FunctionLowering::integer(const Node& node) const {
 }
 
 std::optional<std::string> FunctionLowering::literal(const Node& node) const {
-  if (node.is("parenthesized_expression")) return literal(node.child(0));
+  if (node.is("parenthesized_expression") && !node.child(0).is("parenthesized_expression"))
+    return literal(node.child(0));
   if (!node.is("string")) return std::nullopt;
   std::string out;
   for (const Node& each : node.children()) {
@@ -277,6 +279,7 @@ ValueId FunctionLowering::comprehension(const Node& node) {
 
 ValueId FunctionLowering::lambda(const Node& node) {
   if (global_file_ && global_file_ != &unit_.file()) return builder_.unknown();
+  if (scopes_ >= kMaxScopes) return builder_.unknown();
   const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
   FunctionLowering lowering(unit_, *made, global_file_ ? nullptr : this);
   Function function = lowering.run();

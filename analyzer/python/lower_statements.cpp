@@ -12,6 +12,7 @@ void FunctionLowering::block(const Node& node) {
 }
 
 void FunctionLowering::statement(const Node& node) {
+  if (++work_ > kMaxWork) return;
   using Handler = void (FunctionLowering::*)(const Node&);
   static const std::unordered_map<std::string_view, Handler> handlers = {
       {"expression_statement", &FunctionLowering::expression_statement},
@@ -74,15 +75,15 @@ void FunctionLowering::assignment(const Node& node) {
   if (!right) return;  // an annotation alone
   const bool several = left.is("pattern_list") || left.is("tuple_pattern") || left.is("list_pattern");
   if (right.is("assignment")) {  // a = b = value
-    assignment(right);
+    std::vector<Node> targets = {left};
     Node last = right;
-    while (last.field("right").is("assignment")) last = last.field("right");
+    for (; last.field("right").is("assignment"); last = last.field("right"))
+      targets.push_back(last.field("left"));
+    assignment(last);
     const Node source = last.field("left");
-    if (source.is("identifier") || source.is("attribute")) {
-      assign(left, value(source));
-    } else {
-      assign(left, value(last.field("right")));
-    }
+    const bool named = source.is("identifier") || source.is("attribute");
+    const ValueId given = value(named ? source : last.field("right"));
+    for (const Node& each : targets) assign(each, given);
     return;
   }
   if (!several) return assign(left, value(right));
@@ -202,7 +203,7 @@ void FunctionLowering::nested_function(const Node& node) {
   const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
   const FunctionDefinition& definition = *made;
   const std::string name = definition.name;
-  if (definition.is_opaque) return store(name, builder_.unknown());
+  if (definition.is_opaque || scopes_ >= kMaxScopes) return store(name, builder_.unknown());
   FunctionLowering lowering(unit_, definition, this);
   Function function = lowering.run();
   Arguments captures;

@@ -10,6 +10,7 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int kMaxImports = 12;  // one leading to the next
 constexpr int kMaxBases = 12;
+constexpr int kMaxParts = 40;  // of a dotted name
 
 std::string joined(const std::string& folder, std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
@@ -151,8 +152,9 @@ Entity Modules::alias(const SourceFile& file, const Node& value, int depth) cons
 
 Entity Modules::dotted(const SourceFile& from, const std::string& name, int depth) const {
   if (depth > kMaxImports) return {};
+  const bool readable = std::count(name.begin(), name.end(), '.') <= kMaxParts;
   // The longest part that is a file of the project, and a name in it.
-  for (std::size_t split = name.size(); split != std::string::npos && split > 0;
+  for (std::size_t split = readable ? name.size() : 0; split != std::string::npos && split > 0;
        split = name.rfind('.', split - 1)) {
     const std::string module = name.substr(0, split);
     if (module.starts_with("torch.") || module == "torch") break;

@@ -152,19 +152,15 @@ void SourceFile::bind(const Node& target, const Node& value, Where where) {
   }
   if (!target.is("identifier")) return;
   Global& global = globals_[std::string(target.text())];
-  const bool chained = value.is("assignment");  // a = b = None
-  if (chained) bind(value.field("left"), value.field("right"), where);
-  Node last = value;
-  while (last.is("assignment")) last = last.field("right");
-  if (last.is("none")) {
+  if (value.is("none")) {
     global.optional = true;
-    if (!global.value && global.imported.empty()) global.value = last;
+    if (!global.value && global.imported.empty()) global.value = value;
     return;
   }
   const bool known = !global.imported.empty() || global.function || global.class_definition;
   global.rebound =
       global.rebound || where == Where::kOther || (global.value && !global.value.is("none")) || known;
-  global.value = last;
+  global.value = value;
 }
 
 void SourceFile::index(const Node& block, Where where) {
@@ -201,8 +197,12 @@ void SourceFile::index(const Node& block, Where where) {
       functions_.push_back(std::move(made));
     } else if (kind == "expression_statement") {
       const Node inner = each.child(0);
-      if (inner.is("assignment") && inner.field("right"))
-        bind(inner.field("left"), inner.field("right"), where);
+      if (inner.is("assignment") && inner.field("right")) {  // a = b = None
+        Node value = inner.field("right");
+        std::vector<Node> targets = {inner.field("left")};
+        for (; value.is("assignment"); value = value.field("right")) targets.push_back(value.field("left"));
+        for (const Node& target : targets) bind(target, value, where);
+      }
       if (inner.is("augmented_assignment")) bind(inner.field("left"), Node(), Where::kOther);
     } else if (kind == "try_statement" || kind == "if_statement" || kind == "with_statement" ||
                kind == "for_statement" || kind == "while_statement") {

@@ -3,11 +3,16 @@
 
 namespace dtype_guard::python {
 
+namespace {
+constexpr int kMaxParts = 40;  // of a dotted name
+}
+
 bool FunctionLowering::is_self(const Node& node) const {
   return !global_file_ && node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
 }
 
-Entity FunctionLowering::resolve(const Node& node) const {
+Entity FunctionLowering::resolve(const Node& node, int depth) const {
+  if (depth > kMaxParts) return {};
   if (node.is("identifier")) {
     const std::string name(node.text());
     if (global_file_) return unit_.modules().global(*global_file_, name);
@@ -22,14 +27,14 @@ Entity FunctionLowering::resolve(const Node& node) const {
       const Node source = assigned->second.front();
       const bool plain = source.is("identifier") || source.is("attribute");
       if (!plain || source.text() == name) return {};
-      Entity meant = scope->resolve(source);
+      Entity meant = scope->resolve(source, depth + 1);
       return meant.kind == Entity::Kind::kValue ? Entity{} : meant;
     }
     return unit_.modules().global(unit_.file(), name);
   }
-  if (node.is("parenthesized_expression")) return resolve(node.child(0));
+  if (node.is("parenthesized_expression")) return resolve(node.child(0), depth + 1);
   if (!node.is("attribute")) return {};
-  const Entity object = resolve(node.field("object"));
+  const Entity object = resolve(node.field("object"), depth + 1);
   const std::string name(node.field("attribute").text());
   if (object.kind == Entity::Kind::kLibrary) {
     const SourceFile& from = global_file_ ? *global_file_ : unit_.file();

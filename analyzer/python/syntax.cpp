@@ -11,6 +11,10 @@ namespace {
 constexpr std::size_t kMaxErrors = 5;
 constexpr std::size_t kQuoted = 30;  // bytes of source in a message
 
+bool is_word(char c) {
+  return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 std::string quoted(std::string_view text) {
   const std::size_t line = std::min(text.find('\n'), kQuoted);
   return "'" + std::string(text.substr(0, line)) + (line < text.size() ? "...'" : "'");
@@ -100,6 +104,26 @@ Tree::Tree(std::string text, std::string report_name, int seconds)
     errors_.push_back({name_, 0, 0, "could not be parsed in " + std::to_string(seconds) + " seconds"});
   } else if (root().has_error()) {
     collect_errors();
+  }
+  if (tree_ && errors_.empty()) find_python_2();
+}
+
+// The grammar takes the statements of Python 2 that Python 3 refuses.
+void Tree::find_python_2() {
+  for (const std::string_view keyword : {"print ", "exec "}) {
+    for (std::size_t at = text_.find(keyword); at != std::string::npos; at = text_.find(keyword, at + 1)) {
+      if (at > 0 && is_word(text_[at - 1])) continue;
+      const auto place = static_cast<std::uint32_t>(at);
+      TSNode node = ts_node_descendant_for_byte_range(ts_tree_root_node(tree_), place, place + 1);
+      if (!ts_node_is_named(node)) node = ts_node_parent(node);
+      const Node statement(node, this);
+      const bool printed = statement.is("print_statement") && !statement.child(0).is("chevron");
+      if (statement.begin() != place || (!printed && !statement.is("exec_statement"))) continue;
+      const flow::SourceRange range = statement.range();
+      errors_.push_back({name_, range.line, range.column,
+                         "is Python 2, and Python 3 is read: " + quoted(statement.text())});
+      return;
+    }
   }
 }
 

@@ -61,6 +61,7 @@ class Tree {
 
  private:
   void collect_errors();
+  void find_python_2();
 
   std::string text_;
   std::string name_;

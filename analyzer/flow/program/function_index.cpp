@@ -124,8 +124,12 @@ const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function)
   std::optional<std::vector<std::uint32_t>>& known = callees_[function];
   if (known) return *known;
   std::set<std::uint32_t> all;
+  // What a constructor of Python calls by a value, as in `norm_layer(dim)`, makes a part; it runs none.
+  const bool makes = this->function(function).kind == FunctionKind::kConstructor;
+  const std::string run = std::string(kAttributeCall) + "__call__";
   for (const Block& block : this->function(function).blocks) {
     for (const Instruction& each : block.instructions) {
+      if (makes && each.op == Op::kCall && each.name == run) continue;
       const std::vector<std::uint32_t> found = may_run(each);
       all.insert(found.begin(), found.end());
     }

@@ -127,8 +127,66 @@ class Unreadable(Case):
                 self.assertGreater(len(entry["detail"]), 15)
 
     def test_deep_nesting_is_no_crash(self):
-        self.write(deep__py="x = " + "(" * 50000 + ")" * 50000 + "\ny = " + "-" * 50000 + "1\nz = " + "[" * 50000 + "\n")
-        self.assertIn(self.lint("deep.py").returncode, (0, 3))
+        many = 20000
+        expressions = {"parentheses": "(" * many + "a" + ")" * many, "lists": "[" * many + "a" + "]" * many,
+                       "calls": "f(" * many + "a" + ")" * many, "methods": "a" + ".to(a)" * many, "minus": "-" * many + "a",
+                       "negative": "-" * many + "1", "nots": "not " * many + "a", "sums": "a" + " + a" * many,
+                       "lambdas": "lambda: " * many + "a", "choices": "a if a else " * many + "a",
+                       "chain": "a" + " and a or a" * many, "names": "torch" + ".a" * many, "texts": "(" * many + "'a'" + ")" * many,
+                       "assignments": "x = " * many + "a", "indices": "a[" * many + "0" + "]" * many,
+                       "never closed": "[" * many}
+        for name, text in expressions.items():
+            with self.subTest(name):
+                self.write(top__py=f"import torch\nx = {text}\n",
+                           inside__py=f"import torch\ndef f(a):\n    x = {text}\n    return x\n")
+                wanted = {3} if name == "never closed" else {0}
+                self.assertEqual({self.lint(each).returncode for each in ("top.py", "inside.py")}, wanted)
+
+    def test_code_that_unrolls_without_end_is_no_hang(self):
+        loops = "".join(" " * i + "for x in (1, 2, 3, 4):\n" for i in range(1, 60))
+        self.write(loops__py=f"def f(a):\n{loops}{' ' * 60}a = a + 1\n",
+                   lists__py="def f(a):\n    return " + "[" * 40 + "a" + " for x in (1, 2, 3, 4)]" * 40 + "\n",
+                   maps__py="def f(a):\n    return " + "map(lambda x: " * 40 + "a" + ", (1, 2, 3, 4))" * 40 + "\n",
+                   choices__py="def g(a): return a\nh = g\ndef f(a):\n    u = g if a else h\n    return " + "u(" * 40 + "a" + ")" * 40,
+                   names__py="from " + "." * 20000 + " import g\nfrom " + "a." * 20000 + "b import h\ndef f(): return g(h())\n")
+        for name in ("loops.py", "lists.py", "maps.py", "choices.py", "names.py"):
+            with self.subTest(name):
+                self.assertIn(self.lint("--no-cache", name).returncode, (0, 3))
+
+    def test_python_2_is_named(self):
+        self.write(printed__py="import os\n\ndef f(x):\n    print 'x', x\n", executed__py="exec 'x = 1'\n",
+                   now__py="print(1)\nprint (2), 3\nprint -1\nx = 'print me'  # print that\n")
+        for name, line in (("printed.py", 4), ("executed.py", 1)):
+            with self.subTest(name):
+                [entry] = self.report(name, status=3)["not_analysed"]
+                self.assertTrue(entry["detail"].startswith(f"{name}:{line}:"), entry)
+                self.assertIn("is Python 2", entry["detail"])
+        self.assertEqual(self.report("now.py", status=0)["not_analysed"], [])
+
+    def test_links_that_lead_to_themselves_and_other_kinds_of_file(self):
+        self.write(a__py=GOOD, pkg___b__py=GOOD)
+        (self.folder / "loop1.py").symlink_to("loop2.py")
+        (self.folder / "loop2.py").symlink_to("loop1.py")
+        (self.folder / "gone.py").symlink_to("nowhere.py")
+        (self.folder / "pkg" / "self").symlink_to(".")
+        (self.folder / "folder.py").mkdir()
+        os.mkfifo(self.folder / "pipe.py")
+        run = self.lint()
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self.assertIn("2 files analysed", run.stdout)
+        for name in ("loop1.py", "gone.py", "pipe.py"):
+            with self.subTest(name):
+                run = self.lint(name)
+                self.assertEqual(run.returncode, 2, run.stdout)
+                self.assertIn(f"'{name}'", run.stderr)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may read everything")
+    def test_a_file_that_may_not_be_read(self):
+        self.write(a__py=GOOD)
+        (self.folder / "a.py").chmod(0)
+        run = self.lint("a.py")
+        self.assertIn(run.returncode, (2, 3))
+        self.assertIn("a.py", run.stdout + run.stderr)
 
     def test_what_is_odd_and_right_is_read(self):
         self.write(empty__py="", crlf__py=GOOD.replace("\n", "\r\n"), bom__py=b"\xef\xbb\xbf" + GOOD.encode(),
