@@ -1,5 +1,6 @@
 """Unmodified PyTorch jobs under dtype-san: the wrong call, the operator that widened and its Python line; right models are
 silent, and what they compute is the same to the last bit."""
+import json
 import os
 import pathlib
 import subprocess
@@ -148,6 +149,23 @@ class Torch(Case):
                 _, report = self.watched(program, name)
                 self.assertEqual(report["findings"], [])
 
+    def test_contracts_of_its_own(self):
+        contracts = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "my_attention", "kind": "attention", "spellings": ["torch.ops.mine.attend"], "operands": [
+                {"role": "q", "argument": 1, "accepts": ["half"]}, {"role": "k", "argument": 2, "same_as": "q"},
+                {"role": "v", "argument": 3, "same_as": "q"}]},
+            {"name": "my_rotary", "kind": "rotary", "spellings": ["mine.rotate"], "autograd_function": {"name": "MyRotary", "tensors": ["x", "cos"]},
+             "operands": [{"role": "x", "argument": 0, "accepts": ["floating"]}, {"role": "cos", "argument": 1, "same_as": "x"}]}]}
+        file = self.scratch / "mine.json"
+        file.write_text(json.dumps(contracts), encoding="utf-8")
+        program = "torch_own_calls.py"
+        done, report = self.run_command(PYTHON, PROGRAMS / program, options=(f"--contracts={file}", "--options=torch=auto"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {finding["api"]: (finding["rule"], self.opening(finding)) for finding in report["findings"]}
+        self.assertEqual(found, {"my_attention": ("attention-mixed-dtypes", (program, marked_line(program, "attend"))),
+                                 "my_rotary": ("rotary-dtype-mismatch", (program, marked_line(program, "rotate")))})
+        self.assertEqual({api: report["watched"]["calls"][api] for api in found}, {"my_attention": 2, "my_rotary": 2})
+
     def rotary(self, release, how):
         folder = JOBS / f"x-transformers-{release}"
         if not folder.is_dir():
@@ -180,7 +198,7 @@ class Torch(Case):
                 printed, report = self.rotary("1.30.2", how)
                 self.assertIn("ok, logits torch.bfloat16", printed)
                 self.assertEqual((report["findings"], self.checked(report)), ([], 2))
-                self.assertIn("no findings; 2 calls to watched kernels", self.text)
+                self.assertIn("no findings; 2 calls to watched kernels: 2 of scaled_dot_product_attention", self.text)
 
 
 if __name__ == "__main__":
