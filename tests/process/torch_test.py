@@ -1,29 +1,14 @@
 """Unmodified PyTorch jobs under dtype-san: the wrong call, the operator that widened and its Python line; right models are
 silent, and what they compute is the same to the last bit."""
 import json
-import os
 import pathlib
-import subprocess
-import sys
-import unittest
 
-from support import BUILT, Case, environment, main, marked_line, operands
+from support import BUILT, Case, main, marked_line, operands
+from torch_support import PYTHON, skip_without_torch
 
 PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
 JOBS = pathlib.Path(BUILT["torch_jobs"])
 FLOAT, LOW = "float32", "bfloat16"
-
-
-def python_with_torch():
-    for python in reversed(BUILT["torch_pythons"]):
-        if os.access(python, os.X_OK) and subprocess.run(
-                [python, "-c", "import torch; assert torch.__version__ >= '2'"], env=environment(), capture_output=True,
-                check=False).returncode == 0:
-            return python
-    return None
-
-
-PYTHON = python_with_torch()
 
 
 class Torch(Case):
@@ -202,7 +187,5 @@ class Torch(Case):
 
 
 if __name__ == "__main__":
-    if PYTHON is None:
-        print("skipped: no Python with PyTorch 2; make test sets it up, or tests/unit/rules/pytorch/torch_venv.sh BUILD")
-        sys.exit(77)
+    skip_without_torch()
     main()
