@@ -151,4 +151,17 @@ void merge_contracts(ContractSet& into, ContractSet more) {
   for (auto& [name, op] : more.helpers) into.helpers.insert_or_assign(name, std::move(op));
 }
 
+std::vector<std::string> operator_records(const Api& api) {
+  constexpr std::string_view kPrefix = "torch.ops.";
+  std::vector<std::string> names;
+  for (const std::string& spelling : api.spellings) {
+    if (!spelling.starts_with(kPrefix)) continue;
+    std::string name = spelling.substr(kPrefix.size());
+    const std::size_t dot = name.find('.');
+    if (dot == std::string::npos || name.find('.', dot + 1) != std::string::npos) continue;
+    names.push_back(name.replace(dot, 1, "::"));
+  }
+  return names;
+}
+
 }  // namespace dtype_guard

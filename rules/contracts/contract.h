@@ -122,6 +122,9 @@ class ContractError : public std::runtime_error {
 // Throws ContractError. `file` names the source of the text in messages.
 ContractSet parse_contracts(std::string_view json_text, const std::string& file);
 ContractSet load_contracts(const std::filesystem::path& file);
+// What records of PyTorch's call the API's operators of the dispatcher: a spelling names one as Python does
+// ("torch.ops.aten.mul" is "aten::mul").
+std::vector<std::string> operator_records(const Api& api);
 // The contracts this build ships, compiled in from rules/contracts/*.json.
 const ContractSet& builtin_contracts();
 // An API of `more` replaces those of its name, and its spellings come before those that were there.

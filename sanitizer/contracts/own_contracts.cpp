@@ -24,7 +24,16 @@ bool is_sound(const CompiledContract& contract) {
         operand.same_as >= static_cast<std::int32_t>(contract.operand_count))
       return false;
   }
+  for (const CompiledRecord& record : contract.records)
+    if (record.name[0] != '\0' && !ends(record.name, sizeof record.name)) return false;
   return true;
+}
+
+void take(const CompiledRecord& from, std::size_t own) {
+  if (from.name[0] == '\0') return;
+  RecordRow& to = own_records[own_record_count++];
+  to = {from.name, static_cast<ApiId>(kApiCount + own), false, false, {}};
+  for (std::size_t i = 0; i < kMaxOperands; ++i) to.arguments[i] = from.arguments[i];
 }
 
 void take(const CompiledContract& from, ApiContract& to) {
@@ -66,10 +75,11 @@ bool load(int file, const char*& problem) {
   for (std::size_t i = 0; i < header.count; ++i) {
     if (!is_sound(compiled[i])) {
       problem = "is damaged";
-      own_count = 0;
+      own_count = own_record_count = 0;
       return false;
     }
     take(compiled[i], own_contracts[i]);
+    for (const CompiledRecord& record : compiled[i].records) take(record, i);
     own_count = i + 1;
   }
   return true;

@@ -1,6 +1,6 @@
 // Contracts of the user's own APIs: `dtype-san run --contracts FILE` checks the file, compiles it to the form
-// below and names it in the option `contracts`. They hold for calls that an observer slot tells of, since
-// there is no interceptor that carries such a name.
+// below and names it in the option `contracts`. They hold for calls that an observer slot or a record of
+// PyTorch's tells of, since there is no interceptor that carries such a name.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace dtype_guard::san {
 
 // The compiled file: this header, then `count` contracts. Fixed sizes, names ended by zeros, read once into
 // memory.
-inline constexpr std::uint32_t kOwnContractsMagic = 0x31435344;  // "DSC1"
+inline constexpr std::uint32_t kOwnContractsMagic = 0x32435344;  // "DSC2"
 struct CompiledOperand {
   char role[32];
   std::uint64_t accepts_set;
@@ -20,11 +20,18 @@ struct CompiledOperand {
   std::int32_t same_as;
   std::uint32_t optional, output, input;
 };
+// A record of PyTorch's that is the call: an operator of the dispatcher, or an autograd Function.
+struct CompiledRecord {
+  char name[80];  // empty: none
+  std::int32_t arguments[kMaxOperands];
+};
+inline constexpr std::size_t kMaxOwnRecords = 4;  // of a contract
 struct CompiledContract {
   char name[128];
   std::uint32_t kind;  // ApiKind
   std::uint32_t operand_count;
   CompiledOperand operands[kMaxOperands];
+  CompiledRecord records[kMaxOwnRecords];
 };
 struct CompiledContracts {
   std::uint32_t magic;
@@ -38,6 +45,13 @@ bool load_own_contracts(const char* path, const char*& problem);
 std::size_t own_contract_count();
 
 inline constinit ApiContract own_contracts[kMaxOwnApis] = {};
+
+// The user's rows come before those of kRecords.
+inline constinit RecordRow own_records[kMaxOwnApis * kMaxOwnRecords] = {};
+inline constinit std::size_t own_record_count = 0;
+inline const RecordRow& record_row(std::size_t index) {
+  return index < own_record_count ? own_records[index] : kRecords[index - own_record_count];
+}
 
 // By number (contract_table.h).
 inline const ApiContract& contract_of(ApiId api) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -47,6 +48,29 @@ CompiledOperand compile(const Api& api, const Operand& operand) {
   return compiled;
 }
 
+// The names of records, with the position of each operand; -1: the record does not have it.
+void compile_records(const Api& api, CompiledContract& compiled) {
+  std::size_t count = 0;
+  const auto add = [&](const std::string& name) -> CompiledRecord& {
+    if (count == kMaxOwnRecords)
+      throw UsageError{fmt::format("--contracts: '{}' has more than {} operators and autograd Functions",
+                                   api.name, kMaxOwnRecords)};
+    put_name(compiled.records[count].name, name);
+    return compiled.records[count++];
+  };
+  for (const std::string& name : operator_records(api)) {
+    CompiledRecord& record = add(name);
+    for (std::size_t i = 0; i < api.operands.size(); ++i) record.arguments[i] = api.operands[i].argument;
+  }
+  if (api.autograd_function.empty()) return;
+  CompiledRecord& record = add(api.autograd_function);
+  for (std::size_t i = 0; i < api.operands.size(); ++i) {
+    const auto at = std::find(api.autograd_tensors.begin(), api.autograd_tensors.end(), api.operands[i].role);
+    record.arguments[i] =
+        at != api.autograd_tensors.end() ? static_cast<std::int32_t>(at - api.autograd_tensors.begin()) : -1;
+  }
+}
+
 CompiledContract compile(const Api& api) {
   CompiledContract compiled = {};
   put_name(compiled.name, api.name);
@@ -55,6 +79,7 @@ CompiledContract compile(const Api& api) {
     throw UsageError{fmt::format("--contracts: '{}' has {} operands, at most {} can be watched", api.name,
                                  api.operands.size(), kMaxOperands)};
   compiled.operand_count = static_cast<std::uint32_t>(api.operands.size());
+  compile_records(api, compiled);
   for (std::size_t i = 0; i < api.operands.size(); ++i) compiled.operands[i] = compile(api, api.operands[i]);
   return compiled;
 }

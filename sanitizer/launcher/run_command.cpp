@@ -222,10 +222,20 @@ class Run {
     const bool lost = std::any_of(report.not_analysed.begin(), report.not_analysed.end(),
                                   [](const NotAnalysed& entry) { return entry.reason == "lost"; });
     const std::string seen =
-        calls == 0 ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
-                   : fmt::format("{} {} to watched kernels", calls, calls == 1 ? "call" : "calls");
+        calls == 0
+            ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
+            : fmt::format("{} {} to watched kernels{}", calls, calls == 1 ? "call" : "calls", kinds(report));
     return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
            unfinished(report);
+  }
+
+  // Of PyTorch's operators and Functions, which were checked.
+  static std::string kinds(const Report& report) {
+    std::string text;
+    for (const auto& [api, count] : report.watched->calls)
+      if (count != 0 && !api.starts_with("flash_ref"))
+        text += fmt::format("{}{} of {}", text.empty() ? ": " : ", ", count, api);
+    return text;
   }
 
   // What a process did after its last record is lost when it could not write, or was killed.

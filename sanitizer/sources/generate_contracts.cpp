@@ -191,21 +191,8 @@ RecordContract of_row(const Api& api, const std::vector<int>& positions) {
   return contract;
 }
 
-std::vector<std::string> operator_names(const Api& api) {
-  constexpr std::string_view kPrefix = "torch.ops.";
-  std::vector<std::string> names;
-  for (const std::string& spelling : api.spellings) {
-    if (!spelling.starts_with(kPrefix)) continue;
-    std::string name = spelling.substr(kPrefix.size());
-    const std::size_t dot = name.find('.');
-    if (dot == std::string::npos || name.find('.', dot + 1) != std::string::npos) continue;
-    names.push_back(name.replace(dot, 1, "::"));
-  }
-  return names;
-}
-
 RecordContract of_operator(const Api& api) {
-  RecordContract contract{&api, operator_names(api), {}, {}};
+  RecordContract contract{&api, dtype_guard::operator_records(api), {}, {}};
   for (const Operand& operand : api.operands) {
     contract.operands.push_back(&operand);
     contract.positions.push_back(operand.argument);
@@ -225,7 +212,8 @@ RecordContract of_function(const Api& api) {
 std::vector<RecordContract> record_contracts() {
   std::vector<RecordContract> contracts;
   for (const Api& api : dtype_guard::builtin_contracts().apis) {
-    if (api.until.empty() && !operator_names(api).empty() && api.operands.size() <= kMostOperands)
+    if (api.until.empty() && !dtype_guard::operator_records(api).empty() &&
+        api.operands.size() <= kMostOperands)
       contracts.push_back(of_operator(api));
     if (!api.autograd_function.empty()) contracts.push_back(of_function(api));
   }

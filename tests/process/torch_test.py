@@ -1,28 +1,14 @@
 """Unmodified PyTorch jobs under dtype-san: the wrong call, the operator that widened and its Python line; right models are
 silent, and what they compute is the same to the last bit."""
-import os
+import json
 import pathlib
-import subprocess
-import sys
-import unittest
 
-from support import BUILT, Case, environment, main, marked_line, operands
+from support import BUILT, Case, main, marked_line, operands
+from torch_support import PYTHON, skip_without_torch
 
 PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
 JOBS = pathlib.Path(BUILT["torch_jobs"])
 FLOAT, LOW = "float32", "bfloat16"
-
-
-def python_with_torch():
-    for python in reversed(BUILT["torch_pythons"]):
-        if os.access(python, os.X_OK) and subprocess.run(
-                [python, "-c", "import torch; assert torch.__version__ >= '2'"], env=environment(), capture_output=True,
-                check=False).returncode == 0:
-            return python
-    return None
-
-
-PYTHON = python_with_torch()
 
 
 class Torch(Case):
@@ -148,6 +134,23 @@ class Torch(Case):
                 _, report = self.watched(program, name)
                 self.assertEqual(report["findings"], [])
 
+    def test_contracts_of_its_own(self):
+        contracts = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "my_attention", "kind": "attention", "spellings": ["torch.ops.mine.attend"], "operands": [
+                {"role": "q", "argument": 1, "accepts": ["half"]}, {"role": "k", "argument": 2, "same_as": "q"},
+                {"role": "v", "argument": 3, "same_as": "q"}]},
+            {"name": "my_rotary", "kind": "rotary", "spellings": ["mine.rotate"], "autograd_function": {"name": "MyRotary", "tensors": ["x", "cos"]},
+             "operands": [{"role": "x", "argument": 0, "accepts": ["floating"]}, {"role": "cos", "argument": 1, "same_as": "x"}]}]}
+        file = self.scratch / "mine.json"
+        file.write_text(json.dumps(contracts), encoding="utf-8")
+        program = "torch_own_calls.py"
+        done, report = self.run_command(PYTHON, PROGRAMS / program, options=(f"--contracts={file}", "--options=torch=auto"))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = {finding["api"]: (finding["rule"], self.opening(finding)) for finding in report["findings"]}
+        self.assertEqual(found, {"my_attention": ("attention-mixed-dtypes", (program, marked_line(program, "attend"))),
+                                 "my_rotary": ("rotary-dtype-mismatch", (program, marked_line(program, "rotate")))})
+        self.assertEqual({api: report["watched"]["calls"][api] for api in found}, {"my_attention": 2, "my_rotary": 2})
+
     def rotary(self, release, how):
         folder = JOBS / f"x-transformers-{release}"
         if not folder.is_dir():
@@ -180,11 +183,9 @@ class Torch(Case):
                 printed, report = self.rotary("1.30.2", how)
                 self.assertIn("ok, logits torch.bfloat16", printed)
                 self.assertEqual((report["findings"], self.checked(report)), ([], 2))
-                self.assertIn("no findings; 2 calls to watched kernels", self.text)
+                self.assertIn("no findings; 2 calls to watched kernels: 2 of scaled_dot_product_attention", self.text)
 
 
 if __name__ == "__main__":
-    if PYTHON is None:
-        print("skipped: no Python with PyTorch 2; make test sets it up, or tests/unit/rules/pytorch/torch_venv.sh BUILD")
-        sys.exit(77)
+    skip_without_torch()
     main()

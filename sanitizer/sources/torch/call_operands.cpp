@@ -63,6 +63,7 @@ bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const
   const Values values = inputs_of(record);
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
     const char* value = value_at(values, row.arguments[i]);
+    if (row.arguments[i] < 0) continue;  // the record does not have it
     const bool is_given = value != nullptr && is_tensor(value) && is_defined(tensor_in(value));
     if (!is_given && contract.operands[i].optional) continue;
     if (!is_given || !take(i, tensor_in(value))) return false;
@@ -81,6 +82,12 @@ bool mixes_floats(const RecordRow& row, const ApiContract& contract, const Recor
     if (first != dtype) return true;
   }
   return false;
+}
+
+std::int8_t CallOperands::device_type() const {
+  for (std::size_t i = 0; i < kMaxOperands; ++i)
+    if (list_[i] != nullptr) return TensorView{tensors_[i]}.device_type();
+  return kCpu;
 }
 
 bool CallOperands::accepted(const ApiContract& contract) const {

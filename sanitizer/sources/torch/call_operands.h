@@ -19,7 +19,8 @@ class CallOperands {
 
   bool accepted(const ApiContract& contract) const;
   const DLTensor* const* list() const { return list_; }
-  TensorView tensor(std::size_t i) const { return {tensors_[i]}; }
+  // Of the first that is there.
+  std::int8_t device_type() const;
 
  private:
   bool take(std::size_t i, TensorView tensor);

@@ -1,5 +1,6 @@
 #include "sanitizer/sources/torch/callbacks.h"
 
+#include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/runtime/watching.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/operators.h"
@@ -55,7 +56,7 @@ ContextPointer on_start(const Record& record) {
   OpenRecord* outer = thread->innermost();
   const Operator& op = operators.find(libtorch.name(&record));
   const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  if (op.record >= 0 && !kRecords[op.record].is_operator)
+  if (op.record >= 0 && !record_row(static_cast<std::size_t>(op.record)).is_operator)
     return {start_call(*thread, outer, op, record, caller)};
   return {start_operator(*thread, outer, op, record, caller)};
 }

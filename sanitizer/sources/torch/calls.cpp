@@ -15,7 +15,9 @@
 namespace dtype_guard::san::torch {
 namespace {
 
-const RecordRow& row_of(const OpenRecord& open) { return kRecords[open.op->record]; }
+const RecordRow& row_of(const OpenRecord& open) {
+  return record_row(static_cast<std::size_t>(open.op->record));
+}
 
 // The operators that the operands came through go into the journal before the finding that names them.
 void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& detail) {
@@ -93,9 +95,9 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
   const bool is_accepted = operands.accepted(contract);
   if (is_accepted && !is_widened_attention(contract, operands)) return;
-  if (is_accepted && libtorch.may_autocast(operands.tensor(0).device_type())) return;
+  if (is_accepted && libtorch.may_autocast(operands.device_type())) return;
   if (is_accepted) return record_wrong(open, operands, caller);
-  if (row.only_if_raised || libtorch.may_autocast(operands.tensor(0).device_type())) {
+  if (row.only_if_raised || libtorch.may_autocast(operands.device_type())) {
     open.is_waiting = true;
     open.thread->waiting = operands;
     return;
@@ -104,7 +106,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
 }
 
 bool mixes_floats(const Operator& op, const Record& record) {
-  const RecordRow& row = kRecords[op.record];
+  const RecordRow& row = record_row(static_cast<std::size_t>(op.record));
   return mixes_floats(row, contract_of(row.api), record);
 }
 
@@ -129,7 +131,7 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
   const RecordRow& row = row_of(open);
   CallOperands operands;
   if (!operands.read(row, contract_of(row.api), record)) return;
-  if (!libtorch.may_autocast(operands.tensor(0).device_type())) record_wrong(open, operands, caller);
+  if (!libtorch.may_autocast(operands.device_type())) record_wrong(open, operands, caller);
 }
 
 void settle_call(OpenRecord& waiting, const Record& inner) {

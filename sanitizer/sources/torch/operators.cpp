@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "sanitizer/contracts/own_contracts.h"
+
 namespace dtype_guard::san::torch {
 namespace {
 
@@ -27,8 +29,8 @@ Part part_of(const char* name) {
 void describe(Operator& op, const char* name) {
   strncpy(op.name, name, sizeof op.name - 1);
   op.record = -1;
-  for (std::size_t i = 0; i < kRecordCount; ++i)
-    if (strcmp(kRecords[i].name, name) == 0) op.record = static_cast<std::int16_t>(i);
+  for (std::size_t i = 0; op.record < 0 && i < own_record_count + kRecordCount; ++i)
+    if (strcmp(record_row(i).name, name) == 0) op.record = static_cast<std::int16_t>(i);
   op.part = part_of(name);
   op.is_whole = starts_with(name, "aten::") || starts_with(name, "prims::");
 }

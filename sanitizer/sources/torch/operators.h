@@ -25,7 +25,7 @@ struct Operator {
   std::atomic<const char*> address;
   std::atomic<std::uint32_t> is_ready;
   char name[kLongestName];
-  std::int16_t record;  // row of kRecords, or -1
+  std::int16_t record;  // number for record_row(), or -1
   Part part;
   bool is_whole;  // an operator of PyTorch's own: what runs inside is part of it
 };

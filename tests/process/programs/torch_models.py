@@ -148,12 +148,17 @@ def promote(module, inputs, result):
     return result * torch.ones(result.shape[-1])  # call: broken
 
 
-def break_one(model):
-    for name, module in model.named_modules():
-        if name.rsplit(".", 1)[-1] in QUERIES and not list(module.children()):
-            module.register_forward_hook(promote)
-            return
-    next(module for module in model.modules() if isinstance(module, torch.nn.Linear)).register_forward_hook(promote)
+def break_one(model, inputs):
+    """Among the modules that a first run calls: some use the weights of a projection alone."""
+    called = []
+    hooks = [module.register_forward_hook(lambda one, *_: called.append(one)) for module in model.modules() if not list(module.children())]
+    with torch.no_grad():
+        model(**inputs)
+    for hook in hooks:
+        hook.remove()
+    names = {module: name.rsplit(".", 1)[-1] for name, module in model.named_modules()}
+    queries = [module for module in called if names.get(module) in QUERIES]
+    (queries or [module for module in called if isinstance(module, torch.nn.Linear)])[0].register_forward_hook(promote)
 
 
 def total(result):
@@ -172,7 +177,7 @@ def run(build, how):
         inputs = {key: value.bfloat16() if isinstance(value, torch.Tensor) and value.is_floating_point() and not key.endswith("_ids") else value
                   for key, value in inputs.items()}
     if how == "broken":
-        break_one(model)
+        break_one(model, inputs)
     with torch.autocast("cpu", dtype=torch.bfloat16, enabled=how in ("autocast", "training")), torch.set_grad_enabled(how == "training"):
         result = model(**inputs)
     if how == "training":
