@@ -1,10 +1,13 @@
 // What one run of a program decides that the program does not: flags, shapes, what unknown code gives back.
 // A run asks for each decision as it comes to it; `next` steps through all runs, depth first, so that every
-// combination that can be met is met once.
+// combination that can be met is met once. `shuffle` instead leaves all decisions of the next run to chance.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -17,7 +20,7 @@ class Choices {
     if (!name.empty()) {
       if (const auto known = named_.find(name); known != named_.end()) return known->second;
     }
-    if (at_ == taken_.size()) taken_.push_back({0, options});
+    if (at_ == taken_.size()) taken_.push_back({chance_ ? (*chance_)() % options : 0, options});
     const std::size_t out = taken_[at_++].option;
     if (!name.empty()) named_[name] = out;
     return out;
@@ -32,7 +35,12 @@ class Choices {
     named_.clear();
     return true;
   }
-  std::size_t count() const { return at_; }
+  void shuffle(std::uint64_t seed) {
+    if (!chance_) chance_.emplace(seed);
+    taken_.clear();
+    at_ = 0;
+    named_.clear();
+  }
 
  private:
   struct Taken {
@@ -41,6 +49,7 @@ class Choices {
   std::vector<Taken> taken_;
   std::size_t at_ = 0;
   std::map<std::string, std::size_t> named_;
+  std::optional<std::mt19937_64> chance_;
 };
 
 }  // namespace dtype_guard::oracle

@@ -51,12 +51,17 @@ std::string place(const Sink& sink, const World& world) {
 void check_sink(const Subject& subject, const Finding& finding, const Sink& sink, Violations& out) {
   const Api& api = *contracts().named(sink.api, subject.world.torch_version);
   const std::vector<Call> calls = calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
+  const std::string slow = "silent-attention-fallback";
+  const auto& others = finding.also_rules;
+  const bool may_be_slow =
+      finding.rule == slow || std::find(others.begin(), others.end(), slow) != others.end();
   const auto bad = [&](const Call& call) {
-    if (finding.rule == "silent-attention-fallback") return is_slow(api, *call.operand, subject.world);
-    return breaks(api, *call.seen, sink.role, subject.world);
+    if (may_be_slow && is_slow(api, *call.operand, subject.world)) return true;
+    return finding.rule != slow && breaks(api, *call.seen, sink.role, subject.world);
   };
   const auto say = [&](const std::string& what) {
-    out.push_back({"definite", place(sink, subject.world) + " (" + finding.rule + "): " + what});
+    out.push_back({"definite",
+                   place(sink, subject.world) + " (" + finding.rule + "): " + what + ": " + finding.message});
   };
   const bool some = std::any_of(calls.begin(), calls.end(), bad);
   if (!some && subject.runs.are_all) return say("breaks in no run");
@@ -64,7 +69,11 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
                                  [&](const FindingOperand& each) { return each.role == sink.role; });
   if (mine == finding.operands.end() || finding.sinks.size() != 1) return;
   if (!mine->origin) {
-    const bool either = mine->dtypes.size() > 1;
+    const DtypeSet accepted = api.accepted(sink.role);
+    const bool either = mine->dtypes.size() > 1 && !accepted.empty() &&
+                        std::all_of(mine->dtypes.begin(), mine->dtypes.end(), [&](const std::string& each) {
+                          return !accepted.contains(parse_dtype(each).value_or(Dtype::kUndefined));
+                        });
     if (either && !std::all_of(calls.begin(), calls.end(), bad)) say("either dtype, and it holds in a run");
     return;
   }

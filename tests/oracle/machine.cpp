@@ -65,7 +65,8 @@ Value Machine::input(const flow::Parameter& parameter) {
     case ParameterKind::kTensorList: {
       Object list;
       list.kind = Object::Kind::kContainer;
-      for (int i = 0; i < 3; ++i)
+      const int length = choices_.pick(2) ? 1 : 3;
+      for (int i = 0; i < length; ++i)
         list.cells["[" + std::to_string(i) + "]"] = make(fresh(world_.inputs, 2, nullptr));
       return Value::at(Kind::kObject, make(std::move(list)));
     }
@@ -198,10 +199,12 @@ void Machine::step(Frame& frame, const Instruction& each) {
         out = Value::at(Kind::kObject, make(std::move(list)));
         break;
       }
-      Tensor made = fresh(behind(*dtype).dtype, 1, &each);
-      made.is_number = each.name == "number";
-      made.is_buffer = !made.is_number;
-      if (made.is_number) made.rank = 0;
+      const bool is_number = each.name == "number";
+      const int dimensions =
+          is_number ? 0 : 1 + static_cast<int>(choices_.pick(2));  // of which nothing is said
+      Tensor made = fresh(behind(*dtype).dtype, dimensions, &each);
+      made.is_number = is_number;
+      made.is_buffer = !is_number;
       out = make(std::move(made));
       break;
     }
@@ -231,7 +234,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
     case Op::kRegister: {
       const Value owner = behind(argument(frame, each, 0));
       if (!owner.is(Kind::kObject)) throw Stop{End::kOpen, "registered with nothing"};
-      out = argument(frame, each, 1);
+      out = behind(argument(frame, each, 1));
       objects_[owner.id].registered.push_back(out);
       break;
     }

@@ -1,5 +1,6 @@
-// oracle [--seed FIRST] [--programs COUNT] [--print] [--shrink]: generates programs from seeds, runs them,
-// and holds what the analyser says of them against their runs. Exit status 1 where a property does not hold.
+// oracle [--seed FIRST] [--programs COUNT] [--print] [--shrink] [--stop]: generates programs from seeds, runs
+// them, and holds what the analyser says of them against their runs. Exit status 1 where a property does not
+// hold; with --stop it ends there.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -19,11 +20,13 @@ namespace {
 using namespace dtype_guard;
 using namespace dtype_guard::oracle;
 
+constexpr std::size_t kMostRuns = 48;
+
 struct Command {
   std::uint64_t seed = 1, programs = 1000;
   const char* file = nullptr;
   const char* record = nullptr;
-  bool print = false, shrink = false;
+  bool print = false, shrink = false, stop = false;
 };
 
 Command parse(int argc, char** argv) {
@@ -36,6 +39,7 @@ Command parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--file")) out.file = i + 1 < argc ? argv[++i] : nullptr;
     if (!std::strcmp(argv[i], "--record")) out.record = i + 1 < argc ? argv[++i] : nullptr;
     if (!std::strcmp(argv[i], "--print")) out.print = true;
+    if (!std::strcmp(argv[i], "--stop")) out.stop = true;
   }
   return out;
 }
@@ -70,7 +74,6 @@ bool converts_modules(const flow::Module& program) {
 }
 
 Violations check(const flow::Module& program, const Case& how, Tally& tally) {
-  constexpr std::size_t kMostRuns = 64;
   const flow::Module probed = with_probes(program);
   const Subject subject = subject_of(probed, *how.setting, how.named, kMostRuns);
   ++tally.programs;
@@ -83,7 +86,6 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   if (how.named || how.setting->autocast == Dtype::kUndefined || !converts_modules(program))
     check_known(subject, precise, tally, out);
   check_definite(subject, precise, tally, out);
-  constexpr std::uint64_t kOneInLaws = 6;
   if (how.seed % kOneInLaws == 0) check_laws(how.seed, program, subject.options, out);
   return out;
 }
@@ -130,6 +132,9 @@ int main(int argc, char** argv) {
     if (command.shrink) print_smaller(program, how);
     Violations found = check(program, how, tally);
     constexpr std::uint64_t kOneInClasses = 4, kOneInPrograms = 16;
+    if (!command.file) check_joins(seed, found);
+    constexpr std::uint64_t kOneInFixes = 40;
+    if (seed % kOneInFixes == 3) check_fixes(program, *how.setting, kMostRuns, tally, found);
     if (!command.file && seed % kOneInClasses == 0) check_order(seed, nullptr, tally, found);
     if (!command.file && seed % kOneInPrograms == 1) check_order(seed, &program, tally, found);
     for (const Violation& each : found) {
@@ -139,12 +144,13 @@ int main(int argc, char** argv) {
         std::printf("seed %llu: %s: %s\n", static_cast<unsigned long long>(seed), each.property.c_str(),
                     each.what.c_str());
     }
+    if (command.stop && bad) return 1;
   }
   std::printf(
       "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu left "
-      "out), %zu given up, %zu reports in another order\n",
+      "out), %zu given up, %zu reports in another order, %zu fixes\n",
       tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
-      tally.contradicted, tally.given_up, tally.ordered);
+      tally.contradicted, tally.given_up, tally.ordered, tally.fixes);
   for (const auto& [kind, share] : tally.known)
     std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [kind, share] : tally.definite)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ struct Tally {
   std::size_t findings = 0;
   std::size_t contradicted = 0;           // findings in programs that throw where they are run so
   std::size_t ordered = 0;                // programs with a report that was made again in another order
+  std::size_t fixes = 0;                  // that were made
   std::size_t given_up = 0;               // programs that the engine gives up
   std::map<std::string, Share> known;     // by instruction: operands of one dtype in all runs, known to be
   std::map<std::string, Share> definite;  // by instruction: calls that break in every run, found definite
@@ -55,9 +57,16 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
 // operand; what breaks in every run is found.
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
 
-// laws.cpp: names and dead code change nothing, and less knowledge adds no definite finding.
+// laws.cpp: a rewrite that changes nothing changes no finding, and less knowledge adds no definite one. One
+// law for each of the seeds that have their turn.
+inline constexpr std::uint64_t kOneInLaws = 2;
 void check_laws(std::uint64_t seed, const Module& program, const flow::AnalysisOptions& options,
                 Violations& out);
+// joins.cpp: joining values and ranks hangs on no order, is idempotent, and above what is joined.
+void check_joins(std::uint64_t seed, Violations& out);
+// fixes.cpp: an offered fix leaves no breaking run of its finding, and begins none.
+void check_fixes(const Module& program, const flow::PrecisionSetting& setting, std::size_t most_runs,
+                 Tally& tally, Violations& out);
 // order.cpp: settings, functions and files in any order give the same report; of a program, or of one of
 // classes.
 void check_order(std::uint64_t seed, const Module* program, Tally& tally, Violations& out);

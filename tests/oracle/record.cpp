@@ -24,6 +24,7 @@ Record::Record(const std::string& file) {
   std::ifstream in(file);
   if (!in) throw std::runtime_error(file + ": cannot be read");
   const nlohmann::json all = nlohmann::json::parse(in);
+  programs_ = all.at("programs");
   known_ = all.at("known").get<std::map<std::string, double>>();
   definite_ = all.at("definite").get<std::map<std::string, double>>();
   for (const auto& group : all.at("failures")) {
@@ -42,8 +43,10 @@ bool Record::is_known(std::uint64_t seed, const std::string& property) {
 std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first,
                                          std::uint64_t programs) const {
   std::vector<std::string> out;
-  compare_shares("what is known", known_, tally.known, out);
-  compare_shares("what is found", definite_, tally.definite, out);
+  if (first == 1 && programs == programs_) {
+    compare_shares("what is known", known_, tally.known, out);
+    compare_shares("what is found", definite_, tally.definite, out);
+  }
   for (const auto& [failure, cause] : failures_) {
     const bool run = failure.first >= first && failure.first < first + programs;
     if (run && !met_.contains(failure))

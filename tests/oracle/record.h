@@ -17,12 +17,14 @@ class Record {
   explicit Record(const std::string& file);
   // Whether a violation is recorded, with its cause.
   bool is_known(std::uint64_t seed, const std::string& property);
-  // What holds no longer, or no better than recorded; one line each.
+  // What holds no longer, or no better than recorded; one line each. Shares are compared where these are the
+  // programs that they were recorded of.
   std::vector<std::string> compare(const Tally& tally, std::uint64_t first, std::uint64_t programs) const;
   std::size_t count() const { return failures_.size(); }
 
  private:
   using Failure = std::pair<std::uint64_t, std::string>;
+  std::uint64_t programs_ = 0;               // from seed 1 on
   std::map<Failure, std::string> failures_;  // and the cause
   std::set<Failure> met_;
   std::map<std::string, double> known_, definite_;

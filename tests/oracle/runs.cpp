@@ -9,11 +9,20 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
   Runs out;
   Choices choices;
   Passed passed;
-  bool is_last = false;
-  while (!is_last && out.runs.size() < most) {
+  const auto run = [&] {
     out.runs.push_back(Machine(module, contracts, world, choices, passed).run(root));
     out.open += out.runs.back().end == End::kOpen || out.runs.back().end == End::kTooLong;
+  };
+  bool is_last = false;
+  while (!is_last && out.runs.size() < most) {
+    run();
     is_last = !choices.next();
+  }
+  // Those that there was room for differ in their last decisions alone.
+  const std::size_t some = is_last ? 0 : most / 3;
+  for (std::size_t i = 0; i < some; ++i) {
+    choices.shuffle(most);
+    run();
   }
   out.are_all = is_last && out.open == 0;
   for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);
@@ -30,22 +39,37 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
   return out;
 }
 
-bool breaks(const Api& api, const Observation& seen, std::string_view role, const World& world) {
-  const bool recasts = api.autocast_at(world.device, world.torch_version) == AutocastBehaviour::kRecasts;
-  if (recasts && seen.under_autocast) return false;
-  const auto dtype_of = [&](std::string_view name) {
-    const auto found = std::find_if(seen.operands.begin(), seen.operands.end(),
-                                    [&](const Arrived& each) { return each.role == name; });
-    return found == seen.operands.end() || found->is_none ? Dtype::kUndefined : found->tensor.dtype;
-  };
-  const Dtype mine = dtype_of(role);
+namespace {
+Dtype dtype_of(const Observation& seen, std::string_view role) {
+  const auto found = std::find_if(seen.operands.begin(), seen.operands.end(),
+                                  [&](const Arrived& each) { return each.role == role; });
+  return found == seen.operands.end() || found->is_none ? Dtype::kUndefined : found->tensor.dtype;
+}
+bool casts_itself(const Api& api, const Observation& seen, const World& world) {
+  return seen.under_autocast &&
+         api.autocast_at(world.device, world.torch_version) == AutocastBehaviour::kRecasts;
+}
+}  // namespace
+
+bool is_guilty(const Api& api, const Observation& seen, std::string_view role, const World& world) {
+  const Dtype mine = dtype_of(seen, role);
   const Operand* own = api.find(role);
-  if (mine == Dtype::kUndefined || !own) return false;
-  if (!own->takes(mine, dtype_of(own->same_as))) return true;
+  if (mine == Dtype::kUndefined || !own || casts_itself(api, seen, world)) return false;
   const DtypeSet accepted = api.accepted(role);
+  if (!accepted.empty() && !accepted.contains(mine)) return true;
+  const Dtype like = dtype_of(seen, own->same_as);
+  return !own->takes(mine, like) && (accepted.empty() || accepted.contains(like));
+}
+
+bool breaks(const Api& api, const Observation& seen, std::string_view role, const World& world) {
+  const Dtype mine = dtype_of(seen, role);
+  const Operand* own = api.find(role);
+  if (mine == Dtype::kUndefined || !own || casts_itself(api, seen, world)) return false;
+  const DtypeSet accepted = api.accepted(role);
+  if (!own->takes(mine, dtype_of(seen, own->same_as))) return true;
   if (!accepted.empty() && !accepted.contains(mine)) return true;  // the other one is wrong likewise
   return std::any_of(api.operands.begin(), api.operands.end(), [&](const Operand& other) {
-    const Dtype theirs = dtype_of(other.role);
+    const Dtype theirs = dtype_of(seen, other.role);
     if (&other == own || theirs == Dtype::kUndefined || other.same_as.empty()) return false;
     if (other.same_as == role) return !other.takes(theirs, mine);
     return other.same_as == own->same_as && other.accepts.empty() && own->accepts.empty() && theirs != mine;

@@ -1,4 +1,4 @@
-// All runs of one function under one setting, as far as they are few.
+// All runs of one function under one setting where they are few, and else some.
 #pragma once
 
 #include <cstddef>
@@ -24,5 +24,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
 // Whether a call refuses what arrives for a role: by its contract, or because another operand that must be
 // like this one is not.
 bool breaks(const Api& api, const Observation& seen, std::string_view role, const World& world);
+// The same, where it is that operand's own fault: what it should be like is taken.
+bool is_guilty(const Api& api, const Observation& seen, std::string_view role, const World& world);
 
 }  // namespace dtype_guard::oracle

@@ -1,98 +1,121 @@
 #!/usr/bin/env python3
-"""Whether the oracle sees a fault: puts each fault of faults.json into a copy of the engine, builds the oracle
-with it and runs its programs. A fault is killed where a property fails or what is recorded is not reached.
+"""Whether the oracle sees a fault: compiles the engine's file with each fault of faults.json in it, links the oracle
+with that instead of its own, and runs its programs. A fault is killed where a property fails or what is recorded is
+not reached.
 
-    seed_faults.py SCRATCH [--programs N] [--only TEXT] [--jobs N]
+    seed_faults.py BUILD [--first N] [--most N] [--only TEXT] [-j N]
 
-SCRATCH is a folder for the copy and its build; it is kept, so that a second call builds little. Exit status 1
-where more than two faults survive, 2 where a fault no longer fits the sources.
+BUILD is a build folder with an up-to-date oracle (Ninja). A fault that the first programs do not see is run on the most, which
+are all that the record is of unless --most says otherwise. Exit status 1 where more than two faults survive, 2 where a fault
+no longer fits the sources.
 """
 import argparse
+import concurrent.futures
 import json
 import pathlib
-import shutil
+import shlex
 import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-FLOW = pathlib.Path("analyzer/flow")
+FLOW = ROOT / "analyzer/flow"
+RECORD = HERE / "recorded.json"
+ORACLE = "tests/oracle/oracle"
 MOST_SURVIVORS = 2
+LIMIT = 1200  # seconds
 
 
-def find_source(tree, name):
+def find_source(name):
     """The one file of that name, in whichever folder of the engine it stands."""
-    found = [p for p in (tree / FLOW).rglob(pathlib.Path(name).name) if str(p).endswith(name)]
+    found = [p for p in FLOW.rglob(pathlib.Path(name).name) if str(p).endswith(name)]
     return found[0] if len(found) == 1 else None
 
 
-def fits(tree, fault):
-    source = find_source(tree, fault["file"])
+def fits(fault):
+    source = find_source(fault["file"])
     return source is not None and source.read_text().count(fault["find"]) == 1
 
 
-def copy_tree(tree):
-    for part in ["CMakeLists.txt", "CMakePresets.json", "cmake", "analyzer", "rules", "sanitizer", "kernels",
-                 "tests", "examples"]:
-        target = tree / part
-        if (ROOT / part).is_dir():
-            shutil.copytree(ROOT / part, target, dirs_exist_ok=True)
-        else:
-            shutil.copy2(ROOT / part, target)
+class Build:
+    def __init__(self, folder):
+        self.folder = folder
+        commands = subprocess.run(["ninja", "-C", str(folder), "-t", "compdb"], capture_output=True, text=True, check=True)
+        self.compiles = {each["file"]: each["command"] for each in json.loads(commands.stdout)
+                         if each["output"].startswith("analyzer/flow/") and each["output"].endswith(".o")}
+        links = subprocess.run(["ninja", "-C", str(folder), "-t", "commands", "-s", ORACLE], capture_output=True, text=True,
+                               check=True)
+        self.link = links.stdout.strip().removeprefix(": && ").removesuffix(" && :")
+
+    def run(self, command):
+        try:
+            return subprocess.run(command, cwd=self.folder, timeout=LIMIT, capture_output=True, text=True, errors="replace")
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(command, -1, "", "ran past its limit")
+
+    def with_fault(self, fault, scratch):
+        """The oracle with the fault in it, or what the compiler said. The faulty object comes before the library, of
+        which the linker then takes nothing that stands in that file."""
+        source = find_source(fault["file"])
+        faulty, made, oracle = scratch / source.name, scratch / "faulty.o", scratch / "oracle"
+        faulty.write_text(source.read_text().replace(fault["find"], fault["put"]))
+        compile_it = shlex.split(self.compiles[str(source)])
+        compile_it[compile_it.index("-o") + 1] = str(made)
+        compile_it[compile_it.index(str(source))] = str(faulty)
+        done = self.run([each for each in compile_it if each != "-Werror"])
+        if done.returncode:
+            return None, done.stderr
+        link = shlex.split(self.link)
+        at = link.index("-o")
+        link[at:at + 2] = [str(made), "-o", str(oracle)]
+        done = self.run(link)
+        return (oracle, "") if done.returncode == 0 else (None, done.stderr)
 
 
-def run(command, cwd, limit):
-    try:
-        done = subprocess.run(command, cwd=cwd, timeout=limit, capture_output=True, text=True, errors="replace")
-    except subprocess.TimeoutExpired:
-        return None, "ran past its limit"
-    return done.returncode, done.stdout + done.stderr
+def commands(oracle, counts):
+    return [[str(oracle), "--programs", str(count), "--stop", "--record", str(RECORD)] for count in counts]
+
+
+def verdict(build, fault, counts):
+    with tempfile.TemporaryDirectory() as folder:
+        oracle, problem = build.with_fault(fault, pathlib.Path(folder))
+        if not oracle:
+            return "does not build", problem[-800:]
+        for command in commands(oracle, counts):
+            done = build.run(command)
+            if done.returncode:
+                return "killed", next(iter(done.stdout.splitlines()), done.stderr.strip())[:100]
+    return "survives", ""
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("scratch", type=pathlib.Path)
-    arguments.add_argument("--programs", default="4000")
+    arguments.add_argument("build", type=pathlib.Path)
+    arguments.add_argument("--first", type=int, default=2000)
+    arguments.add_argument("--most", type=int, default=json.loads(RECORD.read_text())["programs"])
     arguments.add_argument("--only", default="")
-    arguments.add_argument("--jobs", default="2")
+    arguments.add_argument("-j", type=int, default=2)
     given = arguments.parse_args()
     faults = [f for f in json.loads((HERE / "faults.json").read_text())["faults"] if given.only in f["name"]]
-    misfits = [f["name"] for f in faults if not fits(ROOT, f)]
+    misfits = [f["name"] for f in faults if not fits(f)]
     if misfits:
         print("these faults do not fit the sources, mend faults.json:", *misfits, sep="\n  ")
         return 2
-    tree, build = given.scratch / "tree", given.scratch / "build"
-    tree.mkdir(parents=True, exist_ok=True)
-    copy_tree(tree)
-    configure = ["cmake", "-S", str(tree), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
-    make = ["cmake", "--build", str(build), "--target", "oracle", "-j", given.jobs]
-    oracle = [str(build / "tests/oracle/oracle"), "--programs", given.programs, "--record",
-              str(HERE / "recorded.json")]
-    for step, command in [("configure", configure), ("build", make), ("run without a fault", oracle)]:
-        status, output = run(command, given.scratch, 3600)
-        if status != 0:
-            print(f"{step} failed:\n{output[-2000:]}")
-            return 2
-    survivors, killed = [], 0
-    for fault in faults:
-        source = find_source(tree, fault["file"])
-        text = source.read_text()
-        source.write_text(text.replace(fault["find"], fault["put"]))
-        status, output = run(make, given.scratch, 3600)
-        if status == 0:
-            status, output = run(oracle, given.scratch, 1200)
-            verdict = "survives" if status == 0 else "killed"
-        else:
-            verdict = "does not build"
-        killed += verdict == "killed"
-        if verdict != "killed":
-            survivors.append(fault["name"])
-        print(f"{verdict}: {fault['name']}", flush=True)
-        if verdict == "does not build":
-            print(output[-800:])
-        source.write_text(text)
+    build = Build(given.build.resolve())
+    counts = sorted({min(given.first, given.most), given.most})
+    done = build.run(commands(build.folder / ORACLE, counts[:1])[0])
+    if done.returncode:
+        print(f"the oracle fails without a fault:\n{done.stdout[-2000:]}{done.stderr}")
+        return 2
+    with concurrent.futures.ThreadPoolExecutor(given.j) as pool:
+        verdicts = pool.map(lambda fault: verdict(build, fault, counts), faults)
+        killed = 0
+        for fault, (what, why) in zip(faults, verdicts):
+            print(f"{what}: {fault['name']}{': ' + why if why else ''}", flush=True)
+            killed += what == "killed"
     print(f"{killed} of {len(faults)} faults are killed")
-    return len(survivors) > MOST_SURVIVORS
+    return len(faults) - killed > MOST_SURVIVORS
 
 
 if __name__ == "__main__":

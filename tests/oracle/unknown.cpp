@@ -7,7 +7,7 @@
 namespace dtype_guard::oracle {
 namespace {
 using Kind = Value::Kind;
-constexpr std::array kDtypes = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
+constexpr std::array kDtypes = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16, Dtype::kInt64};
 constexpr int kMostNested = 4;
 }  // namespace
 

@@ -62,20 +62,20 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   frame.kind = HeapObject::Kind::kFrame;
   state.put(activation.frame, std::move(frame));
   Guards guards = state.guards;
-  std::vector<Value> changed_ranks = std::exchange(changed_ranks_, {});
+  TensorChanges changes = std::exchange(changes_, {});
 
   const bool in_round = ids_.in_round();
   run(activation, std::move(state));
   ids_.set_in_round(in_round);
   alive = activation.finish.has_value();
   if (!alive) {
-    changed_ranks_ = std::move(changed_ranks);
+    changes_ = std::move(changes);
     return {};
   }
   const Value result = activation.finish->values[kResult];
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
-  take_over_ranks(state, std::move(changed_ranks));
+  take_over_changes(state, std::move(changes), activation);
   state.erase(activation.frame);
   state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
   std::erase_if(state.tests, [&](const PassedTest& each) {

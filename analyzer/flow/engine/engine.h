@@ -20,6 +20,7 @@
 #include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/engine/tensor_changes.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/program.h"
 #include "analyzer/flow/settings/analysis_options.h"
@@ -99,8 +100,7 @@ class Engine {
   // tensors.cpp: looks through handles, references and descriptors.
   Alternatives tensors(const State& state, const Value& value, int depth = 0);
   Alternatives descriptor(const State& state, const HeapObject& object, int depth);
-  std::vector<Value> elements(const State& state,
-                              const Value& value);  // of a container; the value itself else
+  std::vector<Value> elements(const State& state, const Value& value);  // else the value itself
   bool is_container(const State& state, const Value& value) const;
   bool is_list(const State& state, const Value& value);  // or the address of one
 
@@ -113,13 +113,19 @@ class Engine {
   void overwrite_object(const Instruction& instruction, State& state);
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
-  Value registration(const Activation& activation, const Instruction& instruction, State& state);
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
                       bool stated = false);
   void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
                   const Value& given, State& state);
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
   void havoc(State& state, const Value& value);
+
+  // registration.cpp
+  Value owned_tensor(const Activation& activation, const Instruction& instruction, State& state);
+  Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  void take_over_registered(State& state, const TensorChanges::Registered& callees, const Activation* caller);
+  void take_over_changes(State& state, TensorChanges callers, const Activation& callee);
+  void take_over_changes_of(State& state, const Value& own, const Value& passed, const Activation& caller);
 
   // dynamic_operators.cpp
   std::optional<Value> dynamic_operation(const Activation& activation, const Instruction& instruction,
@@ -227,8 +233,7 @@ class Engine {
   // False when it contradicts what is known.
   bool learn(State& state, const Value& tensor, const Rank& interval);
   void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
-  void take_over_ranks(State& state, std::vector<Value> before);
-  void take_over_rank(State& state, const Value& own, const Value& passed);
+  void take_over_ranks(State& state, const std::vector<Value>& changed);
   bool refine_count(State& state, const Instruction& comparison, bool wanted);
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
   Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
@@ -369,7 +374,7 @@ class Engine {
   Origins origins_;
   SymbolSets symbols_;
   Identities ids_{symbols_};
-  std::vector<Value> changed_ranks_;  // tensors of which the running activation changed the rank, as before
+  TensorChanges changes_;  // of the running activation
   // By activation: the symbols of what is made anew in each round of its loops, with its block there.
   std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
   std::unordered_set<RankSymbol> made_in_rounds_;  // all of these

@@ -1,6 +1,7 @@
 #include "analyzer/flow/queries/query.h"
 
 #include <algorithm>
+#include <set>
 
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/roles.h"
@@ -44,6 +45,7 @@ class Search {
         });
     for (const SinkOperand& arrived : record_.operands) check(arrived);
     for (const SinkOperand& arrived : record_.operands) compare_siblings(arrived);
+    for (const std::size_t each : certainly_slow_) prefer_certain(defects_[each]);
     if (record_.others_are_guessed)
       std::erase_if(defects_, [&](const Defect& each) { return rests_on_guess(each); });
     return std::move(defects_);
@@ -133,7 +135,7 @@ class Search {
       if (leaves_fast_kernels(arrived, each)) {
         Defect& found = defect(arrived, operand, each);
         found.slow = true;
-        found.definite = found.definite || is_certain(each);
+        if (is_certain(each)) certainly_slow_.insert(static_cast<std::size_t>(&found - defects_.data()));
       }
       if (origins_.find(each.trail, Step::Kind::kDescribed)) misdescribed(arrived, operand, each);
     }
@@ -150,6 +152,14 @@ class Search {
     const Origin* origin = origins_.find(each.origin);
     return role_kind(arrived.role) == RoleKind::kInput && origin &&
            origin->kind == Origin::Kind::kPromotion && fast->second.contains(origin->before);
+  }
+
+  // That the call is slow is certain, that it breaks is not: it is reported as what it is for certain.
+  static void prefer_certain(Defect& slow) {
+    if (slow.definite) return;
+    slow.definite = true;
+    slow.unsupported = false;
+    slow.differs_from.clear();
   }
 
   // What the call sees may suit it, and still be said of other data.
@@ -294,6 +304,7 @@ class Search {
   const DefectOptions& options_;
   bool only_possible_ = false;
   std::vector<Defect> defects_;
+  std::set<std::size_t> certainly_slow_;  // of these
 };
 
 }  // namespace

@@ -66,6 +66,32 @@ TEST_CASE("Module::to retypes what is registered below it, and nothing else") {
   CHECK(findings(run_module("plain", "  retype %9, %3\n")).size() == 1);
 }
 
+// A tensor of main's that a function registers, and the module that owns it then.
+std::string registered_by_callee(const std::string& body, const std::string& rest) {
+  return "function own key own internal\n  parameter owner: object \"Owner\"\n  parameter t: tensor\n  "
+         "parameter f: "
+         "number "
+         "\"bool\"\nb0:\n  %1 = param 0\n  %2 = param 1\n  %3 = param 2\n" +
+         body + "\n" +
+         attention_main(
+             "  %10 = object Owner()\n  %11 = const 8\n  %12 = pack(%11, %11)\n  %13 = op ones(%12)\n"
+             "  %14 = const unknown\n  %15 = call own(%10, %13, %14)\n  %16 = const bfloat16\n" +
+                 rest,
+             "%1", "%13", "%13");
+}
+
+TEST_CASE("what a callee registers a conversion reaches by the caller's name for it too") {
+  const std::string always = "  %4 = register parameter \"w\", %1, %2\n  return\n";
+  const std::string perhaps =
+      "  branch %3 ? b1 : b2\nb1:\n  %4 = register parameter \"w\", %1, %2\n  jump b2\nb2:\n"
+      "  return\n";
+  const std::string convert = "  retype %10, %16\n";
+  CHECK(findings(registered_by_callee(always, "")).size() == 1);
+  CHECK(findings(registered_by_callee(always, convert)).empty());
+  CHECK(findings(registered_by_callee("  return\n", convert)).size() == 1);
+  CHECK(findings(registered_by_callee(perhaps, convert)).empty());
+}
+
 TEST_CASE("what a loop does to each part is done to all, what is done to one or some is not known of any") {
   const auto in_loop = [](const std::string& list, const std::string& body) {
     return "  %11 = op " + list + "\n  %13 = const unknown\n  jump b1\nb1:\n" + body +

@@ -114,23 +114,15 @@ void Engine::set_rank(State& state, const Value& tensor, const Rank& now, int de
     open.push_back(each);
   }
   if (!changed) return;
-  changed_ranks_.push_back(before);
+  changes_.ranks.push_back(before);
   replace_everywhere(state, before, Value(std::move(open)));
 }
 
 // What a callee gave other dimensions in place has them in its callers too, by whatever names they know it:
 // on some path at least, so how many they are is not known.
-void Engine::take_over_ranks(State& state, std::vector<Value> before) {
-  std::swap(before, changed_ranks_);
-  for (const Value& each : before) set_rank(state, each, {});
-  changed_ranks_.insert(changed_ranks_.end(), before.begin(), before.end());
-}
-
-// The callee knew it as `passed`.
-void Engine::take_over_rank(State& state, const Value& own, const Value& passed) {
-  const auto same = [&](const Value& each) { return each.same(passed); };
-  if (!own.same(passed) && std::any_of(changed_ranks_.begin(), changed_ranks_.end(), same))
-    set_rank(state, own, {});
+void Engine::take_over_ranks(State& state, const std::vector<Value>& changed) {
+  for (const Value& each : changed) set_rank(state, each, {});
+  changes_.ranks.insert(changes_.ranks.end(), changed.begin(), changed.end());
 }
 
 // q.dim() == 4, q.sizes().size() >= 2

@@ -238,9 +238,12 @@ void Engine::retype_below(State& state, const Alternative& target, Conversion& h
   if (target.kind == Kind::kObject) {
     if (object->stands == Stands::kForItself) doubt_plain_members(state, target.object);
     const std::vector<Registration> below = state.find(target.object)->registered;
+    const bool perhaps = how.perhaps;
     for (const Registration& each : below) {
+      how.perhaps = perhaps || each.value.size() > 1;
       for (const Alternative& one : each.value) retype_below(state, one, how);
     }
+    how.perhaps = perhaps;
     return;
   }
   if (how.like.assumed) {

@@ -189,51 +189,6 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-Value Engine::registration(const Activation& activation, const Instruction& instruction, State& state) {
-  Value registered = argument(state, instruction, 1);
-  const bool by_value = instruction.name == "attribute";
-  const auto of_value = by_value ? registered_as(state, registered) : std::nullopt;
-  if (by_value && !of_value) return registered;
-  const auto kind = of_value                       ? *of_value
-                    : instruction.name == "module" ? Registration::Kind::kModule
-                    : instruction.name == "buffer" ? Registration::Kind::kBuffer
-                                                   : Registration::Kind::kParameter;
-  if (kind != Registration::Kind::kModule) {
-    const Alternative* one = registered.single();
-    if (!one || one->kind != Kind::kHandle) {
-      const Value plain = registered;
-      Alternatives contents = tensors(state, plain);
-      Value joined;
-      for (Alternative& each : contents) {
-        const Step* kept = origins_.step(each.trail);
-        if (kept && kept->kind == Step::Kind::kPlainMember) each.trail = kept->parent;  // not plain after all
-        joined = join(joined, Value(each), symbols_);
-      }
-      registered = shared_tensor(ids_.object(activation.context, &instruction), HeapObject::Kind::kTensor,
-                                 joined, state);
-      if (one && one->kind == Kind::kTensor) replace_everywhere(state, plain, registered);
-    }
-  }
-  const auto* name = std::get_if<std::string>(&instruction.constant);
-  const Registration entry{kind, name ? *name : std::string(), registered};
-  Value owners = argument(state, instruction, 0);
-  if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
-    owners = read(state, Location{one->object, one->key});
-  }
-  for (const Alternative& owner : owners) {
-    if (owner.kind != Kind::kObject) continue;
-    auto& all = state.change(owner.object).registered;
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Registration& each) { return each.name == entry.name; });
-    if (found == all.end()) {
-      all.push_back(entry);
-    } else {
-      *found = entry;
-    }
-  }
-  return registered;
-}
-
 void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
   Value target = argument(state, instruction, 0);
   for (int depth = 0; depth < 4; ++depth) {

@@ -1,0 +1,202 @@
+// Tensors that a module owns. Each is a handle from then on wherever it is known, so that a conversion of the
+// module is seen there: in the caller's values too, and for all that may be that tensor in doubt.
+#include <algorithm>
+#include <utility>
+
+#include "analyzer/flow/engine/engine.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+using Registered = TensorChanges::Registered;
+constexpr int kMaxPointers = 8;
+
+bool is_tensor(const Alternative& each) { return each.kind == Kind::kTensor; }
+
+// Not made here: others may know it too.
+bool is_handed_in(const Activation& activation, ValueId id) {
+  const Instruction* made = activation.info.definition(id);
+  if (!made || made->op == Op::kCast) return !made;
+  const Operator* op = made->op == Op::kOperator ? find_operator(made->name) : nullptr;
+  return !op || op->in_place;
+}
+
+// Of a join it is not known which of several tensors it is: it may have forgotten whose rank it has, or be
+// one or the other.
+bool forgot_which(const Alternative& each) { return !each.rank.symbol && !each.rank.is_exact(); }
+bool may_be(const Value& value, const Value& registered) {
+  return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
+    return is_tensor(each) && std::any_of(registered.begin(), registered.end(), [&](const Alternative& one) {
+             const bool of_one_rank = each.rank.symbol && each.rank.symbol == one.rank.symbol;
+             return same_place_in_order(each, one) &&
+                    (forgot_which(each) || forgot_which(one) || (value.size() > 1 && of_one_rank));
+           });
+  });
+}
+
+bool is_there(const State& state, const Value& handles) {
+  return std::all_of(handles.begin(), handles.end(), [&](const Alternative& each) {
+    return each.kind != Kind::kHandle || state.find(each.object);
+  });
+}
+
+void add_once(std::vector<Registered>& all, const Registered& more) {
+  const auto same = [&](const Registered& each) {
+    return each.before.same(more.before) && each.after == more.after;
+  };
+  const auto known = std::find_if(all.begin(), all.end(), same);
+  if (known == all.end()) {
+    all.push_back(more);
+  } else {
+    known->always = known->always && more.always;
+  }
+}
+
+// Where a value may be that tensor, it may also be what its module makes of it.
+class Doubt {
+ public:
+  Doubt(const Registered& registered, SymbolSets& symbols)
+      : before_(registered.before), after_(weakened(registered.after)), symbols_(symbols) {}
+
+  void values(State& state) const {
+    std::vector<std::pair<std::size_t, Value>> doubted;
+    state.values.visit_where([](const NoSummary&) { return true; },
+                             [&](std::size_t id, const Value& each) {
+                               if (may_be(each, before_)) doubted.emplace_back(id, doubtful(each));
+                               return true;
+                             });
+    for (const auto& [id, value] : doubted) state.values.change(id) = value;
+  }
+
+  // What a tensor itself holds is its own.
+  void cells(State& state) const {
+    std::vector<HeapId> holders;
+    state.heap.visit_where([](const HeldValues&) { return true; },
+                           [&](std::size_t id, const HeapPointer& object) {
+                             if (object && has(*object)) holders.push_back(static_cast<HeapId>(id));
+                             return true;
+                           });
+    for (const HeapId id : holders) {
+      for (auto& [key, cell] : state.change(id).cells) cell = may_be(cell, before_) ? doubtful(cell) : cell;
+    }
+  }
+
+ private:
+  Value doubtful(const Value& value) const { return join(weakened(value), after_, symbols_); }
+  bool has(const HeapObject& object) const {
+    using Object = HeapObject::Kind;
+    return object.kind != Object::kTensor && object.kind != Object::kBuffer &&
+           std::any_of(object.cells.begin(), object.cells.end(),
+                       [&](const auto& cell) { return may_be(cell.second, before_); });
+  }
+
+  const Value& before_;
+  Value after_;
+  SymbolSets& symbols_;
+};
+}  // namespace
+
+// The handle by which the tensor is known from here on.
+Value Engine::owned_tensor(const Activation& activation, const Instruction& instruction, State& state) {
+  Value plain = argument(state, instruction, 1);
+  for (int i = 0; i < kMaxPointers; ++i) {
+    const Alternative* one = plain.single();
+    if (!one || one->kind != Kind::kReference) break;
+    plain = read(state, Location{one->object, one->key});
+  }
+  Value handles, contents;
+  bool is_known = true;
+  for (const Alternative& each : plain) {
+    if (each.kind == Kind::kHandle) handles = join(handles, Value(each), symbols_);
+    is_known = is_known && (is_tensor(each) || each.kind == Kind::kHandle);
+    const Alternatives held = each.kind == Kind::kHandle ? Alternatives{} : tensors(state, Value(each));
+    for (Alternative one : held) {
+      const Step* kept = origins_.step(one.trail);
+      if (kept && kept->kind == Step::Kind::kPlainMember) one.trail = kept->parent;  // not plain after all
+      contents = join(contents, Value(one), symbols_);
+    }
+  }
+  if (contents.is_bottom() && !handles.is_bottom()) return handles;
+  const HeapId id = ids_.object(activation.context, &instruction);
+  // In the next round of a loop it may be the one that was registered in the last.
+  const bool again =
+      std::any_of(handles.begin(), handles.end(), [&](const Alternative& each) { return each.object == id; });
+  if (again && state.find(id))
+    contents = join(contents, state.find(id)->cells.at(HeapObject::kContents), symbols_);
+  const Value handle = shared_tensor(id, HeapObject::Kind::kTensor, contents, state);
+  const Registered made{plain, join(handles, handle, symbols_), true, activation.block};
+  if (!is_known) return made.after;
+  replace_everywhere(state, plain, made.after);
+  if (!is_handed_in(activation, instruction.args[1].value)) return made.after;
+  const Doubt doubt(made, symbols_);
+  doubt.values(state);
+  doubt.cells(state);
+  add_once(changes_.registered, made);
+  return made.after;
+}
+
+Value Engine::registration(const Activation& activation, const Instruction& instruction, State& state) {
+  Value registered = argument(state, instruction, 1);
+  const bool by_value = instruction.name == "attribute";
+  const auto of_value = by_value ? registered_as(state, registered) : std::nullopt;
+  if (by_value && !of_value) return registered;
+  const auto kind = of_value                       ? *of_value
+                    : instruction.name == "module" ? Registration::Kind::kModule
+                    : instruction.name == "buffer" ? Registration::Kind::kBuffer
+                                                   : Registration::Kind::kParameter;
+  if (kind != Registration::Kind::kModule) registered = owned_tensor(activation, instruction, state);
+  const auto* name = std::get_if<std::string>(&instruction.constant);
+  const Registration entry{kind, name ? *name : std::string(), registered};
+  Value owners = argument(state, instruction, 0);
+  if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
+    owners = read(state, Location{one->object, one->key});
+  }
+  for (const Alternative& owner : owners) {
+    if (owner.kind != Kind::kObject) continue;
+    auto& all = state.change(owner.object).registered;
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Registration& each) { return each.name == entry.name; });
+    if (found == all.end()) {
+      all.push_back(entry);
+    } else {
+      *found = entry;
+    }
+  }
+  return registered;
+}
+
+void Engine::take_over_registered(State& state, const Registered& callees, const Activation* caller) {
+  Registered own = callees;
+  if (!is_there(state, own.after)) return;  // of a run that was dropped
+  if (!own.always) own.after = join(weakened(own.before), weakened(own.after), symbols_);
+  replace_everywhere(state, own.before, own.after);
+  Doubt(own, symbols_).values(state);
+  own.block = caller ? caller->block : 0;
+  add_once(changes_.registered, own);
+}
+
+// The callee returned: its caller goes on with what was done by both.
+void Engine::take_over_changes(State& state, TensorChanges callers, const Activation& callee) {
+  TensorChanges own = std::exchange(changes_, std::move(callers));
+  take_over_ranks(state, own.ranks);
+  for (Registered& each : own.registered) {
+    each.always = each.always && callee.info.always_follows(0, each.block);
+    take_over_registered(state, each, callee.caller);
+  }
+}
+
+// The callee knew it as `passed`.
+void Engine::take_over_changes_of(State& state, const Value& own, const Value& passed,
+                                  const Activation& caller) {
+  if (own.same(passed)) return;
+  const Value known = own;
+  const auto& ranks = changes_.ranks;
+  if (std::any_of(ranks.begin(), ranks.end(), [&](const Value& each) { return each.same(passed); }))
+    set_rank(state, known, {});
+  for (const Registered& each : std::vector<Registered>(changes_.registered)) {
+    if (each.before.same(passed) && !(known == each.after))
+      take_over_registered(state, {known, each.after, each.always, each.block}, &caller);
+  }
+}
+
+}  // namespace dtype_guard::flow
