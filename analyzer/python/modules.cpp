@@ -1,6 +1,7 @@
 #include "analyzer/python/modules.h"
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 
 #include "analyzer/python/source_text.h"
@@ -99,6 +100,26 @@ std::string Modules::search(const SourceFile& from, const std::string& module) c
   return {};
 }
 
+namespace {
+// importlib.import_module("natten"), and a project's own OptionalImport("natten"): what is named is the
+// module.
+std::string imported_by_call(const Node& value) {
+  if (!value || !value.is("call")) return "";
+  const std::string_view callee = value.field("function").text();
+  const std::string_view last = callee.substr(callee.rfind('.') + 1);
+  const bool imports =
+      last.find("import") != std::string_view::npos || last.find("Import") != std::string_view::npos;
+  const Node first = value.field("arguments").child(0);
+  const std::string_view text = first ? first.text() : std::string_view();
+  if (!imports || !first.is("string") || text.size() < 3) return "";
+  const std::string_view package = text.substr(1, text.size() - 2);
+  const bool is_name = std::all_of(package.begin(), package.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '.';
+  });
+  return is_name && package.front() != '.' ? std::string(package) : "";
+}
+}  // namespace
+
 Entity Modules::global(const SourceFile& file, std::string_view name, int depth) const {
   if (depth > kMaxImports) return {};
   const Global* known = file.global(name);
@@ -124,6 +145,8 @@ Entity Modules::global(const SourceFile& file, std::string_view name, int depth)
   } else if (known->class_definition) {
     out.kind = Entity::Kind::kClass;
     out.class_definition = known->class_definition;
+  } else if (const std::string package = imported_by_call(known->value); !package.empty()) {
+    out = dotted(file, package, depth + 1);
   } else if (known->value) {
     out = alias(file, known->value, depth + 1);
     if (!out) {

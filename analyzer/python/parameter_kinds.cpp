@@ -39,7 +39,8 @@ void by_annotation(const Node& type, const SourceFile& file, const Modules& modu
   if (text.ends_with("|None")) text.resize(text.size() - 5);
   static const std::set<std::string_view> tensors = {"torch.Tensor", "Tensor", "torch.FloatTensor",
                                                      "FloatTensor"};
-  if (tensors.contains(text)) {
+  const bool is_shaped = text.starts_with("Float[") || text.starts_with("jaxtyping.Float[");
+  if (tensors.contains(text) || (is_shaped && contains(text, "Tensor"))) {
     out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
   } else if (text == "torch.LongTensor" || text == "torch.IntTensor" || text == "torch.BoolTensor") {
     out.kind = ParameterKind::kOther;

@@ -177,6 +177,7 @@ class Search {
       for (const Alternative& b : other.alternatives) {
         if (!is_known(a) || !is_known(b) || a.dtype == b.dtype || are_never_together(a, b)) continue;
         if (is_spoken_for(mine, a) || is_spoken_for(other, b)) continue;
+        if (is_handed_mask(mine, a) && is_settings_cast(b)) continue;
         if (record_.api->find(mine.role)->accepts.contains(a.dtype)) continue;  // not only like the other
         const bool blame_other = blame(b, a, origins_) > blame(a, b, origins_);
         const SinkOperand& guilty = blame_other ? other : mine;
@@ -199,6 +200,16 @@ class Search {
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
     }
+  }
+
+  // The dtype of a mask as a caller hands it in is a guess, and so is that of the parameters that another
+  // operand was cast to: that they differ is the setting's doing.
+  bool is_handed_mask(const SinkOperand& arrived, const Alternative& each) const {
+    return role_kind(arrived.role) == RoleKind::kMask && each.assumed && !origins_.find(each.origin);
+  }
+  bool is_settings_cast(const Alternative& each) const {
+    const Origin* origin = origins_.find(each.origin);
+    return each.assumed && origin && origin->kind == Origin::Kind::kCast;
   }
 
   bool are_never_together(const Alternative& a, const Alternative& b) const {

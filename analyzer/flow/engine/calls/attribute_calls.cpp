@@ -9,6 +9,13 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr std::string_view kItself = "__call__";
+
+// What one of several receivers gives is there where that receiver is.
+Value where(const Value& given, SymbolSetId condition, SymbolSets& symbols) {
+  std::vector<Alternative> out = given.alternatives();
+  for (Alternative& each : out) each.symbols = symbols.unite(each.symbols, condition);
+  return Value(std::move(out));
+}
 }  // namespace
 
 // What an object holds by the name of the call comes before its methods, and is called in its place; bottom
@@ -25,6 +32,7 @@ Value held_by_name(const Value& receiver, const Instruction& call, const State& 
 }
 
 // What runs, and what library modules among the receivers give; `unknown` where a receiver may run anything.
+// None runs nothing: it throws.
 Engine::Attribute Engine::attribute(const Activation& activation, const Instruction& instruction,
                                     State& state) {
   Attribute out;
@@ -43,7 +51,10 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
     name = kItself;
   }
   const bool itself = name == kItself;
+  const bool several = std::count_if(receiver.begin(), receiver.end(),
+                                     [](const Alternative& each) { return each.kind != Kind::kNone; }) > 1;
   for (const Alternative& each : receiver) {
+    if (each.kind == Kind::kNone) continue;
     if (itself && each.kind == Kind::kClosure) {
       add(each.function);
       continue;
@@ -58,7 +69,8 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = library_module_call(activation, instruction, each, state);
       out.unknown = out.unknown || !given;
-      if (given) out.given = join(out.given, *given, symbols_);
+      const SymbolSetId condition = several ? each.symbols : 0;
+      if (given) out.given = join(out.given, where(*given, condition, symbols_), symbols_);
       continue;
     }
     std::vector<std::uint32_t> methods =

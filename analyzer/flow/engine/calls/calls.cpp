@@ -68,7 +68,8 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
                              ? given_by_all_overrides(activation, instruction, *virtually, state)
                              : Value();
     const Value unknown = unknown_call(activation, instruction, state);
-    set(agreed.is_bottom() ? unknown : agreed);
+    // What a library module among the receivers gives, it gives whatever the others are.
+    set(agreed.is_bottom() ? join(unknown, attribute.given, symbols_) : agreed);
     return true;
   }
 

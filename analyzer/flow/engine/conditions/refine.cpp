@@ -15,12 +15,14 @@ bool is_known_dtype(const Alternative& each) {
 }
 
 // Where whether there is a tensor was all that was open, and is asked now, the answer's guard says it: what
-// is left depends on nothing more.
+// is left depends on nothing more. So does the only one that is left: the guard asks what all of them
+// depended on, and the answer is that it is this one.
 std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> kept) {
   const bool was_open = std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {
     return each.symbols == asked.begin()->symbols && (each.kind == Kind::kNone || each.kind == Kind::kTensor);
   });
-  for (Alternative& each : kept) each.symbols = was_open ? 0 : each.symbols;
+  const bool is_only_one = kept.size() == 1 && kept.front().kind != Kind::kUnknown;
+  for (Alternative& each : kept) each.symbols = was_open || is_only_one ? 0 : each.symbols;
   return kept;
 }
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
