@@ -185,10 +185,20 @@ class Search {
         const bool all = std::all_of(witness.alternatives.begin(), witness.alternatives.end(), differs);
         const bool guessed =
             is_half(a.dtype) && is_half(b.dtype) && (a.assumed || b.assumed) && !options_.named_by_user;
+        // A mask that a caller hands in may be of the dtype that the code casts the others to.
+        const bool is_cast = found.origin && found.origin->kind == Origin::Kind::kCast;
+        if (is_cast && is_handed_mask(witness)) continue;
         found.stated = found.stated || !guessed;
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
     }
+  }
+
+  bool is_handed_mask(const SinkOperand& arrived) const {
+    return role_kind(arrived.role) == RoleKind::kMask &&
+           std::all_of(arrived.alternatives.begin(), arrived.alternatives.end(), [](const Alternative& each) {
+             return each.kind == Kind::kNone || (is_known(each) && each.assumed && !each.origin);
+           });
   }
 
   bool are_never_together(const Alternative& a, const Alternative& b) const {

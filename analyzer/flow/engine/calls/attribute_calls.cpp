@@ -44,6 +44,7 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
   }
   const bool itself = name == kItself;
   for (const Alternative& each : receiver) {
+    if (each.kind == Kind::kNone) continue;  // a call of nothing raises
     if (itself && each.kind == Kind::kClosure) {
       add(each.function);
       continue;
