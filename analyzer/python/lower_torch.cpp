@@ -28,6 +28,21 @@ std::string last_part(const std::string& name) {
   return dot == std::string::npos ? name : name.substr(dot + 1);
 }
 
+// Whether an expression is several sizes rather than one: x.shape, q.size(), window_size; not hidden_size.
+bool names_sizes(std::string_view text) {
+  static const std::set<std::string_view> of_areas = {"window", "img",  "image", "patch",
+                                                      "kernel", "grid", "input", "output"};
+  if (text.find("shape") != std::string_view::npos || text.find("size(") != std::string_view::npos)
+    return true;
+  const std::size_t last = text.find_last_of("._");
+  const std::string_view word = text.substr(last == std::string_view::npos ? 0 : last + 1);
+  if (word == "sizes" || text == "size") return true;
+  if (word != "size" || last == std::string_view::npos) return false;
+  const std::string_view before = text.substr(0, last);
+  const std::size_t start = before.find_last_of("._");
+  return of_areas.contains(before.substr(start == std::string_view::npos ? 0 : start + 1));
+}
+
 // Keywords of many functions that say where and how, not what.
 bool has_nothing_to_do_with_dtypes(const std::string& keyword) {
   return keyword == "device" || keyword == "layout" || keyword == "requires_grad" ||
@@ -80,10 +95,7 @@ ValueId FunctionLowering::sizes(const std::vector<Given>& arguments) {
   for (const Given& each : arguments) {
     if (!each.name.empty() && each.name != "*") continue;
     const bool spread = each.name == "*" || each.node.is("list_splat");
-    const std::string_view text = each.node.text();
-    const bool list = each.node.is("tuple") || each.node.is("list") ||
-                      text.find("shape") != std::string_view::npos ||
-                      text.find("size") != std::string_view::npos;
+    const bool list = each.node.is("tuple") || each.node.is("list") || names_sizes(each.node.text());
     const ValueId one = value(each.node);
     if (spread) return builder_.unknown();
     if (list && arguments.size() >= 1 && &each == &arguments.front() && !each.node.is("subscript"))

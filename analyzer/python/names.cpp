@@ -147,7 +147,12 @@ void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators
 // A name that one import of several in try blocks binds is optional; None beside it is what there is without.
 void SourceFile::bind(const Node& target, const Node& value, Where where) {
   if (target.is("pattern_list") || target.is("tuple_pattern") || target.is("list_pattern")) {
-    for (const Node& each : target.children()) bind(each, Node(), Where::kOther);
+    const std::vector<Node> targets = target.children();
+    const bool listed = value.is("expression_list") || value.is("tuple") || value.is("list");
+    const std::vector<Node> values = listed ? value.children() : std::vector<Node>();
+    const bool each_has_one = values.size() == targets.size();
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      bind(targets[i], each_has_one ? values[i] : Node(), each_has_one ? where : Where::kOther);
     return;
   }
   if (!target.is("identifier")) return;

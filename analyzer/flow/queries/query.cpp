@@ -196,6 +196,9 @@ class Search {
         const bool all = std::all_of(witness.alternatives.begin(), witness.alternatives.end(), differs);
         const bool guessed =
             is_half(a.dtype) && is_half(b.dtype) && (a.assumed || b.assumed) && !options_.named_by_user;
+        // A mask that a caller hands in may be of the dtype that the code casts the others to.
+        const bool is_cast = found.origin && found.origin->kind == Origin::Kind::kCast;
+        if (is_cast && is_handed_mask(witness)) continue;
         found.stated = found.stated || !guessed;
         found.definite = found.definite || (all && !guessed && is_certain(found.alternative));
       }
@@ -206,6 +209,12 @@ class Search {
   // operand was cast to: that they differ is the setting's doing.
   bool is_handed_mask(const SinkOperand& arrived, const Alternative& each) const {
     return role_kind(arrived.role) == RoleKind::kMask && each.assumed && !origins_.find(each.origin);
+  }
+  bool is_handed_mask(const SinkOperand& arrived) const {
+    return std::all_of(arrived.alternatives.begin(), arrived.alternatives.end(),
+                       [&](const Alternative& each) {
+                         return each.kind == Kind::kNone || (is_known(each) && is_handed_mask(arrived, each));
+                       });
   }
   bool is_settings_cast(const Alternative& each) const {
     const Origin* origin = origins_.find(each.origin);

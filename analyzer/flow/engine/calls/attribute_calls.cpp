@@ -54,7 +54,7 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
   const bool several = std::count_if(receiver.begin(), receiver.end(),
                                      [](const Alternative& each) { return each.kind != Kind::kNone; }) > 1;
   for (const Alternative& each : receiver) {
-    if (each.kind == Kind::kNone) continue;
+    if (each.kind == Kind::kNone) continue;  // a call of nothing raises
     if (itself && each.kind == Kind::kClosure) {
       add(each.function);
       continue;
