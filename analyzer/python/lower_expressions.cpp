@@ -168,6 +168,7 @@ ValueId FunctionLowering::attribute(const Node& node) {
     const FunctionDefinition* method = unit_.modules().method(*own_class(), name, &complete);
     if (method && method->is_property) return call_function(*method, value(object_node), {});
   }
+  if (const auto part = named_result(node)) return *part;
   const ValueId object = value(object_node);
   if (!own) {
     if (name == "dtype") return builder_.value(Op::kDtypeOf, object);

@@ -86,6 +86,7 @@ void FunctionLowering::assignment(const Node& node) {
     for (const Node& each : targets) assign(each, given);
     return;
   }
+  if (!several && assign_buffer(left, right)) return;
   if (!several) return assign(left, value(right));
   const std::vector<Node> targets = left.children();
   const bool displayed = right.is("expression_list") || right.is("tuple") || right.is("list");

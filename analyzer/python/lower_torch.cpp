@@ -336,6 +336,7 @@ std::optional<ValueId> FunctionLowering::library_call(const std::string& name,
   if (const auto out = special_function(name, arguments)) return out;
   if (const auto out = library_module(name, arguments)) return out;
   if (const auto out = einops(name, arguments)) return out;
+  if (const auto out = other_library(name, arguments)) return out;
   const Operator* entry = torch_function(name);
   if (!entry || entry->result == ResultRule::kDescriptor) return std::nullopt;
   // Spelt as the table has it; a qualified alias is the entry's own name.
