@@ -17,8 +17,8 @@ class RuleFilter {
   bool enabled(const std::string& rule) const;
   // By "-rule"; a list of rules to keep does not drop the notes about suppressions of other rules.
   bool removed(const std::string& rule) const { return without_.count(rule) > 0; }
-  // Of a list of rules to keep, the first that the finding breaks names it; false when there is none, or when the
-  // finding's own rule is removed.
+  // Of a list of rules to keep, the first that the finding breaks names it; false when there is none, or when
+  // the finding's own rule is removed.
   bool apply(Finding& finding) const;
 
  private:
