@@ -158,7 +158,12 @@ def break_one(model, inputs):
         hook.remove()
     names = {module: name.rsplit(".", 1)[-1] for name, module in model.named_modules()}
     queries = [module for module in called if names.get(module) in QUERIES]
-    (queries or [module for module in called if isinstance(module, torch.nn.Linear)])[0].register_forward_hook(promote)
+    chosen = queries or [module for module in called if isinstance(module, torch.nn.Linear)]
+    if chosen:
+        chosen[0].register_forward_hook(promote)
+        return
+    first = next(iter(inputs))  # all of it is one operator, or uses weights alone
+    inputs[first] = promote(None, None, inputs[first])
 
 
 def total(result):
