@@ -27,7 +27,8 @@ bool names_integers(std::string_view name) {
          name.ends_with("_pos") || name.ends_with("position");
 }
 
-void by_annotation(const Node& type, const SourceFile& file, const Modules& modules, Parameter& out) {
+// Whether it may be None as well.
+bool by_annotation(const Node& type, const SourceFile& file, const Modules& modules, Parameter& out) {
   std::string text;
   for (const char c : type.text()) {
     if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
@@ -55,11 +56,12 @@ void by_annotation(const Node& type, const SourceFile& file, const Modules& modu
     out.type = text;
   } else if (text.find_first_of("[|(") == std::string::npos) {
     const Entity known = modules.named(file, text);
-    if (known.kind == Entity::Kind::kClass && !optional) {
+    if (known.kind == Entity::Kind::kClass) {
       out.kind = ParameterKind::kObject;
       out.type = known.class_definition->qualified;
     }
   }
+  return optional;
 }
 
 void by_default(const Node& given, Parameter& out) {
@@ -114,9 +116,13 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
   if (out.rest != flow::Rest::kNone) return out;
   const Node type = node.field("type");
   const Node given = node.field("value");
-  if (type) by_annotation(type, *function.file, modules, out);
+  const bool optional = type && by_annotation(type, *function.file, modules, out);
   if (given) by_default(given, out);
   const bool absent = out.default_value && std::holds_alternative<flow::None>(*out.default_value);
+  if (optional && !absent && out.kind == ParameterKind::kObject) {
+    out.kind = ParameterKind::kOther;
+    out.type.clear();
+  }
   if (absent && out.kind == ParameterKind::kTensor) out.kind = ParameterKind::kOptionalTensor;
   const bool open = out.kind == ParameterKind::kOther && !type && (!given || absent);
   if (open && !names_integers(out.name)) {

@@ -20,9 +20,6 @@ bool takes_object(const Function& function) {
 Dtype lower_dtype(const std::string& device) {
   return device == "cpu" || device == "xla" || device == "hpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
 }
-}  // namespace
-
-namespace {
 
 // What a set of functions leads to, through calls and lambdas that are made.
 class Reached {
@@ -217,6 +214,13 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
     state.put(id, std::move(slot));
     return Value(Alternative::at(Kind::kReference, id, key));
   };
+  const auto or_none = [&](Alternative one) {
+    const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
+    Alternative none = Alternative::of(Kind::kNone);
+    none.symbols = ids_.choice(presence, context, &index_, position);
+    one.symbols = symbols_.unite(one.symbols, none.symbols);
+    return by_reference(Value({none, one}));
+  };
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
   tensor.assumed = true;
   const bool is_one =
@@ -231,12 +235,8 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
       return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
-    case ParameterKind::kOptionalTensor: {
-      const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
-      Alternative none = Alternative::of(Kind::kNone);
-      none.symbols = tensor.symbols = ids_.choice(presence, context, &index_, position);
-      return by_reference(Value({none, tensor}));
-    }
+    case ParameterKind::kOptionalTensor:
+      return or_none(tensor);
     case ParameterKind::kTensorList: {
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
@@ -259,8 +259,12 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       number.symbols = own;
       return by_reference(Value(number));
     }
-    case ParameterKind::kObject:
-      return by_reference(make_object(parameter.type, context, position, nature, state));
+    case ParameterKind::kObject: {
+      const Value object = make_object(parameter.type, context, position, nature, state);
+      const bool may_be_none =
+          parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
+      return may_be_none && object.single() ? or_none(*object.single()) : by_reference(object);
+    }
     case ParameterKind::kOther:
       break;
   }

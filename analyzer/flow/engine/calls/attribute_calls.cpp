@@ -51,8 +51,6 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
     name = kItself;
   }
   const bool itself = name == kItself;
-  const bool several = std::count_if(receiver.begin(), receiver.end(),
-                                     [](const Alternative& each) { return each.kind != Kind::kNone; }) > 1;
   for (const Alternative& each : receiver) {
     if (each.kind == Kind::kNone) continue;  // a call of nothing raises
     if (itself && each.kind == Kind::kClosure) {
@@ -69,7 +67,10 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = library_module_call(activation, instruction, each, state);
       out.unknown = out.unknown || !given;
-      const SymbolSetId condition = several ? each.symbols : 0;
+      const bool is_only_one = std::all_of(receiver.begin(), receiver.end(), [&](const Alternative& other) {
+        return other.kind == Kind::kNone || other.object == each.object;
+      });
+      const SymbolSetId condition = is_only_one ? 0 : each.symbols;
       if (given) out.given = join(out.given, where(*given, condition, symbols_), symbols_);
       continue;
     }

@@ -77,6 +77,9 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     // A tensor that carries an origin leaves a step: this is where it goes into the callee.
     Alternatives passed = argument(state, instruction, i).alternatives();
+    // None has no method that could run.
+    if (by_attribute && i == 0)
+      std::erase_if(passed, [](const Alternative& each) { return each.kind == Kind::kNone; });
     for (Alternative& each : passed) {
       if (each.kind != Kind::kTensor || !each.origin) continue;
       each.trail = origins_.step(each.trail, each.origin,

@@ -25,6 +25,11 @@ std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> k
   for (Alternative& each : kept) each.symbols = was_open || is_only_one ? 0 : each.symbols;
   return kept;
 }
+// Beside None as an alternative of its own an object is one that is there.
+bool has_none(const Value& asked) {
+  return std::any_of(asked.begin(), asked.end(),
+                     [](const Alternative& each) { return each.kind == Kind::kNone; });
+}
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
 }  // namespace
 
@@ -105,7 +110,8 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
       for (const Alternative& each : asked) {
         const bool decides = name == "is_floating_point"
                                  ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
-                                 : each.kind == Kind::kNone || each.kind == Kind::kTensor;
+                                 : each.kind == Kind::kNone || each.kind == Kind::kTensor ||
+                                       (each.kind == Kind::kObject && has_none(asked));
         const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
         if (!decides || holds == wanted) kept.push_back(each);
       }
