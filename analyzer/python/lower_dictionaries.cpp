@@ -59,10 +59,11 @@ std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, Va
 }
 
 // TABLE[name] and TABLE.get_interface(name, otherwise) of a library, where each entry has the table's
-// contract.
+// contract; the library may be the project.
 std::optional<ValueId> FunctionLowering::entry_of_library_table(const Node& table) {
   const Entity entity = resolve(table);
-  if (entity.kind != Entity::Kind::kLibrary || !unit_.contract(entity.name)) return std::nullopt;
+  const bool named = entity.kind == Entity::Kind::kLibrary || entity.kind == Entity::Kind::kValue;
+  if (!named || !unit_.contract(entity.name)) return std::nullopt;
   return library_function(entity.name);
 }
 

@@ -151,6 +151,7 @@ Entity Modules::global(const SourceFile& file, std::string_view name, int depth)
     out = alias(file, known->value, depth + 1);
     if (!out) {
       out.kind = Entity::Kind::kValue;
+      out.name = file.module() + "." + std::string(name);
       out.value = known->value;
     }
   }

@@ -17,7 +17,7 @@ namespace dtype_guard::python {
 struct Entity {
   enum class Kind : std::uint8_t { kNone, kLibrary, kFunction, kClass, kValue };
   Kind kind = Kind::kNone;
-  std::string name;      // kLibrary: "torch.nn.functional.normalize"
+  std::string name;      // kLibrary: "torch.nn.functional.normalize"; kValue: where it is assigned
   std::string optional;  // the package, where the import may fail and the name be None
   const FunctionDefinition* function = nullptr;
   const ClassDefinition* class_definition = nullptr;

@@ -17,6 +17,7 @@ ReachedCalls::ReachedCalls(const Module& module, const std::set<std::uint32_t>& 
   for (const std::uint32_t id : functions) {
     const Function& function = module.functions[id];
     if (function.foreign) continue;
+    own_[id] = function.name;
     for (const Block& block : function.blocks) {
       for (const Instruction& each : block.instructions) {
         if (each.op == Op::kSink) calls_[place(each, each.name)] = {function.name, each.range, false, {}};
@@ -27,7 +28,12 @@ ReachedCalls::ReachedCalls(const Module& module, const std::set<std::uint32_t>& 
 
 void ReachedCalls::note(const std::vector<SinkRecord>& records) {
   for (const SinkRecord& record : records) {
-    const auto call = calls_.find(place(*record.instruction, record.instruction->name));
+    const Place here = place(*record.instruction, record.instruction->name);
+    // What has no source of its own stands where it is called, which is known once it is.
+    const auto caller = own_.find(record.function);
+    if (caller != own_.end() && record.instruction->op == Op::kSink)
+      calls_.try_emplace(here, Seen{caller->second, record.instruction->range, true, {}});
+    const auto call = calls_.find(here);
     if (call == calls_.end()) continue;
     call->second.reached = true;
     for (const SinkOperand& operand : record.operands) {

@@ -44,6 +44,7 @@ class ReachedCalls {
     return {call.range.file, call.range.line, call.range.column, api};
   }
   std::map<Place, Seen> calls_;
+  std::map<std::uint32_t, std::string> own_;  // functions of the project, and their names
 };
 
 }  // namespace dtype_guard::flow

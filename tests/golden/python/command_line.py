@@ -196,6 +196,26 @@ class Unreadable(Case):
                 self.assertEqual(self.report(name, status=0)["not_analysed"], [])
 
 
+TABLE = """from torch import Tensor
+from {module} import ALL_ATTENTION_FUNCTIONS
+
+
+def attend(module, name, q: Tensor, k: Tensor, v: Tensor):
+    attention = ALL_ATTENTION_FUNCTIONS[name]
+    return attention(module, q, k, v)
+"""
+
+
+class Counts(Case):
+    def test_calls_through_a_table_count_wherever_the_table_is(self):
+        self.write(model__py=TABLE.format(module="transformers.modeling_utils"))
+        self.assertEqual(self.report("model.py", status=0)["summary"]["calls"], 1)
+        self.write(transformers___model__py=TABLE.format(module=".modeling_utils"),
+                   transformers___modeling_utils__py="class Table(dict):\n    pass\n\n\nALL_ATTENTION_FUNCTIONS: Table = Table()\n")
+        (self.folder / "transformers" / "__init__.py").touch()
+        self.assertEqual(self.report("transformers/model.py", status=0)["summary"]["calls"], 1)
+
+
 class Options(Case):
     def refused(self, *arguments, words):
         run = self.lint(*arguments)
