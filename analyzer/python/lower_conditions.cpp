@@ -1,4 +1,5 @@
 // Conditions: comparisons, logic and choices.
+#include <algorithm>
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
@@ -35,9 +36,19 @@ ValueId FunctionLowering::comparison(const Node& node) {
       {"==", "eq"}, {"!=", "ne"}, {"<", "lt"}, {"<=", "le"}, {">", "gt"}, {">=", "ge"}};
   const std::vector<Node> parts = node.children();
   const std::vector<std::string_view> signs = node.tokens();
-  if (parts.size() != 2 || signs.size() != 1) {
-    for (const Node& each : parts) value(each);
-    return builder_.unknown();
+  if (parts.size() != 2 || signs.size() != 1) {  // a == b == c: each beside the next, and read once
+    const bool chain =
+        parts.size() == signs.size() + 1 &&
+        std::all_of(signs.begin(), signs.end(), [](auto each) { return names.contains(each); });
+    std::vector<ValueId> values;
+    for (const Node& each : parts) values.push_back(value(each));
+    if (!chain) return builder_.unknown();
+    Arguments pairs;
+    for (std::size_t i = 0; i < signs.size(); ++i) {
+      const std::string name(names.at(signs[i]));
+      pairs.push_back({"", builder_.op(name, {{"self", values[i]}, {"other", values[i + 1]}})});
+    }
+    return builder_.op("logical_and", std::move(pairs));
   }
   const std::string_view sign = signs[0];
   if ((sign == "is" || sign == "is not") && parts[1].is("none")) {

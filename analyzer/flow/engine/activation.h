@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,6 +55,12 @@ struct Target {
   std::vector<Location> locations;
   Value direct;          // what the path reached without a cell of its own: a field of a tensor, an unknown
   bool element = false;  // the direct part is an element of a buffer
+};
+
+// Of modules that a root leaves behind, by class.
+struct Halves {
+  std::set<std::string> half, other;
+  std::set<std::pair<std::string, std::string>> owned;  // by an object of the first, not half
 };
 
 }  // namespace dtype_guard::flow

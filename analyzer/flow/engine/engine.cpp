@@ -153,7 +153,10 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         return out;
       case Op::kReturn: {
         const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
-        if (!activation.caller) escape(activation, instruction, result, Escape::kKept, state);
+        if (!activation.caller) {
+          escape(activation, instruction, result, Escape::kKept, state);
+          record_leaving(activation, instruction, result, state);
+        }
         finish(activation, result, std::move(state));
         return out;
       }
@@ -167,7 +170,9 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
           const ValueId fact = instruction.args[0].value;
           const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
-          if (!feasible && !(is_check && state_by_check(activation, next, fact, taken))) continue;
+          const bool passes = feasible || (is_check && state_by_check(activation, next, fact, taken));
+          if (is_check) record_check(activation, instruction, fact, taken, !passes, state);
+          if (!passes) continue;
           if (!known) {
             add_guard(next.guards, guard(activation, instruction, taken, state));
           }

@@ -319,7 +319,7 @@ class Engine {
   static bool replace_everywhere(State& state, const Value& before, const Value& after);
   bool narrow(State& state, const Value& before, const Value& after);  // the same, of an input also
 
-  // sinks.cpp
+  // sinks.cpp, by_hand.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
   bool is_contradicted(const State& state) const;
   const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
@@ -330,6 +330,10 @@ class Engine {
                        const std::vector<Input>& inputs, const State& state);
   Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
                const Value& result);
+  void record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
+                      State& state);
+  void record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
+                    bool fails, State& state);
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
   Value result_like(const std::string& role, const SinkRecord& record, const State& state);
   Value several_results(const Activation& activation, const Instruction& instruction,
@@ -388,10 +392,6 @@ class Engine {
   std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;
   bool is_closed_ = false;                 // the root is a whole program
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
-  struct Halves {
-    std::set<std::string> half, other;
-    std::set<std::pair<std::string, std::string>> owned;  // by an object of the first, not half
-  };
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
   std::set<std::uint32_t> has_run_;              // where it notes halves
   bool notes_halves_ = false;

@@ -14,9 +14,13 @@ namespace dtype_guard::flow {
 struct SinkOperand {
   std::string role;
   std::vector<Alternative> alternatives;
+  ValueId value = 0;  // of what a check asks
 };
+// Where something arrived: at a call or product, or what is recorded like one.
+enum class SinkPlace : std::uint8_t { kCall, kStore, kCheck, kLeaving };
 struct SinkRecord {
   const Api* api = nullptr;
+  SinkPlace place = SinkPlace::kCall;
   std::uint32_t function = 0;
   const Instruction* instruction = nullptr;
   ContextId context = 0;

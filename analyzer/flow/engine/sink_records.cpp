@@ -20,6 +20,10 @@ void SinkRecords::add_store(SinkRecord record) {
   stores_.insert_or_assign(place, std::move(record));
 }
 
+void SinkRecords::forget(ContextId context, const Instruction& instruction) {
+  records_.erase({context, &instruction});
+}
+
 void SinkRecords::note_attention(SymbolSetId marks, SymbolSets& symbols) {
   marks_of_attention_ = symbols.unite(marks_of_attention_, marks);
 }

@@ -20,6 +20,8 @@ class SinkRecords {
   void add(SinkRecord record);
   void add_other_product(SinkRecord record);
   void add_store(SinkRecord record);
+  // Of a check that passes after all, or a value that leaves as it came.
+  void forget(ContextId context, const Instruction& instruction);
   // The marks of products whose softmax went into another product.
   void note_attention(SymbolSetId marks, SymbolSets& symbols);
   // In the order of the source. `mark` is that of a product's or store's result.

@@ -114,7 +114,9 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const ValueId fact = instruction.args[0].value;
       const Guard passed = known ? Guard{} : guard(activation, instruction, true, state);
       const bool holds = known ? *known : refine(activation, state, fact, true);
-      if (!holds && !state_by_check(activation, state, fact, true)) return false;
+      const bool passes = holds || state_by_check(activation, state, fact, true);
+      record_check(activation, instruction, fact, true, !passes, state);
+      if (!passes) return false;
       if (passed.symbols) add_guard(state.guards, passed);
       note_tests(activation, state, fact, true,
                  {activation.context, &instruction, &instruction, 0, activation.function, {}, 0, 0});

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "analyzer/flow/findings/messages.h"
-#include "analyzer/flow/operators/stores.h"
 #include "rules/catalog/catalog.h"
 
 namespace dtype_guard::flow {
@@ -109,8 +108,7 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
   last.op = defect.record->api->name;
   last.before = last.after = text_of(defect.alternative.dtype);
   const std::string said = library_says(defect);
-  last.note = fmt::format("reaches '{}' of '{}'{}", defect.arrived->role, defect.record->api->name,
-                          said.empty() ? "" : fmt::format(", which stops with \"{}\"", said));
+  last.note = arrival(defect) + (said.empty() ? "" : fmt::format(", which stops with \"{}\"", said));
   return out;
 }
 
@@ -180,8 +178,8 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
   finding.path = path(defect, engine);
   entry.promoting = location(promoting.range, promoter);
-  const Operator* op = sink.op == Op::kOperator ? find_operator(sink.name) : nullptr;
-  entry.of_store = op && store_contract(*op);
+  const SinkPlace at = defect.record->place;
+  entry.ends_before = at == SinkPlace::kStore || at == SinkPlace::kCheck;
   finding.message = message(rule->rule, defect, comes_back(defect, finding), entry.promoting.file);
   finding.operands = operands(defect, finding.path.size() > 1);
   finding.precision = {setting};
@@ -223,7 +221,7 @@ void FindingCollector::merge(Entry entry) {
   for (const std::string& each : more.torch) add_once(kept.torch, each);
 }
 
-// A store that refuses comes before the call that what it writes goes on to, and both are about one tensor.
+// A store that refuses, or a check, comes before the call that its tensor goes on to: one matter.
 // Of the settings together one rule speaks of an instruction when the others are contained in it: a table in
 // a plain member is a promotion under autocast, where nobody converts modules.
 bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
@@ -234,7 +232,7 @@ bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
     return std::find(also.begin(), also.end(), other.finding.rule) != also.end();
   };
   const bool special = a.finding.torch != b.finding.torch || a.finding.rule == "unregistered-buffer" ||
-                       b.finding.rule == "unregistered-buffer" || a.of_store || b.of_store;
+                       b.finding.rule == "unregistered-buffer" || a.ends_before || b.ends_before;
   return special && same_expression(a.promoting, b.promoting) && (covers(a, b) || covers(b, a));
 }
 

@@ -27,7 +27,7 @@ class FindingCollector {
     Finding finding;
     std::string expression;
     SourceLocation promoting;  // which may be elsewhere than the place to edit
-    bool of_store = false;     // its call is a store that refuses
+    bool ends_before = false;  // its place is a store that refuses, or a check
   };
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
   ComesBack comes_back(const Defect& defect, const Finding& finding);

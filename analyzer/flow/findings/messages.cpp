@@ -126,7 +126,21 @@ std::string by_rule(std::string_view rule, const Defect& defect) {
   return {};
 }
 
+// The source of what is checked against the tensor that was widened.
+std::string text_of(const Defect& check, const SinkOperand& operand) {
+  const Instruction* made = check.index->info(check.record->function).definition(operand.value);
+  return made && !made->text.empty() ? fmt::format("'{}'", made->text) : "the other tensor";
+}
+
 }  // namespace
+
+std::string arrival(const Defect& defect) {
+  const SinkPlace place = defect.record->place;
+  if (place == SinkPlace::kLeaving) return "leaves as this";
+  if (place == SinkPlace::kCheck)
+    return "is checked to be like " + text_of(defect, *defect.differs_from.front());
+  return fmt::format("reaches '{}' of '{}'", defect.arrived->role, defect.record->api->name);
+}
 
 std::vector<std::string> dtypes_of(const SinkOperand& operand) {
   std::vector<std::string> out;
@@ -142,6 +156,17 @@ std::string message(std::string_view rule, const Defect& defect, ComesBack comes
                     std::string_view file) {
   std::string special = by_rule(rule, defect);
   if (!special.empty()) return special;
+  if (defect.record->place == SinkPlace::kLeaving) {
+    return fmt::format("the rotary embedding gives back '{}' for the '{}' that it was handed{}{}",
+                       name(defect.alternative.dtype), name(defect.origin->before), came_about(defect),
+                       cure(defect, comes_back, file));
+  }
+  if (defect.record->place == SinkPlace::kCheck) {
+    return fmt::format(
+        "{} is '{}'{}; it is checked to be like {}, which is {}{}", text_of(defect, *defect.arrived),
+        name(defect.alternative.dtype), came_about(defect), text_of(defect, *defect.differs_from.front()),
+        quoted_list(dtypes_of(*defect.differs_from.front()), "or"), cure(defect, comes_back, file));
+  }
   std::string test;
   if (rule == "dtype-guard-misses-promotion") {
     // Not its line, which would change the message with every line that is added above.

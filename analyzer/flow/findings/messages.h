@@ -16,6 +16,9 @@ namespace dtype_guard::flow {
 // `file`: where it was widened, in whose language the cure is spelt.
 std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back, std::string_view file);
 
+// How it ends: what the operand reaches, or where it is checked.
+std::string arrival(const Defect& defect);
+
 std::vector<std::string> dtypes_of(const SinkOperand& operand);
 
 template <typename T>

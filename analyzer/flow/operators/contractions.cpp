@@ -45,15 +45,22 @@ bool is_contraction(std::string_view op) { return is_one_of(kContractions, op); 
 bool is_softmax(std::string_view op) { return is_one_of(kSoftmaxes, op); }
 
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs) {
-  std::uint8_t all = kNoLineage;
-  bool table = false;
+  std::uint8_t all = kNoLineage, tables = kNoLineage, others = kNoLineage;
   bool other = false;
   for (const std::uint8_t each : inputs) {
     all |= each;
-    (each & kTable ? table : other) = true;
+    (each & kTable ? tables : others) |= each;
+    other = other || !(each & kTable);
   }
-  if (op == "cos" || op == "sin" || op == "polar") return all | kTable;
-  if (op == "mul" && table && other) return static_cast<std::uint8_t>((all & ~kTable) | kRotated);
+  if (op == "cos") return all | kTable | kCosine;
+  if (op == "sin") return all | kTable | kSine;
+  if (op == "polar") return all | kTable;
+  if (op == "mul" && tables && other) {
+    // A table of both says nothing of what it does to which part.
+    const auto which = static_cast<std::uint8_t>(tables & (kCosine | kSine));
+    const std::uint8_t one = which == (kCosine | kSine) ? kNoLineage : which;
+    return static_cast<std::uint8_t>(others | (tables & (kProduct | kScores)) | kRotated | one);
+  }
   if (is_softmax(op)) return all & kProduct ? kScores : all;
   if (is_one_of(kLayers, op.substr(0, op.find('.')))) return kNoLineage;
   if (is_contraction(op)) {
@@ -62,6 +69,13 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
   }
   return all;
 }
+
+bool is_turned(std::uint8_t lineage) {
+  constexpr std::uint8_t kBoth = kRotated | kCosine | kSine;
+  return (lineage & kBoth) == kBoth;
+}
+
+bool is_sine(std::string_view op) { return op == "sin"; }
 
 bool is_of_attention(std::uint8_t lineage) { return (lineage & (kRotated | kScores)) != 0; }
 

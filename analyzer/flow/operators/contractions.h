@@ -23,6 +23,9 @@ inline constexpr std::uint8_t kTable = 1;    // of a cosine or sine
 inline constexpr std::uint8_t kRotated = 2;  // a tensor times such a table
 inline constexpr std::uint8_t kProduct = 4;  // of a product of matrices
 inline constexpr std::uint8_t kScores = 8;   // a softmax of one
+// Which of the two a table is, or was that the tensor was multiplied by: a rotation needs both.
+inline constexpr std::uint8_t kCosine = 16;
+inline constexpr std::uint8_t kSine = 32;
 
 // Whether the operator is a product of matrices.
 bool is_contraction(std::string_view op);
@@ -31,6 +34,10 @@ bool is_softmax(std::string_view op);
 // The lineage of an operator's result; `inputs` has one entry for each tensor that went in.
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs);
 
+// Whether a tensor of that lineage was rotated: multiplied by a cosine and a sine.
+bool is_turned(std::uint8_t lineage);
+// Whether the operator makes a table that turns.
+bool is_sine(std::string_view op);
 // Whether inputs of that lineage make a product one of attention.
 bool is_of_attention(std::uint8_t lineage);
 // Whether what goes into the operator goes on to where its result goes.

@@ -20,17 +20,13 @@ bool is_unknown(const Alternative& each) {
 bool is_wider(Dtype wide, Dtype narrow) {
   return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
 }
-// Where a float32 tensor with dimensions widens a half one, a third operand makes the result no narrower,
-// whatever it is.
+// Beside a float32 tensor with dimensions whatever else takes part makes the result no narrower.
 bool is_at_least_float32(const std::vector<const ChosenInput*>& parts) {
-  const auto has = [&](const auto& what) {
-    return std::any_of(parts.begin(), parts.end(), [&](const ChosenInput* each) {
-      const Alternative& one = *each->alternative;
-      return one.kind == Kind::kTensor && !one.rank.wrapped && what(one);
-    });
-  };
-  return has([](const Alternative& one) { return is_half(one.dtype); }) &&
-         has([](const Alternative& one) { return one.dtype == Dtype::kFloat32 && !one.rank.may_be_zero(); });
+  return std::any_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
+    const Alternative& one = *each->alternative;
+    return one.kind == Kind::kTensor && !one.rank.wrapped && one.dtype == Dtype::kFloat32 &&
+           !one.rank.may_be_zero();
+  });
 }
 // "div" for its form "div.rounded".
 std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.find('.')); }
@@ -198,16 +194,22 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* raised = nullptr;    // already wide by a cast
   const ChosenInput* equal = nullptr;
   const ChosenInput* narrow = nullptr;
+  const ChosenInput* open = nullptr;     // of no known dtype: a float32 tensor decides beside it
+  const ChosenInput* widened = nullptr;  // already wide because of one
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
-    if (op_.result == ResultRule::kPromote && is_unknown(input))
-      continue;  // a float32 tensor decides beside it
+    if (op_.result == ResultRule::kPromote && is_unknown(input)) {
+      if (!open) open = each;
+      continue;
+    }
     out.symbols = symbols_.unite(out.symbols, input.symbols);
     out.uncertain = out.uncertain || input.uncertain;
     out.assumed = out.assumed || input.assumed;
     if (input.kind != Kind::kTensor) continue;
     const Origin* origin = input.dtype == result || of_parts ? origins_.find(input.origin) : nullptr;
-    if (origin && origin->kind == Origin::Kind::kPromotion && !promoted) promoted = each;
+    const bool by_promotion = origin && origin->kind == Origin::Kind::kPromotion;
+    if (by_promotion && is_half(origin->before) && !promoted) promoted = each;
+    if (by_promotion && !is_half(origin->before) && !widened) widened = each;
     if (origin && origin->kind == Origin::Kind::kCast && is_wider(result, origin->before) && !raised)
       raised = each;
     if (input.dtype == result && !equal) equal = each;
@@ -216,6 +218,8 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   out.lineage = lineage();
   out.products = products();
   const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
+  // What widened something unknown, such as positions, says nothing where a half value is met.
+  if (!narrow && !promoted && !raised) (widened ? promoted : narrow) = widened ? widened : open;
   const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
   // A cast that changes nothing in this setting still states what was the setting's choice before.

@@ -8,7 +8,9 @@ namespace dtype_guard::flow {
 
 const PassedTest* missed_by_test(const Defect& defect) {
   const Origin* origin = defect.origin;
-  if (!origin || origin->kind != Origin::Kind::kPromotion || defect.record->tests.empty()) return nullptr;
+  if (!origin || origin->kind != Origin::Kind::kPromotion || !is_half(origin->before) ||
+      defect.record->tests.empty())
+    return nullptr;
   const PassedTest* found = nullptr;
   const Lineage lineage(*defect.index);
   for (const PassedTest& each : defect.record->tests) {

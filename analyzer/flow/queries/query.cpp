@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/flow/queries/checked_operands.h"
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/roles.h"
 
@@ -54,6 +55,7 @@ class Search {
   std::vector<Defect> run() {
     std::vector<Defect> out;
     for (Defect& each : breaches()) {
+      if (!is_own_matter(each)) continue;
       if (has_evidence(each)) {
         out.push_back(std::move(each));
       } else if (options_.closed && each.unsupported && each.definite) {
@@ -69,13 +71,32 @@ class Search {
   }
 
  private:
+  // That a check fails without a promotion may be a setting that the code was not written for; who casts
+  // before rotating asks for what is given back.
+  bool is_own_matter(const Defect& defect) const {
+    const bool check = record_.place == SinkPlace::kCheck;
+    if (!check && record_.place != SinkPlace::kLeaving) return true;
+    const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
+    if (!promoted || !defect.origin->widens_half()) return false;
+    return check ? concerns_attention(record_, index_) : !is_called(record_.function);
+  }
+
+  // What is called in sight is judged by what its callers do with what it gives back.
+  bool is_called(std::uint32_t function) const {
+    for (std::uint32_t id = 0; id < index_.module().functions.size(); ++id) {
+      const std::vector<std::uint32_t>& callees = index_.callees(id);
+      if (id != function && std::binary_search(callees.begin(), callees.end(), function)) return true;
+    }
+    return false;
+  }
+
   // Which of several alternatives arrives may hang on what also decides whether the call is reached. Where
   // the call takes none of them, it is broken however that is decided.
   void settle(const SinkOperand& arrived, std::vector<Defect>& found) const {
     const auto breaks = [&](const Alternative& each) {
       return std::any_of(found.begin(), found.end(), [&](const Defect& defect) {
         return defect.arrived == &arrived && defect.unsupported && !defect.definite && !each.uncertain &&
-               same_place_in_order(defect.alternative, each);
+               !widens_unknown(defect.origin) && same_place_in_order(defect.alternative, each);
       });
     };
     const std::vector<Alternative>& all = arrived.alternatives;
@@ -151,7 +172,8 @@ class Search {
     if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
     const Origin* origin = origins_.find(each.origin);
     return role_kind(arrived.role) == RoleKind::kInput && origin &&
-           origin->kind == Origin::Kind::kPromotion && fast->second.contains(origin->before);
+           origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
+           fast->second.contains(origin->before);
   }
 
   // That the call is slow is certain, that it breaks is not: it is reported as what it is for certain.
@@ -261,6 +283,7 @@ class Search {
 
   bool is_certain(const Alternative& each) {
     return !only_possible_ && !each.uncertain && !symbols_.demands(each.symbols, Nature::kKeyword) &&
+           !widens_unknown(origins_.find(each.origin)) &&
            relation(each.symbols, record_.guards, symbols_) < SymbolSets::Relation::kCorrelated;
   }
 
@@ -276,9 +299,16 @@ class Search {
     if (is_guess && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);
     if (options_.named_by_user) return true;
     if (defect.origin && is_half(defect.origin->before) && !is_choice(defect)) return true;
+    if (widens_unknown(defect.origin) && defect.unsupported) return true;
     return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
       return &other != defect.arrived && is_half_beside(other, defect.alternative);
     });
+  }
+
+  // Beside a float32 tensor it is no longer half, whatever it was, and the call takes nothing else.
+  // What it was may not have been a tensor: that is only possible.
+  static bool widens_unknown(const Origin* origin) {
+    return origin && origin->kind == Origin::Kind::kPromotion && origin->before == Dtype::kUndefined;
   }
 
   // A cast to a dtype that something decides, which may decide for half: that it was half before says

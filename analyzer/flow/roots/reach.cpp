@@ -86,13 +86,22 @@ std::vector<std::uint32_t> chosen(const std::vector<std::uint32_t>& roots, const
 class ReachesSinks {
  public:
   ReachesSinks(const FunctionIndex& index, const std::vector<std::uint32_t>& sinks)
-      : index_(index), calls_(index, sinks, Along::kCalls), leaves_(index, makers(), Along::kCalls) {}
+      : index_(index),
+        calls_(index, sinks, Along::kCalls),
+        leaves_(index, makers(), Along::kCalls),
+        turns_(index, functions_with(index, makes_sine), Along::kCalls) {}
   bool operator()(std::uint32_t root) const {
     const std::vector<std::uint32_t> given = constructors_of_given(index_, index_.function(root));
-    return calls_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_));
+    return calls_(root) || turns_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_)) ||
+           std::any_of(given.begin(), given.end(), std::cref(turns_));
   }
 
  private:
+  // What rotates by hand has its tables from its object or makes them.
+  static bool makes_sine(const Instruction& each, std::uint32_t) {
+    const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
+    return op && is_sine(op->name);
+  }
   // Of lambdas that reach one.
   std::vector<std::uint32_t> makers() const {
     return functions_with(index_, [&](const Instruction& each, std::uint32_t) {
@@ -103,7 +112,7 @@ class ReachesSinks {
   }
 
   const FunctionIndex& index_;
-  Reach calls_, leaves_;
+  Reach calls_, leaves_, turns_;
 };
 }  // namespace
 

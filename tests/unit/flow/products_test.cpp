@@ -128,9 +128,12 @@ TEST_CASE("a softmax of something else makes no scores of a product") {
 }
 
 TEST_CASE("lineage: a table is no rotation, scores are a softmax of a product, and both end somewhere") {
-  CHECK(lineage_after("cos", {kNoLineage}) == kTable);
+  CHECK(lineage_after("cos", {kNoLineage}) == (kTable | kCosine));
   CHECK(lineage_after("cat", {kTable, kTable}) == kTable);
   CHECK(lineage_after("mul", {kNoLineage, kTable}) == kRotated);
+  CHECK(is_turned(lineage_after("add", {lineage_after("mul", {kNoLineage, kTable | kCosine}),
+                                        lineage_after("mul", {kTable | kSine, kNoLineage})})));
+  CHECK(!is_turned(lineage_after("mul", {kNoLineage, kTable | kCosine | kSine})));
   CHECK(lineage_after("mul", {kTable}) == kTable);
   CHECK(lineage_after("softmax", {kRotated}) == kRotated);
   CHECK(lineage_after("softmax", {lineage_after("bmm", {kRotated, kRotated})}) == kScores);

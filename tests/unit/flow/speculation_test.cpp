@@ -110,7 +110,9 @@ TEST_CASE("a call has one record in a context, the last, and records stand in th
 
 TEST_CASE("another product is listed where it begins attention, and once") {
   Instruction first, second;
+  first.range.line = 3;
   second.range.line = 5;
+  SymbolSets symbols;
   SinkRecords records;
   records.add_other_product(at(first, 1));
   records.add_other_product(at(second, 1));
@@ -138,6 +140,16 @@ TEST_CASE("a store is listed where what it wrote arrives at a call") {
   records.add(attention);
   CHECK(records.all(symbols, marked).size() == 2);
   CHECK(records.all(symbols, unmarked).size() == 1);
+}
+
+TEST_CASE("a record is forgotten where it holds no longer") {
+  Instruction check;
+  SinkRecords records;
+  records.add(at(check, 1));
+  records.forget(2, check);
+  CHECK(records.all(SymbolSets(), unmarked).size() == 1);
+  records.forget(1, check);
+  CHECK(records.all(SymbolSets(), unmarked).empty());
 }
 
 }  // namespace dtype_guard::flow

@@ -160,6 +160,7 @@ void Engine::record_operator(const Activation& activation, const Instruction& in
     record.operands.push_back({api->operands[i].role, std::move(alternatives)});
   }
   if (store) {
+    record.place = SinkPlace::kStore;
     effects_.sinks.add_store(std::move(record));
   } else if (is_of_attention(lineage)) {
     effects_.sinks.add(std::move(record));

@@ -1,0 +1,94 @@
+// What leaves a root that rotates by hand, and checks of two tensors' dtypes that certainly fail: recorded
+// like calls that have a contract.
+#include "analyzer/flow/operators/by_hand.h"
+
+#include <algorithm>
+
+#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/operators/contractions.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+constexpr int kMaxWalk = 8;
+
+bool is_turned_tensor(const Alternative& each) {
+  return each.kind == Kind::kTensor && is_turned(each.lineage);
+}
+
+SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives, ValueId value = 0) {
+  for (Alternative& each : alternatives) {
+    if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
+  }
+  return {std::string(role), std::move(alternatives), value};
+}
+}  // namespace
+
+// Whoever calls a root is not seen: what it gives back goes to attention beside values that were not widened.
+void Engine::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
+                            State& state) {
+  const Api& api = rotation_by_hand();
+  effects_.sinks.forget(activation.context, instruction);
+  if (is_contradicted(state)) return;
+  SinkRecord record = record_of(api, activation, instruction, state);
+  record.place = SinkPlace::kLeaving;
+  const Alternative* widened = nullptr;
+  for (const Value& each : elements(state, result)) {
+    Alternatives all = tensors(state, each);
+    if (all.empty() || !std::all_of(all.begin(), all.end(), is_turned_tensor)) continue;
+    if (record.operands.size() + 1 < api.operands.size())
+      record.operands.push_back(operand(api.operands[record.operands.size() + 1].role, std::move(all)));
+  }
+  for (const SinkOperand& each : record.operands) {
+    for (const Alternative& one : each.alternatives) {
+      const Origin* origin = origins_.find(one.origin);
+      const bool promoted = origin && origin->kind == Origin::Kind::kPromotion && origin->widens_half();
+      if (promoted && !widened) widened = &one;
+    }
+  }
+  if (!widened) return;
+  Alternative x = Alternative::tensor(origins_.find(widened->origin)->before, {});
+  x.assumed = widened->assumed;
+  record.operands.insert(record.operands.begin(), operand(api.operands.front().role, {x}));
+  effects_.sinks.add(std::move(record));
+}
+
+// Of a condition that is known to fail the comparison that makes it fail.
+void Engine::record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
+                          bool fails, State& state) {
+  effects_.sinks.forget(activation.context, check);
+  if (!fails || is_contradicted(state)) return;
+  for (int i = 0; i < kMaxWalk; ++i) {
+    const Instruction* made = activation.info.definition(fact);
+    if (!made || made->op != Op::kOperator || made->args.empty()) return;
+    if (made->name == "logical_not") {
+      wanted = !wanted;
+      fact = made->args[0].value;
+      continue;
+    }
+    if (made->name == (wanted ? "logical_and" : "logical_or")) {
+      const auto fault = std::find_if(made->args.begin(), made->args.end(), [&](const Argument& each) {
+        return truth(value(state, each.value)) == !wanted;
+      });
+      if (fault == made->args.end()) return;
+      fact = fault->value;
+      continue;
+    }
+    if (made->name != (wanted ? "eq" : "ne") || made->args.size() != 2) return;
+    SinkRecord record = record_of(dtype_check(), activation, check, state);
+    record.place = SinkPlace::kCheck;
+    for (const Operand& side : record.api->operands) {
+      const Value& dtype = argument(state, *made, record.operands.size());
+      const Alternative* first = dtype.is_bottom() ? nullptr : &dtype.alternatives().front();
+      const bool asked =
+          first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
+      if (!asked) return;
+      record.operands.push_back(
+          operand(side.role, tensors(state, value(state, first->source)), first->source));
+    }
+    effects_.sinks.add(std::move(record));
+    return;
+  }
+}
+
+}  // namespace dtype_guard::flow
