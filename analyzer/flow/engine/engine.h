@@ -32,8 +32,6 @@
 
 namespace dtype_guard::flow {
 
-struct ChosenInput;  // operator_result.h
-
 class Engine {
  public:
   Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -191,17 +189,14 @@ class Engine {
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
   // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
   bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
-  bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<ChosenInput>& chosen) const;
   bool is_view_of_input(const Activation& activation, ValueId id, const State& state) const;
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                  Operands given, const Rank& rank, const Value& too_many, const State& state);
   Value operation(const Activation& activation, const Instruction& instruction, State& state);
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-              std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments, bool has_dtype,
-              State& state);
+              Operands given, State& state);
   Value apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
-                 const Operator& op, std::vector<Input> inputs,
-                 const std::vector<StatedDtype>& dtype_arguments, bool has_dtype, const State& state);
+                 const Operator& op, Operands given, const State& state);
   Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
                   State& state);
 

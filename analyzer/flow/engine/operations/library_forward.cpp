@@ -126,7 +126,7 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
     }
   }
   const Rank rank = rank_of_forward(*op, type, given.size() > 1 ? tensors(state, given[1]) : Alternatives{});
-  return apply_at(rank, activation, instruction, *op, std::move(inputs), {}, false, state);
+  return apply_at(rank, activation, instruction, *op, {std::move(inputs), {}, false}, state);
 }
 
 // What "$1|$0" names: several tensors where it is a tuple of them.

@@ -130,8 +130,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
   Value element;
   for (const Operator* form : forms) {
-    const Value one =
-        apply(activation, instruction, *form, given.inputs, given.dtypes, given.has_dtype, state);
+    const Value one = apply(activation, instruction, *form, given, state);
     element = element.is_bottom() ? one : join(element, one, symbols_);
   }
   if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
@@ -230,32 +229,30 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 }
 
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-                    std::vector<Input> inputs, const std::vector<StatedDtype>& dtype_arguments,
-                    bool has_dtype, State& state) {
+                    Operands given, State& state) {
   const Rank rank = own_rank(activation, instruction,
                              OperatorRank(op, instruction, rank_inputs(instruction, state)).result());
-  return apply_at(rank, activation, instruction, op, std::move(inputs), dtype_arguments, has_dtype, state);
+  return apply_at(rank, activation, instruction, op, std::move(given), state);
 }
 
 Value Engine::apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
-                       const Operator& op, std::vector<Input> inputs,
-                       const std::vector<StatedDtype>& dtype_arguments, bool has_dtype, const State& state) {
+                       const Operator& op, Operands given, const State& state) {
   SymbolSetId conditions = 0;
-  for (const Input& input : inputs) {
+  for (const Input& input : given.inputs) {
     for (const Alternative& each : input.alternatives) {
       if (each.kind != Kind::kTensor) conditions = symbols_.unite(conditions, each.symbols);
     }
   }
   Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank);
   unknown.symbols = conditions;
-  const Value out = outcomes(activation, instruction, op, {std::move(inputs), dtype_arguments, has_dtype},
-                             rank, Value(unknown), state);
+  const Value out = outcomes(activation, instruction, op, std::move(given), rank, Value(unknown), state);
   return out.is_bottom() ? Value(unknown) : out;
 }
 
-bool Engine::perhaps_never_together(const std::vector<Input>& inputs,
-                                    const std::vector<ChosenInput>& chosen) const {
-  std::vector<const Alternatives*> all;
+namespace {
+bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<ChosenInput>& chosen,
+                            const SymbolSets& symbols) {
+  std::vector<const std::vector<Alternative>*> all;
   for (const Input& input : inputs) {
     if (!input.alternatives.empty()) all.push_back(&input.alternatives);
   }
@@ -263,11 +260,12 @@ bool Engine::perhaps_never_together(const std::vector<Input>& inputs,
     for (std::size_t j = 0; j < i; ++j) {
       const Alternative &a = *chosen[i].alternative, &b = *chosen[j].alternative;
       const bool tensors = a.kind == Kind::kTensor && b.kind == Kind::kTensor;
-      if (tensors && may_agree_instead(*all[i], a, *all[j], b, symbols_)) return true;
+      if (tensors && may_agree_instead(*all[i], a, *all[j], b, symbols)) return true;
     }
   }
   return false;
 }
+}  // namespace
 
 // An input, or a view of one, which may as well be integers or a mask: autocast leaves their sums as they
 // are.
@@ -315,7 +313,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       left_out = true;
       continue;
     }
-    const bool in_doubt = perhaps_never_together(inputs, chosen);
+    const bool in_doubt = perhaps_never_together(inputs, chosen, symbols_);
     const bool may_be_counts = op.result == ResultRule::kSumLike && !inputs.empty() &&
                                is_view_of_input(activation, inputs.front().value, state);
     for (const auto& dtype : dtypes) {
