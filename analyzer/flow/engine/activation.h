@@ -46,6 +46,11 @@ class BudgetExceeded : public std::runtime_error {
 // object until somebody runs it.
 enum class Escape : std::uint8_t { kHanded, kLost, kKept };
 
+// Of a loop, which is taken to go round once more.
+struct BackEdge {
+  BlockId from, to;
+};
+
 struct Location {
   HeapId object;
   Key key;

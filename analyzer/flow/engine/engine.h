@@ -102,7 +102,7 @@ class Engine {
   bool is_container(const State& state, const Value& value) const;
   bool is_list(const State& state, const Value& value);  // or the address of one
 
-  // objects.cpp
+  // objects.cpp, registration.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);
   Value pack(const Activation& activation, const Instruction& instruction, State& state);
   Value copy_of(const Activation& activation, const Instruction& instruction, State& state);
@@ -117,8 +117,6 @@ class Engine {
                   const Value& given, State& state);
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
   void havoc(State& state, const Value& value);
-
-  // registration.cpp
   Value owned_tensor(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
   void take_over_registered(State& state, const TensorChanges::Registered& callees, const Activation* caller);
@@ -249,9 +247,6 @@ class Engine {
                          const State& state);
 
   // rounds.cpp
-  struct BackEdge {
-    BlockId from, to;
-  };
   static bool is_repeated(const Activation& activation);
   void note_round(const Activation& activation, RankSymbol symbol);
   Value kept_in(State& state, HeapId object, const Value& value);
