@@ -117,7 +117,6 @@ TEST_CASE("another product is listed where it begins attention, and once") {
   records.add_other_product(at(first, 1));
   records.add_other_product(at(second, 1));
   records.add(at(second, 1));
-  SymbolSets symbols;
   CHECK(records.all(symbols, marked).size() == 1);
   records.note_attention(symbols.of(kMark + 1), symbols);
   CHECK(records.all(symbols, marked).size() == 1);
