@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/flow/ir/ir.h"
 #include "analyzer/flow/values/values.h"
 
 namespace dtype_guard::flow {
@@ -24,5 +25,9 @@ struct Operands {
   std::vector<StatedDtype> dtypes;
   bool has_dtype = false;
 };
+
+// Whether x[...] takes parts by slices: of a tensor another tensor, of a list another list. By an index it is
+// what stands there.
+bool takes_slices(const Instruction& subscript);
 
 }  // namespace dtype_guard::flow

@@ -18,6 +18,7 @@ bool is_handed_in(const Activation& activation, ValueId id) {
   const Instruction* made = activation.info.definition(id);
   if (!made || made->op == Op::kCast) return !made;
   const Operator* op = made->op == Op::kOperator ? find_operator(made->name) : nullptr;
+  if (!op && made->name == "subscript") return !takes_slices(*made);
   return !op || op->in_place;
 }
 

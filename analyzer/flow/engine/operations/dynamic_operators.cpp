@@ -11,13 +11,19 @@ constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kParameterType = "parameter";
 
+bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
+
 // By one integer a dimension goes, by a slice it stays.
 Rank rank_of_part(const Rank& whole, const std::string& how) {
   if (how == "slice") return whole;
-  if (how == "part" || how == "new_dimension") return Rank::at_least(1);
+  if (is_slices(how)) return Rank::at_least(1);
   return whole.min >= 2 ? Rank::at_least(1) : Rank{};
 }
 }  // namespace
+
+bool takes_slices(const Instruction& subscript) {
+  return subscript.args.size() > 1 && is_slices(subscript.args[1].name);
+}
 
 // The element of a container that an index means; of any, where it is not constant.
 Key Engine::element_key(const Activation& activation, const Instruction& instruction, const State& state) {
@@ -44,7 +50,7 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
   Value out;
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject) {
-      const bool sliced = how == "slice" || how == "part" || how == "new_dimension";
+      const bool sliced = takes_slices(instruction);
       const HeapObject* object = state.find(each.object);
       const bool by_any_key = object && object->type == kDictionary && key.kind == Key::Kind::kAny;
       // Some of a list's modules are those of the list.
