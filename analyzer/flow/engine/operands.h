@@ -4,10 +4,11 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/flow/ir/ir.h"
 #include "analyzer/flow/values/values.h"
 
 namespace dtype_guard::flow {
+
+struct Instruction;
 
 struct StatedDtype {
   Dtype dtype = Dtype::kUndefined;

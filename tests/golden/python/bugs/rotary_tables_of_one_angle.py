@@ -24,7 +24,7 @@ class Tables(nn.Module):
         n = x.shape[1]
         cos, sin = self.cos_table[:, :n], self.sin_table[:, :n]  #! bad
         cos, sin = self.cos_table[:, :n].to(x.dtype), self.sin_table[:, :n].to(x.dtype)  #! ok
-        return x * cos + swap(x) * sin  # expect: attention-mixed-dtypes
+        return x * cos + swap(x) * sin  # expect: attention-implicit-promotion
 
 
 class Attention(nn.Module):
