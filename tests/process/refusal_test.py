@@ -82,7 +82,7 @@ class Refusals(Case):
         self.expect(2, "no command was given", "run")
         self.expect(2, "unknown command 'reprt', did you mean", "reprt")
         self.expect(2, "--bogus", "report", "--bogus", "x")
-        self.expect(2, "JOURNAL", "report")
+        self.expect(2, "holds none of yours; name a journal", "report", TMPDIR=str(self.scratch))
 
     def test_values_that_an_option_does_not_take(self):
         for number in ("x", "0", "256", "-1", "1.5", ""):
@@ -93,7 +93,7 @@ class Refusals(Case):
         self.expect(2, "--halt-on-error: takes no value, '3' was given", "run", "--halt-on-error=3", "--", "echo", "started")
         self.expect(2, "--journal: '' is empty, expected DIR", "run", "--journal", "", "--", "echo", "started")
         self.expect(2, "--format: nothing stands behind it, expected FORMAT", "report", "x", "--format")
-        self.expect(2, "report: JOURNAL is missing, expected journals", "report")
+        self.expect(2, "attach: PID is missing, expected its process id", "attach")
         self.expect(2, "unknown option '--with-lint'; 'dtype-san report --help' prints them all", "report", "x", "--with-lint")
         self.expect(2, "attach: '2' is one word too many", "attach", "1", "2")
         self.expect(2, "PID: 'x' is no process id, expected a positive number", "doctor", "x")

@@ -70,9 +70,8 @@ def convolution():
 
 
 def double():
-    """A table from numpy is float64, and the model float32."""
-    import numpy
-    table = torch.from_numpy(numpy.ones(16))
+    """A table in NumPy's default dtype is float64, and the model float32."""
+    table = torch.ones(16, dtype=torch.float64)
     x = torch.randn(8, 16) * table  # call: double
     raises(lambda: F.linear(x, torch.randn(4, 16)))
 
