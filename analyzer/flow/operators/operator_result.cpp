@@ -92,7 +92,7 @@ std::vector<const ChosenInput*> OperatorResults::participants() const {
   std::vector<const ChosenInput*> out;
   const bool makes = op_.result == ResultRule::kFactory || op_.result == ResultRule::kFactoryFromValue;
   for (const ChosenInput& input : inputs_) {
-    // A device or generator that nobody knows says nothing of a dtype.
+    // A device or generator that is not known says nothing of a dtype.
     if (makes && !contains(op_.arguments, input.argument)) continue;
     const bool takes_part = op_.promoting.empty() ? out.empty() : contains(op_.promoting, input.argument);
     if (takes_part && input.alternative->kind != Kind::kNone) out.push_back(&input);

@@ -24,7 +24,7 @@ SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives
 }
 }  // namespace
 
-// Whoever calls a root is not seen: what it gives back goes to attention beside values that were not widened.
+// The callers of a root are not seen: what it gives back goes to attention beside values of the old dtype.
 void Engine::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
                             State& state) {
   const Api& api = rotation_by_hand();
