@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,28 +26,22 @@ struct GitAnswer {
   std::string output, errors;
 };
 
-class Pipe {
+// What git writes, however much: a pipe that is full would stop it while the other one is read.
+class Written {
  public:
-  Pipe() {
-    if (::pipe2(ends_.data(), O_CLOEXEC) != 0)
-      throw UsageError(fmt::format("--diff-base: no pipe to git: {}", std::strerror(errno)));
+  Written() : file_(::memfd_create("git", MFD_CLOEXEC)) {
+    if (file_ < 0)
+      throw UsageError(fmt::format("--diff-base: no memory for what git says: {}", std::strerror(errno)));
   }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  ~Pipe() {
-    ::close(ends_[0]);
-    close_writing();
-  }
-  int writing() const { return ends_[1]; }
-  void close_writing() {
-    if (ends_[1] >= 0) ::close(ends_[1]);
-    ends_[1] = -1;
-  }
-  std::string read_all() const {
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  ~Written() { ::close(file_); }
+  int file() const { return file_; }
+  std::string text() const {
     std::string out;
     std::array<char, 1 << 16> buffer;
     for (;;) {
-      const ssize_t count = ::read(ends_[0], buffer.data(), buffer.size());
+      const ssize_t count = ::pread(file_, buffer.data(), buffer.size(), static_cast<off_t>(out.size()));
       if (count < 0 && errno == EINTR) continue;
       if (count <= 0) return out;
       out.append(buffer.data(), static_cast<std::size_t>(count));
@@ -54,10 +49,9 @@ class Pipe {
   }
 
  private:
-  std::array<int, 2> ends_ = {-1, -1};
+  int file_;
 };
 
-// Errors come behind the output: git writes few of them, which a pipe holds.
 GitAnswer git(const std::string& root, std::vector<std::string> words) {
   const std::vector<std::string> first = {
       "git", "-C", root, "-c", "core.fsmonitor=false", "-c", "core.quotePath=false"};
@@ -65,12 +59,12 @@ GitAnswer git(const std::string& root, std::vector<std::string> words) {
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
-  Pipe output, errors;
+  const Written output, errors;
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output.writing(), STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, errors.writing(), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, output.file(), STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, errors.file(), STDERR_FILENO);
   pid_t child = 0;
   const int failed = ::posix_spawnp(&child, "git", &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
@@ -78,16 +72,10 @@ GitAnswer git(const std::string& root, std::vector<std::string> words) {
     throw UsageError(
         fmt::format("--diff-base: git cannot be started: {}; install git, or leave the option out",
                     std::strerror(failed)));
-  output.close_writing();
-  errors.close_writing();
-  GitAnswer answer;
-  answer.output = output.read_all();
-  answer.errors = errors.read_all();
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  answer.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-  return answer;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, output.text(), errors.text()};
 }
 
 // Git quotes a name with a quote, a backslash or a control character in it as C does.
@@ -160,6 +148,12 @@ ChangedLines ChangedLines::since(const std::string& revision, const std::string&
   }
   ChangedLines out = of_diff(diff.output);
   const GitAnswer untracked = git(root, {"ls-files", "--others", "--exclude-standard", "-z"});
+  if (untracked.status != 0) {
+    throw UsageError(
+        fmt::format("--diff-base: git cannot list the new files below '{}': it says \"{}\"; see what `git "
+                    "status` says there",
+                    root, first_line(untracked.errors)));
+  }
   for (std::size_t at = 0; at < untracked.output.size();) {
     const std::string name = untracked.output.c_str() + at;
     out.files_[name] = {{0, std::numeric_limits<int>::max()}};

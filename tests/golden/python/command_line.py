@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 LINT = sys.argv.pop(1)
 GOOD = "import torch\n\n\ndef twice(x):\n    return x + x\n"
@@ -348,6 +349,14 @@ class Changed(Case):
         run = self.lint("--no-cache", "--diff-base", "HEAD")
         self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
         self.assertIn("name a revision of the repository", run.stderr)
+
+    def test_many_warnings_of_git_stop_nothing(self):
+        loud = self.folder.parent / "loud"
+        loud.mkdir()
+        (loud / "git").write_text(f'#!/bin/sh\nhead -c 300000 /dev/zero >&2\nexec "{shutil.which("git")}" "$@"\n')
+        (loud / "git").chmod(0o755)
+        with unittest.mock.patch.dict(os.environ, PATH=f"{loud}:{os.environ['PATH']}"):
+            self.assertEqual(self.found("--diff-base", "HEAD", status=0), [])
 
     def test_statistics_stand_in_for_the_findings(self):
         run = self.lint("--no-cache", "--statistics")
