@@ -21,7 +21,7 @@ help:
 	@echo 'make test-long  the tests labelled slow, which take many minutes each (TESTS=REGEX for some of them)'
 	@echo 'make test-asan, make test-tsan  tests of the kernels with AddressSanitizer and UBSan, with ThreadSanitizer'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
-	@echo 'make bench-lint  speed of dtype-lint beside the compiler and clang-tidy'
+	@echo 'make bench-lint  speed of dtype-lint beside the compiler, clang-tidy and the parser of CPython'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
 	@echo 'make bench-cupti  what a kernel launch costs with its CUPTI source, beside an empty callback'

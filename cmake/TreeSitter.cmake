@@ -83,4 +83,12 @@ set_source_files_properties("${runtime}/src/lib.c" TARGET_DIRECTORY dtype_guard_
   PROPERTIES INCLUDE_DIRECTORIES "${runtime}/src")
 target_include_directories(dtype_guard_tree_sitter SYSTEM PUBLIC "${runtime}/include" PRIVATE "${sources}/include")
 target_compile_options(dtype_guard_tree_sitter PRIVATE -w)
+# Its memory comes from the parse that goes on; with a sanitizer each block is one of its own.
+if(NOT DTYPE_GUARD_SANITIZE)
+  target_sources(dtype_guard_tree_sitter PRIVATE "${PROJECT_SOURCE_DIR}/analyzer/python/parser_memory.cpp")
+  target_include_directories(dtype_guard_tree_sitter PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_compile_definitions(dtype_guard_tree_sitter INTERFACE DTYPE_GUARD_PARSER_MEMORY)
+  set_property(SOURCE "${runtime}/src/lib.c" TARGET_DIRECTORY dtype_guard_tree_sitter APPEND PROPERTY COMPILE_OPTIONS
+    -DDTYPE_GUARD_OF_TREE_SITTER -include "${PROJECT_SOURCE_DIR}/analyzer/python/parser_memory.h")
+endif()
 dtype_guard_summary(PYTHON "tree-sitter-python ${version_of_tree-sitter-python}, from ${DTYPE_GUARD_ARCHIVES}")

@@ -63,9 +63,11 @@ PythonReader::PythonReader(const Options& options, const SourceList& sources) {
   key_ = {"python", project.root, "packages"};
   key_.insert(key_.end(), project.packages.begin(), project.packages.end());
   // What an import means may change with every file that comes or goes.
-  key_.emplace_back("files");
+  std::string files;
   for (const source::CompileCommand& each : sources.commands)
-    if (source::is_python(each.file)) key_.push_back(each.file);
+    if (source::is_python(each.file)) files += each.file + '\n';
+  const XXH128_hash_t hash = XXH3_128bits(files.data(), files.size());
+  key_.push_back("files " + std::to_string(hash.high64) + " " + std::to_string(hash.low64));
   parts_ = std::make_shared<Parts>(std::move(project));
 }
 

@@ -14,12 +14,25 @@ Module FileLowering::run() {
   for (const auto& each : file_.classes()) {
     for (const auto& [name, method] : each->methods) lower(*method);
     inherited_constructor(*each);
+    inherited_forward(*each);
     field_constructor(*each);
     note_class(*each);
   }
   std::sort(module_.classes.begin(), module_.classes.end(),
             [](const ClassFacts& a, const ClassFacts& b) { return a.name < b.name; });
   return std::move(module_);
+}
+
+Module FileLowering::only(const FunctionDefinition& definition) {
+  lower(definition);
+  return std::exchange(module_, {});
+}
+
+Module FileLowering::facts_of(const ClassDefinition& definition) {
+  inherited_constructor(definition);
+  field_constructor(definition);
+  note_class(definition);
+  return std::exchange(module_, {});
 }
 
 void FileLowering::not_lowered(const std::string& function, const Node& at, std::string reason) {
@@ -38,9 +51,15 @@ void FileLowering::lower(const FunctionDefinition& definition) {
   add(std::move(lowered));
 }
 
-bool FileLowering::is_project_method(const std::string& name) const {
+bool FileLowering::is_project_method(std::string_view name) const {
   return std::any_of(file_.classes().begin(), file_.classes().end(),
                      [&](const auto& each) { return each->method(name) != nullptr; });
+}
+
+bool FileLowering::is_module(const ClassDefinition& of) {
+  const auto [known, fresh] = modules_in_sight_.try_emplace(&of, false);
+  if (fresh) known->second = modules_.is_module(of);
+  return known->second;
 }
 
 std::string constructor_key(const ClassDefinition& of) { return "py:" + of.qualified + ".__init__"; }
@@ -69,24 +88,39 @@ void FileLowering::field_constructor(const ClassDefinition& definition) {
 
 // A class without a constructor of its own is made by that of the first base that has one.
 void FileLowering::inherited_constructor(const ClassDefinition& definition) {
-  if (definition.method("__init__") || definition.is_opaque) return;
   bool complete = true;
-  const FunctionDefinition* above = modules_.method(definition, "__init__", &complete);
-  if (!above || above->is_opaque) return;
+  if (const FunctionDefinition* above = modules_.method(definition, "__init__", &complete)) {
+    if (!definition.method("__init__")) inherit(definition, *above);
+  }
+}
+
+// What an installed base does in its forward is run for a class of the project, which may be all that runs
+// it.
+void FileLowering::inherited_forward(const ClassDefinition& definition) {
+  if (file_.is_installed || !is_module(definition)) return;
+  const FunctionDefinition* above = modules_.method(definition, "forward", nullptr);
+  if (above && above->file->is_installed) inherit(definition, *above);
+}
+
+void FileLowering::inherit(const ClassDefinition& definition, const FunctionDefinition& above) {
+  if (definition.is_opaque || above.is_opaque || above.is_static || above.is_class_method) return;
+  const bool constructs = above.name == "__init__";
   Function function;
-  function.key = constructor_key(definition);
-  function.name = definition.name + ".__init__";
+  function.key = "py:" + definition.qualified + "." + above.name;
+  function.name = definition.name + "." + above.name;
   function.class_name = definition.qualified;
-  function.of_module = modules_.is_module(definition);
-  function.kind = FunctionKind::kConstructor;
+  function.of_module = is_module(definition);
+  function.kind = constructs ? FunctionKind::kConstructor : FunctionKind::kMethod;
   function.range = definition.node.field("name").range();
   Builder builder(function);
+  const Builder::At at(builder,
+                       constructs ? Builder::Position() : Builder::Position{function.range, definition.name});
   std::vector<Argument> handed = {{"", builder.parameter(0)}};
   bool first = true;
-  for (const Node& each : above->node.field("parameters").children()) {
+  for (const Node& each : above.node.field("parameters").children()) {
     if (each.is("keyword_separator") || each.is("positional_separator")) continue;
     if (!std::exchange(first, false)) {
-      function.parameters.push_back(describe_parameter(*above, each, modules_));
+      function.parameters.push_back(describe_parameter(above, each, modules_));
       const Rest rest = function.parameters.back().rest;
       handed.push_back({rest == Rest::kPositional ? "*"
                         : rest == Rest::kKeywords ? "**"
@@ -94,7 +128,8 @@ void FileLowering::inherited_constructor(const ClassDefinition& definition) {
                         builder.parameter(static_cast<int>(function.parameters.size()))});
     }
   }
-  builder.value(Op::kCall, above->key, std::move(handed));
+  const ValueId result = builder.value(Op::kCall, above.key, std::move(handed));
+  if (!constructs) builder.give_back(result);
   builder.finish();
   add(std::move(function));
 }
@@ -102,9 +137,8 @@ void FileLowering::inherited_constructor(const ClassDefinition& definition) {
 void FileLowering::note_class(const ClassDefinition& definition) {
   ClassFacts facts;
   facts.name = definition.qualified;
-  for (const Node& each : definition.bases) {
-    std::string library;
-    if (const ClassDefinition* above = modules_.base(definition, each, &library)) {
+  for (const auto& [above, library] : modules_.bases(definition)) {
+    if (above) {
       facts.bases.push_back(above->qualified);
     } else if (!library.starts_with("torch.nn.") && library != "object") {
       facts.bases.emplace_back(kUnknownClass);

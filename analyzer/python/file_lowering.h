@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
@@ -18,6 +19,9 @@ class FileLowering {
   FileLowering(const Modules& modules, const SourceFile& file, const ContractSet& contracts)
       : modules_(modules), file_(file), contracts_(contracts) {}
   flow::Module run();
+  // One function, and what is to know of one class, where nothing else of the file is asked for.
+  flow::Module only(const FunctionDefinition& definition);
+  flow::Module facts_of(const ClassDefinition& definition);
 
   const Modules& modules() const { return modules_; }
   const SourceFile& file() const { return file_; }
@@ -35,12 +39,15 @@ class FileLowering {
     return kept_.emplace_back(std::move(definition));
   }
   // Whether some class in sight has a method or field of that name, which an unknown receiver may be of.
-  bool is_project_method(const std::string& name) const;
+  bool is_project_method(std::string_view name) const;
+  bool is_module(const ClassDefinition& of);
 
  private:
   void lower(const FunctionDefinition& definition);
   void note_class(const ClassDefinition& definition);
   void inherited_constructor(const ClassDefinition& definition);
+  void inherited_forward(const ClassDefinition& definition);
+  void inherit(const ClassDefinition& definition, const FunctionDefinition& above);
   void field_constructor(const ClassDefinition& definition);
 
   const Modules& modules_;
@@ -48,6 +55,7 @@ class FileLowering {
   const ContractSet& contracts_;
   flow::Module module_;
   std::set<std::string> made_;
+  std::unordered_map<const ClassDefinition*, bool> modules_in_sight_;
   std::vector<std::unique_ptr<FunctionDefinition>> kept_;
 };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "analyzer/python/file_lowering.h"
+#include "analyzer/python/installed_code.h"
 #include "analyzer/python/modules.h"
 
 namespace dtype_guard::python {
@@ -19,8 +20,7 @@ Project::~Project() = default;
 
 LoweredFile Project::lower(const std::string& path) const {
   LoweredFile out;
-  std::set<std::string> read = {path};
-  const Modules::Notes notes(read);
+  const Modules::Notes notes;
   out.read = {path};
   const ProjectOptions& options = parts_->modules.options();
   std::string why;
@@ -34,6 +34,9 @@ LoweredFile Project::lower(const std::string& path) const {
   out.errors = file->tree().errors();
   const ContractSet& contracts = options.contracts ? *options.contracts : builtin_contracts();
   out.module = FileLowering(parts_->modules, *file, contracts).run();
+  if (!options.packages.empty()) InstalledCode(parts_->modules, contracts, out.module).add();
+  std::set<std::string> read = {path};
+  for (const FileInUse* each : notes.files()) read.insert(each->path);
   out.read.assign(read.begin(), read.end());
   return out;
 }

@@ -11,17 +11,25 @@ constexpr std::size_t kMaxText = 120;
 constexpr int kMaxBlocks = 40;
 
 std::string folded(std::string_view text) {
+  const bool cut_behind_space = text.size() > kMaxText && text[kMaxText - 1] == ' ';
+  const std::string_view kept = text.substr(0, kMaxText + (cut_behind_space ? 1 : 0));
+  const bool is_plain =
+      kept.find_first_of("\n\t\r") == std::string_view::npos && kept.find("  ") == std::string_view::npos;
   std::string out;
-  bool space = false;
-  for (const char c : text) {
-    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-      space = true;
-      continue;
+  if (is_plain) {
+    out = kept;
+  } else {
+    bool space = false;
+    for (const char c : text) {
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+        space = true;
+        continue;
+      }
+      if (space && !out.empty()) out += ' ';
+      space = false;
+      out += c;
+      if (out.size() >= kMaxText) break;
     }
-    if (space && !out.empty()) out += ' ';
-    space = false;
-    out += c;
-    if (out.size() >= kMaxText) break;
   }
   while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && out.size() >= kMaxText)
     out.pop_back();
@@ -47,11 +55,10 @@ FunctionLowering::FunctionLowering(FileLowering& unit, const FunctionDefinition&
       work_(outer ? outer->work_ : own_work_) {}
 
 Builder::Position FunctionLowering::position(const Node& node) const {
-  Builder::Position out{node.range(), folded(node.text()), Written::kOther};
-  static const std::set<std::string_view> castable = {
-      "call", "identifier", "attribute", "subscript", "binary_operator", "parenthesized_expression"};
-  if (castable.contains(node.kind())) out.written = Written::kTensor;
-  return out;
+  static const ByKind<bool> castable = {
+      {"call", true},      {"identifier", true},      {"attribute", true},
+      {"subscript", true}, {"binary_operator", true}, {"parenthesized_expression", true}};
+  return {node.range(), folded(node.text()), castable[node] ? Written::kTensor : Written::kOther};
 }
 
 Function FunctionLowering::run() {
@@ -63,7 +70,7 @@ Function FunctionLowering::run() {
   if (method && definition_.name == "__init__") function_.kind = FunctionKind::kConstructor;
   if (definition_.owner) {
     function_.class_name = definition_.owner->qualified;
-    function_.of_module = unit_.modules().is_module(*definition_.owner);
+    function_.of_module = unit_.is_module(*definition_.owner);
   }
   const bool is_private = definition_.name.starts_with('_') && !definition_.name.starts_with("__");
   function_.external = !nested && !is_private && !definition_.is_property;

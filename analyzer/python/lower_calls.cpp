@@ -186,8 +186,8 @@ std::optional<ValueId> FunctionLowering::super_call(const Node& function,
   if (!object.is("call") || object.field("function").text() != "super" || !own_class()) return std::nullopt;
   const std::string name(function.field("attribute").text());
   bool complete = true;
-  for (const Node& each : own_class()->bases) {
-    const ClassDefinition* above = unit_.modules().base(*own_class(), each, nullptr);
+  for (const BaseClass& each : unit_.modules().bases(*own_class())) {
+    const ClassDefinition* above = each.definition;
     const FunctionDefinition* method = above ? unit_.modules().method(*above, name, &complete) : nullptr;
     if (!method) continue;
     Arguments handed = {{"", self_ ? self_ : builder_.unknown()}};

@@ -44,7 +44,7 @@ ValueId FunctionLowering::value(const Node& node) {
 
 ValueId FunctionLowering::value_of(const Node& node) {
   using Handler = ValueId (FunctionLowering::*)(const Node&);
-  static const std::unordered_map<std::string_view, Handler> handlers = {
+  static const ByKind<Handler> handlers = {
       {"identifier", &FunctionLowering::name_value},
       {"attribute", &FunctionLowering::attribute},
       {"subscript", &FunctionLowering::subscript},
@@ -66,7 +66,7 @@ ValueId FunctionLowering::value_of(const Node& node) {
       {"concatenated_string", &FunctionLowering::text},
   };
   const std::string_view kind = node.kind();
-  if (const auto found = handlers.find(kind); found != handlers.end()) return (this->*found->second)(node);
+  if (const Handler handler = handlers[node]) return (this->*handler)(node);
   if (kind == "parenthesized_expression") return value(node.child(0));
   if (kind == "none") return builder_.none();
   if (kind == "true") return builder_.constant(true);

@@ -14,7 +14,7 @@ void FunctionLowering::block(const Node& node) {
 void FunctionLowering::statement(const Node& node) {
   if (++work_ > kMaxWork) return;
   using Handler = void (FunctionLowering::*)(const Node&);
-  static const std::unordered_map<std::string_view, Handler> handlers = {
+  static const ByKind<Handler> handlers = {
       {"expression_statement", &FunctionLowering::expression_statement},
       {"return_statement", &FunctionLowering::return_statement},
       {"if_statement", &FunctionLowering::if_statement},
@@ -29,8 +29,8 @@ void FunctionLowering::statement(const Node& node) {
   };
   const Builder::At at(builder_, position(node));
   const std::string_view kind = node.kind();
-  if (const auto found = handlers.find(kind); found != handlers.end()) {
-    (this->*found->second)(node);
+  if (const Handler handler = handlers[node]) {
+    (this->*handler)(node);
   } else if (kind == "raise_statement") {
     leave_contexts(0);
     builder_.unreachable();

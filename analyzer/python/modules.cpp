@@ -11,7 +11,8 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int kMaxImports = 12;  // one leading to the next
 constexpr int kMaxBases = 12;
-constexpr int kMaxParts = 40;  // of a dotted name
+constexpr int kMaxParts = 40;            // of a dotted name
+constexpr int kMaxInstalledFiles = 400;  // of packages that one run reads
 
 std::string joined(const std::string& folder, std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
@@ -21,8 +22,35 @@ std::string joined(const std::string& folder, std::string module) {
 
 bool Modules::exists(const std::string& path) const {
   if (options_.texts.contains(path)) return true;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = existing_.find(path); known != existing_.end()) return known->second;
+  }
   std::error_code ignored;
-  return fs::is_regular_file(path, ignored);
+  const bool out = fs::is_regular_file(path, ignored);
+  const std::scoped_lock lock(mutex_);
+  return existing_[path] = out;
+}
+
+// Most imports are of no file: what stands in a folder is read once.
+const std::unordered_set<std::string>& Modules::entries(const std::string& folder) const {
+  {
+    const std::scoped_lock lock(mutex_);
+    if (const auto known = folders_.find(folder); known != folders_.end()) return known->second;
+  }
+  std::unordered_set<std::string> out;
+  std::error_code error;
+  fs::directory_iterator each(folder, error);
+  for (; !error && each != fs::directory_iterator(); each.increment(error))
+    out.insert(each->path().stem().string());
+  const std::string prefix = folder + "/";
+  for (auto text = options_.texts.lower_bound(prefix);
+       text != options_.texts.end() && text->first.starts_with(prefix); ++text) {
+    const std::string below = text->first.substr(prefix.size());
+    out.insert(fs::path(below.substr(0, below.find('/'))).stem().string());
+  }
+  const std::scoped_lock lock(mutex_);
+  return folders_.try_emplace(folder, std::move(out)).first->second;
 }
 
 // Below the topmost folder that is not a package.
@@ -45,26 +73,51 @@ std::string Modules::module_name(const std::string& path) const {
   return out;
 }
 
-thread_local std::set<std::string>* Modules::noted_ = nullptr;
+thread_local Modules::Notes* Modules::noted_ = nullptr;
+
+void Modules::note(const std::vector<const FileInUse*>& files) {
+  if (!noted_) return;
+  for (const FileInUse* each : files) noted_->add(each);
+}
+
+std::vector<const SourceFile*> Modules::noted_files() {
+  std::vector<const SourceFile*> out;
+  if (!noted_) return out;
+  for (const FileInUse* each : noted_->files()) {
+    if (each->file) out.push_back(each->file.get());
+  }
+  std::sort(out.begin(), out.end(),
+            [](const SourceFile* a, const SourceFile* b) { return a->path() < b->path(); });
+  return out;
+}
+
+FileInUse& Modules::in_use(const std::string& path) const {
+  const std::scoped_lock lock(mutex_);
+  std::unique_ptr<FileInUse>& out = files_[path];
+  if (!out) {
+    out = std::make_unique<FileInUse>();
+    out->path = path;
+  }
+  return *out;
+}
 
 const SourceFile* Modules::file(const std::string& path, std::string* why) const {
-  if (noted_) noted_->insert(path);
-  const std::scoped_lock lock(mutex_);
-  if (const auto known = files_.find(path); known != files_.end()) return known->second.get();
-  if (const auto failed = failures_.find(path); failed != failures_.end()) {
-    if (why) *why = failed->second;
-    return nullptr;
-  }
-  SourceText text = read_source(options_, path);
-  if (!text.wrong.empty()) {
-    if (why) *why = text.wrong;
-    failures_[path] = text.wrong;
-    return nullptr;
-  }
-  auto made = std::make_unique<SourceFile>(path, report_name(options_, path), module_name(path),
-                                           fs::path(path).filename() == "__init__.py", std::move(text.text),
-                                           options_.seconds);
-  return (files_[path] = std::move(made)).get();
+  FileInUse& used = in_use(path);
+  if (noted_) noted_->add(&used);
+  std::call_once(used.once, [&] {
+    SourceText text = read_source(options_, path);
+    if (!text.wrong.empty()) {
+      used.wrong = std::move(text.wrong);
+      return;
+    }
+    used.file = std::make_unique<SourceFile>(path, report_name(options_, path), module_name(path),
+                                             fs::path(path).filename() == "__init__.py", std::move(text.text),
+                                             options_.seconds);
+    used.file->in_use = &used;
+    used.file->is_installed = is_installed(path);
+  });
+  if (!used.file && why) *why = used.wrong;
+  return used.file.get();
 }
 
 std::string Modules::find_module(const SourceFile& from, const std::string& module) const {
@@ -92,10 +145,35 @@ std::string Modules::search(const SourceFile& from, const std::string& module) c
     roots.push_back(up.parent_path().string());
   roots.push_back(options_.root);
   roots.push_back(options_.root + "/src");
+  const std::string first = module.substr(0, module.find('.'));
   for (const std::string& root : roots) {
+    if (!entries(root).contains(first)) continue;
     const std::string path = joined(root, module);
     if (exists(path + ".py")) return path + ".py";
     if (exists(path + "/__init__.py")) return path + "/__init__.py";
+  }
+  return search_packages(module);
+}
+
+// A project may itself stand among installed packages.
+bool Modules::is_installed(const std::string& path) const {
+  return std::any_of(options_.packages.begin(), options_.packages.end(), [&](const std::string& folder) {
+    return path.starts_with(folder + "/") && !(options_.root + "/").starts_with(folder + "/");
+  });
+}
+
+// What PyTorch and einops do stands in tables; NumPy and Triton have nothing to do with dtypes of tensors.
+std::string Modules::search_packages(const std::string& module) const {
+  static const std::set<std::string_view> unread = {"torch", "einops", "numpy", "triton"};
+  const std::string first = module.substr(0, module.find('.'));
+  if (unread.contains(first)) return {};
+  for (const std::string& folder : options_.packages) {
+    if (!entries(folder).contains(first)) continue;
+    const std::string path = joined(folder, module);
+    for (const std::string& each : {path + ".py", path + "/__init__.py"}) {
+      if (!exists(each)) continue;
+      return ++installed_files_ > kMaxInstalledFiles ? "" : each;
+    }
   }
   return {};
 }
@@ -121,6 +199,27 @@ std::string imported_by_call(const Node& value) {
 }  // namespace
 
 Entity Modules::global(const SourceFile& file, std::string_view name, int depth) const {
+  if (depth > 0) return find_global(file, name, depth);
+  FileInUse& used = *file.in_use;
+  {
+    const std::shared_lock lock(used.mutex);
+    if (const auto known = used.known.find(name); known != used.known.end()) {
+      note(known->second.files);
+      return known->second.entity;
+    }
+  }
+  FileInUse::Known made;
+  {
+    const Notes notes;
+    made.entity = find_global(file, name, 0);
+    made.files = notes.files();
+  }
+  note(made.files);
+  const std::unique_lock lock(used.mutex);
+  return used.known.try_emplace(std::string(name), std::move(made)).first->second.entity;
+}
+
+Entity Modules::find_global(const SourceFile& file, std::string_view name, int depth) const {
   if (depth > kMaxImports) return {};
   const Global* known = file.global(name);
   if (!known) {
@@ -176,6 +275,7 @@ Entity Modules::alias(const SourceFile& file, const Node& value, int depth) cons
 
 Entity Modules::dotted(const SourceFile& from, const std::string& name, int depth) const {
   if (depth > kMaxImports) return {};
+  const ContractSet& contracts = options_.contracts ? *options_.contracts : builtin_contracts();
   const bool readable = std::count(name.begin(), name.end(), '.') <= kMaxParts;
   // The longest part that is a file of the project, and a name in it.
   for (std::size_t split = readable ? name.size() : 0; split != std::string::npos && split > 0;
@@ -185,6 +285,8 @@ Entity Modules::dotted(const SourceFile& from, const std::string& name, int dept
     const std::string path = find_module(from, module);
     if (path.empty() || (path == from.path() && split == name.size())) continue;
     if (split == name.size()) break;  // the module itself
+    // What a contract tells of an installed package needs no reading.
+    if (is_installed(path) && contracts.find(name)) break;
     const SourceFile* file = this->file(path);
     if (!file) break;
     const std::string rest = name.substr(split + 1);
@@ -198,8 +300,7 @@ Entity Modules::dotted(const SourceFile& from, const std::string& name, int dept
   return out;
 }
 
-const ClassDefinition* Modules::base(const ClassDefinition& of, const Node& base,
-                                     std::string* library) const {
+BaseClass Modules::base(const ClassDefinition& of, const Node& base) const {
   std::string name;
   for (const char c : base.text()) {
     if (c != ' ' && c != '\n') name += c;
@@ -209,18 +310,27 @@ const ClassDefinition* Modules::base(const ClassDefinition& of, const Node& base
   Entity found = global(*of.file, name.substr(0, dot));
   if (dot != std::string::npos && found.kind == Entity::Kind::kLibrary)
     found = dotted(*of.file, found.name + name.substr(dot));
-  if (found.kind == Entity::Kind::kClass && found.class_definition != &of) return found.class_definition;
-  if (library) *library = found.kind == Entity::Kind::kLibrary ? found.name : found ? "" : name;
-  return nullptr;
+  if (found.kind == Entity::Kind::kClass && found.class_definition != &of)
+    return {found.class_definition, ""};
+  return {nullptr, found.kind == Entity::Kind::kLibrary ? found.name : found ? "" : name};
+}
+
+const std::vector<BaseClass>& Modules::bases(const ClassDefinition& of) const {
+  std::call_once(of.resolved.once, [&] {
+    const Notes notes;
+    for (const Node& each : of.bases) of.resolved.all.push_back(base(of, each));
+    of.resolved.files = notes.files();
+  });
+  note(of.resolved.files);
+  return of.resolved.all;
 }
 
 const FunctionDefinition* Modules::method(const ClassDefinition& of, std::string_view name, bool* complete,
                                           int depth) const {
   if (const FunctionDefinition* own = of.method(name)) return own;
   if (depth > kMaxBases) return nullptr;
-  for (const Node& each : of.bases) {
-    std::string library;
-    if (const ClassDefinition* above = base(of, each, &library)) {
+  for (const auto& [above, library] : bases(of)) {
+    if (above) {
       if (const FunctionDefinition* found = method(*above, name, complete, depth + 1)) return found;
     } else if (complete && library != "torch.nn.Module" && library != "object" &&
                library != "torch.nn.modules.Module" && !library.starts_with("abc.") &&
@@ -233,9 +343,8 @@ const FunctionDefinition* Modules::method(const ClassDefinition& of, std::string
 
 void Modules::library_bases(const ClassDefinition& of, std::set<std::string>& out, int depth) const {
   if (depth > kMaxBases) return;
-  for (const Node& each : of.bases) {
-    std::string library;
-    if (const ClassDefinition* above = base(of, each, &library)) {
+  for (const auto& [above, library] : bases(of)) {
+    if (above) {
       library_bases(*above, out, depth + 1);
     } else {
       out.insert(library);
@@ -243,8 +352,7 @@ void Modules::library_bases(const ClassDefinition& of, std::set<std::string>& ou
   }
 }
 
-bool Modules::is_module(const ClassDefinition& of, int depth) const {
-  (void)depth;
+bool Modules::is_module(const ClassDefinition& of) const {
   std::set<std::string> all;
   library_bases(of, all);
   return std::any_of(all.begin(), all.end(), [](const std::string& each) {

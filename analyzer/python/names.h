@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,21 @@ struct FunctionDefinition {
   bool is_opaque = false;  // a decorator may give something else back
 };
 
+// A class in sight, or else what a library calls it.
+struct BaseClass {
+  const ClassDefinition* definition = nullptr;
+  std::string library;
+};
+
+struct FileInUse;  // of modules.h
+
+// What the names of a class's bases mean, found when that is first asked (modules.cpp).
+struct ResolvedBases {
+  std::once_flag once;
+  std::vector<BaseClass> all;
+  std::vector<const FileInUse*> files;  // that were asked for it
+};
+
 struct ClassDefinition {
   Node node;
   std::string name;
@@ -40,6 +56,7 @@ struct ClassDefinition {
   std::vector<Node> fields;                             // assignments with an annotation, in order
   bool is_dataclass = false;
   bool is_opaque = false;  // another base than classes by name: a metaclass
+  mutable ResolvedBases resolved;
   const FunctionDefinition* method(std::string_view method_name) const;
 };
 
@@ -80,6 +97,9 @@ class SourceFile {
   bool is_transparent(std::string_view decorator) const;
   // The imports of one statement: name in this file, and what it stands for.
   std::vector<std::pair<std::string, std::string>> imports(const Node& statement) const;
+
+  FileInUse* in_use = nullptr;  // whose this is
+  bool is_installed = false;    // of an installed package, not of the project
 
  private:
   enum class Where : std::uint8_t { kTop, kTry, kOther };

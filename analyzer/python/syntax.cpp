@@ -1,8 +1,13 @@
 #include "analyzer/python/syntax.h"
 
+#include <tree_sitter/api.h>
+
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <utility>
+
+#include "analyzer/python/parser_memory.h"
 
 extern "C" const TSLanguage* tree_sitter_python(void);
 
@@ -17,60 +22,71 @@ bool is_word(char c) {
 
 std::string quoted(std::string_view text) {
   const std::size_t line = std::min(text.find('\n'), kQuoted);
-  return "'" + std::string(text.substr(0, line)) + (line < text.size() ? "...'" : "'");
+  std::string out = "'";
+  out += text.substr(0, line);
+  out += line < text.size() ? "...'" : "'";
+  return out;
 }
+
+// While it lives, the parser takes its memory from it, so that a tree is dropped as a whole.
+class ParseMemory {
+ public:
+#ifdef DTYPE_GUARD_PARSER_MEMORY
+  ParseMemory() : parse_(dtype_guard_begin_parse()) {}
+  ~ParseMemory() { dtype_guard_end_parse(parse_); }
+  static void drop(TSTree* /*tree*/) {}
+#else
+  ParseMemory() = default;
+  static void drop(TSTree* tree) { ts_tree_delete(tree); }
+#endif
+  ParseMemory(const ParseMemory&) = delete;
+  ParseMemory& operator=(const ParseMemory&) = delete;
+
+ private:
+  [[maybe_unused]] void* parse_ = nullptr;
+};
+
+std::string_view text_of(const TSNode& node, std::string_view text) {
+  return text.substr(ts_node_start_byte(node), ts_node_end_byte(node) - ts_node_start_byte(node));
+}
+
 }  // namespace
 
 Node Node::field(std::string_view name) const {
-  if (!*this) return {};
-  return {ts_node_child_by_field_name(node_, name.data(), static_cast<std::uint32_t>(name.size())), tree_};
-}
-
-std::vector<Node> Node::children() const {
-  std::vector<Node> out;
-  if (!*this) return out;
-  TSTreeCursor cursor = ts_tree_cursor_new(node_);
-  if (ts_tree_cursor_goto_first_child(&cursor)) {
-    do {
-      const TSNode child = ts_tree_cursor_current_node(&cursor);
-      if (ts_node_is_named(child) && !ts_node_is_extra(child)) out.emplace_back(child, tree_);
-    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+  if (!tree_) return {};
+  static const std::vector<std::string_view>& names = field_names();
+  const std::uint32_t after = tree_->stored(at_).after;
+  for (std::uint32_t at = at_ + 1; at != after; at = tree_->stored(at).after) {
+    const std::uint8_t field = tree_->stored(at).field;
+    if (field != 0 && names[field] == name) return {at, tree_};
   }
-  ts_tree_cursor_delete(&cursor);
-  return out;
+  return {};
 }
 
 std::vector<Node> Node::children(std::string_view field_name) const {
   std::vector<Node> out;
-  if (!*this) return out;
-  TSTreeCursor cursor = ts_tree_cursor_new(node_);
-  if (ts_tree_cursor_goto_first_child(&cursor)) {
-    do {
-      const char* field = ts_tree_cursor_current_field_name(&cursor);
-      const TSNode child = ts_tree_cursor_current_node(&cursor);
-      if (field && field_name == field && ts_node_is_named(child)) out.emplace_back(child, tree_);
-    } while (ts_tree_cursor_goto_next_sibling(&cursor));
+  if (!tree_) return out;
+  const std::uint32_t after = tree_->stored(at_).after;
+  for (std::uint32_t at = at_ + 1; at != after; at = tree_->stored(at).after) {
+    const StoredNode& each = tree_->stored(at);
+    if (each.named && each.field != 0 && field_names()[each.field] == field_name) out.emplace_back(at, tree_);
   }
-  ts_tree_cursor_delete(&cursor);
   return out;
 }
 
 Node Node::child(std::size_t index) const {
-  const std::vector<Node> all = children();
-  return index < all.size() ? all[index] : Node();
-}
-
-std::string_view Node::text() const {
-  if (!*this) return {};
-  return std::string_view(tree_->text()).substr(begin(), end() - begin());
+  for (const Node& each : children()) {
+    if (index-- == 0) return each;
+  }
+  return {};
 }
 
 std::vector<std::string_view> Node::tokens() const {
   std::vector<std::string_view> out;
-  if (!*this) return out;
-  for (std::uint32_t i = 0; i < ts_node_child_count(node_); ++i) {
-    const TSNode child = ts_node_child(node_, i);
-    if (!ts_node_is_named(child)) out.emplace_back(ts_node_type(child));
+  if (!tree_) return out;
+  const std::uint32_t after = tree_->stored(at_).after;
+  for (std::uint32_t at = at_ + 1; at != after; at = tree_->stored(at).after) {
+    if (!tree_->stored(at).named) out.push_back(Node(at, tree_).kind());
   }
   return out;
 }
@@ -80,71 +96,76 @@ bool Node::has_token(std::string_view token) const {
   return std::find(all.begin(), all.end(), token) != all.end();
 }
 
-flow::SourceRange Node::range() const {
-  if (!*this) return {};
-  const TSPoint begin = ts_node_start_point(node_);
-  const TSPoint end = ts_node_end_point(node_);
+flow::SourceRange Node::range() const { return tree_ ? tree_->range(begin(), end()) : flow::SourceRange(); }
+
+std::size_t Tree::line_of(std::uint32_t byte) const {
+  return static_cast<std::size_t>(std::upper_bound(lines_.begin(), lines_.end(), byte) - lines_.begin()) - 1;
+}
+
+flow::SourceRange Tree::range(std::uint32_t begin, std::uint32_t end) const {
+  const std::size_t first = line_of(begin);
+  const bool one = first + 1 == lines_.size() || end < lines_[first + 1];
+  const std::size_t last = one ? first : line_of(end);
   flow::SourceRange out;
-  out.line = static_cast<int>(begin.row) + 1;
-  out.column = static_cast<int>(begin.column) + 1;
-  out.end_line = static_cast<int>(end.row) + 1;
-  out.end_column = static_cast<int>(end.column) + 1;
+  out.line = static_cast<int>(first) + 1;
+  out.column = static_cast<int>(begin - lines_[first]) + 1;
+  out.end_line = static_cast<int>(last) + 1;
+  out.end_column = static_cast<int>(end - lines_[last]) + 1;
   return out;
 }
 
 Tree::Tree(std::string text, std::string report_name, int seconds)
     : text_(std::move(text)), name_(std::move(report_name)) {
-  TSParser* parser = ts_parser_new();
-  ts_parser_set_language(parser, tree_sitter_python());
+  const ParseMemory memory;
+  const std::unique_ptr<TSParser, decltype(&ts_parser_delete)> parser(ts_parser_new(), ts_parser_delete);
+  ts_parser_set_language(parser.get(), tree_sitter_python());
   const auto limit = std::chrono::microseconds(std::chrono::seconds(seconds));
-  ts_parser_set_timeout_micros(parser, static_cast<std::uint64_t>(limit.count()));
-  tree_ = ts_parser_parse_string(parser, nullptr, text_.data(), static_cast<std::uint32_t>(text_.size()));
-  ts_parser_delete(parser);
-  if (!tree_) {
+  ts_parser_set_timeout_micros(parser.get(), static_cast<std::uint64_t>(limit.count()));
+  const auto size = static_cast<std::uint32_t>(text_.size());
+  const std::unique_ptr<TSTree, void (*)(TSTree*)> tree(
+      ts_parser_parse_string(parser.get(), nullptr, text_.data(), size), ParseMemory::drop);
+  if (!tree) {
     errors_.push_back({name_, 0, 0, "could not be parsed in " + std::to_string(seconds) + " seconds"});
-  } else if (root().has_error()) {
-    collect_errors();
+    return;
   }
-  if (tree_ && errors_.empty()) find_python_2();
+  copy(tree.get());
+  if (root().has_error()) collect_errors(tree.get());
+  if (errors_.empty()) find_python_2(tree.get());
 }
 
 // The grammar takes the statements of Python 2 that Python 3 refuses.
-void Tree::find_python_2() {
+void Tree::find_python_2(const TSTree* tree) {
   for (const std::string_view keyword : {"print ", "exec "}) {
     for (std::size_t at = text_.find(keyword); at != std::string::npos; at = text_.find(keyword, at + 1)) {
       if (at > 0 && is_word(text_[at - 1])) continue;
       const auto place = static_cast<std::uint32_t>(at);
-      TSNode node = ts_node_descendant_for_byte_range(ts_tree_root_node(tree_), place, place + 1);
+      TSNode node = ts_node_descendant_for_byte_range(ts_tree_root_node(tree), place, place + 1);
       if (!ts_node_is_named(node)) node = ts_node_parent(node);
-      const Node statement(node, this);
-      const bool printed = statement.is("print_statement") && !statement.child(0).is("chevron");
-      if (statement.begin() != place || (!printed && !statement.is("exec_statement"))) continue;
-      const flow::SourceRange range = statement.range();
-      errors_.push_back({name_, range.line, range.column,
-                         "is Python 2, and Python 3 is read: " + quoted(statement.text())});
+      const std::string_view kind = ts_node_type(node);
+      if (ts_node_start_byte(node) != place || (kind != "print_statement" && kind != "exec_statement"))
+        continue;
+      const TSNode first = ts_node_named_child(node, 0);
+      if (kind == "print_statement" && ts_node_type(first) == std::string_view("chevron")) continue;
+      const TSPoint start = ts_node_start_point(node);
+      errors_.push_back({name_, static_cast<int>(start.row) + 1, static_cast<int>(start.column) + 1,
+                         "is Python 2, and Python 3 is read: " + quoted(text_of(node, text_))});
       return;
     }
   }
 }
 
-Tree::~Tree() {
-  if (tree_) ts_tree_delete(tree_);
-}
-
-Node Tree::root() const { return tree_ ? Node(ts_tree_root_node(tree_), this) : Node(); }
-
 // Without recursion: files may be nested as deep as they like.
-void Tree::collect_errors() {
-  TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree_));
+void Tree::collect_errors(const TSTree* tree) {
+  TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
   bool descend = true;
   while (errors_.size() < kMaxErrors) {
     const TSNode node = ts_tree_cursor_current_node(&cursor);
     const bool wrong = ts_node_is_error(node) || ts_node_is_missing(node);
     if (descend && wrong) {
       const TSPoint at = ts_node_start_point(node);
-      const Node here(node, this);
-      const std::string message = ts_node_is_missing(node) ? "expected '" + std::string(here.kind()) + "'"
-                                                           : "is not Python 3: " + quoted(here.text());
+      const std::string message = ts_node_is_missing(node)
+                                      ? "expected '" + std::string(ts_node_type(node)) + "'"
+                                      : "is not Python 3: " + quoted(text_of(node, text_));
       errors_.push_back({name_, static_cast<int>(at.row) + 1, static_cast<int>(at.column) + 1, message});
     }
     if (descend && !wrong && ts_node_has_error(node) && ts_tree_cursor_goto_first_child(&cursor)) continue;

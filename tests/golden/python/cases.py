@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-from twins import cases
+from twins import HERE, cases
 
 LINT = sys.argv[1]
 EVERY = "autocast-fp16,autocast-bf16,fp16,bf16,fp16-fp32-buffers,bf16-fp32-buffers"  # float32 flash attention is refused
@@ -19,6 +19,8 @@ EVERY = "autocast-fp16,autocast-bf16,fp16,bf16,fp16-fp32-buffers,bf16-fp32-buffe
 def lint(case, which):
     options = [f"--torch={case.said('torch', False)}"] if case.said("torch", False) else []
     options += [f"--library={each}" for each in case.said("library", False).split() if not each.startswith("torch=")]
+    if case.said("packages", False):
+        options.append(f"--python={HERE / case.said('packages')}")
     by_default = all("fp32-buffers" in each or "autocast" in each for each in case.breaks)
     if which == "ok":
         options.append(f"--precision={EVERY}")

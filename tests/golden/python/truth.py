@@ -4,6 +4,7 @@ libraries, and holds what arrives at the calls against the contracts and against
     truth.py [NAME...]      exits with 77 (skipped) where PyTorch is too old or missing
 """
 import contextlib
+import pathlib
 import sys
 import traceback
 
@@ -17,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 import fake_cuda
 import stand_ins
-from twins import EXAMPLES, SETTINGS, cases
+from twins import EXAMPLES, HERE, SETTINGS, cases
 
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
 
@@ -75,6 +76,8 @@ def broken_under(case, which, setting):
     refused = []
     attention = recorder.function("torch.nn.MultiheadAttention")
     forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
+    packages = [str(HERE / each) for each in case.said("packages", False).split()]
+    sys.path[:0] = packages
     try:
         stand_ins.install(recorder, made)
         with fake_cuda.fake_cuda(), WatchOperators(recorder):
@@ -93,6 +96,11 @@ def broken_under(case, which, setting):
         torch.nn.MultiheadAttention.forward = forward
         for name in made:
             sys.modules.pop(name, None)
+        for folder in packages:
+            sys.path.remove(folder)
+            for path in pathlib.Path(folder).iterdir():  # what they imported stands in for this run alone
+                for name in [each for each in sys.modules if each.split(".")[0] == path.stem]:
+                    del sys.modules[name]
     assert recorder.calls or refused, "no call was reached"
     return recorder.broken + refused
 

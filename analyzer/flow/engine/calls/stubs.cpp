@@ -3,10 +3,12 @@
 
 namespace dtype_guard::flow {
 
-// Null for a function that has a source.
+// Null for a function that has a source in the project. Of an installed package's nothing can be edited.
 const Stub* Engine::stub_at(std::uint32_t function, const Instruction* site) {
   const Function& original = index_.function(function);
-  if (!site || !original.key.starts_with(kStub)) return nullptr;
+  const bool is_stub = original.key.starts_with(kStub);
+  const bool is_installed = original.foreign && original.range.line == 0;
+  if (!site || (!is_stub && !is_installed)) return nullptr;
   std::shared_ptr<Stub>& out = stubs_[{site, function}];
   if (out) return out.get();
   Function placed = original;
@@ -14,7 +16,7 @@ const Stub* Engine::stub_at(std::uint32_t function, const Instruction* site) {
     for (Instruction& each : block.instructions) {
       each.range = site->range;
       each.text = site->text;
-      each.written = site->written;
+      each.written = is_stub ? site->written : Written::kOther;
     }
   }
   out = std::make_shared<Stub>(std::move(placed));

@@ -1,0 +1,97 @@
+// tree-sitter's tree as an array of stored nodes: one walk with its cursor.
+#include <tree_sitter/api.h>
+
+#include <algorithm>
+
+#include "analyzer/python/syntax.h"
+
+extern "C" const TSLanguage* tree_sitter_python(void);
+
+namespace dtype_guard::python {
+namespace {
+constexpr TSSymbol kErrorSymbol = 65535;
+constexpr std::size_t kBytesOfNode = 3;  // of source, about
+
+// Kinds by symbol; behind them stands that of errors.
+std::uint16_t kind_of(const TSNode& node) {
+  static const auto kErrors = static_cast<std::uint16_t>(kind_names().size() - 1);
+  const TSSymbol symbol = ts_node_symbol(node);
+  return symbol == kErrorSymbol ? kErrors : symbol;
+}
+
+// Punctuation by which nothing is told apart.
+bool is_left_out(const TSNode& node) {
+  if (ts_node_is_extra(node)) return true;
+  if (ts_node_is_named(node)) return false;
+  static const std::vector<bool> all = [] {
+    constexpr std::string_view kMarks[] = {"(", ")", "[", "]", "{", "}", ",", ":", ".", ";", "=", "->"};
+    std::vector<bool> out;
+    for (const std::string_view each : kind_names())
+      out.push_back(std::find(std::begin(kMarks), std::end(kMarks), each) != std::end(kMarks));
+    return out;
+  }();
+  return all[kind_of(node)];
+}
+}  // namespace
+
+const std::vector<std::string_view>& kind_names() {
+  static const std::vector<std::string_view> names = [] {
+    const TSLanguage* language = tree_sitter_python();
+    std::vector<std::string_view> out;
+    for (TSSymbol each = 0; each < ts_language_symbol_count(language); ++each)
+      out.emplace_back(ts_language_symbol_name(language, each));
+    out.emplace_back("ERROR");
+    return out;
+  }();
+  return names;
+}
+
+const std::vector<std::string_view>& field_names() {
+  static const std::vector<std::string_view> names = [] {
+    const TSLanguage* language = tree_sitter_python();
+    std::vector<std::string_view> out = {""};
+    for (TSFieldId each = 1; each <= ts_language_field_count(language); ++each)
+      out.emplace_back(ts_language_field_name_for_id(language, each));
+    return out;
+  }();
+  return names;
+}
+
+void Tree::copy(const TSTree* tree) {
+  lines_.push_back(0);
+  for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1))
+    lines_.push_back(static_cast<std::uint32_t>(at) + 1);
+  nodes_.reserve(text_.size() / kBytesOfNode);
+  std::vector<std::uint32_t> open;  // the nodes that the cursor is in
+  TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
+  for (bool inside = true; inside;) {
+    const TSNode node = ts_tree_cursor_current_node(&cursor);
+    const bool kept = !is_left_out(node);
+    if (kept) {
+      StoredNode made;
+      made.begin = ts_node_start_byte(node);
+      made.end = ts_node_end_byte(node);
+      made.kind = kind_of(node);
+      made.field = static_cast<std::uint8_t>(ts_tree_cursor_current_field_id(&cursor));
+      made.named = ts_node_is_named(node);
+      made.error = ts_node_has_error(node);
+      open.push_back(static_cast<std::uint32_t>(nodes_.size()));
+      nodes_.push_back(made);
+      if (ts_tree_cursor_goto_first_child(&cursor)) continue;
+    }
+    const auto close = [&] {
+      nodes_[open.back()].after = static_cast<std::uint32_t>(nodes_.size());
+      open.pop_back();
+    };
+    if (kept) close();
+    while (!ts_tree_cursor_goto_next_sibling(&cursor)) {
+      inside = ts_tree_cursor_goto_parent(&cursor);
+      if (!inside) break;
+      close();
+    }
+  }
+  ts_tree_cursor_delete(&cursor);
+  nodes_.shrink_to_fit();
+}
+
+}  // namespace dtype_guard::python

@@ -1,0 +1,88 @@
+"""How fast dtype-lint's Python front end is beside CPython's own parser, on the same files in one run: `make bench-lint`.
+
+Both parse the same texts in one thread each, in turn; CPU time is the least of the rounds. Without --files it reads the
+sources of an installed PyTorch, or those of Python itself.
+"""
+import argparse
+import ast
+import json
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import time
+import warnings
+
+LINES_A_SECOND = 200_000  # to parse and lower, a core
+SECONDS_OF_LARGE_FILE = 0.3  # for a file of 5,000 lines
+
+
+def sources(folder):
+    """The files below a folder that CPython takes, and their texts."""
+    out = {}
+    for path in sorted(folder.rglob("*.py")):
+        try:
+            text = path.read_text(encoding="utf-8")
+            ast.parse(text)
+        except (OSError, SyntaxError, ValueError, RecursionError):
+            continue
+        out[path] = text
+    return out
+
+
+def seconds_of_ast(texts):
+    begin = time.process_time()
+    for text in texts:
+        ast.parse(text)
+    return time.process_time() - begin
+
+
+def seconds_of_front_end(program, root, files):
+    run = subprocess.run([program, root], input="\n".join(map(str, files)), capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", required=True, help="bench_lower_python")
+    parser.add_argument("--torch-python", default="", help="an interpreter that has PyTorch")
+    parser.add_argument("--files", type=pathlib.Path, help="a folder of Python sources")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--check", action="store_true", help="fail where an aim is missed by more than a quarter")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    folder = options.files
+    if not folder and options.torch_python and pathlib.Path(options.torch_python).is_file():
+        found = subprocess.run([options.torch_python, "-c", "import importlib.util as u; print(u.find_spec('torch').origin)"],
+                               capture_output=True, text=True, check=False)
+        folder = pathlib.Path(found.stdout.strip()).parent if found.returncode == 0 else None
+    folder = (folder or pathlib.Path(sysconfig.get_paths()["stdlib"])).resolve()
+    texts = sources(folder)
+    if not texts:
+        sys.exit(f"{folder}: no Python source that CPython takes")
+    lines = sum(text.count("\n") for text in texts.values())
+    by_ast, best = 1e9, {}
+    for _ in range(options.rounds):
+        by_ast = min(by_ast, seconds_of_ast(texts.values()))
+        found = seconds_of_front_end(options.program, folder, texts)
+        best = {name: min(value, best.get(name, value)) for name, value in found.items()}
+    print(f"{folder}: {len(texts)} files, {lines} lines, least of {options.rounds} rounds, one core")
+    for what, seconds in (("CPython's ast.parse", by_ast), ("parse", best["parse"]), ("parse and lower", best["parse_and_lower"])):
+        print(f"  {what:<20} {seconds:8.2f} s {lines / seconds:12,.0f} lines a second {seconds / by_ast:6.2f} x ast")
+    print(f"  {best['functions']} functions, {best['instructions']} instructions, {best['peak_kb'] / 1024:.0f} MB at most")
+    large = max(texts, key=lambda path: texts[path].count("\n"))
+    alone = min(seconds_of_front_end(options.program, folder, [large])["parse_and_lower"] for _ in range(options.rounds))
+    own = texts[large].count("\n")
+    missed = []
+    for what, value, limit, good in (
+            ("lines a second", lines / best["parse_and_lower"], LINES_A_SECOND, lines / best["parse_and_lower"] * 1.25 >= LINES_A_SECOND),
+            (f"seconds for 5,000 lines of {large.name}", alone * 5000 / own, SECONDS_OF_LARGE_FILE,
+             alone * 5000 / own <= 1.25 * SECONDS_OF_LARGE_FILE)):
+        print(f"    {what}: {value:,.2f}, aim {limit:,}{'' if good else ', missed'}")
+        if not good:
+            missed.append(what)
+    if options.check and missed:
+        sys.exit("missed: " + ", ".join(missed))
+
+
+main()
