@@ -322,6 +322,9 @@ class Engine {
                const Value& result);
   void record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
                       State& state);
+  void record_handed_on(const Activation& activation, const Instruction& instruction, State& state);
+  void record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
+                       const std::vector<Value>& turned, State& state);
   void record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
                     bool fails, State& state);
   Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);

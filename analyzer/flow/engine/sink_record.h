@@ -17,7 +17,7 @@ struct SinkOperand {
   ValueId value = 0;  // of what a check asks
 };
 // Where something arrived: at a call or product, or what is recorded like one.
-enum class SinkPlace : std::uint8_t { kCall, kStore, kCheck, kLeaving };
+enum class SinkPlace : std::uint8_t { kCall, kStore, kCheck, kLeaving, kHandedOn };
 struct SinkRecord {
   const Api* api = nullptr;
   SinkPlace place = SinkPlace::kCall;

@@ -137,6 +137,7 @@ std::string text_of(const Defect& check, const SinkOperand& operand) {
 std::string arrival(const Defect& defect) {
   const SinkPlace place = defect.record->place;
   if (place == SinkPlace::kLeaving) return "leaves as this";
+  if (place == SinkPlace::kHandedOn) return "is handed to unseen code as this";
   if (place == SinkPlace::kCheck)
     return "is checked to be like " + text_of(defect, *defect.differs_from.front());
   return fmt::format("reaches '{}' of '{}'", defect.arrived->role, defect.record->api->name);
@@ -156,7 +157,7 @@ std::string message(std::string_view rule, const Defect& defect, ComesBack comes
                     std::string_view file) {
   std::string special = by_rule(rule, defect);
   if (!special.empty()) return special;
-  if (defect.record->place == SinkPlace::kLeaving) {
+  if (defect.record->place == SinkPlace::kLeaving || defect.record->place == SinkPlace::kHandedOn) {
     return fmt::format("the rotary embedding gives back '{}' for the '{}' that it was handed{}{}",
                        name(defect.alternative.dtype), name(defect.origin->before), came_about(defect),
                        cure(defect, comes_back, file));

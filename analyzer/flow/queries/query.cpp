@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/queries/checked_operands.h"
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/roles.h"
@@ -75,9 +76,11 @@ class Search {
   // before rotating asks for what is given back.
   bool is_own_matter(const Defect& defect) const {
     const bool check = record_.place == SinkPlace::kCheck;
-    if (!check && record_.place != SinkPlace::kLeaving) return true;
+    const bool handed_on = record_.place == SinkPlace::kHandedOn;
+    if (!check && !handed_on && record_.place != SinkPlace::kLeaving) return true;
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
+    if (handed_on) return true;
     return check ? concerns_attention(record_, index_) : !is_called(record_.function);
   }
 
@@ -171,8 +174,8 @@ class Search {
     const auto fast = record_.api->fast.find(std::string(options_.device));
     if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
     const Origin* origin = origins_.find(each.origin);
-    return role_kind(arrived.role) == RoleKind::kInput && origin &&
-           origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
+    const bool is_input = role_kind(arrived.role) == RoleKind::kInput || is_product(*record_.api);
+    return is_input && origin && origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
            fast->second.contains(origin->before);
   }
 

@@ -21,6 +21,7 @@ import stand_ins
 from twins import EXAMPLES, HERE, SETTINGS, cases
 
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
+PRODUCTS = ("matmul", "__matmul__", "bmm", "baddbmm", "einsum")
 
 
 def refusals_of_index_copy():
@@ -43,8 +44,18 @@ class WatchOperators(TorchFunctionMode):
     def __init__(self, recorder):
         super().__init__()
         self.take = recorder.function(SDPA)
+        self.products, self.wide = 0, []
+
+    def take_product(self, function, args):
+        """Under autocast products cast their operands themselves."""
+        self.products += 1
+        operands = [each for each in args if isinstance(each, torch.Tensor)]
+        if not torch.is_autocast_enabled("cuda") and all(each.dtype == torch.float32 for each in operands):
+            self.wide.append(f"{function.__name__} of float32 operands")
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
+        if getattr(function, "__name__", "") in PRODUCTS:
+            self.take_product(function, args)
         if getattr(function, "__name__", "") == "scaled_dot_product_attention":
             return self.take(*args, **(kwargs or {}))
         if getattr(function, "__name__", "") in ("index_copy", "index_copy_"):
@@ -78,9 +89,10 @@ def broken_under(case, which, setting):
     forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
     packages = [str(HERE / each) for each in case.said("packages", False).split()]
     sys.path[:0] = packages
+    watch = WatchOperators(recorder)
     try:
         stand_ins.install(recorder, made)
-        with fake_cuda.fake_cuda(), WatchOperators(recorder):
+        with fake_cuda.fake_cuda(), watch:
             exec(compile(case.twin(which), str(case.path), "exec"), namespace)
             with cast:
                 eval(case.run, namespace)
@@ -101,6 +113,9 @@ def broken_under(case, which, setting):
             for path in pathlib.Path(folder).iterdir():  # what they imported stands in for this run alone
                 for name in [each for each in sys.modules if each.split(".")[0] == path.stem]:
                     del sys.modules[name]
+    if case.said("products", False) == "half":  # what is computed wide without a cast is the case's own bug
+        refused += watch.wide
+        recorder.calls += watch.products
     assert recorder.calls or refused, "no call was reached"
     return recorder.broken + refused
 

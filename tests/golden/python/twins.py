@@ -1,7 +1,9 @@
 """Each case is one file of model code and stands for two: lines that end in `#! bad` are only in the wrong twin, lines
 that end in `#! ok` only in the right one; lines keep their numbers. `# expect: RULE` marks where the wrong twin's finding
 has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING, ...` under which precision settings the
-wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it, `# packages: FOLDER` what is installed."""
+wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it,
+`# packages: FOLDER` what is installed, `# products: half` that attention is written by hand, and a product of matrices in
+float32 counts like a refusal."""
 import pathlib
 import re
 

@@ -12,8 +12,16 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxWalk = 8;
 
-bool is_turned_tensor(const Alternative& each) {
-  return each.kind == Kind::kTensor && is_turned(each.lineage);
+bool is_turned_tensor(const std::vector<Alternative>& all) {
+  return !all.empty() && std::all_of(all.begin(), all.end(), [](const Alternative& each) {
+    return each.kind == Kind::kTensor && is_turned(each.lineage);
+  });
+}
+
+bool is_half_tensor(const std::vector<Alternative>& all) {
+  return !all.empty() && std::all_of(all.begin(), all.end(), [](const Alternative& each) {
+    return each.kind == Kind::kTensor && is_half(each.dtype) && !is_turned(each.lineage);
+  });
 }
 
 SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives, ValueId value = 0) {
@@ -27,17 +35,38 @@ SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives
 // The callers of a root are not seen: what it gives back goes to attention beside values of the old dtype.
 void Engine::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
                             State& state) {
+  std::vector<Value> turned;
+  for (const Value& each : elements(state, result)) {
+    if (is_turned_tensor(tensors(state, each))) turned.push_back(each);
+  }
+  record_rotation(SinkPlace::kLeaving, activation, instruction, turned, state);
+}
+
+// Unseen code that is handed two rotated tensors beside one that is half is attention.
+void Engine::record_handed_on(const Activation& activation, const Instruction& instruction, State& state) {
+  std::vector<Value> turned;
+  bool beside_half = false;
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value& given = argument(state, instruction, i);
+    const std::vector<Alternative> all = tensors(state, given);
+    if (is_turned_tensor(all)) turned.push_back(given);
+    beside_half = beside_half || is_half_tensor(all);
+  }
+  if (turned.size() == 2 && beside_half)
+    record_rotation(SinkPlace::kHandedOn, activation, instruction, turned, state);
+}
+
+void Engine::record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
+                             const std::vector<Value>& turned, State& state) {
   const Api& api = rotation_by_hand();
   effects_.sinks.forget(activation.context, instruction);
   if (is_contradicted(state)) return;
   SinkRecord record = record_of(api, activation, instruction, state);
-  record.place = SinkPlace::kLeaving;
+  record.place = place;
   const Alternative* widened = nullptr;
-  for (const Value& each : elements(state, result)) {
-    Alternatives all = tensors(state, each);
-    if (all.empty() || !std::all_of(all.begin(), all.end(), is_turned_tensor)) continue;
+  for (const Value& each : turned) {
     if (record.operands.size() + 1 < api.operands.size())
-      record.operands.push_back(operand(api.operands[record.operands.size() + 1].role, std::move(all)));
+      record.operands.push_back(operand(api.operands[record.operands.size() + 1].role, tensors(state, each)));
   }
   for (const SinkOperand& each : record.operands) {
     for (const Alternative& one : each.alternatives) {
