@@ -352,12 +352,18 @@ void Modules::library_bases(const ClassDefinition& of, std::set<std::string>& ou
   }
 }
 
+// By a base of PyTorch's or of a library's models; with a base that is not in sight, by a forward of objects.
 bool Modules::is_module(const ClassDefinition& of) const {
   std::set<std::string> all;
   library_bases(of, all);
-  return std::any_of(all.begin(), all.end(), [](const std::string& each) {
+  const FunctionDefinition* forward = method(of, "forward", nullptr);
+  const bool runs_forward = forward && !forward->is_static && !forward->is_class_method;
+  return std::any_of(all.begin(), all.end(), [&](const std::string& each) {
+    const bool is_known_library = each.starts_with("torch.") || each.starts_with("typing.") ||
+                                  each.starts_with("abc.") || each == "object";
     return each.starts_with("torch.nn.") || each.ends_with("PreTrainedModel") ||
-           each.ends_with("ModelMixin") || each.ends_with("LightningModule") || each.ends_with(".Module");
+           each.ends_with("ModelMixin") || each.ends_with("LightningModule") || each.ends_with(".Module") ||
+           (runs_forward && !is_known_library);
   });
 }
 
