@@ -10,7 +10,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test test-long test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+.PHONY: help packages configure build demo test test-long wheel wheel-tools test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
         bench-cupti bench-torch install clean
 .DEFAULT_GOAL := help
 
@@ -28,6 +28,7 @@ help:
 	@echo 'make bench-torch  what its PyTorch source costs a training step, beside an empty callback'
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
+	@echo 'make wheel    build and pack both commands for pip into $(BUILD)/wheel/'
 	@echo 'make clean    remove the build directories'
 
 packages:
@@ -49,10 +50,10 @@ torch-venv: packages
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_venv.sh $(BUILD))
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_jobs.sh $(BUILD))
 
-test: build torch-venv
+test: build torch-venv wheel-tools
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
 
-test-long: build torch-venv
+test-long: build torch-venv wheel-tools
 	ctest --test-dir $(BUILD) -L '^slow$$' --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
 
 # Only what the kernels' tests need is built. torch and aarch64 load or build something else than this library; what
@@ -79,6 +80,13 @@ bench-san: configure
 
 bench-torch: configure torch-venv
 	cmake --build --preset $(PRESET) --target bench-torch
+
+wheel: build wheel-tools
+	@$(BUILD)/.wheel-tools/bin/python cmake/wheel/make_wheel.py --build $(BUILD) --out $(BUILD)/wheel
+
+# Never fails: without them the wheel's test skips, and make wheel says that they are missing.
+wheel-tools: packages
+	@cmake/wheel/tools.sh $(BUILD)
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

@@ -1,5 +1,6 @@
 # Installs the package files for find_package(dtype_guard); each folder installs its own targets into the export set
-# dtype_guard-targets. Two components: runtime (commands, libraries, data) and development (headers, package files).
+# dtype_guard-targets. The components are those of packages: dtype-lint (with the data), dtype-san, dtype-guard-clang-tidy and
+# libflash-ref-dev (with the package files, which name all of them).
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/dtype_guard")
 set(data_dir "${CMAKE_INSTALL_DATADIR}/dtype_guard")
@@ -9,16 +10,17 @@ if(TARGET dtype-lint)
   add_executable(dtype_guard::dtype-lint ALIAS dtype-lint)
 endif()
 
-install(EXPORT dtype_guard-targets NAMESPACE dtype_guard:: DESTINATION "${package_dir}" COMPONENT development)
+install(EXPORT dtype_guard-targets NAMESPACE dtype_guard:: DESTINATION "${package_dir}" COMPONENT libflash-ref-dev)
 configure_package_config_file(cmake/dtype_guardConfig.cmake.in "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake"
   INSTALL_DESTINATION "${package_dir}" PATH_VARS data_dir NO_CHECK_REQUIRED_COMPONENTS_MACRO)
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/dtype_guardConfigVersion.cmake"
   COMPATIBILITY SameMajorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/dtype_guardConfig.cmake" "${PROJECT_BINARY_DIR}/dtype_guardConfigVersion.cmake"
-  cmake/dtype_guardLint.cmake DESTINATION "${package_dir}" COMPONENT development)
+  cmake/dtype_guardLint.cmake DESTINATION "${package_dir}" COMPONENT libflash-ref-dev)
 include(cmake/dtype_guardLint.cmake)  # for add_subdirectory too
 
 # The data that reports and --contracts files are written against: contracts and schemas.
-install(DIRECTORY rules/contracts rules/report DESTINATION "${data_dir}" COMPONENT runtime
+install(DIRECTORY rules/contracts rules/report DESTINATION "${data_dir}" COMPONENT dtype-lint
   FILES_MATCHING PATTERN "*.json")
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT dtype-lint)
+configure_file(cmake/wheel/METADATA.in "${PROJECT_BINARY_DIR}/generated/wheel/METADATA" @ONLY)

@@ -72,10 +72,18 @@ bool is_foreign(std::string_view argument) {
 
 }  // namespace
 
+// An installation carries the headers, and is found from the program: it may have been moved.
+static std::string installed_resource_directory() {
+  std::error_code error;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  return (program.parent_path().parent_path() / DTYPE_GUARD_INSTALLED_RESOURCES).lexically_normal().string();
+}
+
 std::vector<std::string> resource_directories_looked_in() {
   const std::string major = std::to_string(LLVM_VERSION_MAJOR);
   std::vector<std::string> folders;
   if (const char* named = std::getenv("DTYPE_LINT_RESOURCE_DIR")) folders.emplace_back(named);
+  folders.push_back(installed_resource_directory());
   folders.emplace_back(DTYPE_GUARD_CLANG_RESOURCE_DIR);
   folders.push_back("/usr/lib/llvm-" + major + "/lib/clang/" + major);
   folders.push_back("/usr/lib/clang/" + major);
