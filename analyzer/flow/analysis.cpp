@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "analyzer/flow/engine/default_functions.h"
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
@@ -26,17 +27,22 @@ class Pass {
 
   // False when the root was given up; `problem` says why.
   bool look_at(std::uint32_t root, FindingCollector& collector, ReachedCalls& calls, AnalysisResult& out,
-               std::string& problem) const {
-    const std::unique_ptr<Engine> evaluated = evaluate(root, calls, out, problem);
+               std::string& problem) {
+    is_settled_ = false;
+    Engine* const evaluated = evaluate(root, calls, out, problem);
+    if (!evaluated && problem.empty() && has_functions_by_default(root))
+      look_at_default_object(root, collector, out);
     if (!evaluated) return problem.empty();
     Engine& engine = *evaluated;
     const DefectOptions how = how_to_judge(engine, root);
     const std::vector<SinkRecord> records = engine.records();
     std::vector<RankFacts> proofs;  // by record; empty where they decide nothing
+    bool some_are_possible = false;
     for (const SinkRecord& record : records) {
       bool doubted = false;
       for (const Defect& defect : find_defects(record, engine, how)) {
         collector.add(defect, engine, setting_.name, torch_version_);
+        some_are_possible = some_are_possible || !defect.definite;
         doubted = doubted || (!defect.definite && defect.alternative.uncertain);
       }
       proofs.push_back(doubted ? engine.proved_by(record) : RankFacts());
@@ -57,29 +63,44 @@ class Pass {
       if (next == proofs.end()) break;
       look_again(root, records, proofs, RankFacts(*next), engine, how, collector, out);
     }
+    if (some_are_possible || has_functions_by_default(root)) look_at_default_object(root, collector, out);
     return true;
   }
 
+  // Whether in the last root there is nothing to find with either half type.
+  bool is_settled() const { return is_settled_; }
+
  private:
+  // What roots of one class share is found once.
+  Engine& engine_for(std::uint32_t root) {
+    constexpr std::size_t kMaxObjects = 100'000;  // all of which states have places for
+    const std::string& owner = program_.functions.function(root).class_name;
+    const bool is_large = engine_ && engine_->count_of_objects() > kMaxObjects;
+    if (!engine_ || is_large || owner.empty() || owner != owner_)
+      engine_ = std::make_unique<Engine>(program_, options_, setting_, torch_version_);
+    owner_ = owner;
+    return *engine_;
+  }
+
   // Null where it was given up, or where nothing is found even on trust.
-  std::unique_ptr<Engine> evaluate(std::uint32_t root, ReachedCalls& calls, AnalysisResult& out,
-                                   std::string& problem) const {
+  Engine* evaluate(std::uint32_t root, ReachedCalls& calls, AnalysisResult& out, std::string& problem) {
     using OtherCode = Engine::OtherCode;
-    std::unique_ptr<Engine> engine;
+    Engine& engine = engine_for(root);
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
       if (others == OtherCode::kTrusted && options_.refusals) continue;
-      if (engine && !has_defects(*engine, root)) return nullptr;
-      engine = std::make_unique<Engine>(program_, options_, setting_, torch_version_);
       try {
-        engine->evaluate_root(root, {}, others);
+        engine.evaluate_root(root, {}, others);
       } catch (const BudgetExceeded& exceeded) {
         problem = exceeded.what();
       }
-      out.steps += engine->steps();
+      out.steps += engine.steps();
       if (!problem.empty()) return nullptr;
-      calls.note(engine->records());
+      calls.note(engine.records());
+      if (others == OtherCode::kLookedAt || has_defects(engine, root)) continue;
+      is_settled_ = !engine.tells_half_types_apart();
+      return nullptr;
     }
-    return engine;
+    return &engine;
   }
 
   DefectOptions how_to_judge(const Engine& engine, std::uint32_t root) const {
@@ -124,6 +145,47 @@ class Pass {
     }
   }
 
+  // Without them nothing is known of what its constructors make by these.
+  bool has_functions_by_default(std::uint32_t root) const {
+    const FunctionIndex& index = program_.functions;
+    const Function& code = index.function(root);
+    if (code.class_name.empty() || options_.refusals) return false;
+    const std::vector<std::uint32_t> all = index.constructors(code.class_name, units_of(code).front());
+    return std::any_of(all.begin(), all.end(), [&](std::uint32_t each) {
+      const std::vector<Parameter>& parameters = index.function(each).parameters;
+      return std::any_of(parameters.begin(), parameters.end(), is_function_by_default);
+    });
+  }
+
+  // Anyone may leave out what a constructor has a default for: what that object comes to is certain, whatever
+  // others do.
+  void look_at_default_object(std::uint32_t root, FindingCollector& collector, AnalysisResult& out) {
+    using OtherCode = Engine::OtherCode;
+    if (program_.functions.function(root).class_name.empty()) return;
+    Engine& engine = engine_for(root);
+    engine.make_objects_by_defaults(true);
+    bool has_some = true;
+    try {
+      for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
+        if (!has_some) break;
+        engine.evaluate_root(root, {}, others);
+        out.steps += engine.steps();
+        has_some = has_defects(engine, root);
+      }
+      is_settled_ = is_settled_ && !has_some && !engine.tells_half_types_apart();
+    } catch (const BudgetExceeded&) {
+      has_some = is_settled_ = false;
+    }
+    engine.make_objects_by_defaults(false);
+    if (!has_some) return;
+    const DefectOptions how = how_to_judge(engine, root);
+    for (const SinkRecord& record : engine.records()) {
+      for (const Defect& defect : find_defects(record, engine, how)) {
+        if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
+      }
+    }
+  }
+
   static constexpr int kMaxProofs = 4;  // for one root
   static bool is_open(const SinkOperand& arrived) {
     return std::any_of(arrived.alternatives.begin(), arrived.alternatives.end(), [](const Alternative& each) {
@@ -135,6 +197,9 @@ class Pass {
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
+  std::unique_ptr<Engine> engine_;
+  std::string owner_;  // of the roots that it evaluates
+  bool is_settled_ = false;
 };
 
 }  // namespace
@@ -217,16 +282,23 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   }
   ReachedCalls calls(module, evaluated);
   GivenUp given_up;
+  // Roots without anything to find in a setting, whichever the half type is, by version of PyTorch.
+  std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
   for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
-      const Pass pass(program, options, setting, torch_version);
+      Pass pass(program, options, setting, torch_version);
+      std::set<std::uint32_t> settled_by_twin;
+      for (const PrecisionSetting& each : settings) {
+        if (are_twins(each, setting)) settled_by_twin.merge(settled[torch_version][each.name]);
+      }
       for (const std::uint32_t root : roots) {
         std::string problem;
-        if (given_up.is_pointless(root, setting)) continue;
+        if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
         if (!pass.look_at(root, collector, calls, out, problem)) given_up.exceeded(root, setting, problem);
+        if (pass.is_settled()) settled[torch_version][setting.name].insert(root);
       }
     }
   }

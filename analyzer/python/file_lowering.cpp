@@ -121,6 +121,7 @@ void FileLowering::inherit(const ClassDefinition& definition, const FunctionDefi
     if (each.is("keyword_separator") || each.is("positional_separator")) continue;
     if (!std::exchange(first, false)) {
       function.parameters.push_back(describe_parameter(above, each, modules_));
+      describe_default(*this, above, each, function.parameters.back());
       const Rest rest = function.parameters.back().rest;
       handed.push_back({rest == Rest::kPositional ? "*"
                         : rest == Rest::kKeywords ? "**"

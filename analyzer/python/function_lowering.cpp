@@ -118,6 +118,7 @@ void FunctionLowering::parameters() {
       }
     }
     function_.parameters.push_back(describe_parameter(definition_, each, unit_.modules()));
+    if (!nested) describe_default(unit_, definition_, each, function_.parameters.back());
     store(name, builder_.parameter(position_in_call++));
   }
 }

@@ -223,6 +223,13 @@ bool gives_function_back(const std::string& name);
 // The operator that a function of PyTorch is; null where it is none.
 const Operator* torch_function(const std::string& name);
 
+// Of a function or class as a value, the key of what runs where it is called. A stub is added to the file.
+std::optional<std::string> function_key(FileLowering& unit, const Entity& entity);
+// Notes what a parameter of that function is by default where that has a name at the top of its file:
+// `norm_layer=nn.LayerNorm`.
+void describe_default(FileLowering& unit, const FunctionDefinition& of, const Node& parameter,
+                      flow::Parameter& out);
+
 // What a parameter may be, from its annotation, default and use.
 flow::Parameter describe_parameter(const FunctionDefinition& function, const Node& parameter,
                                    const Modules& modules);

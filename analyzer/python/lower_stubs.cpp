@@ -130,7 +130,59 @@ Function handing_on_stub(const std::string& key, const std::string& function, Op
   builder.finish();
   return out;
 }
+
+// A function or class of a library.
+std::optional<Function> library_stub(const FileLowering& unit, const std::string& name) {
+  const std::string key = std::string(kStub) + name;
+  if (const Api* api = unit.contract(name)) return sink_stub(key, *api);
+  constexpr std::string_view kNn = "torch.nn.";
+  const std::string last = name.substr(name.rfind('.') + 1);
+  if (name == "einops.rearrange" || name == "einops.repeat")
+    return operator_stub(key, *find_operator("flatten"), "flatten");
+  if (name.starts_with(kNn) && find_module_type("torch::nn::" + last))
+    return module_stub(key, "torch::nn::" + last);
+  const Operator* entry = torch_function(name);
+  const std::string spelt = entry && find_operator(last) == entry ? last : entry ? entry->name : "";
+  const bool plain = entry && !entry->arguments.empty() && entry->result != ResultRule::kDescriptor &&
+                     entry->result != ResultRule::kFactory && !find_operator(spelt + ".1");
+  if (!plain) return std::nullopt;
+  return operator_stub(key, *entry, spelt);
+}
+
+std::optional<std::string> added(FileLowering& unit, std::optional<Function> stub) {
+  if (!stub) return std::nullopt;
+  std::string key = stub->key;
+  unit.add_once(std::move(*stub));
+  return key;
+}
 }  // namespace
+
+std::optional<std::string> function_key(FileLowering& unit, const Entity& entity) {
+  if (entity.kind == Entity::Kind::kLibrary) return added(unit, library_stub(unit, entity.name));
+  if (entity.kind == Entity::Kind::kFunction) {
+    const FunctionDefinition& function = *entity.function;
+    if (function.is_opaque || (function.owner && !function.is_static)) return std::nullopt;
+    return function.key;
+  }
+  if (entity.kind != Entity::Kind::kClass) return std::nullopt;
+  const ClassDefinition& made = *entity.class_definition;
+  bool complete = true;
+  const FunctionDefinition* constructor = unit.modules().method(made, "__init__", &complete);
+  if (made.is_opaque || (!complete && !constructor)) return std::nullopt;
+  const std::string key = std::string(kStub) + "new:" + made.qualified;
+  return added(unit, handing_on_stub(key, constructor ? constructor->key : "", Op::kObject, made.qualified));
+}
+
+void describe_default(FileLowering& unit, const FunctionDefinition& of, const Node& parameter,
+                      flow::Parameter& out) {
+  const Node given = parameter.field("value");
+  const bool is_name = given && (given.is("identifier") || given.is("attribute"));
+  if (!is_name || out.kind != ParameterKind::kOther || out.default_value) return;
+  const auto key = function_key(unit, unit.modules().named(*of.file, std::string(given.text())));
+  if (!key) return;
+  out.default_value = Unknown{};
+  out.type = *key;
+}
 
 ValueId FunctionLowering::closure_of(Function stub, Arguments captures) {
   const std::string key = stub.key;
@@ -138,39 +190,14 @@ ValueId FunctionLowering::closure_of(Function stub, Arguments captures) {
   return builder_.value(Op::kClosure, key, std::move(captures));
 }
 
-// A function or class of a library.
 std::optional<ValueId> FunctionLowering::library_function(const std::string& name) {
-  const std::string key = std::string(kStub) + name;
-  if (const Api* api = unit_.contract(name)) return closure_of(sink_stub(key, *api), {});
-  constexpr std::string_view kNn = "torch.nn.";
-  const std::string last = name.substr(name.rfind('.') + 1);
-  if (name == "einops.rearrange" || name == "einops.repeat")
-    return closure_of(operator_stub(key, *find_operator("flatten"), "flatten"), {});
-  if (name.starts_with(kNn) && find_module_type("torch::nn::" + last))
-    return closure_of(module_stub(key, "torch::nn::" + last), {});
-  const Operator* entry = torch_function(name);
-  const std::string spelt = entry && find_operator(last) == entry ? last : entry ? entry->name : "";
-  const bool plain = entry && !entry->arguments.empty() && entry->result != ResultRule::kDescriptor &&
-                     entry->result != ResultRule::kFactory && !find_operator(spelt + ".1");
-  if (!plain) return std::nullopt;
-  return closure_of(operator_stub(key, *entry, spelt), {});
+  std::optional<Function> found = library_stub(unit_, name);
+  return found ? std::optional(closure_of(std::move(*found), {})) : std::nullopt;
 }
 
 std::optional<ValueId> FunctionLowering::function_value(const Entity& entity) {
-  if (entity.kind == Entity::Kind::kLibrary) return library_function(entity.name);
-  if (entity.kind == Entity::Kind::kFunction) {
-    const FunctionDefinition& function = *entity.function;
-    if (function.is_opaque || (function.owner && !function.is_static)) return std::nullopt;
-    return builder_.value(Op::kClosure, function.key, {});
-  }
-  if (entity.kind != Entity::Kind::kClass) return std::nullopt;
-  const ClassDefinition& made = *entity.class_definition;
-  bool complete = true;
-  const FunctionDefinition* constructor = unit_.modules().method(made, "__init__", &complete);
-  if (made.is_opaque || (!complete && !constructor)) return std::nullopt;
-  const std::string key = std::string(kStub) + "new:" + made.qualified;
-  return closure_of(handing_on_stub(key, constructor ? constructor->key : "", Op::kObject, made.qualified),
-                    {});
+  const std::optional<std::string> key = function_key(unit_, entity);
+  return key ? std::optional(builder_.value(Op::kClosure, *key, {})) : std::nullopt;
 }
 
 // What may stand where a function is taken: one that has a name, a method with its object, or any value.

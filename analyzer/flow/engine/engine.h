@@ -2,7 +2,6 @@
 // in reverse postorder until their states stop changing, calls by evaluating the callee in the caller's state
 // (so a callee is seen once per call path), recursion for three rounds. Operators get their dtypes from
 // rules/operators; every call that has a contract leaves a SinkRecord, on which the rule queries work.
-//
 // Members are grouped by the file that implements them, in reading order.
 #pragma once
 
@@ -18,6 +17,7 @@
 
 #include "analyzer/flow/engine/activation.h"
 #include "analyzer/flow/engine/identities.h"
+#include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/engine/tensor_changes.h"
@@ -44,6 +44,9 @@ class Engine {
   // it. `proved` is taken for granted of ranks.
   void evaluate_root(std::uint32_t function, const RankFacts& proved = {},
                      OtherCode others = OtherCode::kLookedAt);
+  std::size_t count_of_objects() const { return ids_.count_of_objects(); }
+  void make_objects_by_defaults(bool yes) { made_.by_defaults = yes; }
+  bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const;
   // The functions whose inputs the setting decides.
@@ -52,7 +55,7 @@ class Engine {
   std::vector<SinkRecord> records() const;
   const Origins& origins() const { return origins_; }
   bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
-  std::size_t steps() const { return effects_.steps; }                   // of the last root
+  std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
 
@@ -76,10 +79,10 @@ class Engine {
 
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
-  Value constant(const Constant& constant) const;
+  Value constant(const Constant& constant);
   Value dtype_of(const Activation& activation, const Instruction& instruction, const State& state);
   Value cast(const Activation& activation, const Instruction& instruction, const State& state);
-  void set_autocast(const Instruction& instruction, State& state) const;
+  void set_autocast(const Instruction& instruction, State& state);
   void set_default_dtype(const Instruction& instruction, State& state) const;
   Value save_state(const State& state);
   void restore_state(const Instruction& instruction, State& state) const;
@@ -335,6 +338,10 @@ class Engine {
   // roots.cpp
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
+  // objects.cpp
+  Value object_of_root(const std::string& class_name, State& state);
+  MadeObject make_apart(const std::string& class_name, ContextId context, const State& begun);
+  Value constructor_argument(const Function& constructor, std::size_t at, ContextId inner, State& state);
   Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
                     State& state);
   void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
@@ -380,6 +387,7 @@ class Engine {
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   static constexpr int kOperatorMark = 1;
   Effects effects_;
+  MadeObjects made_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
   std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;
@@ -388,9 +396,7 @@ class Engine {
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
   std::set<std::uint32_t> has_run_;              // where it notes halves
   bool notes_halves_ = false;
-  bool half_buffers_ = false;   // of the object that is being made for the root
-  std::uint32_t unit_ = 0;      // the source file of the root
-  int objects_being_made_ = 0;  // inputs of constructors of inputs of constructors ...
+  std::uint32_t unit_ = 0;  // the source file of the root
 };
 
 }  // namespace dtype_guard::flow

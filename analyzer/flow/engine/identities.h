@@ -33,6 +33,8 @@ class Identities {
   void set_in_round(bool in_round) { in_round_ = in_round; }
   bool stands_for_several(HeapId object) const { return several_.contains(object); }
   void note_several(HeapId object) { several_.insert(object); }
+  const std::unordered_set<HeapId>& several() const { return several_; }
+  void set_several(const std::unordered_set<HeapId>& several) { several_ = several; }
 
   SymbolSets::Symbol symbol_number(ContextId context, const void* site, int sub);
   std::optional<SymbolSets::Symbol> known_symbol(ContextId context, const void* site, int sub) const;

@@ -20,6 +20,13 @@ void SinkRecords::add_store(SinkRecord record) {
   stores_.insert_or_assign(place, std::move(record));
 }
 
+void SinkRecords::add(const SinkRecords& others, SymbolSets& symbols) {
+  records_.insert(others.records_.begin(), others.records_.end());
+  other_products_.insert(others.other_products_.begin(), others.other_products_.end());
+  stores_.insert(others.stores_.begin(), others.stores_.end());
+  note_attention(others.marks_of_attention_, symbols);
+}
+
 void SinkRecords::forget(ContextId context, const Instruction& instruction) {
   records_.erase({context, &instruction});
 }

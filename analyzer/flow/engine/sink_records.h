@@ -20,6 +20,7 @@ class SinkRecords {
   void add(SinkRecord record);
   void add_other_product(SinkRecord record);
   void add_store(SinkRecord record);
+  void add(const SinkRecords& others, SymbolSets& symbols);
   // Of a check that passes after all, or a value that leaves as it came.
   void forget(ContextId context, const Instruction& instruction);
   // The marks of products whose softmax went into another product.

@@ -20,7 +20,13 @@ struct Effects {
   SinkRecords sinks;
   std::vector<Value> inputs;       // of the root, as the setting made them, or as a check said since
   bool converted_to_half = false;  // the code did that to a module
-  std::size_t steps = 0;           // instructions that count against the budget of the root
+  // Something went by which of the two half types it was: with the other one all may be otherwise.
+  bool tells_half_types_apart = false;
+  void note_named(Dtype dtype) {
+    const bool is_of_one = is_half(dtype) || dtype == Dtype::kComplex32;
+    tells_half_types_apart = tells_half_types_apart || is_of_one;
+  }
+  std::size_t steps = 0;  // instructions that count against the budget of the root
 };
 
 // Which members of Effects are rolled back.

@@ -133,7 +133,8 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
   return true;
 }
 
-Value Engine::constant(const Constant& constant) const {
+Value Engine::constant(const Constant& constant) {
+  if (const auto* dtype = std::get_if<Dtype>(&constant)) effects_.note_named(*dtype);
   struct Make {
     Value operator()(Unknown) const { return Value::unknown(); }
     Value operator()(None) const { return Value::none(); }
@@ -241,7 +242,7 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
   return out.is_bottom() ? Value::unknown() : out;
 }
 
-void Engine::set_autocast(const Instruction& instruction, State& state) const {
+void Engine::set_autocast(const Instruction& instruction, State& state) {
   const bool here = instruction.name == options_.device || instruction.name.empty();
   if (!here && !state.autocast.elsewhere.count(instruction.name)) {
     state.autocast.elsewhere[instruction.name] = {true, true, false, Dtype::kUndefined, {}};
@@ -254,6 +255,8 @@ void Engine::set_autocast(const Instruction& instruction, State& state) const {
   const Value* on = named(state, instruction, "on");
   if (!on) return;
   const std::optional<bool> known = truth(*on);
+  // Where none is named the device has one, whatever the setting.
+  if (known.value_or(true)) effects_.note_named(autocast.assumed ? Dtype::kUndefined : autocast.dtype);
   autocast.may_be_on = known.value_or(true);
   autocast.assumed = autocast.assumed && autocast.may_be_on;
   autocast.may_be_off = !known.value_or(false);

@@ -184,7 +184,7 @@ struct Parameter {
   ParameterKind kind = ParameterKind::kOther;
   std::string type;           // kObject: class name; kTensor from a typed pointer: element dtype's name
   bool by_reference = false;  // the callee may write the caller's place
-  std::optional<Constant> default_value = {};  // where a call leaves it out; Unknown: one that is computed
+  std::optional<Constant> default_value = {};  // where a call leaves it out; Unknown: computed, or a function
   Rest rest = Rest::kNone;
   friend bool operator==(const Parameter&, const Parameter&) = default;
 };

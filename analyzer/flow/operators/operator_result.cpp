@@ -260,6 +260,17 @@ std::uint8_t OperatorResults::lineage() const {
   return lineage_after(op_.name, of_inputs);
 }
 
+bool tells_half_types_apart(const Operator& op, std::string_view device, std::string_view torch_version) {
+  const auto has_one = [](const DtypeSet& all) {
+    return all.contains(Dtype::kFloat16) != all.contains(Dtype::kBFloat16);
+  };
+  const DtypeSet* kernel = autocast_kernel(op.name, device, torch_version);
+  return is_half(op.fixed) || op.fixed == Dtype::kComplex32 || has_one(op.refuses) ||
+         has_one(op.refuses_operand) || has_one(op.unchecked) || (kernel && has_one(*kernel)) ||
+         std::any_of(op.refuses_argument.begin(), op.refuses_argument.end(),
+                     [&](const auto& each) { return has_one(each.second); });
+}
+
 SymbolSetId OperatorResults::products() const {
   SymbolSetId out = 0;
   if (!keeps_products(op_)) return out;

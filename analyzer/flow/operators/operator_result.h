@@ -30,6 +30,9 @@ struct ChosenInput {
 // Who says the dtype argument: the precision setting, the code, or what decides among several.
 enum class StatedBy : std::uint8_t { kSetting, kCode, kChoice };
 
+// Whether what it gives, or takes, hangs on which of the half types it is.
+bool tells_half_types_apart(const Operator& op, std::string_view device, std::string_view torch_version);
+
 class OperatorResults {
  public:
   OperatorResults(const Operator& op, OperatorSite site, const std::vector<ChosenInput>& inputs,

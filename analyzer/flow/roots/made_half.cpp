@@ -111,7 +111,12 @@ static Functions callers_first(const FunctionIndex& index, const Functions& root
 
 const ClassesMadeHalf& Engine::classes_made_half() {
   std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
-  if (known) return *known;
+  const auto noted = [&]() -> const ClassesMadeHalf& {
+    const bool some = !known->parameters.empty() || !known->buffers.empty();
+    effects_.tells_half_types_apart = effects_.tells_half_types_apart || some;
+    return *known;
+  };
+  if (known) return noted();
   known.emplace();
   const Functions all = makers(program_);
   std::map<Registration::Kind, Halves> found;
@@ -156,7 +161,7 @@ const ClassesMadeHalf& Engine::classes_made_half() {
     return out;
   };
   known = ClassesMadeHalf{always(Registration::Kind::kParameter), always(Registration::Kind::kBuffer)};
-  return *known;
+  return noted();
 }
 
 // Autocast over float32 parameters is not what a module is run under that makes itself half, or that the

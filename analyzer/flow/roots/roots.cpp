@@ -9,7 +9,6 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr int kMaxNestedObjects = 3;
 
 bool takes_object(const Function& function) {
   return function.kind == FunctionKind::kMethod || function.kind == FunctionKind::kConstructor ||
@@ -137,7 +136,9 @@ bool Engine::is_made_half(const State& state, const Value& value, std::vector<He
 
 // A class that inherits a method and overrides what that calls is looked at like one that has it.
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
-  effects_.steps = 0;
+  effects_ = {};
+  made_.steps = 0;
+  origins_.begin_run();
   evaluate_as(index_.function(function).class_name, function, proved, others);
   if (notes_halves_) return;
   const Speculation run(effects_, kAnotherRun);
@@ -160,15 +161,15 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   State state;
   state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
-  objects_being_made_ = 0;
+  made_.being_made = 0;
   ids_.set_in_round(false);
   is_closed_ = code.is_main;
-  effects_.inputs.clear();
+  ids_.set_several({});
   halves_ = {};
   Speculation run(effects_, kGivenUp);
   std::vector<Value> arguments;
   if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
-    arguments.push_back(make_object(class_name, root, -1, Nature::kSetting, state));
+    arguments.push_back(object_of_root(class_name, state));
   } else if (takes_object(code)) {
     HeapObject fresh;
     fresh.type = code.class_name;
@@ -226,12 +227,13 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
   // Objects of one class share their inputs, and are several.
-  if (is_one && objects_being_made_ == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
+  if (is_one && made_.being_made == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));
       // A typed pointer states its dtype itself.
       const auto element = parse_dtype(parameter.type);
+      effects_.note_named(element.value_or(Dtype::kUndefined));
       const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
       return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
@@ -279,80 +281,6 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   return by_reference(Value::unknown(own));
 }
 
-// An instance as its constructors leave it, with the setting applied to what is registered in it.
-Value Engine::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
-                          State& state) {
-  const HeapId id = ids_.object(root, &index_.module(), position);
-  const Value object(Alternative::at(Kind::kObject, id));
-  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
-  // Classes whose constructors take each other would never be done.
-  if (objects_being_made_ >= kMaxNestedObjects) return Value::unknown(ids_.symbol(root, &index_, position));
-  if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
-    return Value::unknown(
-        ids_.symbol(root, &index_, position));  // its forward takes the setting's parameters
-  }
-  HeapObject fresh;
-  fresh.type = class_name;
-  fresh.symbols = ids_.symbol(root, &index_, position);
-  fresh.is_input = true;
-  fresh.nature = nature;
-  state.put(id, std::move(fresh));
-  std::optional<State> made;
-  ++objects_being_made_;
-  for (const std::uint32_t constructor : constructors) {
-    State one = state;
-    const Function& code = index_.function(constructor);
-    const ContextId inner = ids_.context(root, &code);
-    std::vector<Value> arguments = {object};
-    for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-      // A constructor that takes its own class would not end: such a parameter is left unknown.
-      const bool own_class = code.parameters[i].type == class_name;
-      const ParameterKind kind = code.parameters[i].kind;
-      if (own_class) {
-        arguments.push_back(Value::unknown(ids_.symbol(inner, &code, static_cast<int>(i))));
-      } else if (kind == ParameterKind::kDtype || kind == ParameterKind::kOptions) {
-        // What a model is told to be made in is what its parameters are. Not under autocast, where they are
-        // what nobody was told: it may as well be told what autocast computes in.
-        const bool autocast = setting_.autocast != Dtype::kUndefined;
-        Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
-        told.assumed = true;
-        told.symbols = ids_.choice(Nature::kSetting, inner, &code, static_cast<int>(i));
-        arguments.push_back(Value(told));
-      } else {
-        arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), Nature::kSetting, one));
-      }
-    }
-    bool alive = true;
-    call(constructor, std::move(arguments), one, inner, nullptr, alive);
-    if (!alive) continue;
-    if (made) {
-      made = join({&*made, &one}, symbols_, {root});
-    } else {
-      made = std::move(one);
-    }
-  }
-  if (made) state = std::move(*made);
-  if (position >= 0) give_fields(class_name, id, root, nature, state);
-  --objects_being_made_;
-  std::vector<HeapId> opened, seen;
-  open_fields(state, object, opened);
-  half_buffers_ = objects_being_made_ == 0 && buffers_are_made_half(class_name);
-  apply_setting(state, object, seen, false);
-  return object;
-}
-
-// An object that a caller hands in holds what the setting says that callers hand in.
-void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
-                         State& state) {
-  const ClassFacts* facts = index_.class_facts(class_name);
-  if (!facts) return;
-  const ContextId inner = ids_.context(root, facts);
-  for (std::size_t i = 0; i < facts->fields.size(); ++i) {
-    const Value given = input(facts->fields[i], inner, static_cast<int>(i), nature, state);
-    state.change(id).cells[ids_.field(facts->fields[i].name)] = given;
-  }
-}
-
 void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {
   for (const Alternative& each : value) {
     if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
@@ -371,7 +299,7 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
       if (!handle || handle->kind != Kind::kHandle) continue;
       const HeapObject* tensor = state.find(handle->object);
       if (!tensor || tensor->stated) continue;
-      const bool buffer = one.kind == Registration::Kind::kBuffer && !half_buffers_;
+      const bool buffer = one.kind == Registration::Kind::kBuffer && !made_.half_buffers;
       const bool norm = is_norm && one.kind == Registration::Kind::kParameter;
       const Dtype dtype = buffer ? setting_.buffers : norm ? setting_.norms : setting_.parameters;
       Value contents;

@@ -38,4 +38,12 @@ const std::vector<PrecisionSetting>& precision_settings() {
   return settings;
 }
 
+bool are_twins(const PrecisionSetting& a, const PrecisionSetting& b) {
+  const auto other = [](Dtype dtype) {
+    return dtype == Dtype::kFloat16 ? Dtype::kBFloat16 : dtype == Dtype::kBFloat16 ? Dtype::kFloat16 : dtype;
+  };
+  return other(a.parameters) == b.parameters && other(a.buffers) == b.buffers && other(a.norms) == b.norms &&
+         other(a.inputs) == b.inputs && other(a.autocast) == b.autocast;
+}
+
 }  // namespace dtype_guard::flow

@@ -19,6 +19,8 @@ struct PrecisionSetting {
   Dtype autocast = Dtype::kUndefined;
   bool by_default = false;
 };
+// Whether one is the other with float16 and bfloat16 in each other's place.
+bool are_twins(const PrecisionSetting& a, const PrecisionSetting& b);
 // The rows of precision_settings.json, in file order.
 const std::vector<PrecisionSetting>& precision_settings();
 

@@ -15,7 +15,7 @@ OriginId Origins::origin(const Origin& origin) {
 StepId Origins::step(StepId parent, OriginId origin, Step step) {
   step.parent = parent;
   step.depth = parent ? steps_[parent].depth + 1 : 0;
-  const auto key = std::tuple(step.instruction, origin, step.after, step.op);
+  const auto key = std::tuple(step.instruction, origin, step.after, step.op, run_);
   const auto [found, is_new] = step_ids_.try_emplace(key, static_cast<StepId>(steps_.size()));
   if (is_new) {
     steps_.push_back(std::move(step));

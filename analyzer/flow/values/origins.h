@@ -60,7 +60,12 @@ class Origins {
  public:
   OriginId origin(const Origin& origin);
   // A step after `parent`; of several parents the one nearest to the origin is kept.
+  // Nothing meets steps of another run.
   StepId step(StepId parent, OriginId origin, Step step);
+  using Run = std::uint32_t;
+  Run run() const { return run_; }
+  void begin_run() { run_ = ++runs_; }
+  void go_on_with(Run run) { run_ = run; }
   const Step* step(StepId id) const { return id ? &steps_[id] : nullptr; }
   const Origin* find(OriginId id) const { return id ? &origins_[id] : nullptr; }
   // From the origin's own step to `last`.
@@ -72,7 +77,8 @@ class Origins {
   std::vector<Origin> origins_ = std::vector<Origin>(1);
   std::vector<Step> steps_ = std::vector<Step>(1);
   std::map<std::tuple<const Instruction*, Origin::Kind, Dtype, Dtype, bool>, OriginId> origin_ids_;
-  std::map<std::tuple<const Instruction*, OriginId, Dtype, std::string>, StepId> step_ids_;
+  std::map<std::tuple<const Instruction*, OriginId, Dtype, std::string, Run>, StepId> step_ids_;
+  Run run_ = 0, runs_ = 0;
 };
 
 }  // namespace dtype_guard::flow

@@ -2,6 +2,7 @@
 // rest of either.
 #include <algorithm>
 
+#include "analyzer/flow/engine/default_functions.h"
 #include "analyzer/flow/engine/engine.h"
 
 namespace dtype_guard::flow {
@@ -106,7 +107,10 @@ std::vector<Value> Engine::bound(const Function& callee, const Instruction& inst
       one = rest_of(parameter, context, left, state);
     } else if (one.is_bottom()) {
       const bool decided = parameter.default_value && !left.more_positions && !left.more_names;
-      const Value otherwise = decided ? constant(*parameter.default_value) : Value::unknown();
+      const Value function = decided ? default_function(parameter, index_, context, ids_, state) : Value();
+      const Value otherwise = !function.is_bottom() ? function
+                              : decided             ? constant(*parameter.default_value)
+                                                    : Value::unknown();
       const HeapObject* names = decided && left.open ? state.find(left.open) : nullptr;
       one = names ? looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
     }

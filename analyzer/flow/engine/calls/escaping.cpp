@@ -91,7 +91,7 @@ std::optional<State> Engine::after_escape(const Activation& activation, const In
   if (lambda.kind != FunctionKind::kLambda || lambda.foreign || effects_.steps > options_.step_budget / 2)
     return {};
   const bool captures = !state.find(closure.object)->cells.empty();
-  if (objects_being_made_ > 0 || (captures && makes_object(activation))) return {};
+  if (made_.being_made > 0 || (captures && makes_object(activation))) return {};
   const bool has_tensors = std::any_of(lambda.parameters.begin(), lambda.parameters.end(), is_tensor);
   const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);
   State branch = state;

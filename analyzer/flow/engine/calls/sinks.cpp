@@ -212,9 +212,26 @@ const std::set<std::string>& Engine::open_roles(const Api& api, const Activation
   return known->second;
 }
 
+namespace {
+// Whether it says other things of float16 than of bfloat16.
+bool takes_one_half_type(const Api& api) {
+  const auto has_one = [](const DtypeSet& all) {
+    return all.contains(Dtype::kFloat16) != all.contains(Dtype::kBFloat16);
+  };
+  return is_half(api.result_dtype) || !api.result_for.empty() ||
+         std::any_of(api.operands.begin(), api.operands.end(),
+                     [&](const Operand& each) { return has_one(api.accepted(each.role)); }) ||
+         std::any_of(api.fast.begin(), api.fast.end(),
+                     [&](const auto& of_device) { return has_one(of_device.second); }) ||
+         std::any_of(api.results.begin(), api.results.end(),
+                     [](const ApiResult& each) { return is_half(each.dtype); });
+}
+}  // namespace
+
 Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
   const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
   if (!api) return unknown_call(activation, instruction, state);
+  effects_.tells_half_types_apart = effects_.tells_half_types_apart || takes_one_half_type(*api);
   const std::set<std::string>& open = open_roles(*api, activation, instruction);
   if (open.empty() && !instruction.result) return {};
   SinkRecord record = record_of(*api, activation, instruction, state);

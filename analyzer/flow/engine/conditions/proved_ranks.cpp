@@ -164,7 +164,7 @@ bool Engine::refine_any(const Activation& activation, State& state, const Instru
 
 // A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
 Rank Engine::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
-  if (rank.wrapped || rank.symbol || rank.is_exact() || objects_being_made_ > 0) return rank;
+  if (rank.wrapped || rank.symbol || rank.is_exact() || made_.being_made > 0) return rank;
   for (const Activation* each = &activation; each; each = each->caller) {
     if (each->code.kind == FunctionKind::kLambda) return rank;
   }

@@ -286,6 +286,8 @@ bool Engine::is_view_of_input(const Activation& activation, ValueId id, const St
 Value Engine::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                        Operands given, const Rank& rank, const Value& too_many, const State& state) {
   std::vector<Input>& inputs = given.inputs;
+  if (!effects_.tells_half_types_apart)
+    effects_.tells_half_types_apart = flow::tells_half_types_apart(op, options_.device, torch_version_);
   // Rules speak of the table's first argument, wherever the call has it.
   const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
     return !op.arguments.empty() && each.argument == op.arguments.front();
@@ -325,6 +327,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       const OperatorResults results(op, site, chosen, stated, by, rank, origins_, symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
+        if (each.dtype == Dtype::kComplex32) effects_.note_named(each.dtype);  // bfloat16 has no such type
         if (!dtype && !options_.settings_named_by_user && is_guessed(each, op, chosen)) each.uncertain = true;
         each.uncertain = each.uncertain || in_doubt || (may_be_counts && !is_half(each.dtype));
         // A stated dtype settles what was not known of the inputs.

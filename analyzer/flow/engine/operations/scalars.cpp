@@ -131,7 +131,12 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
   if (instruction.args.empty()) {
     if (instruction.name == "default_dtype") return Value(Alternative::a_dtype(state.default_dtype));
-    if (auto answer = autocast_question(instruction, state)) return answer;
+    if (auto answer = autocast_question(instruction, state)) {
+      // Outside autocast the device's own answers, whatever the setting.
+      const bool is_asked = instruction.name.starts_with("autocast_dtype") && !state.autocast.assumed;
+      if (is_asked) effects_.note_named(answer->begin()->dtype);
+      return answer;
+    }
   }
   const std::size_t qualified = instruction.name.rfind("::");
   const std::string name =

@@ -1,0 +1,15 @@
+// A parameter that is a function or class by default: its type is that one's key (ir.h).
+#pragma once
+
+#include "analyzer/flow/engine/identities.h"
+#include "analyzer/flow/program/function_index.h"
+#include "analyzer/flow/state/state.h"
+
+namespace dtype_guard::flow {
+
+bool is_function_by_default(const Parameter& parameter);
+// The function as a value; bottom where it is none, or not in sight.
+Value default_function(const Parameter& parameter, const FunctionIndex& index, ContextId context,
+                       Identities& ids, State& state);
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,34 @@
+// Objects that roots are given, as their constructors leave them. To make one takes longer than most of its
+// methods do, so it is made once for all roots of its class that one engine evaluates. Each of them starts
+// from the same state: what it does to the object, no other root finds.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+
+#include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/state/state.h"
+
+namespace dtype_guard::flow {
+
+struct MadeObject {
+  Value object;
+  State state;                         // with the object, and whatever else making it left
+  Effects effects;                     // of making it
+  std::unordered_set<HeapId> several;  // of its parts, those that stand for several
+  std::string problem;                 // why it could not be made; empty: it was
+};
+
+struct MadeObjects {
+  // By class, source file, and whether constructors are called with what their parameters have by default.
+  std::map<std::tuple<std::string, std::uint32_t, bool>, MadeObject> known;
+  bool by_defaults = false;
+  std::size_t steps = 0;      // in making them for the last root
+  int being_made = 0;         // inputs of constructors of inputs of constructors ...
+  bool half_buffers = false;  // of the object that is being made for the root
+};
+
+}  // namespace dtype_guard::flow
