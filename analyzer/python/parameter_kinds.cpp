@@ -126,8 +126,12 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
   if (absent && out.kind == ParameterKind::kTensor) out.kind = ParameterKind::kOptionalTensor;
   const bool open = out.kind == ParameterKind::kOther && !type && (!given || absent);
   if (open && !names_integers(out.name)) {
-    if (is_used_as_tensor(out.name, function, modules))
+    if (is_used_as_tensor(out.name, function, modules)) {
       out.kind = absent ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
+    } else if (!given && numbers_of(function, modules).contains(out.name)) {
+      out.kind = ParameterKind::kNumber;
+      out.type = "int";
+    }
   }
   if (names_integers(out.name) &&
       (out.kind == ParameterKind::kTensor || out.kind == ParameterKind::kOptionalTensor))
