@@ -78,6 +78,7 @@ Function FunctionLowering::run() {
   function_.range = (name ? name : definition_.node).range();
   const Node code = definition_.node.field("body");
   find_locals(code);
+  numbers_ = numbers_of(definition_, unit_.modules());
   parameters();
   begin_generator();
   enter_decorators();

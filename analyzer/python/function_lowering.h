@@ -90,6 +90,8 @@ class FunctionLowering {
   ValueId value_of(const Node& node);
   ValueId name_value(const Node& node);
   ValueId attribute(const Node& node);
+  // A field that is used or annotated as a number, where nothing else is known of it.
+  ValueId as_number(const Node& node, ValueId field);
   ValueId subscript(const Node& node);
   ValueId binary(const Node& node);
   ValueId comparison(const Node& node);
@@ -161,6 +163,7 @@ class FunctionLowering {
   Arguments values(const std::vector<Given>& arguments);
   std::optional<ValueId> builtin(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> mapped(const std::vector<Given>& arguments);
+  ValueId mapped_over(const Node& function, ValueId list);
   ValueId apply(const Node& function, const std::vector<ValueId>& arguments);
   std::optional<ValueId> super_call(const Node& function, const std::vector<Given>& arguments);
 
@@ -194,6 +197,7 @@ class FunctionLowering {
   std::set<std::string> locals_, globals_;
   std::map<std::string, flow::VariableId> variables_;
   std::map<std::string, std::string> local_imports_;
+  std::set<std::string> numbers_;                      // by how the body uses them
   std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
   std::set<std::string> captured_;
   std::vector<Loop> loops_;
@@ -214,6 +218,9 @@ class FunctionLowering {
 
 // Whether the body does with it what is done with tensors alone.
 bool is_used_as_tensor(std::string_view name, const FunctionDefinition& function, const Modules& modules);
+
+// Names that the body uses as numbers: parameters, locals and dotted paths as they are written.
+std::set<std::string> numbers_of(const FunctionDefinition& function, const Modules& modules);
 
 // Of a dataclass's field: the parameter that it is given by.
 flow::Parameter describe_field(const ClassDefinition& of, const Node& assignment, const Modules& modules);

@@ -12,6 +12,8 @@ using namespace flow;
 // map(f, (q, k, v)): f is run on each where they stand there.
 std::optional<ValueId> FunctionLowering::mapped(const std::vector<Given>& arguments) {
   if (arguments.size() < 2) return std::nullopt;
+  if (arguments.size() == 2 && arguments[1].name.empty() && !displayed(arguments[1].node))
+    return mapped_over(arguments[0].node, value(arguments[1].node));
   std::vector<std::vector<Node>> lists;
   for (std::size_t i = 1; i < arguments.size(); ++i) {
     auto all = displayed(arguments[i].node);
@@ -27,6 +29,22 @@ std::optional<ValueId> FunctionLowering::mapped(const std::vector<Given>& argume
   }
   copies_ = outside;
   return builder_.value(Op::kPack, "", std::move(results));
+}
+
+// Of another list, as `qkv = to_qkv(x).chunk(3)` gives it, f is run on any element.
+ValueId FunctionLowering::mapped_over(const Node& function, ValueId list) {
+  const ValueId made = builder_.value(Op::kPack, "", {});
+  const BlockId begin = builder_.block(), after = builder_.block();
+  builder_.jump(begin);
+  builder_.enter(begin);
+  const ValueId element = builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}});
+  Place place;
+  place.base = made;
+  place.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
+  builder_.store(std::move(place), apply(function, {element}));
+  builder_.branch(builder_.op(std::string(kMoreElements), {}), begin, after);
+  builder_.enter(after);
+  return made;
 }
 
 // A lambda that stands there is run in place, so that each application is code of its own.

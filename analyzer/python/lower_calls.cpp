@@ -9,6 +9,30 @@ namespace dtype_guard::python {
 
 using namespace flow;
 
+namespace {
+// `{"device": device, "dtype": dtype}`, whose values mean the same wherever the dictionary is used.
+std::optional<std::vector<std::pair<std::string, Node>>> plain_pairs(
+    const Node& dictionary, const std::map<std::string, std::vector<Node>>& assigned) {
+  if (!dictionary.is("dictionary")) return std::nullopt;
+  std::vector<std::pair<std::string, Node>> out;
+  for (const Node& each : dictionary.children()) {
+    const Node key = each.field("key"), given = each.field("value");
+    const auto known = assigned.find(std::string(given.text()));
+    const bool once = known == assigned.end() || known->second.size() == 1;
+    const std::string_view name = key.text();
+    const bool quoted = key.is("string") && name.size() > 2 && name.find_first_of("'\"") == 0;
+    if (!each.is("pair") || !quoted || !given.is("identifier") || !once) return std::nullopt;
+    out.emplace_back(name.substr(1, name.size() - 2), given);
+  }
+  return out;
+}
+
+// That nothing is put into it or taken out.
+bool stays(const std::string& name, std::string_view body) {
+  return body.find(name + ".") == std::string_view::npos && body.find(name + "[") == std::string_view::npos;
+}
+}  // namespace
+
 std::vector<FunctionLowering::Given> FunctionLowering::given(const Node& call) {
   std::vector<Given> out;
   const Node arguments = call.field("arguments");
@@ -31,7 +55,22 @@ FunctionLowering::Arguments FunctionLowering::values(const std::vector<Given>& a
   return out;
 }
 
-ValueId FunctionLowering::call(const Node& node) { return run(node.field("function"), given(node)); }
+ValueId FunctionLowering::call(const Node& node) {
+  std::vector<Given> all;
+  for (const Given& each : given(node)) {
+    const auto known = each.name == "**" && each.node.is("identifier") && !global_file_
+                           ? assigned_.find(std::string(each.node.text()))
+                           : assigned_.end();
+    const bool once = known != assigned_.end() && known->second.size() == 1;
+    const auto pairs = once ? plain_pairs(known->second[0], assigned_) : std::nullopt;
+    if (pairs && stays(known->first, definition_.node.field("body").text())) {
+      for (const auto& [name, value] : *pairs) all.push_back({name, value});
+    } else {
+      all.push_back(each);
+    }
+  }
+  return run(node.field("function"), all);
+}
 
 ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& arguments) {
   if (function.is("parenthesized_expression")) return run(function.child(0), arguments);

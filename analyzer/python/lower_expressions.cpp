@@ -184,7 +184,19 @@ ValueId FunctionLowering::attribute(const Node& node) {
   Place place;
   place.base = object;
   place.path.push_back({Place::Step::Kind::kField, name, 0});
-  return builder_.load(std::move(place));
+  return as_number(node, builder_.load(std::move(place)));
+}
+
+ValueId FunctionLowering::as_number(const Node& node, ValueId field) {
+  std::string_view type = numbers_.contains(std::string(node.text())) ? "int" : "";
+  if (is_self(node.field("object")) && own_class()) {
+    for (const Node& each : own_class()->fields) {
+      const std::string_view said = each.field("type").text();
+      const bool number = said == "int" || said == "float" || said == "bool";
+      if (number && each.field("left").text() == node.field("attribute").text()) type = said;
+    }
+  }
+  return type.empty() ? field : builder_.op("number::" + std::string(type), {{"self", field}});
 }
 
 ValueId FunctionLowering::element(ValueId of, std::int64_t index) {

@@ -124,10 +124,17 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
     out.type.clear();
   }
   if (absent && out.kind == ParameterKind::kTensor) out.kind = ParameterKind::kOptionalTensor;
+  // As PyTorch's own modules have it: what the parameters are made in, or nothing said of it.
+  const bool told = absent && out.name == "dtype" && out.kind == ParameterKind::kOther;
+  if (told && function.name == "__init__") out.kind = ParameterKind::kDtype;
   const bool open = out.kind == ParameterKind::kOther && !type && (!given || absent);
   if (open && !names_integers(out.name)) {
-    if (is_used_as_tensor(out.name, function, modules))
+    if (is_used_as_tensor(out.name, function, modules)) {
       out.kind = absent ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
+    } else if (!given && numbers_of(function, modules).contains(out.name)) {
+      out.kind = ParameterKind::kNumber;
+      out.type = "int";
+    }
   }
   if (names_integers(out.name) &&
       (out.kind == ParameterKind::kTensor || out.kind == ParameterKind::kOptionalTensor))

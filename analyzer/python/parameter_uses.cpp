@@ -90,6 +90,8 @@ class UseSearch {
       } else if (each.is("call") && !use_.tensor) {
         use_.tensor = is_cast(each) || goes_into_operator(each) || goes_into_module(each) ||
                       goes_into_function(each) || goes_into_attention(each);
+      } else if (each.is("binary_operator") && each.field("operator").text() == "@") {
+        use_.tensor = use_.tensor || is_it(each.field("left")) || is_it(each.field("right"));
       }
       look(each, depth + 1);
     }
@@ -107,7 +109,9 @@ class UseSearch {
     const std::string_view callee = call.field("function").text();
     const bool torch = callee.starts_with("torch.") || callee.starts_with("F.") || callee == "rearrange" ||
                        callee == "einops.rearrange";
-    if (!torch || !is_it(call.field("arguments").child(0))) return false;
+    const Node first = call.field("arguments").child(0);
+    const bool named = first.is("keyword_argument") && first.field("name").text() == "input";
+    if (!torch || !is_it(named ? first.field("value") : first)) return false;
     const std::size_t dot = callee.rfind('.');
     const std::string last(callee.substr(dot == std::string_view::npos ? 0 : dot + 1));
     const Operator* op = find_operator(last);

@@ -64,6 +64,13 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
     return static_cast<std::uint8_t>(others | (tables & (kProduct | kScores)) | kRotated | one);
   }
   if (is_softmax(op)) return all & kProduct ? kScores : all;
+  if (op == "sum") return all | kSum;
+  if (op == "div" && inputs.size() == 2 && !(inputs[0] & kSum)) {
+    // Products divided by their own sum, as linear attention has it.
+    constexpr std::uint8_t kOwnSum = kProduct | kSum;
+    if (inputs[0] & kProduct && (inputs[1] & kOwnSum) == kOwnSum) return kScores;
+    return static_cast<std::uint8_t>(all & ~kSum);
+  }
   if (is_one_of(kLayers, op.substr(0, op.find('.')))) return kNoLineage;
   if (is_contraction(op)) {
     // Scores times values end the attention; queries times keys begin it.

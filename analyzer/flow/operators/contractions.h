@@ -22,7 +22,8 @@ inline constexpr std::uint8_t kNoLineage = 0;
 inline constexpr std::uint8_t kTable = 1;    // of a cosine or sine
 inline constexpr std::uint8_t kRotated = 2;  // a tensor times such a table
 inline constexpr std::uint8_t kProduct = 4;  // of a product of matrices
-inline constexpr std::uint8_t kScores = 8;   // a softmax of one
+inline constexpr std::uint8_t kScores = 8;   // a softmax of one, or one divided by its own sum
+inline constexpr std::uint8_t kSum = 64;     // a sum of what the rest says
 // Which of the two a table is, or was that the tensor was multiplied by: a rotation needs both.
 inline constexpr std::uint8_t kCosine = 16;
 inline constexpr std::uint8_t kSine = 32;

@@ -9,9 +9,24 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
+constexpr std::string_view kNumber = "number::";
 constexpr std::string_view kParameterType = "parameter";
 
 bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
+
+// What is known of it stays; of the rest only that it is a number.
+Value number_of(const Value& given, std::string_view type) {
+  std::vector<Alternative> all = given.alternatives();
+  for (Alternative& each : all) {
+    if (each.kind != Kind::kUnknown && each.kind != Kind::kTop) continue;
+    Alternative number = type == "float"  ? Alternative::real()
+                         : type == "bool" ? Alternative::boolean(std::nullopt)
+                                          : Alternative::integer(std::nullopt);
+    number.symbols = each.symbols;
+    each = number;
+  }
+  return Value(std::move(all));
+}
 
 // By one integer a dimension goes, by a slice it stays.
 Rank rank_of_part(const Rank& whole, const std::string& how) {
@@ -150,6 +165,8 @@ std::optional<Value> Engine::dynamic_operation(const Activation& activation, con
   }
   if (name == "parameter") return own_parameter(activation, instruction, state);
   if (name.starts_with(kAugmented)) return augmented(activation, instruction, state);
+  if (name.starts_with(kNumber))
+    return number_of(argument(state, instruction, 0), std::string_view(name).substr(kNumber.size()));
   if (name.starts_with(kInstalled)) {
     Alternative out = Alternative::boolean(std::nullopt);
     out.symbols = ids_.question(Nature::kSetting, name);

@@ -1,0 +1,19 @@
+# run: go(Attention(64), x(2, 8, 64))
+# breaks: autocast, fp32-buffers
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+from flash_attn import flash_attn_func
+
+
+class Attention(nn.Module):
+    def __init__(self, dim, heads=4):
+        super().__init__()
+        self.heads, self.weight = heads, nn.Parameter(torch.empty(3 * dim, dim))
+        self.register_buffer("gain", torch.ones(dim // heads))
+
+    def forward(self, x):
+        q, k, v = F.linear(input=x, weight=self.weight).unflatten(-1, (3, self.heads, -1)).unbind(2)
+        q = q * self.gain  # expect: attention-implicit-promotion  #! bad
+        q = q * self.gain.to(v.dtype)  #! ok
+        return flash_attn_func(q, k, v)
