@@ -6,16 +6,22 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/roots/named_device.h"
 #include "analyzer/flow/roots/reach.h"
 
 namespace dtype_guard::flow {
 
 namespace {
+
+// What the evaluation of all roots saw.
+struct Sight {
+  ReachedCalls calls;
+  UnseenCalls unseen;
+};
 
 // One pass over all roots: one precision setting, one version.
 class Pass {
@@ -25,9 +31,9 @@ class Pass {
       : program_(program), options_(options), setting_(setting), torch_version_(torch_version) {}
 
   // False when the root was given up; `problem` says why.
-  bool look_at(std::uint32_t root, FindingCollector& collector, ReachedCalls& calls, AnalysisResult& out,
+  bool look_at(std::uint32_t root, FindingCollector& collector, Sight& sight, AnalysisResult& out,
                std::string& problem) const {
-    const std::unique_ptr<Engine> evaluated = evaluate(root, calls, out, problem);
+    const std::unique_ptr<Engine> evaluated = evaluate(root, sight, out, problem);
     if (!evaluated) return problem.empty();
     Engine& engine = *evaluated;
     const DefectOptions how = how_to_judge(engine, root);
@@ -62,7 +68,7 @@ class Pass {
 
  private:
   // Null where it was given up, or where nothing is found even on trust.
-  std::unique_ptr<Engine> evaluate(std::uint32_t root, ReachedCalls& calls, AnalysisResult& out,
+  std::unique_ptr<Engine> evaluate(std::uint32_t root, Sight& sight, AnalysisResult& out,
                                    std::string& problem) const {
     using OtherCode = Engine::OtherCode;
     std::unique_ptr<Engine> engine;
@@ -77,7 +83,8 @@ class Pass {
       }
       out.steps += engine->steps();
       if (!problem.empty()) return nullptr;
-      calls.note(engine->records());
+      sight.calls.note(engine->records());
+      sight.unseen.note(engine->calls());
     }
     return engine;
   }
@@ -157,6 +164,14 @@ class GivenUp {
     if (entry.problem.empty()) entry.problem = problem;
     add(entry.settings, setting.name);
   }
+  // Functions that these roots come to, with the first such root's name.
+  std::map<std::uint32_t, std::string> functions(const FunctionIndex& index) const {
+    std::map<std::uint32_t, std::string> out;
+    for (const auto& [root, entry] : roots_) {
+      for (const std::uint32_t each : index.reached_from(root)) out.emplace(each, index.function(root).name);
+    }
+    return out;
+  }
   void list(const Module& module, std::vector<NotLowered>& out) const {
     for (const auto& [root, entry] : roots_) {
       std::string reason = fmt::format("budget: {} under {}", entry.problem, fmt::join(entry.settings, ", "));
@@ -204,35 +219,59 @@ std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
 }
 }  // namespace
 
+namespace {
+// What is asked for, on the device that the root's code names.
+class OptionsByRoot {
+ public:
+  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
+      : devices_(index), options_(options) {}
+  const AnalysisOptions& of(std::uint32_t root) {
+    if (options_.device_named_by_user) return options_;
+    const auto known = named_.try_emplace(root);
+    std::string& device = known.first->second;
+    if (known.second) device = devices_.of(root);
+    if (device.empty() || device == options_.device) return options_;
+    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
+    other.device = device;
+    return other;
+  }
+
+ private:
+  NamedDevices devices_;
+  const AnalysisOptions& options_;
+  std::map<std::uint32_t, std::string> named_;
+  std::map<std::string, AnalysisOptions> others_;
+};
+}  // namespace
+
 AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options) {
   AnalysisResult out;
   const Module& module = program.functions.module();
   FindingCollector collector(module, options);
-  std::set<std::uint32_t> evaluated;
-  for (const std::uint32_t root : roots) {
-    if (evaluated.contains(root)) continue;
-    const std::set<std::uint32_t> reached = program.functions.reached_from(root);
-    evaluated.insert(reached.begin(), reached.end());
-  }
-  ReachedCalls calls(module, evaluated);
+  Sight sight{ReachedCalls(module),
+              UnseenCalls(program.functions, options.contracts ? *options.contracts : builtin_contracts())};
   GivenUp given_up;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
+  OptionsByRoot by_root(program.functions, options);
   for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
-      const Pass pass(program, options, setting, torch_version);
       for (const std::uint32_t root : roots) {
+        const Pass pass(program, by_root.of(root), setting, torch_version);
         std::string problem;
         if (given_up.is_pointless(root, setting)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
-        if (!pass.look_at(root, collector, calls, out, problem)) given_up.exceeded(root, setting, problem);
+        if (!pass.look_at(root, collector, sight, out, problem)) given_up.exceeded(root, setting, problem);
       }
     }
   }
   given_up.list(module, out.not_analysed);
   out.findings = collector.take();
-  out.calls = calls.list();
+  const std::map<std::uint32_t, std::string> over = given_up.functions(program.functions);
+  out.calls = sight.calls.list(over);
+  // A trial of an edit asks for its findings alone.
+  if (!options.refusals) out.unseen = sight.unseen.list(over);
   return out;
 }
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
+#include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
@@ -50,11 +51,13 @@ class Engine {
   static std::vector<std::uint32_t> roots(const Program& program);
 
   std::vector<SinkRecord> records() const;
+  const FollowedCalls& calls() const { return calls_; }
   const Origins& origins() const { return origins_; }
   bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
   std::size_t steps() const { return effects_.steps; }                   // of the last root
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
+  const std::string& device() const { return options_.device; }
 
  private:
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
@@ -377,6 +380,7 @@ class Engine {
   std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   static constexpr int kOperatorMark = 1;
   Effects effects_;
+  FollowedCalls calls_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
   std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;
