@@ -38,6 +38,7 @@ else()
   dtype_guard_summary(ANALYZER "Python alone: DTYPE_GUARD_CLANG is off")
 endif()
 if(DTYPE_GUARD_ANALYZER)
+  find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
   include(TreeSitter)
 endif()
 

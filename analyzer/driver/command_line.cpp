@@ -128,6 +128,7 @@ Config apply_config(const CLI::App& app, Written& written, Options& options) {
   if (open("--rules")) written.rules = config.rules;
   if (open("--torch") && config.torch) written.torch = *config.torch;
   if (open("--device") && config.device) options.device = *config.device;
+  options.device_named = !open("--device") || config.device;
   if (open("--fail-on") && config.fail_on) written.fail_on = *config.fail_on;
   if (open("--strict") && config.strict) options.strict = *config.strict;
   if (config.time_limit) options.time_limit = *config.time_limit;
@@ -160,6 +161,8 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
                   : written.color == "always" ? Color::kAlways
                                               : Color::kNever;
   options.rules = RuleFilter(written.rules);
+  for (const FileRules& each : config.per_file_rules)
+    options.file_rules.push_back({each.patterns, RuleFilter(each.rules)});
   options.contracts = builtin_contracts();
   std::vector<std::string> contract_texts;
   for (const std::string& file : written.contracts) {

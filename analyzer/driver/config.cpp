@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/driver/options.h"
+#include "analyzer/driver/pyproject.h"
 #include "analyzer/driver/sources.h"
 #include "analyzer/driver/usage_error.h"
 #include "rules/files/input_file.h"
@@ -34,7 +35,13 @@ class Reader {
   explicit Reader(fs::path file) : file_(std::move(file)) {}
 
   Config read(bool& inherit) {
-    const InputFile input = read_input(file_);
+    InputFile input = read_input(file_);
+    if (input.found.empty() && file_.extension() == ".toml") {
+      const std::optional<std::string> own = pyproject_settings(file_);
+      if (!own)
+        throw UsageError(fmt::format("{}: has no table [tool.dtype-lint]; write one", file_.string()));
+      input.text = *own;
+    }
     if (!input.found.empty()) {
       throw UsageError(
           fmt::format("cannot read the configuration '{}', which is {}; expected a JSON object, such as {{}}",
@@ -73,6 +80,7 @@ class Reader {
         {"fail-on", [this](const json& value) { config_.fail_on = word(value); }},
         {"strict", [this](const json& value) { config_.strict = boolean(value); }},
         {"rules", [this](const json& value) { config_.rules = words(value); }},
+        {"per-file-rules", [this, folder](const json& value) { per_file_rules(value, folder); }},
         {"extra-args", [this](const json& value) { config_.extra_args = words(value); }},
         {"contracts",
          [this, folder](const json& value) {
@@ -124,6 +132,18 @@ class Reader {
     for (const std::string& each : words(value)) {
       if (each.empty()) wrong(member_, value, "globs; an empty one would leave out everything");
       for (std::string& one : path_patterns(each, folder.string())) into.push_back(std::move(one));
+    }
+  }
+
+  void per_file_rules(const json& value, const fs::path& folder) {
+    if (!value.is_object()) wrong(member_, value, "an object of globs, each with a list of rules");
+    const std::string all = member_;
+    for (const auto& [glob, rules] : value.items()) {
+      member_ = all + ": '" + printable(glob) + "'";
+      FileRules one;
+      one.rules = words(rules);
+      globs(json::array({glob}), folder, one.patterns);
+      config_.per_file_rules.push_back(std::move(one));
     }
   }
 
@@ -186,6 +206,7 @@ void fill(std::optional<T>& to, const std::optional<T>& from) {
 void inherit_from(Config& config, const Config& outer) {
   if (config.precision.empty()) config.precision = outer.precision;
   prepend(config.rules, outer.rules);
+  prepend(config.per_file_rules, outer.per_file_rules);
   prepend(config.contracts, outer.contracts);
   prepend(config.extra_args, outer.extra_args);
   prepend(config.exclude, outer.exclude);
@@ -238,6 +259,9 @@ Config find_config(const std::string& folder) {
     // A broken link or a folder of that name is an error too, not skipped: it was meant to apply.
     if (fs::exists(fs::symlink_status(at / kConfigName, error))) {
       return read_config((at / kConfigName).string());
+    }
+    if (fs::is_regular_file(at / kPyprojectName, error) && pyproject_settings(at / kPyprojectName)) {
+      return read_config((at / kPyprojectName).string());
     }
     if (at == at.root_path()) break;
   }

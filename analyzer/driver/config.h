@@ -1,6 +1,7 @@
-// .dtype-lint.json: what the command line would say, kept with the project. The nearest one above the sources
-// counts; with "inherit": true so do those above it. Lists add up from the outermost inwards, single values
-// and the precision settings of the nearest win, and the command line wins over all.
+// .dtype-lint.json, or [tool.dtype-lint] of pyproject.toml beside none: what the command line would say, kept
+// with the project. The nearest one above the sources counts; with "inherit": true so do those above it.
+// Lists add up from the outermost inwards, single values and the precision settings of the nearest win, and
+// the command line wins over all.
 #pragma once
 
 #include <optional>
@@ -15,12 +16,19 @@ inline constexpr const char* kConfigName = ".dtype-lint.json";
 
 struct Options;
 
+// Rules for some files alone: patterns as matches_pattern takes them, and a list as --rules takes it.
+struct FileRules {
+  std::vector<std::string> patterns;
+  std::vector<std::string> rules;
+};
+
 struct Config {
   std::string file;    // absolute; empty: there is none
   std::string folder;  // of the file
   std::string root;    // of the outermost that it inherits
   std::vector<std::string> precision;
   std::vector<std::string> rules;
+  std::vector<FileRules> per_file_rules;
   std::vector<std::string> contracts;  // absolute
   std::vector<std::string> extra_args;
   std::vector<std::string> exclude;              // globs; a relative one is meant below the file's folder

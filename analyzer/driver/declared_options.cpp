@@ -75,7 +75,9 @@ void declare(CLI::App& app, Options& options, Written& written) {
          "Environment of the project, or its interpreter: read for versions and base classes, never run; "
          "default: .venv")
       ->type_name("PATH");
-  app.add_option("--device", options.device, "cuda (default), cpu, mps or xpu")->type_name("DEVICE");
+  app.add_option("--device", options.device,
+                 "cuda, cpu, mps or xpu; by default cuda, or cpu where the code names it")
+      ->type_name("DEVICE");
   list(app.add_option("--contracts", written.contracts,
                       "More contracts of attention calls, as JSON; may be repeated"))
       ->type_name("FILE");

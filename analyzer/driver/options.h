@@ -32,9 +32,15 @@ struct Options {
   bool settings_named = false;
   std::vector<std::string> torch_versions;  // ascending; empty: as the headers say
   std::string device = "cuda";
+  bool device_named = false;
   ContractSet contracts;
   std::vector<std::string> contract_files;  // of the user's own
   RuleFilter rules;
+  struct ForFiles {
+    std::vector<std::string> patterns;  // of absolute names
+    RuleFilter rules;
+  };
+  std::vector<ForFiles> file_rules;  // besides
   bool strict = false;
   FailOn fail_on = FailOn::kWarning;
   std::vector<ReportTarget> reports;

@@ -69,7 +69,21 @@ CheckedCall checked_call(const flow::Module& module, flow::ReachedCall& call) {
   return {std::move(call.api),
           {file_of(module, range), range.line, range.column, range.end_line, range.end_column, call.function},
           call.reached,
-          std::move(call.unknown)};
+          static_cast<std::uint64_t>(call.operands),
+          std::move(call.unknown),
+          std::move(call.given_up)};
+}
+
+UnseenCall unseen_call(const flow::Module& module, flow::UnseenCall& call) {
+  using Cause = flow::UnseenCall::Cause;
+  const flow::SourceRange& range = call.range;
+  const char* cause = call.cause == Cause::kLibrary  ? "library"
+                      : call.cause == Cause::kBudget ? "budget"
+                                                     : "unknown";
+  return {std::move(call.name),
+          {file_of(module, range), range.line, range.column, range.end_line, range.end_column, call.function},
+          cause,
+          std::move(call.detail)};
 }
 
 // Versions are compared by number: 1.13 is newer than 1.9.
@@ -92,6 +106,7 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   analysis.settings = options.settings;
   analysis.settings_named_by_user = options.settings_named;
   analysis.device = options.device;
+  analysis.device_named_by_user = options.device_named;
   analysis.strict = options.strict;
   analysis.contracts = &options.contracts;
   std::string torch_version;
@@ -115,6 +130,7 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
         {file_of(module, each.range), each.function, "budget", position(module, each.range) + each.reason});
   }
   drop_repeated(result.not_analysed);
+  for (flow::UnseenCall& each : analysed.unseen) result.unseen.push_back(unseen_call(module, each));
   for (flow::ReachedCall& each : analysed.calls) result.calls.push_back(checked_call(module, each));
   return result;
 }

@@ -16,6 +16,7 @@ struct ProgramResult {
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
   std::vector<CheckedCall> calls;
+  std::vector<UnseenCall> unseen;
   std::vector<flow::UnfinishedSearch> without_fix;  // for want of budget
 };
 

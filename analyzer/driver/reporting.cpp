@@ -10,7 +10,10 @@
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/merge.h"
 #include "analyzer/driver/program.h"
+#include "analyzer/driver/spelled_calls.h"
+#include "analyzer/driver/twins.h"
 #include "analyzer/driver/version.h"
+#include "analyzer/source/user_code.h"
 #include "rules/catalog/catalog.h"
 #include "rules/report/source_files.h"
 #include "rules/report/suppressions.h"
@@ -19,15 +22,18 @@ namespace dtype_guard::driver {
 
 namespace {
 
-// Files, not compile commands.
-std::uint64_t files_read(const std::vector<FileSummary>& summaries) {
+// Files, not compile commands; by name.
+std::vector<std::string> files_read(const std::vector<FileSummary>& summaries) {
   std::map<std::string, bool> read;
   for (const FileSummary& each : summaries) {
     bool& whole = read.try_emplace(each.source, true).first->second;
     whole = whole && !each.failed();
   }
-  return static_cast<std::uint64_t>(
-      std::count_if(read.begin(), read.end(), [](const auto& each) { return each.second; }));
+  std::vector<std::string> out;
+  for (const auto& [file, whole] : read) {
+    if (whole) out.push_back(file);
+  }
+  return out;
 }
 
 // What is only read for a header's sake: its own findings were not asked for.
@@ -62,7 +68,7 @@ class AskedFor {
       included_.insert(each.module.files.begin(), each.module.files.end());
     }
   }
-  bool operator()(const CheckedCall& call) const { return holds(call.location.file); }
+  bool operator()(const SourceLocation& place) const { return holds(place.file); }
   bool operator()(const Finding& finding) const {
     return holds(finding.location.file) ||
            std::any_of(finding.sinks.begin(), finding.sinks.end(),
@@ -77,11 +83,27 @@ class AskedFor {
   std::set<std::string> named_, included_;
 };
 
+// What --rules and, for its file, the configuration leave of it.
+bool applies(Finding& finding, const Options& options, const std::string& root) {
+  const std::string& name = finding.location.file;
+  const std::string file = name.starts_with('/') ? name : root + "/" + name;
+  const auto leaves = [&](const Options::ForFiles& each) {
+    const bool meant =
+        std::any_of(each.patterns.begin(), each.patterns.end(),
+                    [&](const std::string& pattern) { return source::matches_pattern(file, pattern); });
+    return !meant || each.rules.apply(finding);
+  };
+  return options.rules.apply(finding) &&
+         std::all_of(options.file_rules.begin(), options.file_rules.end(), leaves);
+}
+
 // "the dtype of 'k' is not known here", for --strict.
 NotAnalysed undecided(const CheckedCall& call) {
   const std::string what =
       call.reached ? fmt::format("the dtype of '{}' is not known", fmt::join(call.unknown, "', '"))
-                   : "no function that is evaluated comes to this call";
+      : call.given_up.empty()
+          ? "no function that is evaluated comes to this call"
+          : fmt::format("only functions over their budget come to this call: '{}'", call.given_up);
   return {call.location.file, call.location.function, std::string(kUndecided),
           fmt::format("{}:{}:{}: '{}': {}", call.location.file, call.location.line, call.location.column,
                       call.api, what)};
@@ -111,24 +133,31 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   report.root = root;
   const SuppressionScope looked_at = comments_of(scope, options, summaries);
   const AskedFor asked_for(scope, summaries);
-  report.files_analysed = files_read(summaries);
+  report.files = files_read(summaries);
+  report.files_analysed = report.files.size();
   SourceFiles disk(root);
   const auto text = [&](const std::string& file) -> const std::string* {
     const auto given = scope.texts.find(file);
     return given == scope.texts.end() ? disk.text(file) : &given->second;
   };
+  std::vector<UnseenCall> unseen = calls_not_lowered(summaries, options.contracts, text);
   ProgramResult result = analyse_program(std::move(summaries), options, text, scope.refused);
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());
-  std::erase_if(report.findings, [&](Finding& finding) { return !options.rules.apply(finding); });
+  std::erase_if(report.findings, [&](Finding& finding) { return !applies(finding, options, root); });
   std::erase_if(report.findings, [&](const Finding& each) { return !asked_for(each); });
   for (CheckedCall& each : result.calls) {
-    if (!asked_for(each)) continue;
+    if (!asked_for(each.location)) continue;
     if (options.strict && !each.decided()) report.not_analysed.push_back(undecided(each));
     report.calls.push_back(std::move(each));
   }
+  std::erase_if(unseen, [&](const UnseenCall& each) { return !asked_for(each.location); });
+  unseen.insert(unseen.end(), std::make_move_iterator(result.unseen.begin()),
+                std::make_move_iterator(result.unseen.end()));
+  report.unseen = std::move(unseen);
   merge_equal(report.findings);
+  merge_twins(report.findings, text);
   const auto read = [&](const std::string& file) {
     const std::string* found = text(file);
     return found ? std::optional(*found) : std::nullopt;

@@ -80,8 +80,11 @@ class Variants {
   // nothing for the others.
   AnalysedVersions one(const std::string& library = "") {
     flow::AnalysisResult analysed = evaluated(functions_that_call(library));
-    AnalysedVersions out{
-        std::move(analysed.findings), std::move(analysed.not_analysed), {}, std::move(analysed.calls)};
+    AnalysedVersions out{std::move(analysed.findings),
+                         std::move(analysed.not_analysed),
+                         {},
+                         std::move(analysed.calls),
+                         std::move(analysed.unseen)};
     if (text_) out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
     return out;
   }

@@ -16,6 +16,7 @@ struct AnalysedVersions {
   std::vector<flow::NotLowered> not_analysed;
   std::vector<flow::UnfinishedSearch> without_fix;
   std::vector<flow::ReachedCall> calls;  // as the newest versions have them
+  std::vector<flow::UnseenCall> unseen;
 };
 
 // With the text of the sources, fixes are looked for as well. The options' contracts are those of all

@@ -6,17 +6,23 @@
 #include <array>
 #include <map>
 #include <memory>
-#include <set>
 
 #include "analyzer/flow/engine/default_functions.h"
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/roots/named_device.h"
 #include "analyzer/flow/roots/reach.h"
 
 namespace dtype_guard::flow {
 
 namespace {
+
+// What the evaluation of all roots saw.
+struct Sight {
+  ReachedCalls calls;
+  UnseenCalls unseen;
+};
 
 // One pass over all roots: one precision setting, one version.
 class Pass {
@@ -26,10 +32,10 @@ class Pass {
       : program_(program), options_(options), setting_(setting), torch_version_(torch_version) {}
 
   // False when the root was given up; `problem` says why.
-  bool look_at(std::uint32_t root, FindingCollector& collector, ReachedCalls& calls, AnalysisResult& out,
+  bool look_at(std::uint32_t root, FindingCollector& collector, Sight& sight, AnalysisResult& out,
                std::string& problem) {
     is_settled_ = false;
-    Engine* const evaluated = evaluate(root, calls, out, problem);
+    Engine* const evaluated = evaluate(root, sight, out, problem);
     if (!evaluated && problem.empty() && has_functions_by_default(root))
       look_at_default_object(root, collector, out);
     if (!evaluated) return problem.empty();
@@ -83,7 +89,7 @@ class Pass {
   }
 
   // Null where it was given up, or where nothing is found even on trust.
-  Engine* evaluate(std::uint32_t root, ReachedCalls& calls, AnalysisResult& out, std::string& problem) {
+  Engine* evaluate(std::uint32_t root, Sight& sight, AnalysisResult& out, std::string& problem) {
     using OtherCode = Engine::OtherCode;
     Engine& engine = engine_for(root);
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
@@ -95,7 +101,8 @@ class Pass {
       }
       out.steps += engine.steps();
       if (!problem.empty()) return nullptr;
-      calls.note(engine.records());
+      sight.calls.note(engine.records());
+      sight.unseen.note(engine.calls());
       if (others == OtherCode::kLookedAt || has_defects(engine, root)) continue;
       is_settled_ = !engine.tells_half_types_apart();
       return nullptr;
@@ -222,6 +229,14 @@ class GivenUp {
     if (entry.problem.empty()) entry.problem = problem;
     add(entry.settings, setting.name);
   }
+  // Functions that these roots come to, with the first such root's name.
+  std::map<std::uint32_t, std::string> functions(const FunctionIndex& index) const {
+    std::map<std::uint32_t, std::string> out;
+    for (const auto& [root, entry] : roots_) {
+      for (const std::uint32_t each : index.reached_from(root)) out.emplace(each, index.function(root).name);
+    }
+    return out;
+  }
   void list(const Module& module, std::vector<NotLowered>& out) const {
     for (const auto& [root, entry] : roots_) {
       std::string reason = fmt::format("budget: {} under {}", entry.problem, fmt::join(entry.settings, ", "));
@@ -269,42 +284,68 @@ std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
 }
 }  // namespace
 
+namespace {
+// What is asked for, on the device that the root's code names.
+class OptionsByRoot {
+ public:
+  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
+      : devices_(index), options_(options) {}
+  const AnalysisOptions& of(std::uint32_t root) {
+    if (options_.device_named_by_user) return options_;
+    const auto known = named_.try_emplace(root);
+    std::string& device = known.first->second;
+    if (known.second) device = devices_.of(root);
+    if (device.empty() || device == options_.device) return options_;
+    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
+    other.device = device;
+    return other;
+  }
+
+ private:
+  NamedDevices devices_;
+  const AnalysisOptions& options_;
+  std::map<std::uint32_t, std::string> named_;
+  std::map<std::string, AnalysisOptions> others_;
+};
+}  // namespace
+
 AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options) {
   AnalysisResult out;
   const Module& module = program.functions.module();
   FindingCollector collector(module, options);
-  std::set<std::uint32_t> evaluated;
-  for (const std::uint32_t root : roots) {
-    if (evaluated.contains(root)) continue;
-    const std::set<std::uint32_t> reached = program.functions.reached_from(root);
-    evaluated.insert(reached.begin(), reached.end());
-  }
-  ReachedCalls calls(module, evaluated);
+  Sight sight{ReachedCalls(module),
+              UnseenCalls(program.functions, options.contracts ? *options.contracts : builtin_contracts())};
   GivenUp given_up;
   // Roots without anything to find in a setting, whichever the half type is, by version of PyTorch.
   std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
+  OptionsByRoot by_root(program.functions, options);
   for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
-      Pass pass(program, options, setting, torch_version);
+      std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
       std::set<std::uint32_t> settled_by_twin;
       for (const PrecisionSetting& each : settings) {
         if (are_twins(each, setting)) settled_by_twin.merge(settled[torch_version][each.name]);
       }
       for (const std::uint32_t root : roots) {
+        const AnalysisOptions& own = by_root.of(root);
+        Pass& pass = passes.try_emplace(&own, program, own, setting, torch_version).first->second;
         std::string problem;
         if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
-        if (!pass.look_at(root, collector, calls, out, problem)) given_up.exceeded(root, setting, problem);
+        if (!pass.look_at(root, collector, sight, out, problem)) given_up.exceeded(root, setting, problem);
         if (pass.is_settled()) settled[torch_version][setting.name].insert(root);
       }
     }
   }
   given_up.list(module, out.not_analysed);
   out.findings = collector.take();
-  out.calls = calls.list();
+  const std::map<std::uint32_t, std::string> over = given_up.functions(program.functions);
+  out.calls = sight.calls.list(over);
+  // A trial of an edit asks for its findings alone.
+  if (!options.refusals) out.unseen = sight.unseen.list(over);
   return out;
 }
 

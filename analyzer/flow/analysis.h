@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/flow/findings/reached_calls.h"
+#include "analyzer/flow/findings/unseen_calls.h"
 #include "analyzer/flow/ir/ir.h"
 #include "analyzer/flow/settings/analysis_options.h"
 #include "rules/finding/finding.h"
@@ -28,6 +29,7 @@ struct AnalysisResult {
   std::vector<NotLowered> not_analysed;
   std::vector<Refusal> refusals;
   std::vector<ReachedCall> calls;  // all that have a contract, reached or not
+  std::vector<UnseenCall> unseen;  // spelt like attention, and not followed
   std::size_t steps = 0;           // instructions evaluated
   bool cut_short = false;          // by the total budget
 };

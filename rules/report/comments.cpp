@@ -14,7 +14,7 @@ bool is_word(char c) {
 // A position in the source that knows its line.
 class Scanner {
  public:
-  explicit Scanner(std::string_view source) : source_(source) {}
+  explicit Scanner(std::string_view source, std::string* code = nullptr) : source_(source), code_(code) {}
 
   bool at_end() const { return at_ >= source_.size(); }
   char now() const { return source_[at_]; }
@@ -39,19 +39,32 @@ class Scanner {
   // A quoted literal with backslash escapes, which ends at `quote` or, where it may not run on, at the line's
   // end.
   void skip_quoted(std::string_view quote, bool over_lines) {
+    const std::size_t begin = at_;
     skip(quote.size());
     while (!at_end() && !ahead(quote) && (over_lines || now() != '\n')) skip(now() == '\\' ? 2 : 1);
     if (!at_end() && ahead(quote)) skip(quote.size());
+    blank(begin);
   }
 
   Comment take(std::size_t size) {
     Comment comment{line_, static_cast<int>(at_ - line_start_) + 1, source_.substr(at_, size)};
+    const std::size_t begin = at_;
     skip(size);
+    blank(begin);
     return comment;
   }
 
+  // What stands from there to here, in the copy that shows code alone; lines stay.
+  void blank(std::size_t begin) {
+    for (std::size_t i = begin; code_ && i < at_; ++i) {
+      if (source_[i] != '\n') (*code_)[i] = ' ';
+    }
+  }
+  std::size_t at() const { return at_; }
+
  private:
   std::string_view source_;
+  std::string* code_;
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   int line_ = 1;
@@ -68,6 +81,7 @@ std::size_t line_comment_size(std::string_view rest, bool continued) {
 
 // At R"delimiter(: past )delimiter".
 void skip_raw_string(Scanner& scanner) {
+  const std::size_t begin = scanner.at();
   const std::string_view rest = scanner.rest();
   const std::size_t open = rest.find('(');
   if (open == std::string_view::npos || open > 18) {
@@ -78,13 +92,11 @@ void skip_raw_string(Scanner& scanner) {
   std::string end = ")";
   end.append(rest.substr(2, open - 2)).append("\"");
   scanner.skip_past(end);
+  scanner.blank(begin);
 }
 
-}  // namespace
-
-std::vector<Comment> cpp_comments(std::string_view source) {
+std::vector<Comment> scan_cpp(Scanner scanner) {
   std::vector<Comment> comments;
-  Scanner scanner(source);
   while (!scanner.at_end()) {
     if (scanner.ahead("//")) {
       comments.push_back(scanner.take(line_comment_size(scanner.rest(), true)));
@@ -102,9 +114,8 @@ std::vector<Comment> cpp_comments(std::string_view source) {
   return comments;
 }
 
-std::vector<Comment> python_comments(std::string_view source) {
+std::vector<Comment> scan_python(Scanner scanner) {
   std::vector<Comment> comments;
-  Scanner scanner(source);
   while (!scanner.at_end()) {
     if (scanner.now() == '#') {
       comments.push_back(scanner.take(line_comment_size(scanner.rest(), false)));
@@ -117,6 +128,18 @@ std::vector<Comment> python_comments(std::string_view source) {
     }
   }
   return comments;
+}
+
+}  // namespace
+
+std::vector<Comment> cpp_comments(std::string_view source) { return scan_cpp(Scanner(source)); }
+std::vector<Comment> python_comments(std::string_view source) { return scan_python(Scanner(source)); }
+
+std::string code_of(std::string_view file, std::string_view source) {
+  std::string code(source);
+  const Scanner scanner(source, &code);
+  is_python(file) ? scan_python(scanner) : scan_cpp(scanner);
+  return code;
 }
 
 std::vector<Comment> comments_of(std::string_view file, std::string_view source) {

@@ -17,6 +17,9 @@ struct Comment {
 std::vector<Comment> cpp_comments(std::string_view source);
 std::vector<Comment> python_comments(std::string_view source);
 
+// The source with comments and the contents of literals blanked, every position where it was.
+std::string code_of(std::string_view file, std::string_view source);
+
 // By the file's name: .py and .pyi are Python, all else C++.
 std::vector<Comment> comments_of(std::string_view file, std::string_view source);
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "rules/report/report.h"
+#include "rules/report/sight.h"
 
 namespace dtype_guard {
 
@@ -146,7 +147,24 @@ void each_field(IsA<CheckedCall> auto& call, Visit& visit) {
   visit("api", call.api);
   visit("location", call.location);
   visit("reached", call.reached);
+  visit("operands", call.operands);
   visit("unknown", call.unknown);
+}
+
+template <typename Visit>
+void each_field(IsA<UnseenCall> auto& call, Visit& visit) {
+  visit("name", call.name);
+  visit("location", call.location);
+  visit("cause", call.cause);
+  visit("detail", call.detail);
+}
+
+template <typename Visit>
+void each_field(IsA<FileSight> auto& file, Visit& visit) {
+  visit("file", file.file);
+  visit("calls", file.calls);
+  visit("undecided", file.undecided);
+  visit("unseen", file.unseen);
 }
 
 template <typename Visit>
@@ -193,6 +211,9 @@ void each_field(IsA<Summary> auto& summary, Visit& visit) {
   visit("files", summary.files);
   visit("calls", summary.calls);
   visit("undecided", summary.undecided);
+  visit("operands", summary.operands);
+  visit("known", summary.known);
+  visit("unseen", summary.unseen);
 }
 
 }  // namespace dtype_guard

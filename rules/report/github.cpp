@@ -8,6 +8,7 @@
 
 #include "rules/report/format.h"
 #include "rules/report/harm.h"
+#include "rules/report/sight.h"
 #include "rules/text/printable.h"
 #include "rules/text/utf8.h"
 
@@ -122,6 +123,8 @@ void write_github(std::ostream& out, const Report& report) {
     out << fmt::format("; {} more than GitHub shows for a step are not annotated: see another format",
                        unseen);
   }
+  if (!report.watched) out << "; " << sight(report);
+  if (const std::string left = unseen_calls(report); !left.empty()) out << "; " << left;
   out << '\n';
 }
 

@@ -11,6 +11,7 @@
 #include "rules/report/field_writer.h"
 #include "rules/report/format.h"
 #include "rules/report/harm.h"
+#include "rules/report/sight.h"
 #include "rules/report/source_files.h"
 
 namespace dtype_guard {
@@ -63,10 +64,9 @@ class DataWriter {
     if (s.unchanged > 0) text += fmt::format(", {} in the baseline", s.unchanged);
     if (s.fixed > 0) text += fmt::format(", {} fixed", s.fixed);
     text += report_.watched ? fmt::format("; {} to watched kernels", plural(s.calls, "call"))
-                            : fmt::format("; {} checked, {} not decided; {} analysed",
-                                          plural(s.calls - s.undecided, "attention call"), s.undecided,
-                                          plural(s.files, "file"));
+                            : fmt::format("; {}; {} analysed", sight(report_), plural(s.files, "file"));
     if (s.not_analysed > 0) text += fmt::format(", {} not analysed", s.not_analysed);
+    if (const std::string unseen = unseen_calls(report_); !unseen.empty()) text += "; " + unseen;
     return text;
   }
 

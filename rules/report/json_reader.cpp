@@ -130,6 +130,10 @@ Report read_report(const JsonNode& root, const std::string& file) {
   get("findings", report.findings);
   get("not_analysed", report.not_analysed);
   get("calls", report.calls);
+  get("unseen_calls", report.unseen);
+  std::vector<FileSight> files;
+  get("files", files);
+  for (FileSight& each : files) report.files.push_back(std::move(each.file));
   get("watched", report.watched);
   if (const JsonNode* summary = get.present("summary"))
     FieldReader(file, *summary)("files", report.files_analysed);

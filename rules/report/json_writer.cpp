@@ -19,6 +19,8 @@ void write_json(std::ostream& out, const Report& report) {
     put("findings", report.findings);
     put("not_analysed", report.not_analysed);
     put("calls", report.calls);
+    put("unseen_calls", report.unseen);
+    put("files", sight_by_file(report));
     put("watched", report.watched);
     put("summary", summarise(report));
     json.end_object();

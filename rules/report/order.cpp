@@ -112,7 +112,10 @@ Summary summarise(const Report& report) {
   for (const CheckedCall& call : report.calls) {
     ++summary.calls;
     summary.undecided += call.decided() ? 0 : 1;
+    summary.operands += call.operands;
+    summary.known += call.operands - std::min<std::uint64_t>(call.operands, call.unknown.size());
   }
+  summary.unseen = report.unseen.size();
   if (report.watched) {
     for (const auto& [api, calls] : report.watched->calls) summary.calls += calls;
   }

@@ -30,8 +30,18 @@ struct CheckedCall {
   std::string api;
   SourceLocation location;
   bool reached = true;
+  std::uint64_t operands = 0;             // that arrived there
   std::vector<std::string> unknown = {};  // roles
+  std::string given_up = {};              // not reached: a function over its budget that comes to it
   bool decided() const { return reached && unknown.empty(); }
+};
+
+// dtype-lint: a call that is spelt like attention and left no CheckedCall.
+struct UnseenCall {
+  std::string name;  // "LlamaAttention"
+  SourceLocation location;
+  std::string cause;   // "library", "unknown", "budget", "outside" of functions, "errors" in the file
+  std::string detail;  // the library; the function over its budget
 };
 
 struct WatchedProcess {
@@ -66,6 +76,8 @@ struct Report {
   std::vector<Finding> findings;
   std::vector<NotAnalysed> not_analysed;
   std::vector<CheckedCall> calls;
+  std::vector<UnseenCall> unseen;
+  std::vector<std::string> files;  // dtype-lint: those analysed
   std::optional<Watched> watched;
   std::uint64_t files_analysed = 0;  // summary.files
 };
@@ -103,6 +115,9 @@ struct Summary {
   std::uint64_t files = 0;
   std::uint64_t calls = 0;      // to watched kernels, or to functions that have a contract
   std::uint64_t undecided = 0;  // of the latter
+  std::uint64_t operands = 0;   // that arrived at these
+  std::uint64_t known = 0;      // of those, with a dtype on every way
+  std::uint64_t unseen = 0;     // calls spelt like attention that left no record
 };
 Summary summarise(const Report& report);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rules/catalog/catalog.h"
+#include "rules/report/sight.h"
 
 namespace dtype_guard::sarif {
 namespace {
@@ -49,12 +50,13 @@ void write_rule(JsonStream& json, const std::string& id) {
   json.end_object();
 }
 
-void notification(JsonStream& json, std::string_view id, const std::string& text, const std::string& file) {
+void notification(JsonStream& json, std::string_view id, const std::string& text, const std::string& file,
+                  std::string_view level = "warning") {
   json.begin_object();
   json.key("descriptor").begin_object();
   json.member("id", id);
   json.end_object();
-  json.member("level", "warning");
+  json.member("level", level);
   message(json, "message", text);
   if (!file.empty()) {
     json.key("locations").begin_array();
@@ -126,7 +128,7 @@ void write_bases(JsonStream& json, const Report& report) {
 
 void write_invocation(JsonStream& json, const Report& report, const Limits& limits, const Excess& excess) {
   bool successful = true;
-  for (const NotAnalysed& entry : report.not_analysed) successful &= entry.reason == "budget";
+  for (const NotAnalysed& entry : report.not_analysed) successful &= !is_failure(entry);
   json.key("invocations").begin_array();
   json.begin_object();
   json.member("executionSuccessful", successful);
@@ -136,6 +138,10 @@ void write_invocation(JsonStream& json, const Report& report, const Limits& limi
     if (!entry.function.empty()) text += " in " + entry.function;
     if (!entry.detail.empty()) text += ": " + entry.detail;
     notification(json, "not-analysed", text, entry.file);
+  }
+  if (!report.watched) {
+    const std::string unseen = unseen_calls(report);
+    notification(json, "sight", sight(report) + (unseen.empty() ? "" : "; " + unseen), "", "note");
   }
   left_out(json, excess.results, limits.results, "findings of least harm");
   left_out(json, excess.flow_locations, limits.flow_locations, "steps of dtype paths");

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rules/report/report.h"
+#include "rules/report/sight.h"
 #include "rules/report/source_snippet.h"
 #include "rules/report/statistics.h"
 #include "rules/text/lists.h"
@@ -63,6 +64,7 @@ class TextWriter {
  private:
   void closing() {
     not_analysed();
+    if (const std::string unseen = unseen_calls(report_); !unseen.empty()) out_ << unseen << '\n';
     summary(summarise(report_));
   }
 
@@ -352,18 +354,7 @@ class TextWriter {
     }
     const std::string left_out =
         summary.not_analysed > 0 ? fmt::format(", {} not analysed", summary.not_analysed) : "";
-    return sight(summary) + plural(summary.files, "file") + " analysed" + left_out;
-  }
-
-  // Whether silence is sight: how many calls were checked and how many could not be decided.
-  std::string sight(const Summary& summary) const {
-    if (summary.calls == 0) return "no attention call was seen; ";
-    const std::uint64_t decided = summary.calls - summary.undecided;
-    if (summary.undecided == 0) return plural(decided, "attention call") + " checked; ";
-    const bool listed = std::any_of(report_.not_analysed.begin(), report_.not_analysed.end(),
-                                    [](const NotAnalysed& entry) { return entry.reason == kUndecided; });
-    return fmt::format("{} checked, {} not decided{}; ", plural(decided, "attention call"), summary.undecided,
-                       listed ? "" : " (--strict lists them)");
+    return sight(report_) + "; " + plural(summary.files, "file") + " analysed" + left_out;
   }
 
   std::ostream& out_;

@@ -29,18 +29,10 @@ namespace {
 using namespace dtype_guard;
 using nlohmann::json;
 
-bool is_known(const flow::SinkOperand& operand) {
-  for (const flow::Alternative& each : operand.alternatives) {
-    const bool absent = each.kind == flow::Alternative::Kind::kNone;
-    const bool typed = each.kind == flow::Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined;
-    if (!absent && !typed) return false;
-  }
-  return !operand.alternatives.empty();
-}
-
 bool is_half_always(const flow::SinkOperand& operand) {
-  return is_known(operand) && std::all_of(operand.alternatives.begin(), operand.alternatives.end(),
-                                          [](const flow::Alternative& each) { return is_half(each.dtype); });
+  return flow::is_known(operand) &&
+         std::all_of(operand.alternatives.begin(), operand.alternatives.end(),
+                     [](const flow::Alternative& each) { return is_half(each.dtype); });
 }
 
 // What came as an operand on all ways to it: dtypes, those that rest on something unknown with "?", "none",
@@ -52,7 +44,7 @@ void note_operand(json& into, const flow::SinkOperand& operand, const Api& api) 
             {"dtypes", json::array()},
             {"argument", api.find(operand.role)->argument}};
   }
-  into["known"] = into["known"].get<bool>() || is_known(operand);
+  into["known"] = into["known"].get<bool>() || flow::is_known(operand);
   into["half"] = into["half"].get<bool>() || is_half_always(operand);
   for (const flow::Alternative& each : operand.alternatives) {
     const bool absent = each.kind == flow::Alternative::Kind::kNone;

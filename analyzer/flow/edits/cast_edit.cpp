@@ -109,7 +109,7 @@ std::vector<Instruction> cast_like(const Reading& like, ValueId value, ValueId n
     load.place = like.load->place;
     read = load.result;
   }
-  add(Op::kSink, {{"like", read}}).name = kWatchedCast;
+  add(Op::kSink, {{"like", read}, {"cast", value}}).name = kWatchedCast;
   const ValueId dtype = add(Op::kDtypeOf, {{"", read}}).result;
   Instruction& cast = add(Op::kOperator, {{"self", value}, {"dtype", dtype}});
   cast.name = "to";

@@ -25,7 +25,8 @@ struct CastEdit {
   friend bool operator==(const CastEdit&, const CastEdit&) = default;
 };
 
-// The call that watches a cast: what gives the dtype, as its operand "like". Its contract is the trial's.
+// The call that watches a cast: what gives the dtype, as its operand "like", and what is cast, as "cast". Its
+// contract is the trial's.
 inline constexpr const char* kWatchedCast = "cast of a fix";
 
 // While alive, the module is what it would be with the edits; then it is what it was.

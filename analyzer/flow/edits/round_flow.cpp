@@ -214,16 +214,17 @@ std::vector<const Instruction*> RoundFlow::calls(const Function& caller,
   return out;
 }
 
-ComesBack RoundFlow::comes_back(const Function& function, const Instruction& expression,
-                                const Finding& finding) {
+RoundsAround RoundFlow::comes_back(const Function& function, const Instruction& expression,
+                                   const Finding& finding) {
   const auto round = [&](const Function& where, const std::vector<const Instruction*>& again) {
-    return call_is_in_loop(module_, where, again, finding) ? ComesBack::kInRounds : ComesBack::kBeforeCall;
+    const bool inside = call_is_in_loop(module_, where, again, finding);
+    return inside ? RoundsAround{ComesBack::kInRounds, where.name} : RoundsAround{ComesBack::kBeforeCall, ""};
   };
   Spread here(module_, function, finding);
   here.add(expression.result);
   here.run();
   if (here.takes(expression)) return round(function, {&expression});
-  if (!here.leaves()) return ComesBack::kNever;
+  if (!here.leaves()) return {};
   find_callers();
   struct Given {
     std::uint32_t by = 0;
@@ -249,11 +250,11 @@ ComesBack RoundFlow::comes_back(const Function& function, const Instruction& exp
                       [&](const Instruction* call) { return spread.takes(*call); }))
         return round(caller, again);
       if (!spread.leaves() || !around.insert(each).second) continue;
-      if (around.size() > kMaxCallers) return ComesBack::kBeforeCall;  // not known
+      if (around.size() > kMaxCallers) return {ComesBack::kBeforeCall, ""};  // not known
       work.push_back({each, spread.is_returned(), spread.is_written_for_caller()});
     }
   }
-  return ComesBack::kNever;
+  return {};
 }
 
 }  // namespace dtype_guard::flow

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
@@ -20,11 +21,16 @@ enum class ComesBack : std::uint8_t {
   kInRounds,    // it is made in each of them
 };
 
+struct RoundsAround {
+  ComesBack how = ComesBack::kNever;
+  std::string function;  // kInRounds: by name, where it has the loop
+};
+
 class RoundFlow {
  public:
   explicit RoundFlow(const Module& module);
   // What the calls on the finding's path give is theirs; what is cast to half on the way was half before.
-  ComesBack comes_back(const Function& function, const Instruction& expression, const Finding& finding);
+  RoundsAround comes_back(const Function& function, const Instruction& expression, const Finding& finding);
 
  private:
   void find_callers();

@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
+#include "analyzer/flow/engine/conditions/question.h"
+#include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/operands.h"
@@ -53,11 +55,13 @@ class Engine {
   static std::vector<std::uint32_t> roots(const Program& program);
 
   std::vector<SinkRecord> records() const;
+  const FollowedCalls& calls() const { return calls_; }
   const Origins& origins() const { return origins_; }
   bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
   std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
+  const std::string& device() const { return options_.device; }
 
  private:
   using Edges = std::vector<std::pair<std::size_t, State>>;  // target slot and state
@@ -237,11 +241,6 @@ class Engine {
 
   // questions.cpp
   SymbolSetId asked(const Activation& activation, const Instruction& instruction, const State& state);
-  struct Question {
-    std::string name;
-    std::vector<Value> of;
-    Nature nature = Nature::kAnswer;
-  };
   Question question(const Instruction& instruction, const State& state) const;
   Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
   Comparison comparison(const Instruction& condition, bool taken, const State& state);
@@ -265,9 +264,6 @@ class Engine {
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   // bounds.cpp
-  struct Bounds {
-    std::optional<std::int64_t> least, most;
-  };
   Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth = 0) const;
   std::optional<bool> bounded_comparison(const Activation& activation, const State& state,
                                          const Instruction& comparison) const;
@@ -388,6 +384,7 @@ class Engine {
   static constexpr int kOperatorMark = 1;
   Effects effects_;
   MadeObjects made_;
+  FollowedCalls calls_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
   std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;

@@ -16,6 +16,9 @@ struct SinkOperand {
   std::vector<Alternative> alternatives;
   ValueId value = 0;  // of what a check asks
 };
+// Whether the dtype is known on every way to the call: absent counts as known.
+bool is_known(const SinkOperand& operand);
+
 // Where something arrived: at a call or product, or what is recorded like one.
 enum class SinkPlace : std::uint8_t { kCall, kStore, kCheck, kLeaving, kHandedOn };
 struct SinkRecord {

@@ -5,6 +5,15 @@
 
 namespace dtype_guard::flow {
 
+bool is_known(const SinkOperand& operand) {
+  const auto known = [](const Alternative& each) {
+    return each.kind == Alternative::Kind::kNone ||
+           (each.kind == Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined);
+  };
+  return !operand.alternatives.empty() &&
+         std::all_of(operand.alternatives.begin(), operand.alternatives.end(), known);
+}
+
 void SinkRecords::add(SinkRecord record) {
   const Place place(record.context, record.instruction);
   records_.insert_or_assign(place, std::move(record));

@@ -113,8 +113,8 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
 }
 
 // On the trial of an edit nobody reads messages.
-ComesBack FindingCollector::comes_back(const Defect& defect, const Finding& finding) {
-  if (!defect.origin || options_.refusals) return ComesBack::kNever;
+RoundsAround FindingCollector::comes_back(const Defect& defect, const Finding& finding) {
+  if (!defect.origin || options_.refusals) return {};
   const auto [known, fresh] =
       comes_back_.try_emplace({defect.origin->instruction, defect.record->instruction});
   if (fresh) {
@@ -124,7 +124,8 @@ ComesBack FindingCollector::comes_back(const Defect& defect, const Finding& find
   return known->second;
 }
 
-std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, bool has_path) const {
+std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, const Engine& engine,
+                                                       bool has_path) const {
   std::vector<FindingOperand> out;
   for (const SinkOperand& each : defect.record->operands) {
     FindingOperand operand;
@@ -135,7 +136,7 @@ std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, boo
                     [](const Alternative& one) { return one.kind == Alternative::Kind::kNone; });
     if (absent) continue;
     operand.accepts = defect.record->api->accepted(each.role).names();
-    operand.device = options_.device;
+    operand.device = engine.device();
     if (&each == defect.arrived && has_path && defect.origin) operand.origin = 0;
     out.push_back(std::move(operand));
   }
@@ -181,10 +182,10 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   const SinkPlace at = defect.record->place;
   entry.ends_before = at == SinkPlace::kStore || at == SinkPlace::kCheck;
   finding.message = message(rule->rule, defect, comes_back(defect, finding), entry.promoting.file);
-  finding.operands = operands(defect, finding.path.size() > 1);
+  finding.operands = operands(defect, engine, finding.path.size() > 1);
   finding.precision = {setting};
   finding.torch = {torch_version};
-  finding.device = options_.device;
+  finding.device = engine.device();
   entry.expression = without_blanks(decisive.text);
   merge(std::move(entry));
 }

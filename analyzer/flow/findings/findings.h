@@ -30,9 +30,9 @@ class FindingCollector {
     bool ends_before = false;  // its place is a store that refuses, or a check
   };
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
-  ComesBack comes_back(const Defect& defect, const Finding& finding);
+  RoundsAround comes_back(const Defect& defect, const Finding& finding);
   std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
-  std::vector<FindingOperand> operands(const Defect& defect, bool has_path) const;
+  std::vector<FindingOperand> operands(const Defect& defect, const Engine& engine, bool has_path) const;
   void merge(Entry entry);
   void drop_longer_accounts();
   static bool same_matter(const Entry& a, const Entry& b);
@@ -42,7 +42,8 @@ class FindingCollector {
   const AnalysisOptions& options_;
   std::vector<Entry> entries_;
   RoundFlow rounds_;
-  std::map<std::pair<const Instruction*, const Instruction*>, ComesBack> comes_back_;  // by origin and sink
+  std::map<std::pair<const Instruction*, const Instruction*>, RoundsAround>
+      comes_back_;  // by origin and sink
 };
 
 }  // namespace dtype_guard::flow

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/edits/source_text.h"
+#include "analyzer/flow/ir/mnemonics.h"
 #include "rules/contracts/roles.h"
 #include "rules/text/lists.h"
 
@@ -67,29 +68,94 @@ std::vector<std::string> like_others(const Defect& defect) {
   return roles;
 }
 
-// A cast behind it would round in each round, and the call may be the only one to want it narrow.
-constexpr const char* kComesBack =
-    "; it comes back as such in the next round: cast only what the call gets, or keep one dtype across "
-    "rounds";
+// A name, or a chain of members, that can be asked for its dtype where it stands.
+bool is_plain(std::string_view text) {
+  constexpr std::size_t kLongest = 40;
+  if (text.empty() || text.size() > kLongest || !is_word_start(text.front())) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_word_part(c) || c == '.' || c == '-' || c == '>'; });
+}
 
-std::string cure(const Defect& defect, ComesBack comes_back, std::string_view file) {
+// What is written for an operand at the call, where that is the name of a tensor.
+std::string written_at_call(const Defect& defect, const SinkOperand& operand) {
+  const Instruction& call = *defect.record->instruction;
+  const auto given = std::find_if(call.args.begin(), call.args.end(),
+                                  [&](const Argument& each) { return each.name == operand.role; });
+  if (given == call.args.end()) return "";
+  const Instruction* made = defect.index->info(defect.record->function).definition(given->value);
+  const bool names = made && made->written == Written::kTensor && is_plain(made->text);
+  return names ? made->text : "";
+}
+
+// The name of an operand beside this one that is as the call wants both: where the cast would stand in the
+// function of the call, so that the name means something there.
+std::string example_at_call(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  if (origin && origin->function != defect.record->function) return "";
+  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
+  for (const SinkOperand& each : defect.record->operands) {
+    const bool is_right =
+        &each != defect.arrived && !each.alternatives.empty() &&
+        std::all_of(each.alternatives.begin(), each.alternatives.end(), [&](const Alternative& one) {
+          return one.kind == Alternative::Kind::kTensor && !one.uncertain && is_half(one.dtype) &&
+                 (accepts.empty() || accepts.contains(one.dtype));
+        });
+    if (!is_right) continue;
+    if (std::string name = written_at_call(defect, each); !name.empty()) return name;
+  }
+  return "";
+}
+
+std::string with_example(std::string cure, const Defect& defect, std::string_view file) {
+  const std::string like = example_at_call(defect);
+  return like.empty() ? cure : fmt::format("{}, e.g. '.to({})'", cure, dtype_spelling(file, like));
+}
+
+// A cast behind it would round in each round, and the call may be the only one to want it narrow.
+std::string keep_in_rounds(const RoundsAround& rounds, const Defect& defect, std::string_view file) {
+  const std::string where = rounds.function.empty() ? "" : fmt::format(" in '{}'", rounds.function);
+  return with_example(fmt::format("; what it gives comes back to it in the next round of the loop{}: keep "
+                                  "one dtype across rounds, or cast only what the call gets",
+                                  where),
+                      defect, file);
+}
+
+// A dtype by the name of a tensor is right in each precision setting; where there is none to name, by what it
+// was.
+std::string back_after(const Origin& origin, std::string_view file) {
+  constexpr std::size_t kLongest = 80;
+  if (!origin.narrow.empty())
+    return fmt::format("; cast back after it, e.g. '.to({})'", dtype_spelling(file, origin.narrow));
+  const std::string& text = origin.instruction->text;
+  const std::string what = text.empty() || text.size() > kLongest
+                               ? fmt::format("the result of '{}'", origin.op)
+                               : fmt::format("what '{}' gives", text);
+  if (origin.before == Dtype::kUndefined) return fmt::format("; cast {} before the call", what);
+  return fmt::format("; cast {} back to '{}'", what, name(origin.before));
+}
+
+// Of what is made wide: what it is made like.
+std::string made_so(const Defect& defect, std::string_view file) {
+  if (const std::string like = example_at_call(defect); !like.empty())
+    return fmt::format("; make it in the dtype '{}'", dtype_spelling(file, like));
+  return "; give it that dtype where it is made";
+}
+
+std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_view file) {
+  const ComesBack comes_back = rounds.how;
   const Origin* origin = defect.origin;
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
   // What the call never took would not do either.
   const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
                                !accepts.contains(origin->before);
-  if (!origin || back_is_refused) return "; cast it before the call";
+  if (!origin || back_is_refused) return with_example("; cast it before the call", defect, file);
   const bool promoted = origin->kind == Origin::Kind::kPromotion;
   if (origin->instruction->op == Op::kCast &&
       (promoted || (origin->op == kConversion && origin->widens_half())))
     return fmt::format("; round back to '{}' where it is stored", name(origin->before));
-  if (promoted && comes_back == ComesBack::kInRounds) return kComesBack;
-  if (promoted && comes_back == ComesBack::kBeforeCall) return "; cast it back before the call";
-  if (promoted) {
-    // A dtype by name would be right in one precision setting and wrong in the next.
-    if (origin->narrow.empty()) return "; cast back after it, to the dtype from before";
-    return fmt::format("; cast back after it, e.g. '.to({})'", dtype_spelling(file, origin->narrow));
-  }
+  if (promoted && comes_back == ComesBack::kInRounds) return keep_in_rounds(rounds, defect, file);
+  if (promoted && comes_back == ComesBack::kNever) return back_after(*origin, file);
+  if (promoted) return with_example("; cast it back before the call", defect, file);
   if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
     std::vector<std::string> roles;
     for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
@@ -97,12 +163,13 @@ std::string cure(const Defect& defect, ComesBack comes_back, std::string_view fi
     if (const auto others = like_others(defect); !others.empty())
       return fmt::format("; cast '{}' like {}, e.g. with '.type_as()'", defect.arrived->role,
                          quoted_list(others, "and"));
-    return fmt::format("; cast {} alike, e.g. with '.type_as()'", quoted_list(roles, "and"));
+    return fmt::format("; cast {} to the dtype of '{}', e.g. with '.type_as()'", quoted_list(roles, "and"),
+                       defect.arrived->role);
   }
   // Whoever asked for int64 did not mean to widen anything.
-  if (origin->kind == Origin::Kind::kSource || is_integral(origin->after))
-    return "; give it that dtype where it is made";
-  return comes_back == ComesBack::kInRounds ? kComesBack : "; cast it back before the call";
+  if (origin->kind == Origin::Kind::kSource || is_integral(origin->after)) return made_so(defect, file);
+  return comes_back == ComesBack::kInRounds ? keep_in_rounds(rounds, defect, file)
+                                            : with_example("; cast it back before the call", defect, file);
 }
 
 // What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.
@@ -153,20 +220,20 @@ std::vector<std::string> dtypes_of(const SinkOperand& operand) {
   return out;
 }
 
-std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back,
+std::string message(std::string_view rule, const Defect& defect, const RoundsAround& rounds,
                     std::string_view file) {
   std::string special = by_rule(rule, defect);
   if (!special.empty()) return special;
   if (defect.record->place == SinkPlace::kLeaving || defect.record->place == SinkPlace::kHandedOn) {
     return fmt::format("the rotary embedding gives back '{}' for the '{}' that it was handed{}{}",
                        name(defect.alternative.dtype), name(defect.origin->before), came_about(defect),
-                       cure(defect, comes_back, file));
+                       cure(defect, rounds, file));
   }
   if (defect.record->place == SinkPlace::kCheck) {
     return fmt::format(
         "{} is '{}'{}; it is checked to be like {}, which is {}{}", text_of(defect, *defect.arrived),
         name(defect.alternative.dtype), came_about(defect), text_of(defect, *defect.differs_from.front()),
-        quoted_list(dtypes_of(*defect.differs_from.front()), "or"), cure(defect, comes_back, file));
+        quoted_list(dtypes_of(*defect.differs_from.front()), "or"), cure(defect, rounds, file));
   }
   std::string test;
   if (rule == "dtype-guard-misses-promotion") {
@@ -180,7 +247,7 @@ std::string message(std::string_view rule, const Defect& defect, ComesBack comes
   if (dtypes.empty()) dtypes.emplace_back(name(defect.alternative.dtype));
   return fmt::format("'{}' of '{}' is {}{}{}{}{}", defect.arrived->role, defect.record->api->name,
                      quoted_list(dtypes, "or"), came_about(defect), test, wanted(defect),
-                     cure(defect, comes_back, file));
+                     cure(defect, rounds, file));
 }
 
 }  // namespace dtype_guard::flow

@@ -12,9 +12,10 @@
 
 namespace dtype_guard::flow {
 
-// `comes_back`: what widened it is given what it gave, in the next round of a loop or by another call.
+// `rounds`: what widened it is given what it gave, in the next round of a loop or by another call.
 // `file`: where it was widened, in whose language the cure is spelt.
-std::string message(std::string_view rule, const Defect& defect, ComesBack comes_back, std::string_view file);
+std::string message(std::string_view rule, const Defect& defect, const RoundsAround& rounds,
+                    std::string_view file);
 
 // How it ends: what the operand reaches, or where it is checked.
 std::string arrival(const Defect& defect);

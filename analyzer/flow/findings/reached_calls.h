@@ -19,26 +19,29 @@ struct ReachedCall {
   std::string function;
   SourceRange range;
   bool reached = false;
+  int operands = 0;                  // that arrived there
   std::vector<std::string> unknown;  // roles whose dtype some way to the call leaves open
+  std::string given_up;              // not reached: a root that comes to it and was over its budget
   bool decided() const { return reached && unknown.empty(); }
 };
 
 class ReachedCalls {
  public:
-  // The calls of these functions, those of the project that roots can come to; instantiations of one template
-  // are one call.
-  ReachedCalls(const Module& module, const std::set<std::uint32_t>& functions);
+  // The calls of the project's functions; instantiations of one template are one call.
+  explicit ReachedCalls(const Module& module);
   // What one root's evaluation recorded.
   void note(const std::vector<SinkRecord>& records);
-  std::vector<ReachedCall> list() const;  // by position
+  // By position; `given_up`: functions that roots over their budget come to, with such a root.
+  std::vector<ReachedCall> list(const std::map<std::uint32_t, std::string>& given_up) const;
 
  private:
   using Place = std::tuple<std::uint32_t, int, int, std::string>;  // file, line, column, API
   struct Seen {
     std::string function;
+    std::uint32_t id = 0;  // of that function
     SourceRange range;
     bool reached = false;
-    std::set<std::string> unknown;
+    std::set<std::string> operands, unknown;  // roles
   };
   static Place place(const Instruction& call, const std::string& api) {
     return {call.range.file, call.range.line, call.range.column, api};

@@ -123,7 +123,7 @@ void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool use
     const ValueUses uses = uses_of(*here.function, *here.instruction, callee);
     const bool once = uses.calls + uses.others <= 1;
     if (once != used_once || (!once && uses.others > 0)) continue;
-    if (round_.comes_back(*here.function, *here.instruction, finding_) != ComesBack::kNever) continue;
+    if (round_.comes_back(*here.function, *here.instruction, finding_).how != ComesBack::kNever) continue;
     for (const std::string& name : names(origin)) {
       // A constant may have gone out of scope; where its operand stands it has not.
       const bool constant = std::any_of(origin.function->constants.begin(), origin.function->constants.end(),

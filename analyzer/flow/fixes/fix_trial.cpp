@@ -24,7 +24,10 @@ Api watched_cast() {
   }
   Api out;
   out.name = kWatchedCast;
-  out.operands = {std::move(like)};
+  Operand cast;  // anything may be cast
+  cast.role = "cast";
+  cast.argument = 1;
+  out.operands = {std::move(like), std::move(cast)};
   return out;
 }
 
@@ -119,8 +122,19 @@ bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setti
   left_ = std::move(left);
   return std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
                        after.operands.end()) &&
-         std::includes(before.refused.begin(), before.refused.end(), after.refused.begin(),
-                       after.refused.end());
+         std::none_of(after.refused.begin(), after.refused.end(), [&](const Refused& each) {
+           return !before.refused.contains(each) && !loses_nothing(each, after);
+         });
+}
+
+// Where what is cast was not known either, nothing is lost by a dtype that is not known.
+bool FixTrial::loses_nothing(const Refused& refused, const Verdict& after) {
+  auto [place, root, dtype] = refused;
+  auto& [file, line, column, api, role] = place;
+  if (api != kWatchedCast || dtype != Dtype::kUndefined) return false;
+  if (role == "cast") return true;
+  role = "cast";
+  return after.refused.contains({place, root, dtype});
 }
 
 // Setting after setting: most edits that do not cure fail in the first.
@@ -143,7 +157,8 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     return false;
   };
   const auto too_much = [&] {
-    limit_ = fmt::format("its trials would take more than {} steps", kStepsForFinding);
+    limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps",
+                         kStepsForFinding);
     return false;
   };
   const std::vector<Verdict>& before = verdicts_before(functions);

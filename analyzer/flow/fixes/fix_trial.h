@@ -30,10 +30,11 @@ class FixTrial {
  private:
   // A place with a finding, and an operand of a call with one.
   using Key = std::tuple<std::string, int, int, std::string, std::string>;
+  using Refused = std::tuple<Key, std::uint32_t, Dtype>;  // which root it comes from, and as what
   struct Verdict {
     std::set<Key> places;
     std::set<Key> operands;
-    std::set<std::tuple<Key, std::uint32_t, Dtype>> refused;  // which root it comes from, and as what
+    std::set<Refused> refused;
     std::size_t given_up = 0;
   };
   struct Setting {
@@ -52,6 +53,7 @@ class FixTrial {
                                const Setting& setting, std::size_t& spent);
   // Of each setting; empty when that takes more than the budget of a finding.
   const std::vector<Verdict>& verdicts_before(const std::vector<std::uint32_t>& functions);
+  static bool loses_nothing(const Refused& refused, const Verdict& after);
   bool is_cured(const Verdict& before, const Verdict& after, const Setting& setting);
 
   Module& module_;

@@ -15,6 +15,7 @@ struct AnalysisOptions {
   std::vector<PrecisionSetting> settings;
   bool settings_named_by_user = false;  // a named setting is evidence by itself
   std::string device = "cuda";
+  bool device_named_by_user = false;                   // else a device that the code names wins
   std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;

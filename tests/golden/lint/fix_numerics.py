@@ -16,7 +16,8 @@ MODULE = ("namespace F = torch::nn::functional;\nstruct Attention : torch::nn::M
 MINE = "namespace my { void attention(REF q, const at::Tensor& k, const at::Tensor& v); }\n"
 
 
-ROUNDS = "it comes back as such in the next round: cast only what the call gets, or keep one dtype across rounds"
+ROUNDS = ("what it gives comes back to it in the next round of the loop in 'f': keep one dtype across rounds, or cast only what "
+          "the call gets")
 
 
 class FixNumerics(project.Case):
@@ -156,7 +157,7 @@ class FixNumerics(project.Case):
                 "  l.push_back(h);\n  l.push_back(w);\n  auto q = at::cat(l);\n  return attend(q, h, h);\n}\n"
                 "int main() {\n  f(torch::ones({2, 2}, at::kHalf), torch::ones({2, 2}, at::kFloat));\n}\n")
         self.offered(text)
-        self.assertTrue(self.message.endswith("; cast back after it, to the dtype from before"), self.message)
+        self.assertTrue(self.message.endswith("; cast what 'at::cat(l)' gives back to 'float16'"), self.message)
         self.offered(text.replace("at::cat(l)", "h * w"))
         self.assertTrue(self.message.endswith("; cast back after it, e.g. '.to(h.scalar_type())'"), self.message)
 

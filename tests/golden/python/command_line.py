@@ -6,6 +6,7 @@ beside them.
 import json
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -270,7 +271,27 @@ class Versions(Case):
         self.assertEqual(self.messages(), [])
 
 
+NORMALIZED = """
+
+class A{0}(torch.nn.Module):
+    def forward(self, q: torch.Tensor, k: torch.Tensor):
+        q = F.normalize(q, dim=-1)
+        return flash_attn_func(q, k, k)
+"""
+
+
 class Fixes(Case):
+    def test_many_fixes_cost_little_more_than_their_findings(self):
+        self.write(a__py="import torch\nimport torch.nn.functional as F\nfrom flash_attn import flash_attn_func\n" +
+                   "".join(map(NORMALIZED.format, range(33))))
+        spent = []
+        for options in ((), ("--fix",)):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+            run = self.lint("--no-cache", *options, "a.py")
+            spent.append(resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before)
+        self.assertIn("fixed 33 findings in 1 file", run.stderr)
+        self.assertLess(spent[1], 5 * spent[0])
+
     def test_a_fix_is_spelt_in_python_and_leaves_nothing(self):
         self.write(model__py=(EXAMPLES / "var" / "before.py").read_text())
         run = self.lint("--fix", "model.py")

@@ -148,7 +148,7 @@ TEST_CASE("Qwen2.5-Omni: x is cast, the tables are not") {
   CHECK(finding.message ==
         "'x' of 'rotary' is 'float32', cast from 'bfloat16' by 'to'; 'cos' and 'sin' are 'bfloat16' and the "
         "call wants "
-        "them equal; cast 'cos' and 'sin' alike, e.g. with '.type_as()'");
+        "them equal; cast 'cos' and 'sin' to the dtype of 'x', e.g. with '.type_as()'");
   REQUIRE(finding.path.size() == 3);
   CHECK(finding.path[0].op == "cast");
   CHECK(finding.path[1].op == "call");

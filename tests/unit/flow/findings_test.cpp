@@ -107,7 +107,7 @@ TEST_CASE("the example of a cure names what the operator was given, not what it 
   };
   const std::string linear = "  %3 = module torch::nn::Linear()\n  store %2[+], %3\n";
   const std::string norm = "  %4 = module torch::nn::LayerNorm()\n  store %2[+], %4\n";
-  CHECK(message(linear + norm) == "; cast back after it, to the dtype from before");
+  CHECK(message(linear + norm) == "; cast what 's(x)' gives back to 'bfloat16'");
   CHECK(message(norm) == "; cast back after it, e.g. '.to(x.scalar_type())'");
 }
 
@@ -122,7 +122,7 @@ TEST_CASE("the example of a cure names a tensor, no list") {
     REQUIRE(result.findings.size() == 1);
     return result.findings[0].message.substr(result.findings[0].message.rfind(';'));
   };
-  CHECK(message("  %13 = op cat(%12)") == "; cast back after it, to the dtype from before");
+  CHECK(message("  %13 = op cat(%12)") == "; cast the result of 'cat' back to 'bfloat16'");
   CHECK(message("  %13 = op mul(self=%1, other=%10)") == "; cast back after it, e.g. '.to(q.scalar_type())'");
 }
 

@@ -59,7 +59,9 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   const auto set = [&](Value result) {
     if (instruction.result) state.values.change(instruction.result) = std::move(result);
   };
-  if (callees.empty() && by_attribute && !attribute.unknown) {
+  const bool is_given = callees.empty() && by_attribute && !attribute.unknown;
+  (callees.empty() && !is_given ? calls_.lost : calls_.followed).insert(&instruction);
+  if (is_given) {
     set(attribute.given);
     return true;
   }

@@ -14,7 +14,7 @@ bool is_never_negative(std::string_view name) {
 }
 }  // namespace
 
-Engine::Bounds Engine::bounds(const Activation& activation, const State& state, ValueId id, int depth) const {
+Bounds Engine::bounds(const Activation& activation, const State& state, ValueId id, int depth) const {
   constexpr int kMaxDepth = 6;
   const Instruction* definition = activation.info.definition(id);
   if (!definition || depth > kMaxDepth) return {};

@@ -74,7 +74,7 @@ bool has_shape(const Value& value, const State& state) {
 }  // namespace
 
 // A question's name and what it is asked of: `pointer` and `pointer != nullptr` are one.
-Engine::Question Engine::question(const Instruction& instruction, const State& state) const {
+Question Engine::question(const Instruction& instruction, const State& state) const {
   Question out;
   if (instruction.op == Op::kLoad || instruction.op == Op::kCopy || instruction.op == Op::kParam) {
     const Value& it = value(state, instruction.result);

@@ -51,8 +51,10 @@ Report static_report() {
   report.findings[2].location.line = 9;
   report.findings[2].suppression = Suppression{"comment", "measured, no cost", 8};
   report.not_analysed = {{"broken.cpp", "", "parse-error", "3:1: expected ';'"}};
-  report.calls = {{"flash_ref_attention_fwd", {"model.cpp", 12, 3, 12, 20, "forward"}, true, {}},
-                  {"flash_ref_rotary", {"model.cpp", 15, 3, 15, 20, "forward"}, true, {"cos"}}};
+  report.calls = {{"flash_ref_attention_fwd", {"model.cpp", 12, 3, 12, 20, "forward"}, true, 4, {}},
+                  {"flash_ref_rotary", {"model.cpp", 15, 3, 15, 20, "forward"}, true, 3, {"cos"}}};
+  report.unseen = {{"LlamaAttention", {"model.cpp", 20, 5, 20, 19, "forward"}, "library", "transformers"}};
+  report.files = {"model.cpp", "other.cpp"};
   report.files_analysed = 2;
   normalise(report);
   return report;

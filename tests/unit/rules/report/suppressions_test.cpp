@@ -147,6 +147,8 @@ TEST_CASE("only comments count, wherever strings try to look like them") {
   CHECK(outcome("auto s = \"a\\\"\";\n q;  // NOLINT: x\n") == Said{"hidden: x"});
   CHECK(outcome("/* first\n NOLINT: inside */ q;\n") == Said{"hidden: inside"});
   CHECK(cpp_comments("/* never closed").size() == 1);
+  CHECK(code_of("a.py", "f('a')  # b\n\"\"\"c\nd\"\"\" e") == "f(   )     \n    \n     e");
+  CHECK(code_of("a.cpp", "f(R\"(a)\"); // b\n'c' /*\n*/ d") == "f(      );     \n      \n   d");
   CHECK(cpp_comments("R\"(never closed // x").empty());
   CHECK(python_comments("'''doc # no\n''' # yes").at(0).line == 2);
   CHECK(python_comments("\"\\").empty());

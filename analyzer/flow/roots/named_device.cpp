@@ -1,0 +1,112 @@
+#include "analyzer/flow/roots/named_device.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+namespace dtype_guard::flow {
+
+namespace {
+
+using namespace std::string_view_literals;
+
+std::string in_small_letters(std::string_view text) {
+  std::string out(text);
+  for (char& each : out) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
+  return out;
+}
+
+// As a word, or a part of one that begins with a capital: "cuda:0", "torch.cuda.amp", "kCUDA",
+// "AutocastCUDA".
+bool names_accelerator(std::string_view text) {
+  constexpr std::array kNames = {"cuda"sv, "xpu"sv, "mps"sv, "hpu"sv, "npu"sv};
+  const std::string small = in_small_letters(text);
+  const auto is_letter = [&](std::size_t at) {
+    return std::isalpha(static_cast<unsigned char>(text[at])) != 0;
+  };
+  const auto is_capital = [&](std::size_t at) {
+    return std::isupper(static_cast<unsigned char>(text[at])) != 0;
+  };
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
+    for (std::size_t at = small.find(name); at != std::string::npos; at = small.find(name, at + 1)) {
+      const std::size_t end = at + name.size();
+      const bool begins = at == 0 || !is_letter(at - 1) || is_capital(at);
+      const bool ends = end == text.size() || !is_letter(end) || is_capital(end);
+      if (begins && ends) return true;
+    }
+    return false;
+  });
+}
+
+bool is_off(const Function& function, const Instruction& autocast) {
+  for (const Argument& given : autocast.args) {
+    if (given.name != "on") continue;
+    for (const Block& block : function.blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.result != given.value || each.op != Op::kConst) continue;
+        const auto* on = std::get_if<bool>(&each.constant);
+        return on && !*on;
+      }
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
+  const auto known = said_.find(id);
+  if (known != said_.end()) return known->second;
+  Said said;
+  const Function& function = index_.function(id);
+  for (const Block& block : function.blocks) {
+    for (const Instruction& each : block.instructions) {
+      if (each.op == Op::kSetAutocast && !each.name.empty() && !is_off(function, each)) {
+        said.cpu_autocast = said.cpu_autocast || each.name == "cpu";
+        said.accelerator = said.accelerator || each.name != "cpu";
+      }
+      std::string written = each.text;
+      if (const auto* word = std::get_if<std::string>(&each.constant)) written += " " + *word;
+      const std::string text = in_small_letters(written);
+      const bool cpu = text.find("cpu") != std::string::npos;
+      said.cpu = said.cpu || cpu;
+      said.accelerator = said.accelerator || names_accelerator(written);
+      said.other = said.other || (!cpu && text.find("device") != std::string::npos);
+    }
+  }
+  return said_[id] = said;
+}
+
+bool NamedDevices::any_cpu_autocast() {
+  const auto has = [](const Function& function) {
+    return std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {
+      return std::any_of(block.instructions.begin(), block.instructions.end(), [](const Instruction& each) {
+        return each.op == Op::kSetAutocast && each.name == "cpu";
+      });
+    });
+  };
+  if (!any_cpu_autocast_) {
+    const std::vector<Function>& all = index_.module().functions;
+    any_cpu_autocast_ = std::any_of(all.begin(), all.end(), has);
+  }
+  return *any_cpu_autocast_;
+}
+
+std::string NamedDevices::of(std::uint32_t root) {
+  if (!index_.function(root).is_main && !any_cpu_autocast()) return "";
+  Said all;
+  for (const std::uint32_t each : index_.reached_from(root)) {
+    const Said said = said_by(each);
+    all.cpu_autocast = all.cpu_autocast || said.cpu_autocast;
+    all.cpu = all.cpu || said.cpu;
+    all.other = all.other || said.other;
+    all.accelerator = all.accelerator || said.accelerator;
+  }
+  if (all.accelerator) return "";
+  // One tensor on the CPU is no program on the CPU, unless that is all that a whole program says.
+  const bool whole = index_.function(root).is_main && all.cpu && !all.other;
+  return all.cpu_autocast || whole ? "cpu" : "";
+}
+
+}  // namespace dtype_guard::flow

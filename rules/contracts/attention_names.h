@@ -1,0 +1,18 @@
+// Whether a call is spelt like one that a contract could be about. Where such a call was not followed, a
+// report without findings says nothing of it, and says so.
+#pragma once
+
+#include <string_view>
+
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard {
+
+// `name` is the last part of what is called: "flash_attn_func", "LlamaAttention", "apply_rotary_emb", "sdpa";
+// not "attention_mask", "attn_norm", "is_flash_attn_available".
+bool is_named_like_attention(std::string_view name);
+// The last part of a spelling of some contract, "mha_varlen_fwd"; such as say little by themselves
+// ("fwd") do not count.
+bool is_name_of_contract(std::string_view name, const ContractSet& contracts);
+
+}  // namespace dtype_guard

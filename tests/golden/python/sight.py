@@ -1,0 +1,243 @@
+"""No finding and no sight are different answers in Python too: calls that are spelt like attention and were not followed are
+counted with the cause, and the device that a program names decides which autocast it is held against.
+
+    sight.py DTYPE_LINT
+"""
+import json
+import pathlib
+import unittest
+
+import jsonschema
+
+from command_line import Case
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+KNOWN = """import torch
+import torch.nn.functional as F
+
+
+def attend(x: torch.Tensor):
+    return F.scaled_dot_product_attention(x, x, x)
+"""
+LIBRARY = """import torch
+from torch import nn
+from otherlib.models import LlamaAttention
+from otherlib import my_sdpa
+
+
+class Block(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.attn = LlamaAttention(dim)
+
+    def forward(self, x: torch.Tensor):
+        return my_sdpa(x, x, x)
+"""
+NO_ATTENTION = """import torch
+from otherlib import get_attention_mask, attention_dropout, is_flash_attn_available, AttentionConfig
+
+
+def prepare(x: torch.Tensor):
+    '''attention(x)'''
+    # attention(x)
+    if is_flash_attn_available():
+        return "attention(x)"
+    return attention_dropout(get_attention_mask(x)), AttentionConfig(x)
+"""
+OWN = """import torch
+import torch.nn.functional as F
+
+
+def my_attention(x):
+    return F.scaled_dot_product_attention(x, x, x)
+
+
+def by_hand_attention(x):
+    return x + x
+
+
+class Attention(torch.nn.Module):
+    def forward(self, x: torch.Tensor):
+        return my_attention(x)
+
+
+class Block(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = Attention()
+
+    def forward(self, x: torch.Tensor):
+        return by_hand_attention(self.attn(x))
+"""
+
+
+class Sight(Case):
+    def closing(self, *arguments, status=0):
+        run = self.lint(*arguments)
+        self.assertEqual(run.returncode, status, run.stdout + run.stderr)
+        return run.stdout.splitlines()
+
+    def causes(self, *arguments, status=0):
+        report = self.report(*arguments, status=status)
+        return sorted((call["cause"], call["name"], call["location"]["line"]) for call in report["unseen_calls"])
+
+    def test_what_was_seen_is_counted_by_file(self):
+        self.write(a__py=KNOWN, b__py="x = 1\n")
+        report = self.report("a.py", "b.py", status=0)
+        summary = report["summary"]
+        self.assertEqual([summary[name] for name in ("calls", "undecided", "operands", "known", "unseen", "files")],
+                         [1, 0, 3, 3, 0, 2])
+        self.assertEqual(report["files"], [{"file": "a.py", "calls": 1, "undecided": 0, "unseen": 0},
+                                           {"file": "b.py", "calls": 0, "undecided": 0, "unseen": 0}])
+        schema = (ROOT / "rules" / "report" / "report.schema.json").read_text(encoding="utf-8")
+        jsonschema.validate(report, json.loads(schema))
+        self.assertEqual(self.closing("a.py"), ["no findings; 1 attention call checked; 1 file analysed"])
+
+    def test_calls_into_libraries_are_named_once(self):
+        self.write(a__py=LIBRARY)
+        self.assertEqual(self.causes("a.py"), [("library", "LlamaAttention", 10), ("library", "my_sdpa", 13)])
+        self.assertEqual(self.closing("a.py"), [
+            "2 calls spelt like attention left no record: 2 into libraries whose source is not read "
+            "('LlamaAttention' of otherlib at a.py:10, 'my_sdpa' of otherlib at a.py:13)",
+            "no findings; no attention call was seen; 1 file analysed"])
+        self.assertEqual(self.lint("--quiet", "a.py").stdout, "")
+
+    def test_what_is_called_may_be_unknown(self):
+        self.write(a__py=KNOWN + "\n\ndef more(x: torch.Tensor, attn):\n    return attn(x), flash_attention(attend(x))\n")
+        self.assertEqual(self.causes("a.py"), [("unknown", "attn", 10), ("unknown", "flash_attention", 10)])
+
+    def test_own_code_and_other_names_are_no_blindness(self):
+        self.write(a__py=NO_ATTENTION, b__py=OWN, c__py="def sdpa(x):\n    return x\n\n\nclass Attention:\n    pass\n")
+        self.assertEqual(self.causes(), [])
+
+    def test_code_outside_functions(self):
+        self.write(a__py=KNOWN + "\n\nout = attend(torch.ones(2, 2))\nF.scaled_dot_product_attention(out, out, out)\n")
+        self.assertEqual(self.causes("a.py"), [("outside", "scaled_dot_product_attention", 10)])
+
+    def test_a_file_with_errors_says_what_they_took(self):
+        self.write(a__py=KNOWN + "\n\ndef broken(x:\n    y = (x\n    return F.scaled_dot_product_attention(x, x, x)\n")
+        run = self.lint("a.py")
+        self.assertEqual(run.returncode, 3)
+        self.assertRegex(run.stdout, r"1 call spelt like attention left no record: 1 in files that could not be read wholly "
+                                     r"\('scaled_dot_product_attention' at a\.py:11\)\n")
+
+    def test_other_formats_say_it_too(self):
+        self.write(a__py=LIBRARY)
+        words = "2 calls spelt like attention left no record"
+        self.assertIn("no attention call was seen; " + words, self.lint("--format", "github", "a.py").stdout)
+        self.assertIn("no attention call was seen; " + words, self.lint("--format", "sarif", "a.py").stdout)
+        self.assertIn(words, self.lint("--format", "html", "a.py").stdout)
+
+
+CPU = """import torch
+import torch.nn.functional as F
+from flash_attn import flash_attn_func
+
+
+def attend(model, x: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+    with torch.autocast(DEVICE, dtype=torch.bfloat16):
+        q = WIDENS
+        return flash_attn_func(q, k.bfloat16(), v.bfloat16())
+"""
+
+
+NORM = "F.normalize(x.to(torch.bfloat16), dim=-1)"
+
+
+class Devices(Case):
+    def lines(self, device, *arguments, widens=NORM, more=""):
+        self.write(a__py=CPU.replace("DEVICE", device).replace("WIDENS", widens) + more)
+        report = self.lint("--format=json", "a.py", *arguments)
+        self.assertIn(report.returncode, (0, 1), report.stderr)
+        found = json.loads(report.stdout)["findings"]
+        return sorted((each["rule"], each["location"]["line"], each["device"]) for each in found)
+
+    def test_the_device_that_the_code_names_wins_over_the_default(self):
+        on_cuda = self.lines('"cuda"')
+        self.assertEqual([each[1:] for each in on_cuda], [(8, "cuda")])
+        # CPU's autocast lists no normalize: nothing is widened there (truth.py runs it).
+        self.assertEqual(self.lines('"cpu"'), [])
+        self.assertEqual(self.lines('device_type="cpu"'), [])
+
+    def test_what_is_widened_on_the_cpu_is_found_there(self):
+        found = self.lines('"cpu"', widens="x.to(torch.bfloat16) * torch.ones(8)")
+        self.assertEqual([each[1:] for each in found], [(8, "cpu")])
+
+    def test_who_names_both_is_held_against_the_default(self):
+        self.assertEqual([each[1:] for each in self.lines('"cuda"', more=(
+            "\n\ndef on_the_cpu(x: torch.Tensor):\n    with torch.autocast('cpu'):\n        return x + x\n"))], [(8, "cuda")])
+        self.assertEqual([each[1:] for each in self.lines("x.device.type")], [(8, "cuda")])
+
+    def test_what_the_user_names_wins_over_the_code(self):
+        self.assertEqual(self.lines('"cpu"', "--device=cpu"), [])
+        self.assertEqual(self.lines('"cuda"', "--device=cuda"), self.lines('"cuda"'))
+
+
+PROMOTED = """import torch
+import torch.nn.functional as F
+
+
+def attend(x: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+    q = x * torch.ones(8, dtype=torch.float32)
+    return F.scaled_dot_product_attention(q, k, v)
+"""
+
+
+class Pyproject(Case):
+    def found(self, *arguments):
+        run = self.lint("--format=json", *arguments)
+        self.assertIn(run.returncode, (0, 1), run.stderr)
+        return sorted({each["location"]["file"] for each in json.loads(run.stdout)["findings"]})
+
+    def test_its_table_holds_and_a_file_of_ours_wins(self):
+        self.write(a__py=PROMOTED, b__py=KNOWN, pyproject__toml="[project]\nname = 'x'\n")
+        self.assertEqual(self.found(), ["a.py"])
+        self.write(pyproject__toml="[project]\nname = 'x'\n[tool.dtype-lint]\nexclude = ['a.py']\n")
+        self.assertEqual(self.found(), [])
+        self.assertEqual(self.found("a.py"), ["a.py"])
+        self.write(**{"__dtype-lint__json": "{}"})
+        self.assertEqual(self.found(), ["a.py"])
+
+    def test_rules_for_some_files(self):
+        rule = "attention-implicit-promotion"
+        self.write(a__py=PROMOTED, tests___b__py=PROMOTED,
+                   pyproject__toml=f"[tool.dtype-lint.per-file-rules]\n'tests/*' = ['-{rule}']\n")
+        self.assertEqual(self.found(), ["a.py"])
+        self.write(pyproject__toml="[tool.other]\n", **{"__dtype-lint__json": f'{{"per-file-rules": {{"a.py": ["-{rule}"]}}}}'})
+        self.assertEqual(self.found(), ["tests/b.py"])
+
+    def test_what_is_wrong_is_named(self):
+        for text, words in (("[tool.dtype-lint]\nstrikt = true\n", ("'strikt'", '"strict"')),
+                            ("[tool.dtype-lint]\nstrict = 1\n", ("'strict' is 1", "true or false")),
+                            ("[tool.dtype-lint]\nstrict = \n", ("pyproject.toml:2", "not TOML")),
+                            ("[tool]\ndtype-lint = 3\n", ("'tool.dtype-lint' is no table",)),
+                            ("[tool.dtype-lint]\nper-file-rules = {'a.py' = ['-none']}\n", ("'none'",)),
+                            ("[tool.dtype-lint]\nper-file-rules = ['a']\n", ("per-file-rules", "globs"))):
+            with self.subTest(text):
+                self.write(a__py=PROMOTED, pyproject__toml=text)
+                run = self.lint()
+                self.assertEqual(run.returncode, 2, run.stdout + run.stderr)
+                for word in words:
+                    self.assertIn(word, run.stderr)
+
+    def test_a_broken_file_that_is_none_of_ours_stops_nothing(self):
+        self.write(a__py=PROMOTED, pyproject__toml="[project\nname = \n")
+        self.assertEqual(self.found(), ["a.py"])
+
+
+class Twins(Case):
+    def test_a_generated_file_adds_nothing_to_its_source(self):
+        def places():
+            return [(each["location"]["file"], len(each["sinks"])) for each in self.report(status=1)["findings"]]
+
+        self.write(m___modular_x__py=PROMOTED, m___modeling_x__py="# generated from modular_x.py\n" + PROMOTED)
+        self.assertEqual(places(), [("m/modular_x.py", 2)])
+        # What only the generated file has is reported there, and so is what stands in another folder.
+        self.write(m___modular_x__py=KNOWN)
+        self.assertEqual(places(), [("m/modeling_x.py", 1)])
+        self.write(n___modular_x__py=PROMOTED)
+        self.assertEqual([each[0] for each in places()], ["m/modeling_x.py", "n/modular_x.py"])
+
+
+if __name__ == "__main__":
+    unittest.main()
