@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
-#include "analyzer/flow/engine/conditions/question.h"
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/operands.h"
+#include "analyzer/flow/engine/question.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/engine/tensor_changes.h"
 #include "analyzer/flow/operators/operator_rank.h"
