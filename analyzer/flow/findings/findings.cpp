@@ -170,8 +170,8 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   const Instruction& decisive = place ? *place->instruction : promoting;
   finding.certainty = defect.definite ? Certainty::kDefinite : Certainty::kPossible;
   // A call that is only slow still gives the right result.
-  const bool only_slow = defect.slow && !defect.breaks_contract();
-  finding.level = defect.definite && !only_slow ? Level::kError : Level::kWarning;
+  finding.level =
+      defect.definite && finding.rule != "silent-attention-fallback" ? Level::kError : Level::kWarning;
   finding.observed = {"static"};
   finding.runtime = "unknown";
   finding.location = location(decisive.range, place ? place->function : promoter);

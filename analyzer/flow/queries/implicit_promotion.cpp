@@ -1,16 +1,13 @@
-// An input of the call was widened without a cast. A product of attention by hand takes it, and is computed
-// wide.
-#include "analyzer/flow/operators/contractions.h"
+// A value that nobody asked to be widened is an input of the call.
 #include "analyzer/flow/queries/query.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
 
 bool fits_implicit_promotion(const Defect& defect) {
-  const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
-  if (!promoted || defect.record->api->kind != ApiKind::kAttention) return false;
-  if (is_product(*defect.record->api)) return defect.slow && !defect.breaks_contract();
-  return defect.breaks_contract() && role_kind(defect.arrived->role) == RoleKind::kInput;
+  return defect.breaks_contract() && defect.origin && defect.origin->kind == Origin::Kind::kPromotion &&
+         defect.record->api->kind == ApiKind::kAttention &&
+         role_kind(defect.arrived->role) == RoleKind::kInput;
 }
 
 }  // namespace dtype_guard::flow
