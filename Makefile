@@ -11,7 +11,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 TORCH_VENV ?= on
 
 .PHONY: help packages configure build demo test test-long test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
-        bench-cupti install clean
+        bench-cupti bench-torch install clean
 .DEFAULT_GOAL := help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
 	@echo 'make bench-kernels  speed of flash_ref beside what the machine can do (ARGS="--threads 1 prefill")'
 	@echo 'make bench-cupti  what a kernel launch costs with its CUPTI source, beside an empty callback'
+	@echo 'make bench-torch  what its PyTorch source costs a training step, beside an empty callback'
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make clean    remove the build directories'
@@ -75,6 +76,9 @@ bench-cupti: configure
 	cmake --build --preset $(PRESET) --target bench-cupti
 bench-san: configure
 	cmake --build --preset $(PRESET) --target bench-san
+
+bench-torch: configure torch-venv
+	cmake --build --preset $(PRESET) --target bench-torch
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

@@ -64,8 +64,10 @@ bool exports_flash_ref(const std::string& file) {
   return exports(file, [](std::string_view name) { return name.starts_with("flash_ref_"); });
 }
 
-bool exports_switch(const std::string& file) {
-  return exports(file, [](std::string_view name) { return name == "dtype_san_switch"; });
+bool exports_function(const std::string& file, const std::string& symbol) {
+  return exports(file, [&](std::string_view name) { return name == symbol; });
 }
+
+bool exports_switch(const std::string& file) { return exports_function(file, "dtype_san_switch"); }
 
 }  // namespace dtype_guard::san

@@ -12,6 +12,9 @@ bool has_observer_note(const std::string& file);
 // bound late.
 bool exports_flash_ref(const std::string& file);
 
+// Whether the file exports this function.
+bool exports_function(const std::string& file, const std::string& symbol);
+
 // Whether the file is a libdtype_san.so.
 bool exports_switch(const std::string& file);
 

@@ -36,6 +36,7 @@ void answer(Mailbox& mailbox, const Arrival& arrival, const char* problem) {
   mailbox.observed_copies = arrival.observed_copies;
   mailbox.unobserved_copies = arrival.unobserved_copies;
   mailbox.bound_calls = arrival.bound_calls;
+  strncpy(mailbox.said, arrival.said.c_str(), sizeof mailbox.said - 1);
   if (const Process* mapped = process_mapping.load(std::memory_order_acquire))
     memcpy(mailbox.journal, mapped->journal_path, sizeof mailbox.journal - 1);
   strncpy(mailbox.problem, problem, sizeof mailbox.problem - 1);
@@ -97,6 +98,9 @@ void on_quick_exit();
   if (is_of_interest && is_switched_on()) {
     if (Process* mapped = process()) {
       record_process(*mapped, arrival.remark, linked);
+      // For doctor, which asks while the job runs.
+      for (const Source* source : sources())
+        if (mailbox != nullptr) record_source(*mapped, *source);
     }
   }
   if (mailbox != nullptr) {

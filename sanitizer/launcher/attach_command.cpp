@@ -57,9 +57,11 @@ void tell_pause(const ProcessFacts& process, const Injection& injection) {
 }
 
 void tell_copies(const Mailbox& mailbox) {
-  tell("{} {} of flash_ref watched{}", mailbox.observed_copies,
-       mailbox.observed_copies == 1 ? "copy" : "copies",
-       mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
+  if (mailbox.said[0] != '\0') tell("{}", printable(mailbox.said));
+  if (mailbox.said[0] == '\0' || mailbox.observed_copies != 0)
+    tell("{} {} of flash_ref watched{}", mailbox.observed_copies,
+         mailbox.observed_copies == 1 ? "copy" : "copies",
+         mailbox.observed_copies == 0 ? "; those that are loaded from now on will be" : "");
   if (mailbox.unobserved_copies != 0)
     tell(
         "{} more without an observer slot: {} bound {} watched now; not seen are calls through an "

@@ -10,6 +10,7 @@
 #include "sanitizer/attach/observer_note.h"
 #include "sanitizer/attach/pending_join.h"
 #include "sanitizer/launcher/commands.h"
+#include "sanitizer/launcher/doctor_torch.h"
 #include "sanitizer/launcher/executable.h"
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/needed_libraries.h"
@@ -84,6 +85,27 @@ void look_at_python(const std::vector<Object>& objects, Diagnosis& diagnosis) {
         fmt::format("Python ({}): stacks have its frames where the layout of that version is known", name));
     return;
   }
+}
+
+void look_at_torch(const std::vector<Object>& objects, const std::vector<std::string>& journals,
+                   Diagnosis& diagnosis) {
+  for (const Object& object : objects) {
+    if (!is_torch(object.name)) continue;
+    const TorchDiagnosis found = diagnose_torch(object.name, object.file, journals);
+    found.can_be_watched ? diagnosis.good(found.text) : diagnosis.note(found.text);
+    if (!found.not_seen.empty()) diagnosis.note(found.not_seen);
+    return;
+  }
+}
+
+// Of a process that has the library; none while nothing was written.
+std::vector<std::string> journals_of(const ProcessFacts& process) {
+  try {
+    const auto control = read_control(process);
+    if (control && access(control->journal.c_str(), R_OK) == 0) return {control->journal};
+  } catch (const AttachError&) {
+  }
+  return {};
 }
 
 void look_at_gpu(const ProcessFacts& process, Diagnosis& diagnosis) {
@@ -162,6 +184,7 @@ int diagnose_process(pid_t pid, const std::string& library) {
   for (std::size_t i = 0; i < process.objects.size(); ++i)
     objects.push_back({printable(process.objects[i]), mapped_file(process, i), is_gone(process.objects[i])});
   look_at_copies(objects, When::kRunning, diagnosis);
+  look_at_torch(objects, journals_of(process), diagnosis);
   look_at_python(objects, diagnosis);
   look_at_gpu(process, diagnosis);
   return diagnosis.status();

@@ -57,6 +57,7 @@ struct Mailbox {
   std::uint32_t observed_copies;    // of watched libraries
   std::uint32_t unobserved_copies;  // that carry no observer slot
   std::uint32_t bound_calls;        // to those, that are watched now
+  char said[400];                   // of what else is watched, or is not
   char journal[1024];               // empty until there is one
   char problem[256];                // why nothing is watched; empty: all is well
 

@@ -28,6 +28,7 @@ struct Arrival {
   std::uint32_t observed_copies = 0;    // these three are what `attach` tells the user
   std::uint32_t unobserved_copies = 0;  // of watched libraries
   std::uint32_t bound_calls = 0;
+  TextBuffer<400> said{};  // and this, a sentence of what a source watches or does not; empty: nothing
 };
 
 using DlsymFunction = void* (*)(void* handle, const char* name);

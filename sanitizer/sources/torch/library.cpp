@@ -40,7 +40,7 @@ bool Library::may_autocast(std::int8_t device_type) const {
 
 bool find_library(Library& library, TextSink& reason) {
   Wanted wanted[] = {
-      {"_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", "at::addGlobalCallback", nullptr},
+      {kAddGlobalCallback, "at::addGlobalCallback", nullptr},
       {"_ZN2at14removeCallbackEm", "at::removeCallback", nullptr},
       {"_ZNK2at14RecordFunction4nameEv", "at::RecordFunction::name", nullptr},
       {"_ZN2at4_ops7mul_out4callERKNS_6TensorES4_RS2_", "at::_ops::mul_out::call", nullptr},

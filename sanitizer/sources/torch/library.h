@@ -5,6 +5,7 @@
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/platform/text_buffer.h"
 #include "sanitizer/sources/torch/abi.h"
+#include "sanitizer/sources/torch/function_names.h"
 
 namespace dtype_guard::san::torch {
 

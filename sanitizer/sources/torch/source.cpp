@@ -85,8 +85,18 @@ void tell() {
   record_source(*mapped, torch_source);
 }
 
+bool is_mapped() {
+  LoadedObject object;
+  return find_object(kAddGlobalCallback, object);
+}
+
+bool status(SourceStatus& to);
+
 void arrived(Arrival& arrival) {
   if (start() && state.load() == State::kOn) arrival.has_watched = true;
+  SourceStatus now;
+  if (arrival.joined && is_mapped() && status(now))
+    arrival.said << (now.is_on ? "PyTorch is watched: " : "PyTorch is not watched: ") << now.reason.view();
 }
 
 LookupAnswer looked_up(const Lookup& lookup) {
@@ -106,8 +116,14 @@ bool status(SourceStatus& to) {
       to.reason << refusal;
       return true;
     default:
-      if (settings().torch != Torch::kOff) return false;
-      to.reason << "option torch=off";
+      if (settings().torch == Torch::kOff) {
+        to.reason << "option torch=off";
+        return true;
+      }
+      if (!is_mapped()) return false;
+      to.reason
+          << "libtorch came into the process later than dtype-san, and not by Python's import of torch where "
+             "that is seen: none of its calls was looked at";
       return true;
   }
 }
