@@ -9,7 +9,7 @@
 
 namespace dtype_guard::san {
 
-inline constexpr char kMailboxMagic[16] = "dtype-san-join2";
+inline constexpr char kMailboxMagic[16] = "dtype-san-join3";
 // A thread's name holds 15 characters: this and 12 hexadecimal digits of the mailbox's address.
 inline constexpr char kMailboxThreadName[] = "dts";
 
