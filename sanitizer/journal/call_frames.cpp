@@ -91,7 +91,7 @@ void put_detail(FrameBuilder& frame, const FindingDetail& detail) {
     frame.u32(operand).u32(origin.dtype);
     for (std::size_t step = 0; step < kChainLength; ++step) frame.u32(origin.chain.site(step));
   }
-  frame.u32(detail.reinterpreted);
+  frame.u32(detail.reinterpreted).u32(detail.forward);
 }
 
 }  // namespace
@@ -125,6 +125,7 @@ CapturedStack capture_here(Scratch& scratch) {
 }
 
 void find_origins(Process& process, const WatchedCall& call, FindingDetail& detail) {
+  if (!settings().origins) return;
   const ApiContract& contract = contract_of(call.api);
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
     Origin origin;

@@ -31,7 +31,8 @@ struct FindingDetail {
   OperandOrigin origins[kMaxOperands];
   std::size_t origin_count = 0;
   std::uint32_t reinterpreted =
-      0;  // operand + 1 whose bits were written as another dtype; 0: a broken contract
+      0;                      // operand + 1 whose bits were written as another dtype; 0: a broken contract
+  std::uint32_t forward = 0;  // in a backward call the site of its forward, or kForwardUnknown
 };
 
 void find_origins(Process& process, const WatchedCall& call, FindingDetail& detail);

@@ -14,7 +14,8 @@
 //   finding  u32 index, text api, u64 thread, u64 time, u32 operands, operand..., u32 frames, (u32 module,
 //            u64 pc)..., u32 python frames, (text file, text function, u32 line, u32 entered from C)...,
 //            u32 origins, (u32 operand, u32 dtype, kChainLength u32 sites, 0: none)..., u32 operand + 1 whose
-//            bits were written as another dtype
+//            bits were written as another dtype, u32 site of the forward call of a backward one
+//            (kForwardUnknown: it is one, and that is not known)
 //   operand  text role, u32 flags, u32 dtype (packed), u64 accepts (DtypeSet), u32 same_as + 1,
 //            u32 device type, u32 device id, u32 dimensions, u64 size...
 //   count    u32 index of a finding, u64 calls so far
@@ -54,6 +55,7 @@ inline constexpr std::uint32_t kJournalMagic = 0x314a5344;  // "DSJ1"
 inline constexpr std::uint16_t kJournalFormat = 1;
 inline constexpr std::size_t kLargestFrame = 16 * 1024;
 inline constexpr std::size_t kChainLength = 4;  // sites of an origin
+inline constexpr std::uint32_t kForwardUnknown = 0xffffffff;
 inline constexpr std::uint32_t kNoRank = 0xffffffff;
 inline constexpr std::string_view kJournalSuffix = ".dtype-san";
 

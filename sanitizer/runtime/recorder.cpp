@@ -47,8 +47,9 @@ bool is_broken(const ApiContract& contract, const DLTensor* const* operands) {
   return false;
 }
 
-std::uint64_t finding_key(const WatchedCall& call, const CapturedStack& stack, std::size_t reinterpreted) {
-  std::uint64_t key = stack.hash(static_cast<std::uint64_t>(call.api) << 8 | reinterpreted);
+std::uint64_t finding_key(const WatchedCall& call, const CapturedStack& stack, const FindingDetail& detail) {
+  std::uint64_t key = stack.hash(std::uint64_t{detail.forward} << 32 |
+                                 static_cast<std::uint64_t>(call.api) << 8 | detail.reinterpreted);
   for (std::size_t i = 0; i < contract_of(call.api).operand_count; ++i) {
     std::uint64_t dtype = call.operands[i] != nullptr ? packed_dtype(*call.operands[i]) : 0;
     key = (key ^ dtype) * 0x9e3779b97f4a7c15U;
@@ -201,7 +202,7 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
   CapturedStack stack = capture_call(scratch, call);
   std::uint64_t place = learn_place(process.places, call, scratch.stack_words, stack.depth);
   bool is_new = false;
-  FindingSlot* slot = find_slot(process, finding_key(call, stack, detail.reinterpreted), is_new);
+  FindingSlot* slot = find_slot(process, finding_key(call, stack, detail), is_new);
   if (slot == nullptr) {
     process.unrecorded.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -299,7 +300,7 @@ void record_violation(Process& process, const WatchedCall& call, OriginFinder fi
   QuietSection quiet;
   HookTime time(process);
   FindingDetail detail;
-  if (settings().origins) find(process, call, detail);
+  find(process, call, detail);
   record_finding(process, call, 0, detail);
 }
 

@@ -220,6 +220,7 @@ class Builder {
     finding.fingerprint = fingerprint({finding.rule, finding.location.function, "", recorded.api, 0});
     finding.occurrences.push_back(occurrence(journal, recorded));
     add_origins(finding, journal, recorded, violation.roles);
+    add_forward(finding, journal, recorded);
     merge(std::move(finding));
   }
 
@@ -260,6 +261,24 @@ class Builder {
     }
     if (finding.path.empty()) return;
     finding.location = opening(finding);
+  }
+
+  // Of a backward call: which forward call it belongs to, behind the way of its operands.
+  void add_forward(Finding& finding, const Journal& journal, const JournalFinding& recorded) {
+    if (recorded.forward == 0) return;
+    const auto site = journal.sites.find(recorded.forward);
+    if (site == journal.sites.end()) {
+      finding.message += "; it is a backward call, and the line of its forward call is not known";
+      return;
+    }
+    PathStep step;
+    step.op = site->second.api;
+    step.note = fmt::format("'{}' was called here: this is its backward call", step.op);
+    step.backtrace = stacks_.resolve(journal, site->second);
+    step.location = user_location(step.backtrace);
+    finding.message += fmt::format("; it is the backward call of '{}' ({}:{})", step.op, step.location.file,
+                                   step.location.line);
+    finding.path.push_back(std::move(step));
   }
 
   std::size_t step_index(Finding& finding, const Journal& journal, const JournalFinding& site,

@@ -74,6 +74,7 @@ struct JournalFinding {
   std::vector<JournalPythonFrame> python;
   std::vector<JournalOrigin> origins;
   std::optional<std::size_t> reinterpreted;  // operand whose bits were written as another dtype
+  std::uint32_t forward = 0;                 // in a backward call: of Journal::sites, or kForwardUnknown
   std::uint64_t count = 1;
 };
 

@@ -126,6 +126,7 @@ void read_origins(Payload& in, JournalFinding& finding) {
   }
   if (std::uint32_t operand = in.u32(); operand != 0 && operand <= finding.operands.size())
     finding.reinterpreted = operand - 1;
+  if (in.good() && !in.empty()) finding.forward = in.u32();
 }
 
 // Of a site: up to its Python frames; what a later version appends there are no origins.

@@ -62,6 +62,25 @@ using FromDlpack = Tensor* (*)(Tensor* result, void* managed);
 using FromBlob = std::int32_t (*)(void* data, std::int64_t dimensions, const std::int64_t* sizes,
                                   const std::int64_t* strides, std::int64_t offset, std::int32_t dtype,
                                   std::int32_t device_type, std::int32_t device_index, Tensor** result);
+// Results that have a destructor in libtorch, so that the caller says where they go: at::Tensor, and an owner
+// of an autograd node, which is a std::shared_ptr and from 2.13 on a c10::intrusive_ptr, of one word.
+struct TensorResult {
+  TensorImpl* impl;
+  ~TensorResult() {}
+};
+struct NodeOwner {
+  void* node;
+  void* control;
+  ~NodeOwner() {}
+};
+using Mul = TensorResult (*)(const Tensor& a, const Tensor& b);
+using RequiresGrad = Tensor& (*)(Tensor& tensor, bool requires_grad);
+// at::TensorBase::grad_fn: where the tensor keeps the owner of its node.
+using GradFunction = void* const* (*)(const Tensor* tensor);
+// torch::autograd::get_current_node: whose backward this thread runs.
+using CurrentNode = NodeOwner (*)();
+using SequenceNumber = std::uint64_t (*)();  // at::sequence_number::peek
+using ThreadNumber = std::uint64_t (*)();    // at::RecordFunction::currentThreadId
 using IsAutocastEnabled = bool (*)(std::int8_t device_type);
 using IsAutocastEnabledFixed = bool (*)();
 

@@ -3,6 +3,7 @@
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/runtime/watching.h"
 #include "sanitizer/sources/torch/calls.h"
+#include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/thread_records.h"
@@ -23,6 +24,7 @@ OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator&
   OpenRecord* open = thread.open(op);
   if (open == nullptr) return nullptr;
   open->is_attention = true;
+  begin_forward(*open);
   if (notes_origins && op.is_whole) note_operands(*open, record);
   check_call(*open, record, caller);
   return open;
@@ -35,10 +37,11 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = notes_origins && op.is_whole && !is_part;
   const bool may_raise = op.record >= 0 && mixes_floats(op, record);
-  if (!notes && !may_raise) return nullptr;
+  if (!notes && !may_raise && !op.is_function) return nullptr;
   OpenRecord* open = thread.open(op);
   if (open == nullptr) return nullptr;
   open->is_part = is_part;
+  if (op.is_function) begin_forward(*open);
   if (notes) note_operands(*open, record);
   if (may_raise) {
     open->is_attention = true;
@@ -66,6 +69,7 @@ void on_end(const Record& record, Context* context) {
   auto& open = *static_cast<OpenRecord*>(context);
   if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   if (notes_origins && open.op->is_whole && !open.is_part) note_results(open, record);
+  if (open.notes_forward) end_forward(open);
 }
 
 }  // namespace

@@ -9,7 +9,4 @@ namespace dtype_guard::san::torch {
 // From now on; `library` and the probed layout stay as they are. Gives the callback's number.
 std::uint64_t add_callbacks(const Library& library, bool notes_origins);
 
-// Whether autocast has to be asked of this thread, and the names of records.
-inline constinit Library libtorch = {};
-
 }  // namespace dtype_guard::san::torch

@@ -7,8 +7,10 @@
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/source.h"
 #include "sanitizer/sources/torch/call_operands.h"
-#include "sanitizer/sources/torch/callbacks.h"
+#include "sanitizer/sources/torch/forward_lines.h"
+#include "sanitizer/sources/torch/library.h"
 #include "sanitizer/sources/torch/origins.h"
+#include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/storage_life.h"
 
@@ -41,6 +43,11 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
   }
 }
 
+void find_detail(Process& process, const WatchedCall& call, FindingDetail& detail) {
+  find_origins_of(process, call, detail);
+  detail.forward = find_forward(process);
+}
+
 // Whether the call leaves by a C++ exception, as what libtorch raises does.
 bool cpp_raises() { return libtorch.uncaught_exceptions != nullptr && libtorch.uncaught_exceptions() > 0; }
 
@@ -63,7 +70,7 @@ bool python_raises() {
 [[gnu::noinline, gnu::cold]] void record_wrong(const OpenRecord& open, const CallOperands& operands,
                                                std::uintptr_t caller) {
   if (Process* mapped = process())
-    record_violation(*mapped, {row_of(open).api, operands.list(), caller}, find_origins_of);
+    record_violation(*mapped, {row_of(open).api, operands.list(), caller}, find_detail);
 }
 
 bool is_implied(const DLTensor& tensor) {
@@ -138,7 +145,9 @@ void settle_call(OpenRecord& waiting, const Record& inner) {
   const RecordRow& row = row_of(waiting);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
-  if (operands.read(row, contract, inner) && operands.accepted(contract)) waiting.is_waiting = false;
+  if (!operands.read(row, contract, inner) || !operands.accepted(contract)) return;
+  waiting.is_waiting = false;
+  note_recast(*waiting.op, contract, waiting.thread->waiting, operands);
 }
 
 void end_call(OpenRecord& open, std::uintptr_t caller) {

@@ -51,6 +51,18 @@ bool find_library(Library& library, TextSink& reason) {
       {"_ZN2at8autocast19is_autocast_enabledEN3c1010DeviceTypeE", nullptr, nullptr},
       {"_ZN2at8autocast10is_enabledEv", nullptr, nullptr},
       {"_ZN2at8autocast14is_cpu_enabledEv", nullptr, nullptr},
+      {"_ZN2at4_ops10mul_Tensor4callERKNS_6TensorES4_", nullptr, nullptr},
+      {"_ZN2at4_ops14requires_grad_4callERNS_6TensorEb", nullptr, nullptr},
+      {"_ZNK2at10TensorBase7grad_fnEv", nullptr, nullptr},
+      {"_ZN5torch8autograd16get_current_nodeEv", nullptr, nullptr},
+      {"_ZN2at15sequence_number4peekEv", nullptr, nullptr},
+      {"_ZN2at14RecordFunction15currentThreadIdEv", nullptr, nullptr},
+      {"_ZN5torch8autograd6Engine23execute_with_graph_taskERKSt10shared_ptrINS0_9GraphTaskEES2_INS0_4NodeEEON"
+       "S0_11InputBufferE",
+       nullptr, nullptr},
+      {"_ZN5torch8autograd6Engine23execute_with_graph_taskERKSt10shared_ptrINS0_9GraphTaskEEN3c1013intrusive_"
+       "ptrINS0_4NodeENS7_6detail34intrusive_target_default_null_typeIS9_EEEEONS0_11InputBufferE",
+       nullptr, nullptr},
   };
   LoadedObject object;
   library.is_mapped = find_object(wanted[0].symbol, object);
@@ -67,6 +79,14 @@ bool find_library(Library& library, TextSink& reason) {
   take(wanted[8], library.is_autocast_enabled);
   take(wanted[9], library.is_cuda_autocast_enabled);
   take(wanted[10], library.is_cpu_autocast_enabled);
+  take(wanted[11], library.mul);
+  take(wanted[12], library.requires_grad);
+  take(wanted[13], library.grad_function);
+  take(wanted[14], library.current_node);
+  take(wanted[15], library.sequence_number);
+  take(wanted[16], library.thread_number);
+  library.has_shared_nodes = wanted[17].found;
+  library.has_intrusive_nodes = wanted[18].found;
   constexpr const char* kUncaught = "_ZSt19uncaught_exceptionsv";
   if (LoadedObject runtime; find_object(kUncaught, runtime))
     take({kUncaught, nullptr, runtime.find_function(kUncaught)}, library.uncaught_exceptions);

@@ -17,6 +17,15 @@ struct Library {
   StackOut stack_out = nullptr;
   FromDlpack from_dlpack = nullptr;
   FromBlob from_blob = nullptr;
+  // What lines of forward calls are found by; without one of them none is named.
+  Mul mul = nullptr;
+  RequiresGrad requires_grad = nullptr;
+  GradFunction grad_function = nullptr;
+  CurrentNode current_node = nullptr;
+  void* has_shared_nodes = nullptr;     // a function whose name says that std::shared_ptr owns nodes,
+  void* has_intrusive_nodes = nullptr;  // or c10::intrusive_ptr
+  SequenceNumber sequence_number = nullptr;
+  ThreadNumber thread_number = nullptr;
   IsAutocastEnabled is_autocast_enabled = nullptr;  // 2.4 and newer; before that the two below
   IsAutocastEnabledFixed is_cuda_autocast_enabled = nullptr;
   IsAutocastEnabledFixed is_cpu_autocast_enabled = nullptr;
@@ -26,6 +35,9 @@ struct Library {
   // Whether autocast is on for this thread; true where that cannot be asked.
   bool may_autocast(std::int8_t device_type) const;
 };
+
+// That of this process, once the source is on.
+inline constinit Library libtorch = {};
 
 // The first object that exports a function. The loader's list is locked for no longer than that takes: a
 // child that the job forks meanwhile could never load anything. So what is done with libtorch's objects,

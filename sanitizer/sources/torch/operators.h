@@ -27,7 +27,8 @@ struct Operator {
   char name[kLongestName];
   std::int16_t record;  // number for record_row(), or -1
   Part part;
-  bool is_whole;  // an operator of PyTorch's own: what runs inside is part of it
+  bool is_whole;     // an operator of PyTorch's own: what runs inside is part of it
+  bool is_function;  // an autograd Function: named by its class
 };
 
 class Operators {

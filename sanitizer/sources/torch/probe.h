@@ -12,4 +12,7 @@ namespace dtype_guard::san::torch {
 // with the reason.
 bool probe(const Library& library, Layout& layout, TextSink& reason);
 
+// One of those tensors, in float32, for more to be found out.
+Tensor probe_tensor();
+
 }  // namespace dtype_guard::san::torch

@@ -111,13 +111,15 @@ const Site* Sites::at(SiteNumber number) const {
   return site.is_ready.load(std::memory_order_acquire) != 0 ? &site : nullptr;
 }
 
+void Sites::write(Process& process, Scratch& scratch, SiteNumber number) {
+  if (at(number) == nullptr) return;
+  Site& site = sites_[index_of(number)];
+  if (site.journal_of.exchange(process_id(), std::memory_order_acq_rel) == process_id()) return;
+  if (!write_site(process, scratch, site, journal_site(number))) site.journal_of.store(0);
+}
+
 void Sites::write(Process& process, Scratch& scratch, const OriginChain& chain) {
-  for (const SiteNumber number : chain.sites) {
-    if (at(number) == nullptr) continue;
-    Site& site = sites_[index_of(number)];
-    if (site.journal_of.exchange(process_id(), std::memory_order_acq_rel) == process_id()) continue;
-    if (!write_site(process, scratch, site, journal_site(number))) site.journal_of.store(0);
-  }
+  for (const SiteNumber number : chain.sites) write(process, scratch, number);
 }
 
 }  // namespace dtype_guard::san::torch

@@ -54,6 +54,7 @@ class Sites {
 
   // Writes the sites of a chain that this process's journal lacks.
   void write(Process& process, Scratch& scratch, const OriginChain& chain);
+  void write(Process& process, Scratch& scratch, SiteNumber number);
 
  private:
   Site* sites_ = nullptr;

@@ -16,8 +16,10 @@
 #include "sanitizer/settings/settings.h"
 #include "sanitizer/sources/torch/callbacks.h"
 #include "sanitizer/sources/torch/calls.h"
+#include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
 #include "sanitizer/sources/torch/probe.h"
+#include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/record_reader.h"
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/storage_life.h"
@@ -44,7 +46,7 @@ Torch mode() {
 }
 
 bool make_tables(bool origins) {
-  return start_thread_records() && operators.start() && (!origins || (storage_life.start() && sites.start()));
+  return start_thread_records() && operators.start() && sites.start() && (!origins || storage_life.start());
 }
 
 bool switch_on(const Library& library, TextSink& reason) {
@@ -56,6 +58,7 @@ bool switch_on(const Library& library, TextSink& reason) {
   }
   if (notes_origins && was_joined()) lead_allocators_here();
   storage_life.switch_on(notes_origins);
+  start_forward_lines(library);
   find_python();
   (void)decide_watching();
   (void)add_callbacks(library, notes_origins);
@@ -136,6 +139,7 @@ void note_limit(Process& process, Scratch& scratch, std::uint64_t count, const c
 }
 
 void finish(Process& process, Scratch& scratch) {
+  write_recasts(process, scratch);
   note_limit(process, scratch, storage_life.without_room(),
              " storages found no room in the table of origins: none is claimed for them");
   note_limit(process, scratch, sites.without_room(),

@@ -34,12 +34,14 @@ class OpenRecord final : public Context {
   ThreadRecords* thread;
   ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
   std::uint32_t operand_count;
-  bool has_lost_operands;  // there were more
-  bool has_flat_operand;   // one has less than three dimensions
-  bool widens_most;        // of several dtypes a narrower one is that of the operand with the most elements
-  bool is_attention;       // the outermost that a contract speaks of
-  bool is_waiting;         // its contract is broken, unless autocast recasts the operands inside
-  bool is_part;            // of another operator: what it gives is noted with that
+  bool has_lost_operands;    // there were more
+  bool has_flat_operand;     // one has less than three dimensions
+  bool widens_most;          // of several dtypes a narrower one is that of the operand with the most elements
+  bool is_attention;         // the outermost that a contract speaks of
+  bool is_waiting;           // its contract is broken, unless autocast recasts the operands inside
+  bool is_part;              // of another operator: what it gives is noted with that
+  bool notes_forward;        // the autograd nodes that it makes are noted with its line
+  std::uint64_t first_node;  // number of the first of them
   std::atomic<bool> is_open;
 };
 
