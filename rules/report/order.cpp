@@ -1,11 +1,16 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <tuple>
 
 #include "rules/report/report.h"
+#include "rules/text/printable.h"
 
 namespace dtype_guard {
 namespace {
@@ -74,6 +79,13 @@ bool is_failure(const NotAnalysed& entry) {
   static constexpr std::array<std::string_view, 5> kReasons = {"parse-error", "crash", "timeout",
                                                                "unreadable", "no-command"};
   return std::find(kReasons.begin(), kReasons.end(), entry.reason) != kReasons.end();
+}
+
+std::string not_seen(const Report& report) {
+  std::set<std::string> names;
+  for (const NotAnalysed& entry : report.not_analysed)
+    if (entry.reason == kNotSeen) names.insert(printable(entry.function));
+  return names.empty() ? "" : fmt::format("; not seen: calls of {}", fmt::join(names, ", "));
 }
 
 bool is_open(const Finding& finding) {

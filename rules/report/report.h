@@ -83,6 +83,10 @@ bool is_open(const Finding& finding);
 // An entry that makes the exit status 3: a whole file (or journal) is missing from the report, in part or
 // wholly.
 bool is_failure(const NotAnalysed& entry);
+// The reason of an entry for calls that were counted and no more than that, of the function that it names.
+inline constexpr std::string_view kNotSeen = "not-seen";
+// Those functions, for a closing line: "; not seen: calls of NAME, NAME", or empty.
+std::string not_seen(const Report& report);
 // The reason of an entry for a call that is not decided.
 inline constexpr std::string_view kUndecided = "undecided";
 

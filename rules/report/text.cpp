@@ -346,8 +346,9 @@ class TextWriter {
   // "No findings" means little without what was looked at.
   std::string scope(const Summary& summary) const {
     if (report_.watched) {
-      return summary.calls == 0 ? "no call to a watched kernel was seen"
-                                : fmt::format("{} to watched kernels", plural(summary.calls, "call"));
+      return (summary.calls == 0 ? "no call to a watched kernel was seen"
+                                 : fmt::format("{} to watched kernels", plural(summary.calls, "call"))) +
+             not_seen(report_);
     }
     const std::string left_out =
         summary.not_analysed > 0 ? fmt::format(", {} not analysed", summary.not_analysed) : "";

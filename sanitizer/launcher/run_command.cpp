@@ -226,7 +226,7 @@ class Run {
             ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
             : fmt::format("{} {} to watched kernels{}", calls, calls == 1 ? "call" : "calls", kinds(report));
     return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
-           unfinished(report);
+           not_seen(report) + unfinished(report);
   }
 
   // Of PyTorch's operators and Functions, which were checked.

@@ -170,6 +170,12 @@ bool read_memory(const void* from, void* to, std::size_t count) {
   return read_some(from, to, count) == count;
 }
 
+bool write_memory(void* to, const void* from, std::size_t count) {
+  const iovec local{const_cast<void*>(from), count}, remote{to, count};
+  return syscall(SYS_process_vm_writev, process_id(), &local, 1UL, &remote, 1UL, 0UL) ==
+         static_cast<long>(count);
+}
+
 QuietSection::QuietSection() : saved_errno_(errno) {
   sigset_t all;
   sigfillset(&all);

@@ -48,6 +48,9 @@ bool read_memory(const void* from, void* to, std::size_t count);
 // As much as can be read from there; gives its size.
 std::size_t read_some(const void* from, void* to, std::size_t count);
 
+// Copies to an address that may be bad or read-only: false then.
+bool write_memory(void* to, const void* from, std::size_t count);
+
 // Several places at once, one after the other into `to`; gives the bytes before the first that cannot be
 // read.
 struct MemoryPiece {

@@ -38,6 +38,7 @@
 //   casts    u32 index of a cast, u64 so far, u64 of them timed, u64 ns that these took
 //   exec     text path, u64 ns spent in records: all counts were written, the process is about to become
 //            another program. Where other frames follow it did not
+//   unseen   text function, u64 calls so far: of an extension module's, whose operands were not looked at
 //   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches
 #pragma once
 
@@ -76,6 +77,7 @@ enum class FrameType : std::uint16_t {
   kCast = 14,
   kCasts = 15,
   kExec = 16,
+  kUnseen = 17,
 };
 
 enum OperandFlag : std::uint32_t {

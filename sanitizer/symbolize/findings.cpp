@@ -77,6 +77,9 @@ class Builder {
       report_.not_analysed.push_back({journal.file, "", "unreadable", problem});
     for (const std::string& note : journal.notes)
       report_.not_analysed.push_back({journal.file, "", "note", note});
+    for (const auto& [function, count] : journal.unseen)
+      report_.not_analysed.push_back(
+          {journal.file, function, std::string(kNotSeen), fmt::format("{} calls, not looked at", count)});
     if (const std::uint64_t beyond = journal.unrecorded - journal.lost; beyond != 0)
       report_.not_analysed.push_back(
           {journal.file, "", "budget",

@@ -138,6 +138,7 @@ struct Journal {
   std::vector<JournalFinding> findings;
   std::map<std::uint32_t, JournalFinding> sites;
   std::map<std::string, std::uint64_t> calls;
+  std::map<std::string, std::uint64_t> unseen;  // of functions whose operands were not looked at
   std::vector<JournalLaunch> launches;
   std::vector<JournalCast> casts;
   std::vector<JournalSource> sources;  // those that said how they fared, each once, the last word

@@ -250,17 +250,13 @@ class Reader {
         if (in.good() && counts_[index] < count) counts_[index] = count;
         return in.good();
       }
-      case FrameType::kCalls: {
-        std::string api = in.name();
-        std::uint64_t count = in.u64();
-        if (in.good() && journal_.calls[api] < count) journal_.calls[api] = count;
+      case FrameType::kCalls:
+        return store_calls(in, journal_.calls);
+      case FrameType::kUnseen:
+        return store_calls(in, journal_.unseen);
+      case FrameType::kNote:
+        if (const std::string note = in.text(); in.good()) journal_.notes.push_back(note);
         return in.good();
-      }
-      case FrameType::kNote: {
-        std::string note = in.text();
-        if (in.good()) journal_.notes.push_back(note);
-        return in.good();
-      }
       case FrameType::kClose:
         told_findings_ = in.u64();
         journal_.unrecorded = in.u64();
@@ -320,6 +316,12 @@ class Reader {
                       "newer one",
                       at_, static_cast<unsigned>(type)));
     return true;
+  }
+
+  static bool store_calls(Payload& in, std::map<std::string, std::uint64_t>& calls) {
+    const std::string name = in.name();
+    if (const std::uint64_t count = in.u64(); in.good()) calls[name] = std::max(calls[name], count);
+    return in.good();
   }
 
   bool store_source(Payload& in) {

@@ -14,4 +14,5 @@ set(files
   sites.cpp
   source.cpp
   storage_life.cpp
-  thread_records.cpp)
+  thread_records.cpp
+  unseen_calls.cpp)

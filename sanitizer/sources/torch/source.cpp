@@ -23,6 +23,7 @@
 #include "sanitizer/sources/torch/record_reader.h"
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/storage_life.h"
+#include "sanitizer/sources/torch/unseen_calls.h"
 
 namespace dtype_guard::san {
 
@@ -103,9 +104,14 @@ void arrived(Arrival& arrival) {
 }
 
 LookupAnswer looked_up(const Lookup& lookup) {
-  if (lookup.name == nullptr || !same_text(lookup.name, "PyInit__C")) return {};
-  if (start()) tell();
-  return {};
+  if (lookup.name == nullptr) return {};
+  if (same_text(lookup.name, "PyInit__C")) {
+    if (start()) tell();
+    return {};
+  }
+  if (state.load(std::memory_order_acquire) != State::kOn || !is_unseen_module(lookup.name)) return {};
+  void* made = watch_module(lookup.name, lookup.real(lookup.handle, lookup.name));
+  return {made != nullptr, made};
 }
 
 bool status(SourceStatus& to) {
@@ -140,6 +146,7 @@ void note_limit(Process& process, Scratch& scratch, std::uint64_t count, const c
 
 void finish(Process& process, Scratch& scratch) {
   write_recasts(process, scratch);
+  write_unseen(process, scratch);
   note_limit(process, scratch, storage_life.without_room(),
              " storages found no room in the table of origins: none is claimed for them");
   note_limit(process, scratch, sites.without_room(),
