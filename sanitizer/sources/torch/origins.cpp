@@ -124,6 +124,7 @@ OriginChain origin_of(std::uintptr_t storage, ScalarType dtype) {
 }
 
 void note_operands(OpenRecord& open, const Record& record) {
+  open.has_operands = true;
   each_tensor(inputs_of(record), [&](TensorView tensor) {
     if (tensor.dtype() >= kScalarTypeCount || !kScalarTypes[tensor.dtype()].is_float ||
         tensor.dimensions() == 0)
