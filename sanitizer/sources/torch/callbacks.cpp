@@ -37,11 +37,11 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = is_noting() && op.is_whole && !is_part;
   const bool may_raise = op.record >= 0 && mixes_floats(op, record);
-  if (!notes && !may_raise && !op.is_function) return nullptr;
+  if (!notes && !may_raise && op.part != Part::kFunction) return nullptr;
   OpenRecord* open = thread.open(op);
   if (open == nullptr) return nullptr;
   open->is_part = is_part;
-  if (op.is_function) begin_forward(*open);
+  if (op.part == Part::kFunction) begin_forward(*open);
   if (notes) note_operands(*open, record);
   if (may_raise) {
     open->is_attention = true;
