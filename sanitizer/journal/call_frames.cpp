@@ -91,7 +91,7 @@ void put_detail(FrameBuilder& frame, const FindingDetail& detail) {
     frame.u32(operand).u32(origin.dtype);
     for (std::size_t step = 0; step < kChainLength; ++step) frame.u32(origin.chain.site(step));
   }
-  frame.u32(detail.reinterpreted).u32(detail.forward);
+  frame.u32(detail.reinterpreted);
 }
 
 }  // namespace
@@ -148,7 +148,10 @@ bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_
   frame.u32(index).text(contract.name).u64(thread_id()).u64(now_ns());
   put_operands(frame, call);
   put_stack(frame, stack);
-  if (detail != nullptr) put_detail(frame, *detail);
+  if (detail != nullptr) {
+    put_detail(frame, *detail);
+    frame.u32(detail->forward);
+  }
   return append_frame(process, frame, scratch);
 }
 

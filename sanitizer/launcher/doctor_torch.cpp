@@ -43,7 +43,6 @@ bool is_torch(const std::string& name) {
 TorchDiagnosis diagnose_torch(const std::string& name, const std::string& file,
                               const std::vector<std::string>& journals) {
   TorchDiagnosis found;
-  found.is_there = true;
   const std::string torch = fmt::format("PyTorch{} ('{}')", version_beside(file), printable(name));
   const std::vector<Journal> loaded = load_journals(journals);
   if (const JournalSource* source = own_word(loaded)) {
@@ -56,15 +55,13 @@ TorchDiagnosis diagnose_torch(const std::string& name, const std::string& file,
     found.can_be_watched = true;
     found.text = fmt::format(
         "{}: attention, rotary and cache operators that a contract speaks of can be watched, if the test of "
-        "its "
-        "layout fits, which is made in the process as it is joined; attach says whether it did",
+        "its layout fits, which is made in the process as it is joined; attach says whether it did",
         torch);
   }
   if (found.can_be_watched)
     found.not_seen =
         "of PyTorch are not seen: calls that only pybind or Triton make, kernels of compiled code, replays "
-        "of CUDA "
-        "graphs";
+        "of CUDA graphs";
   return found;
 }
 

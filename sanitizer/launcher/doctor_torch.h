@@ -7,7 +7,6 @@
 namespace dtype_guard::san {
 
 struct TorchDiagnosis {
-  bool is_there = false;
   bool can_be_watched = false;
   std::string text;      // which PyTorch, and whether it is watched
   std::string not_seen;  // what is not seen of it

@@ -126,7 +126,6 @@ void read_origins(Payload& in, JournalFinding& finding) {
   }
   if (std::uint32_t operand = in.u32(); operand != 0 && operand <= finding.operands.size())
     finding.reinterpreted = operand - 1;
-  if (in.good() && !in.empty()) finding.forward = in.u32();
 }
 
 // Of a site: up to its Python frames; what a later version appends there are no origins.
@@ -241,6 +240,7 @@ class Reader {
       }
       case FrameType::kFinding: {
         JournalFinding finding = read_finding(in);
+        if (in.good() && !in.empty()) finding.forward = in.u32();  // since findings name it; launches do not
         if (in.good()) journal_.findings.push_back(std::move(finding));
         return in.good();
       }

@@ -11,7 +11,7 @@
 namespace dtype_guard::san::torch {
 namespace {
 
-constinit bool notes_origins = false;
+bool is_noting() { return notes_origins.load(std::memory_order_relaxed); }
 
 // A call that a contract speaks of. Inside another one it is that one's part: only what autocast has made of
 // the operands is of interest then.
@@ -25,7 +25,7 @@ OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator&
   if (open == nullptr) return nullptr;
   open->is_attention = true;
   begin_forward(*open);
-  if (notes_origins && op.is_whole) note_operands(*open, record);
+  if (is_noting() && op.is_whole) note_operands(*open, record);
   check_call(*open, record, caller);
   return open;
 }
@@ -35,13 +35,13 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
                            std::uintptr_t caller) {
   if (outer != nullptr && outer->is_attention) return nullptr;
   const bool is_part = outer != nullptr && outer->op->is_whole;
-  const bool notes = notes_origins && op.is_whole && !is_part;
+  const bool notes = is_noting() && op.is_whole && !is_part;
   const bool may_raise = op.record >= 0 && mixes_floats(op, record);
-  if (!notes && !may_raise && !op.is_function) return nullptr;
+  if (!notes && !may_raise && op.part != Part::kFunction) return nullptr;
   OpenRecord* open = thread.open(op);
   if (open == nullptr) return nullptr;
   open->is_part = is_part;
-  if (op.is_function) begin_forward(*open);
+  if (op.part == Part::kFunction) begin_forward(*open);
   if (notes) note_operands(*open, record);
   if (may_raise) {
     open->is_attention = true;
@@ -68,7 +68,7 @@ void on_end(const Record& record, Context* context) {
   if (context == nullptr) return;
   auto& open = *static_cast<OpenRecord*>(context);
   if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
-  if (notes_origins && open.op->is_whole && !open.is_part) note_results(open, record);
+  if (open.has_operands && is_noting() && !open.is_part) note_results(open, record);
   if (open.notes_forward) end_forward(open);
 }
 
@@ -76,7 +76,7 @@ void on_end(const Record& record, Context* context) {
 
 std::uint64_t add_callbacks(const Library& library, bool origins) {
   libtorch = library;
-  notes_origins = origins;
+  notes_origins.store(origins, std::memory_order_release);
   Callback callback;
   callback.start = on_start;
   callback.end = on_end;

@@ -13,6 +13,7 @@ set(files
   recasts.cpp
   sites.cpp
   source.cpp
+  step_sampling.cpp
   storage_life.cpp
   thread_records.cpp
   unseen_calls.cpp)

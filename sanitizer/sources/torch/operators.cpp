@@ -11,6 +11,7 @@ namespace {
 bool starts_with(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 Part part_of(const char* name) {
+  if (strpbrk(name, ": #/.") == nullptr) return Part::kFunction;
   constexpr const char* kProjections[] = {"aten::linear",    "aten::addmm",      "aten::mm",
                                           "aten::mv",        "aten::addmv",      "aten::bilinear",
                                           "aten::embedding", "aten::_grouped_mm"};
@@ -32,7 +33,6 @@ void describe(Operator& op, const char* name) {
   for (std::size_t i = 0; op.record < 0 && i < own_record_count + kRecordCount; ++i)
     if (strcmp(record_row(i).name, name) == 0) op.record = static_cast<std::int16_t>(i);
   op.part = part_of(name);
-  op.is_function = strpbrk(name, ": #/.") == nullptr;
   op.is_whole = starts_with(name, "aten::") || starts_with(name, "prims::");
 }
 
@@ -48,7 +48,7 @@ bool Operators::start() {
 }
 
 const Operator& Operators::find(const char* name) {
-  static constinit const Operator kOther = {{nullptr}, {1}, "other", -1, Part::kNone, false, false};
+  static constinit const Operator kOther = {{nullptr}, {1}, "other", -1, Part::kNone, false};
   const std::size_t start = (reinterpret_cast<std::uintptr_t>(name) >> 4) * 0x9e3779b97f4a7c15U >> 52;
   for (std::size_t i = 0; i < kProbes; ++i) {
     Operator& op = operators_[(start + i) % kOperators];

@@ -12,12 +12,13 @@
 
 namespace dtype_guard::san::torch {
 
-// What an operator is in attention that is written by hand.
+// What an operator is, for attention that is written by hand.
 enum class Part : std::uint8_t {
   kNone,
   kProjection,  // by weights: what comes out has the dtype of the model, whatever promoted before
   kProduct,     // of two activations, or by weights where one has two dimensions
   kSoftmax,
+  kFunction,  // none of PyTorch's: an autograd Function, named by its class
 };
 
 struct Operator {
@@ -27,8 +28,7 @@ struct Operator {
   char name[kLongestName];
   std::int16_t record;  // number for record_row(), or -1
   Part part;
-  bool is_whole;     // an operator of PyTorch's own: what runs inside is part of it
-  bool is_function;  // an autograd Function: named by its class
+  bool is_whole;  // an operator of PyTorch's own: what runs inside is part of it
 };
 
 class Operators {

@@ -46,6 +46,7 @@ std::uint8_t flags_of_result(const OpenRecord& open, bool keeps_dtype, bool wide
     case Part::kSoftmax:
       return (before & kScores) != 0 ? kWeightsOfValues : 0;
     case Part::kNone:
+    case Part::kFunction:
       break;
   }
   return static_cast<std::uint8_t>((before & ~kImplied) | (is_implied ? kImplied : 0));
@@ -124,6 +125,7 @@ OriginChain origin_of(std::uintptr_t storage, ScalarType dtype) {
 }
 
 void note_operands(OpenRecord& open, const Record& record) {
+  open.has_operands = true;
   each_tensor(inputs_of(record), [&](TensorView tensor) {
     if (tensor.dtype() >= kScalarTypeCount || !kScalarTypes[tensor.dtype()].is_float ||
         tensor.dimensions() == 0)

@@ -5,10 +5,15 @@
 // the operands (a view, or written in place), records inside an operator of PyTorch's own.
 #pragma once
 
+#include <atomic>
+
 #include "sanitizer/sources/torch/origin_chain.h"
 #include "sanitizer/sources/torch/thread_records.h"
 
 namespace dtype_guard::san::torch {
+
+// Whether they are noted now; between sampled steps they are not.
+inline constinit std::atomic<bool> notes_origins{false};
 
 // At the start: what the operator reads.
 void note_operands(OpenRecord& open, const Record& record);

@@ -22,6 +22,7 @@
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/record_reader.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/step_sampling.h"
 #include "sanitizer/sources/torch/storage_life.h"
 #include "sanitizer/sources/torch/unseen_calls.h"
 
@@ -34,7 +35,7 @@ namespace {
 
 enum class State : std::uint8_t { kWaiting, kStarting, kOn, kRefused };
 constinit std::atomic<State> state{State::kWaiting};
-constinit bool notes_origins = false;
+constinit bool has_origins = false;
 constinit char refusal[256] = {};
 
 Torch mode() {
@@ -52,17 +53,18 @@ bool make_tables(bool origins) {
 
 bool switch_on(const Library& library, TextSink& reason) {
   if (!probe(library, layout, reason)) return false;
-  notes_origins = mode() == Torch::kOrigins;
-  if (!make_tables(notes_origins)) {
+  has_origins = mode() == Torch::kOrigins;
+  if (!make_tables(has_origins)) {
     reason << "there is no memory for its tables";
     return false;
   }
-  if (notes_origins && was_joined()) lead_allocators_here();
-  storage_life.switch_on(notes_origins);
+  if (has_origins && was_joined()) lead_allocators_here();
+  storage_life.switch_on(has_origins);
   start_forward_lines(library);
   find_python();
   (void)decide_watching();
-  (void)add_callbacks(library, notes_origins);
+  (void)add_callbacks(library, has_origins);
+  if (has_origins && settings().torch_every > 1) start_step_sampling(library, settings().torch_every);
   return true;
 }
 
@@ -119,7 +121,9 @@ bool status(SourceStatus& to) {
     case State::kOn:
       to.is_on = true;
       to.reason << "each call of an attention, rotary or cache operator that a contract speaks of, "
-                << (notes_origins ? "with the origins of its dtypes" : "without origins (torch=contracts)");
+                << (has_origins ? "with the origins of its dtypes" : "without origins (torch=contracts)");
+      if (has_origins && settings().torch_every > 1)
+        to.reason << ", noted in one of " << std::uint64_t{settings().torch_every} << " optimizer steps";
       return true;
     case State::kRefused:
       to.reason << refusal;

@@ -29,7 +29,9 @@ void StorageLife::born(std::uintptr_t address) {
   }
   for (StorageEntry& entry : bucket(address).ways) {
     std::uintptr_t none = 0;
-    if (entry.address.compare_exchange_strong(none, address, std::memory_order_acq_rel)) return;
+    if (!entry.address.compare_exchange_strong(none, address, std::memory_order_acq_rel)) continue;
+    entry.chain = {};  // another thread may have written there as all was forgotten
+    return;
   }
   without_room_.fetch_add(1, std::memory_order_relaxed);
 }

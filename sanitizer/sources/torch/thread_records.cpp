@@ -69,7 +69,7 @@ OpenRecord* ThreadRecords::open(const Operator& op) {
     record->operand_count = 0;
     record->has_flat_operand = record->widens_most = false;
     record->has_lost_operands = record->is_attention = record->is_waiting = record->is_part = false;
-    record->notes_forward = false;
+    record->notes_forward = record->has_operands = false;
     record->is_open.store(true, std::memory_order_release);
     innermost_ = record;
     return record;

@@ -34,6 +34,7 @@ class OpenRecord final : public Context {
   ThreadRecords* thread;
   ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
   std::uint32_t operand_count;
+  bool has_operands;         // they were noted
   bool has_lost_operands;    // there were more
   bool has_flat_operand;     // one has less than three dimensions
   bool widens_most;          // of several dtypes a narrower one is that of the operand with the most elements
