@@ -52,16 +52,7 @@ class Pass {
         doubted = doubted || (!defect.definite && defect.alternative.uncertain);
       }
       proofs.push_back(doubted ? engine.proved_by(record) : RankFacts());
-      if (!options_.refusals) continue;
-      const auto refused = [&](const SinkOperand& arrived, Dtype dtype) {
-        out.refusals.push_back({root, setting_.name, collector.sink(record, arrived.role), dtype});
-      };
-      for (const Defect& each : find_breaches(record, engine, how)) {
-        if (each.stated) refused(*each.arrived, each.alternative.dtype);
-      }
-      for (const SinkOperand& each : record.operands) {
-        if (is_open(each)) refused(each, Dtype::kUndefined);
-      }
+      if (options_.refusals) note_refusals(root, record, engine, how, collector, out);
     }
     for (int again = 0; again < kMaxProofs; ++again) {
       const auto next =
@@ -110,6 +101,19 @@ class Pass {
     return &engine;
   }
 
+  void note_refusals(std::uint32_t root, const SinkRecord& record, Engine& engine, const DefectOptions& how,
+                     const FindingCollector& collector, AnalysisResult& out) const {
+    const auto refused = [&](const SinkOperand& arrived, Dtype dtype) {
+      out.refusals.push_back({root, setting_.name, collector.sink(record, arrived.role), dtype});
+    };
+    for (const Defect& each : find_breaches(record, engine, how)) {
+      if (each.stated) refused(*each.arrived, each.alternative.dtype);
+    }
+    for (const SinkOperand& each : record.operands) {
+      if (is_open(each)) refused(each, Dtype::kUndefined);
+    }
+  }
+
   DefectOptions how_to_judge(const Engine& engine, std::uint32_t root) const {
     const bool is_main = program_.functions.function(root).is_main;
     DefectOptions how;
@@ -156,7 +160,7 @@ class Pass {
   bool has_functions_by_default(std::uint32_t root) const {
     const FunctionIndex& index = program_.functions;
     const Function& code = index.function(root);
-    if (code.class_name.empty() || options_.refusals) return false;
+    if (code.class_name.empty()) return false;
     const std::vector<std::uint32_t> all = index.constructors(code.class_name, units_of(code).front());
     return std::any_of(all.begin(), all.end(), [&](std::uint32_t each) {
       const std::vector<Parameter>& parameters = index.function(each).parameters;
@@ -175,6 +179,7 @@ class Pass {
     try {
       for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
         if (!has_some) break;
+        if (others == OtherCode::kTrusted && options_.refusals) continue;
         engine.evaluate_root(root, {}, others);
         out.steps += engine.steps();
         has_some = has_defects(engine, root);
@@ -184,12 +189,13 @@ class Pass {
       has_some = is_settled_ = false;
     }
     engine.make_objects_by_defaults(false);
-    if (!has_some) return;
+    if (!has_some && !options_.refusals) return;
     const DefectOptions how = how_to_judge(engine, root);
     for (const SinkRecord& record : engine.records()) {
       for (const Defect& defect : find_defects(record, engine, how)) {
         if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
       }
+      if (options_.refusals) note_refusals(root, record, engine, how, collector, out);
     }
   }
 
