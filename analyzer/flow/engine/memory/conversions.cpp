@@ -140,7 +140,11 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   const Alternatives dtypes = tensors(state, argument(state, instruction, 1));
   const bool known =
       dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
-  if (dtypes.size() == 1 && (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString)) return;
+  // Of options, devices and None nothing is said of the dtype.
+  const bool silent =
+      dtypes.size() == 1 &&
+      (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString || dtypes[0].kind == Kind::kNone);
+  if (silent) return;
   Conversion how{activation, instruction, {}};
   how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
