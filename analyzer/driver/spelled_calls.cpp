@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "analyzer/flow/ir/mnemonics.h"
-#include "rules/contracts/attention_names.h"
 #include "rules/report/comments.h"
 
 namespace dtype_guard::driver {
@@ -77,7 +76,7 @@ Spans lowered_spans(const FileSummary& summary) {
 
 }  // namespace
 
-std::vector<SpelledCall> spelled_calls(std::string_view code, const ContractSet& contracts) {
+std::vector<SpelledCall> spelled_calls(std::string_view code, const AttentionNames& names) {
   std::vector<SpelledCall> out;
   int line = 1;
   std::size_t line_start = 0;
@@ -92,8 +91,7 @@ std::vector<SpelledCall> spelled_calls(std::string_view code, const ContractSet&
     std::size_t end = at;
     while (end < code.size() && flow::is_word_part(code[end])) ++end;
     const std::string_view name = code.substr(at, end - at);
-    const bool counts = end < code.size() && code[end] == '(' &&
-                        (is_named_like_attention(name) || is_name_of_contract(name, contracts));
+    const bool counts = end < code.size() && code[end] == '(' && names.contains(name);
     if (counts && !is_declared(code, at)) out.push_back({name, line, static_cast<int>(at - line_start) + 1});
     at = end - 1;
   }
@@ -102,6 +100,7 @@ std::vector<SpelledCall> spelled_calls(std::string_view code, const ContractSet&
 
 std::vector<UnseenCall> calls_not_lowered(const std::vector<FileSummary>& summaries,
                                           const ContractSet& contracts, const flow::SourceText& text) {
+  const AttentionNames names(contracts);
   std::map<std::tuple<std::string, int, int>, UnseenCall> found;
   for (const FileSummary& summary : summaries) {
     const bool failed = summary.failed();
@@ -109,7 +108,7 @@ std::vector<UnseenCall> calls_not_lowered(const std::vector<FileSummary>& summar
     const std::string* source = text(summary.source);
     if (!source) continue;
     const std::string code = code_of(summary.source, *source);
-    const std::vector<SpelledCall> calls = spelled_calls(code, contracts);
+    const std::vector<SpelledCall> calls = spelled_calls(code, names);
     if (calls.empty()) continue;
     const Spans lowered = lowered_spans(summary);
     for (const SpelledCall& each : calls) {

@@ -8,7 +8,7 @@
 
 #include "analyzer/driver/file_summary.h"
 #include "analyzer/flow/edits/source_text.h"
-#include "rules/contracts/contract.h"
+#include "rules/contracts/attention_names.h"
 #include "rules/report/report.h"
 
 namespace dtype_guard::driver {
@@ -24,6 +24,6 @@ struct SpelledCall {
 };
 // Calls in a text without comments and literals (rules/report/comments.h); definitions and declarations are
 // none.
-std::vector<SpelledCall> spelled_calls(std::string_view code, const ContractSet& contracts);
+std::vector<SpelledCall> spelled_calls(std::string_view code, const AttentionNames& names);
 
 }  // namespace dtype_guard::driver

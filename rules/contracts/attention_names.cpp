@@ -60,6 +60,11 @@ constexpr std::array kTables = {"emb"sv, "embedding"sv, "embeddings"sv, "embed"s
 }  // namespace
 
 bool is_named_like_attention(std::string_view name) {
+  // Most names of a program are none, and this is asked of all.
+  constexpr std::array kParts = {"tt"sv, "TT"sv, "otary"sv, "OTARY"sv, "dpa"sv, "DPA"sv, "mha"sv, "MHA"sv};
+  if (std::none_of(kParts.begin(), kParts.end(),
+                   [&](std::string_view part) { return name.find(part) != std::string_view::npos; }))
+    return false;
   std::vector<std::string> words = words_of(name);
   if (words.empty() || is_one_of(kAsks, words.front())) return false;
   while (!words.empty() && is_one_of(kHow, words.back())) words.pop_back();
@@ -69,17 +74,20 @@ bool is_named_like_attention(std::string_view name) {
   return is_rotary && is_one_of(kTables, words.back());
 }
 
-bool is_name_of_contract(std::string_view name, const ContractSet& contracts) {
+AttentionNames::AttentionNames(const ContractSet& contracts) {
   constexpr std::size_t kSaysLittle = 6;
-  if (name.size() <= kSaysLittle) return false;
-  const auto ends_in_it = [&](std::string_view spelling) {
-    if (!spelling.ends_with(name)) return false;
-    spelling.remove_suffix(name.size());
-    return spelling.empty() || spelling.back() == '.' || spelling.back() == ':';
+  const auto add = [&](const std::string& spelling) {
+    std::string name = spelling.substr(spelling.find_last_of(".:") + 1);
+    if (name.size() > kSaysLittle) of_contracts_.insert(std::move(name));
   };
-  return std::any_of(contracts.apis.begin(), contracts.apis.end(), [&](const Api& api) {
-    return ends_in_it(api.name) || std::any_of(api.spellings.begin(), api.spellings.end(), ends_in_it);
-  });
+  for (const Api& api : contracts.apis) {
+    add(api.name);
+    for (const std::string& each : api.spellings) add(each);
+  }
+}
+
+bool AttentionNames::contains(std::string_view name) const {
+  return is_named_like_attention(name) || of_contracts_.contains(name);
 }
 
 }  // namespace dtype_guard

@@ -4,7 +4,6 @@
 #include <tuple>
 
 #include "analyzer/flow/ir/mnemonics.h"
-#include "rules/contracts/attention_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -148,7 +147,7 @@ void UnseenCalls::look_at(std::uint32_t id, const std::map<std::uint32_t, std::s
     const auto& [lost, known] = here;
     if (!lost || known || may_be_own(*lost)) continue;
     const std::string_view name = name_called(lost->text);
-    if (!is_named_like_attention(name) && !is_name_of_contract(name, contracts_)) continue;
+    if (!names_.contains(name)) continue;
     UnseenCall call{std::string(name), function.name, lost->range, UnseenCall::Cause::kUnknown, ""};
     const auto over = given_up.find(id);
     if (const std::string library = library_of(*lost, function); !library.empty()) {

@@ -14,7 +14,7 @@
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/ir/ir.h"
 #include "analyzer/flow/program/function_index.h"
-#include "rules/contracts/contract.h"
+#include "rules/contracts/attention_names.h"
 
 namespace dtype_guard::flow {
 
@@ -33,8 +33,7 @@ struct UnseenCall {
 
 class UnseenCalls {
  public:
-  UnseenCalls(const FunctionIndex& index, const ContractSet& contracts)
-      : index_(index), contracts_(contracts) {}
+  UnseenCalls(const FunctionIndex& index, const ContractSet& contracts) : index_(index), names_(contracts) {}
   // What the evaluation of one root went into.
   void note(const FollowedCalls& calls);
   // By position; `given_up`: functions that only roots over their budget come to, with such a root.
@@ -49,7 +48,7 @@ class UnseenCalls {
                std::vector<UnseenCall>& out) const;
 
   const FunctionIndex& index_;
-  const ContractSet& contracts_;
+  const AttentionNames names_;
   FollowedCalls calls_;
   mutable std::map<std::string, std::string, std::less<>> libraries_;  // field -> what made its value
   mutable bool looked_ = false;

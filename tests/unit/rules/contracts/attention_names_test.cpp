@@ -25,12 +25,13 @@ TEST_CASE("a name is like attention by its noun") {
 }
 
 TEST_CASE("a name is a contract's by the last part of a spelling") {
-  const ContractSet& contracts = builtin_contracts();
-  CHECK(is_name_of_contract("mha_varlen_fwd", contracts));
-  CHECK(is_name_of_contract("memory_efficient_attention", contracts));
-  CHECK_FALSE(is_name_of_contract("fwd", contracts));
-  CHECK_FALSE(is_name_of_contract("arlen_fwd", contracts));
-  CHECK_FALSE(is_name_of_contract("normalize", contracts));
+  const AttentionNames names(builtin_contracts());
+  CHECK(names.contains("mha_varlen_fwd"));
+  CHECK(names.contains("append_paged_kv_cache"));
+  CHECK(names.contains("my_attention"));
+  CHECK_FALSE(names.contains("fwd"));
+  CHECK_FALSE(names.contains("arlen_fwd"));
+  CHECK_FALSE(names.contains("normalize"));
 }
 
 }  // namespace

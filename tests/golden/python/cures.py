@@ -1,0 +1,56 @@
+"""What messages and fixes tell the reader to write: the expression, the cast and where, whatever stands around the code.
+
+    cures.py DTYPE_LINT
+"""
+import unittest
+
+from command_line import Case
+
+HEAD = """import torch
+import torch.nn.functional as F
+from flash_attn import flash_attn_func
+from torch import Tensor
+
+
+"""
+MODULE = HEAD + """class Attention(torch.nn.Module):
+    def forward(self, q: Tensor, k: Tensor):
+        q = F.normalize(q, dim=-1)
+        return flash_attn_func(q, k, k)
+"""
+
+
+class Cures(Case):
+    def only(self, text, *options):
+        self.write(a__py=text)
+        [finding] = self.report("a.py", *options, status=1)["findings"]
+        return finding
+
+    def cure(self, body, *options):
+        return self.only(HEAD + body, *options)["message"].rsplit("; ", 1)[1]
+
+    def test_a_loop_that_hands_back_what_it_made_is_named(self):
+        self.assertEqual(self.cure("def attend(n: int, q: Tensor, k: Tensor):\n    for i in range(n):\n"
+                                   "        q = q * torch.ones(8)\n        flash_attn_func(q, k, k)\n"),
+                         "what it gives comes back to it in the next round of the loop in 'attend': keep one dtype across rounds, "
+                         "or cast only what the call gets, e.g. '.to(k.dtype)'")
+
+    def test_without_a_name_the_expression_and_its_dtype_are_named(self):
+        self.assertEqual(self.cure("def attend(a: Tensor, k: Tensor):\n    q = torch.cat([a, torch.ones(8, 8)])\n"
+                                   "    return flash_attn_func(q, k, k)\n", "--precision=bf16"),
+                         "cast what 'torch.cat([a, torch.ones(8, 8)])' gives back to 'bfloat16'")
+
+    def test_at_the_call_an_operand_that_is_right_is_named(self):
+        self.assertEqual(self.cure("def attend(q: Tensor, k: Tensor, v: Tensor):\n    q = q.float()\n"
+                                   "    return flash_attn_func(q, k, v)\n"),
+                         "cast it back before the call, e.g. '.to(k.dtype)'")
+
+    def test_a_caller_that_makes_the_module_takes_no_fix_away(self):
+        fixes = [fix["title"] for fix in self.only(MODULE)["fixes"]]
+        self.assertEqual(fixes, ["cast back to the dtype of 'q' after the float32 arithmetic"])
+        caller = "\n\ndef run(data):\n    return Attention()(data.q, data.k)\n"
+        self.assertEqual([fix["title"] for fix in self.only(MODULE + caller)["fixes"]], fixes)
+
+
+if __name__ == "__main__":
+    unittest.main()
