@@ -1,5 +1,5 @@
-// What a call hands over that stands at the callee: functions and classes that are defaults of its
-// parameters, and the decorators of the project that make something else of a function.
+// What a call hands over that stands at the callee: partial applications that are defaults of its parameters,
+// and the decorators of the project that make something else of a function.
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
