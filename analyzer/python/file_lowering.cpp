@@ -40,7 +40,7 @@ void FileLowering::not_lowered(const std::string& function, const Node& at, std:
 }
 
 void FileLowering::lower(const FunctionDefinition& definition) {
-  if (definition.is_opaque) return;
+  if (definition.is_opaque && definition.wrappers.empty()) return;
   if (definition.node.has_error()) {
     not_lowered(definition.name, definition.node, "it has a syntax error");
     return;
@@ -48,6 +48,8 @@ void FileLowering::lower(const FunctionDefinition& definition) {
   FunctionLowering lowering(*this, definition);
   Function lowered = lowering.run();
   if (lowering.too_large()) return not_lowered(definition.name, definition.node, "it is too large");
+  // What it is handed is its decorators' doing.
+  lowered.foreign = lowered.foreign || definition.is_opaque;
   add(std::move(lowered));
 }
 

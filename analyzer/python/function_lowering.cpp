@@ -154,6 +154,8 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
       add(each.field("alias"), Node());
     } else if (kind == "import_statement" || kind == "import_from_statement") {
       for (const auto& [name, what] : unit_.file().imports(each)) local_imports_[name] = what;
+    } else if (kind == "case_pattern") {
+      add_captures(each);
     } else if (kind == "function_definition" || kind == "class_definition") {
       locals_.insert(std::string(each.field("name").text()));
       assigned_[std::string(each.field("name").text())].emplace_back();
@@ -167,6 +169,25 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
   }
   if (depth == 0) {
     for (const std::string& each : globals_) locals_.erase(each);
+  }
+}
+
+// The names that the patterns of a case bind.
+void FunctionLowering::add_captures(const Node& pattern) {
+  std::vector<Node> work = {pattern};
+  while (!work.empty()) {
+    const Node each = work.back();
+    work.pop_back();
+    if (each.is("identifier")) {
+      locals_.insert(std::string(each.text()));
+      assigned_[std::string(each.text())].emplace_back();
+    }
+    const bool keyword = each.is("keyword_pattern") || each.is("class_pattern");  // of a field or class
+    const bool is_value = each.is("dotted_name") && each.child(1);
+    bool first = true;
+    for (const Node& below : each.children()) {
+      if (!is_value && !(std::exchange(first, false) && keyword)) work.push_back(below);
+    }
   }
 }
 

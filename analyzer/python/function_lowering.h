@@ -49,6 +49,7 @@ class FunctionLowering {
   ValueId load(const std::string& name);
   void store(const std::string& name, ValueId value);
   void find_locals(const Node& block, int depth = 0);
+  void add_captures(const Node& pattern);
   Builder::Position position(const Node& node) const;
 
   // statements (lower_statements.cpp)
@@ -68,13 +69,19 @@ class FunctionLowering {
   void for_statement(const Node& node);
   void while_statement(const Node& node);
   void try_statement(const Node& node);
-  void match_statement(const Node& node);
   void leave_loop(bool again);
   void loop_over(const Node& target, const Node& iterable, const std::function<void()>& body);
   // The elements of a display, or of what enumerate, zip and range give of such, where there are few.
   std::optional<std::vector<Node>> displayed(const Node& iterable) const;
   // What a loop over such gives in each round; nothing where these are not few that stand there.
   std::optional<std::vector<std::vector<Node>>> rounds(const Node& iterable) const;
+
+  // match (lower_match.cpp)
+  void match_statement(const Node& node);
+  ValueId matches(const Node& pattern, ValueId subject, int depth);
+  void bind_pattern(const Node& pattern, ValueId subject, int depth);
+  void bind_sequence(const std::vector<Node>& patterns, ValueId subject, int depth);
+  void bind_class(const Node& pattern, ValueId subject, int depth);
 
   // contexts (lower_contexts.cpp)
   void with_statement(const Node& node);
@@ -136,6 +143,11 @@ class FunctionLowering {
   std::optional<ValueId> checkpointed(const std::string& name, const std::vector<Given>& arguments);
   ValueId global_value(const Entity& entity);
   bool makes_function(const Node& call, const SourceFile& file) const;
+
+  // defaults and decorators (lower_defaults.cpp)
+  std::optional<ValueId> default_function(const Node& written, const SourceFile& file);
+  void add_defaults(const FunctionDefinition& callee, const std::vector<Given>& arguments, Arguments& handed);
+  ValueId wrapped(const FunctionDefinition& function);
 
   // generators (lower_generators.cpp)
   void begin_generator();

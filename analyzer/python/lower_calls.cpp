@@ -117,6 +117,7 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
   switch (callee.kind) {
     case Entity::Kind::kFunction: {
       // A body in sight is followed; what the contract says of a function of that name holds as well.
+      if (!callee.function->wrappers.empty()) return call_value(wrapped(*callee.function), arguments);
       if (callee.function->is_opaque) return unknown_call(callee.function->name, std::nullopt, arguments);
       const std::string dotted = callee.function->file->module() + "." + callee.function->name;
       if (const Api* api = unit_.contract(dotted)) sink(*api, arguments);
@@ -154,6 +155,7 @@ ValueId FunctionLowering::call_function(const FunctionDefinition& callee, std::o
   const bool is_virtual = object && callee.owner && !callee.is_static && !callee.is_class_method;
   const std::string name =
       is_virtual ? std::string(kAttributeCall) + callee.name + "::" + callee.key : callee.key;
+  if (!is_virtual) add_defaults(callee, arguments, handed);
   return builder_.value(Op::kCall, name, std::move(handed));
 }
 
@@ -173,6 +175,7 @@ ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::
   const ValueId made = builder_.value(Op::kObject, callee.qualified, {});
   if (!constructor) return made;
   handed.insert(handed.begin(), {"", made});
+  add_defaults(*constructor, arguments, handed);
   builder_.value(Op::kCall, constructor->key, std::move(handed));
   return made;
 }
@@ -231,6 +234,7 @@ std::optional<ValueId> FunctionLowering::super_call(const Node& function,
     if (!method) continue;
     Arguments handed = {{"", self_ ? self_ : builder_.unknown()}};
     for (flow::Argument& one : values(arguments)) handed.push_back(std::move(one));
+    add_defaults(*method, arguments, handed);
     return builder_.value(Op::kCall, method->is_opaque ? method->name : method->key, std::move(handed));
   }
   values(arguments);

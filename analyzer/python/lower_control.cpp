@@ -1,4 +1,4 @@
-// Control flow: branches, loops, try, match. A `for` loop is taken to run at least once, a `while` loop is
+// Control flow: branches, loops, try. A `for` loop is taken to run at least once, a `while` loop is
 // not.
 #include <algorithm>
 #include <utility>
@@ -209,37 +209,6 @@ void FunctionLowering::try_statement(const Node& node) {
   }
   builder_.enter(after);
   if (finally) block(finally);
-}
-
-// Which case it is stays open; names that a pattern binds are unknown.
-void FunctionLowering::match_statement(const Node& node) {
-  for (const Node& each : node.children("subject")) value(each);
-  const BlockId after = builder_.block();
-  for (const Node& each : node.field("body").children()) {
-    if (!each.is("case_clause")) continue;
-    const BlockId yes = builder_.block(), no = builder_.block();
-    builder_.branch(builder_.unknown(), yes, no);
-    builder_.enter(yes);
-    std::vector<Node> work;
-    for (const Node& part : each.children()) {
-      if (part.is("case_pattern")) work.push_back(part);
-    }
-    while (!work.empty()) {
-      const Node part = work.back();
-      work.pop_back();
-      if (part.is("identifier")) {
-        locals_.insert(std::string(part.text()));
-        store(std::string(part.text()), builder_.unknown());
-      }
-      for (const Node& below : part.children()) work.push_back(below);
-    }
-    if (const Node guard = each.field("guard")) value(guard.child(0));
-    block(each.field("consequence"));
-    builder_.jump(after);
-    builder_.enter(no);
-  }
-  builder_.jump(after);
-  builder_.enter(after);
 }
 
 }  // namespace dtype_guard::python

@@ -196,6 +196,8 @@ std::optional<ValueId> FunctionLowering::library_function(const std::string& nam
 }
 
 std::optional<ValueId> FunctionLowering::function_value(const Entity& entity) {
+  const bool is_wrapped = entity.kind == Entity::Kind::kFunction && !entity.function->wrappers.empty();
+  if (is_wrapped) return wrapped(*entity.function);
   const std::optional<std::string> key = function_key(unit_, entity);
   return key ? std::optional(builder_.value(Op::kClosure, *key, {})) : std::nullopt;
 }

@@ -11,8 +11,11 @@ namespace fs = std::filesystem;
 namespace {
 constexpr int kMaxImports = 12;  // one leading to the next
 constexpr int kMaxBases = 12;
-constexpr int kMaxParts = 40;            // of a dotted name
-constexpr int kMaxInstalledFiles = 400;  // of packages that one run reads
+constexpr int kMaxParts = 40;  // of a dotted name
+// Packages import all of all their parts, which would be read for any name: so many stars, one leading to the
+// next.
+constexpr int kMaxStars = 8;
+constexpr int kMaxStarDepth = 3;
 
 std::string joined(const std::string& folder, std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
@@ -171,8 +174,7 @@ std::string Modules::search_packages(const std::string& module) const {
     if (!entries(folder).contains(first)) continue;
     const std::string path = joined(folder, module);
     for (const std::string& each : {path + ".py", path + "/__init__.py"}) {
-      if (!exists(each)) continue;
-      return ++installed_files_ > kMaxInstalledFiles ? "" : each;
+      if (exists(each)) return each;
     }
   }
   return {};
@@ -223,7 +225,9 @@ Entity Modules::find_global(const SourceFile& file, std::string_view name, int d
   if (depth > kMaxImports) return {};
   const Global* known = file.global(name);
   if (!known) {
+    int stars = 0;
     for (const std::string& star : file.star_imports()) {
+      if (file.is_installed && (depth > kMaxStarDepth || ++stars > kMaxStars)) break;
       const std::string path = find_module(file, star);
       const SourceFile* other = path.empty() || path == file.path() ? nullptr : this->file(path);
       if (!other) continue;

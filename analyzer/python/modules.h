@@ -2,7 +2,6 @@
 // end where no file is found: then the name is a library's.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -114,7 +113,6 @@ class Modules {
   static thread_local Notes* noted_;
 
   ProjectOptions options_;
-  mutable std::atomic<int> installed_files_ = 0;  // read so far
   mutable std::mutex mutex_;
   mutable std::unordered_map<std::string, std::unique_ptr<FileInUse>> files_;
   mutable std::unordered_map<std::string, std::string> found_;  // by folder and module

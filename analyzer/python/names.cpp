@@ -95,13 +95,19 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
   out->owner = owner;
   out->key = "py:" + prefix + "." + out->name + "@" + std::to_string(out->node.range().line) + ":" +
              std::to_string(out->node.range().column);
+  bool known = true;
   for (const Node& each : out->decorators) {
     const std::string name = decorator_name(each);
     out->is_static = out->is_static || name == "staticmethod";
     out->is_class_method = out->is_class_method || name == "classmethod";
     out->is_property = out->is_property || name == "property" || name.ends_with("cached_property");
-    out->is_opaque = out->is_opaque || !is_transparent(name);
+    if (is_transparent(name)) continue;
+    out->is_opaque = true;
+    const Global* local = owner ? nullptr : global(name);
+    known = known && local && local->function && !local->rebound;
+    out->wrappers.push_back(each);
   }
+  if (!known) out->wrappers.clear();
   return out;
 }
 

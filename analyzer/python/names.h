@@ -28,6 +28,8 @@ struct FunctionDefinition {
   bool is_property = false;
   bool is_nested = false;
   bool is_opaque = false;  // a decorator may give something else back
+  // Where it is opaque through functions of its file alone: these, as decorators.
+  std::vector<Node> wrappers;
 };
 
 // A class in sight, or else what a library calls it.

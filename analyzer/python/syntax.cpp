@@ -121,14 +121,27 @@ Tree::Tree(std::string text, std::string report_name, int seconds)
   ts_parser_set_language(parser.get(), tree_sitter_python());
   const auto limit = std::chrono::microseconds(std::chrono::seconds(seconds));
   ts_parser_set_timeout_micros(parser.get(), static_cast<std::uint64_t>(limit.count()));
-  const auto size = static_cast<std::uint32_t>(text_.size());
-  const std::unique_ptr<TSTree, void (*)(TSTree*)> tree(
-      ts_parser_parse_string(parser.get(), nullptr, text_.data(), size), ParseMemory::drop);
+  const auto parsed = [&](const std::string& source) {
+    const auto size = static_cast<std::uint32_t>(source.size());
+    return std::unique_ptr<TSTree, void (*)(TSTree*)>(
+        ts_parser_parse_string(parser.get(), nullptr, source.data(), size), ParseMemory::drop);
+  };
+  auto tree = parsed(text_);
   if (!tree) {
     errors_.push_back({name_, 0, 0, "could not be parsed in " + std::to_string(seconds) + " seconds"});
     return;
   }
-  copy(tree.get());
+  std::vector<Star> stars;
+  if (ts_node_has_error(ts_tree_root_node(tree.get()))) stars = refused_stars(tree.get(), text_);
+  if (!stars.empty()) {
+    std::string blanked = text_;
+    for (const Star& each : stars) blanked[each.at] = ' ';
+    auto again = parsed(blanked);
+    const bool mended = again && !ts_node_has_error(ts_tree_root_node(again.get()));
+    if (mended) tree = std::move(again);
+    if (!mended) stars.clear();
+  }
+  copy(tree.get(), stars);
   if (root().has_error()) collect_errors(tree.get());
   if (errors_.empty()) find_python_2(tree.get());
 }

@@ -93,6 +93,13 @@ class Nodes {
   const Tree* tree_;
 };
 
+// A star before an element that the grammar does not take there, and where the element begins.
+struct Star {
+  std::uint32_t at = 0, element = 0;
+};
+std::vector<Star> refused_stars(const TSTree* tree, std::string_view text);
+const Star* star_before(const std::vector<Star>& stars, std::uint32_t element);
+
 class Tree {
  public:
   // Never fails: what cannot be parsed is in errors().
@@ -110,7 +117,7 @@ class Tree {
  private:
   void collect_errors(const TSTree* tree);
   void find_python_2(const TSTree* tree);
-  void copy(const TSTree* tree);
+  void copy(const TSTree* tree, const std::vector<Star>& stars);
   std::size_t line_of(std::uint32_t byte) const;
 
   std::string text_;

@@ -32,6 +32,17 @@ bool is_left_out(const TSNode& node) {
   }();
   return all[kind_of(node)];
 }
+
+std::uint16_t kind_called(std::string_view name) {
+  const auto& names = kind_names();
+  return static_cast<std::uint16_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+bool holds_elements(const StoredNode& node) {
+  static const std::vector<std::string_view> all = {"expression_list", "tuple", "list", "set",
+                                                    "argument_list",   "yield"};
+  return std::find(all.begin(), all.end(), kind_names()[node.kind]) != all.end();
+}
 }  // namespace
 
 const std::vector<std::string_view>& kind_names() {
@@ -57,12 +68,16 @@ const std::vector<std::string_view>& field_names() {
   return names;
 }
 
-void Tree::copy(const TSTree* tree) {
+void Tree::copy(const TSTree* tree, const std::vector<Star>& stars) {
   lines_.push_back(0);
   for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1))
     lines_.push_back(static_cast<std::uint32_t>(at) + 1);
   nodes_.reserve(text_.size() / kBytesOfNode);
-  std::vector<std::uint32_t> open;  // the nodes that the cursor is in
+  struct Open {
+    std::uint32_t node = 0;
+    bool starred = false;  // it has a node for its star around it
+  };
+  std::vector<Open> open;  // the nodes that the cursor is in
   TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
   for (bool inside = true; inside;) {
     const TSNode node = ts_tree_cursor_current_node(&cursor);
@@ -75,12 +90,23 @@ void Tree::copy(const TSTree* tree) {
       made.field = static_cast<std::uint8_t>(ts_tree_cursor_current_field_id(&cursor));
       made.named = ts_node_is_named(node);
       made.error = ts_node_has_error(node);
-      open.push_back(static_cast<std::uint32_t>(nodes_.size()));
+      const bool element = !stars.empty() && !open.empty() && holds_elements(nodes_[open.back().node]);
+      const Star* star = element ? star_before(stars, made.begin) : nullptr;
+      if (star) {
+        StoredNode around = made;
+        around.begin = star->at;
+        around.kind = kind_called("list_splat");
+        nodes_.push_back(around);
+        made.field = 0;
+      }
+      open.push_back({static_cast<std::uint32_t>(nodes_.size()), star != nullptr});
       nodes_.push_back(made);
       if (ts_tree_cursor_goto_first_child(&cursor)) continue;
     }
     const auto close = [&] {
-      nodes_[open.back()].after = static_cast<std::uint32_t>(nodes_.size());
+      const auto [ended, starred] = open.back();
+      for (std::uint32_t each = starred ? ended - 1 : ended; each <= ended; ++each)
+        nodes_[each].after = static_cast<std::uint32_t>(nodes_.size());
       open.pop_back();
     };
     if (kept) close();
