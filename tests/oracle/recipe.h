@@ -14,6 +14,8 @@ struct Recipe {
   Shape shape = Shape::kAnything;
   int statements = 14;
   int most_depth = 3;
+  bool promotes = false;   // half tensors meet wider ones, and arrive at calls
+  bool is_method = false;  // of a module, with what its constructor gave it
 };
 
 }  // namespace dtype_guard::oracle
