@@ -87,7 +87,7 @@ void Program::assign() {
   writer_.store(place_of(variable), given);
 }
 
-// A half tensor with a table that somebody made in float32, and the call that gets what comes of it.
+// A half tensor with a table that was made in float32, and the call that gets what comes of it.
 void Program::promotion() {
   constexpr const char* kNames[] = {"mul", "add", "sub", "div"};
   const ValueId half = tensor();
