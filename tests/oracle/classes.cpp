@@ -12,6 +12,46 @@ using flow::Op;
 using flow::ParameterKind;
 using flow::ValueId;
 
+Function begin(const std::string& class_name, const std::string& what, FunctionKind kind, int& line) {
+  Function out;
+  out.name = class_name + "::" + what;
+  out.key = class_name + "_" + what;
+  out.class_name = kind == FunctionKind::kFunction ? "" : class_name;
+  out.of_module = !out.class_name.empty();
+  out.kind = kind;
+  ++line;
+  out.range = {0, line, 1, line, 2};
+  return out;
+}
+
+ValueId parameter(Writer& writer, std::int64_t number) {
+  const ValueId out = writer.value(Type::kTensor, Op::kParam);
+  writer.last().constant = number;
+  return out;
+}
+ValueId some_dtype(Writer& writer, ValueId like) {
+  constexpr Dtype kDtypes[] = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
+  if (like && writer.random().one_in(3)) return writer.value(Type::kDtype, Op::kDtypeOf, {}, {{"", like}});
+  return writer.constant(writer.random().of(kDtypes));
+}
+ValueId made(Writer& writer) {
+  const ValueId two = writer.constant(std::int64_t{2});
+  const ValueId shape = writer.value(Type::kList, Op::kPack, {}, {{"", two}, {"", two}});
+  Writer::Args args = {{"", shape}};
+  if (writer.random().one_in(4)) args.push_back({"dtype", some_dtype(writer, 0)});
+  return writer.value(Type::kTensor, Op::kOperator, "ones", std::move(args));
+}
+ValueId registered(Writer& writer, const char* kind, ValueId self, const char* name, ValueId held) {
+  const ValueId out = writer.value(Type::kTensor, Op::kRegister, kind, {{"", self}, {"", held}});
+  writer.last().constant = std::string(name);
+  return out;
+}
+ValueId instance(Writer& writer, const std::string& class_name) {
+  const ValueId out = writer.value(Type::kObject, Op::kObject, class_name);
+  writer.value(Type::kState, Op::kCall, class_name + "_constructor", {{"", out}});
+  return out;
+}
+
 class ClassFile {
  public:
   ClassFile(Random& random, std::string name, std::string other, int& line)
@@ -22,70 +62,20 @@ class ClassFile {
     flow::ClassFacts facts;
     facts.name = name_;
     module_.classes.push_back(facts);
-    module_.functions = {constructor(), maker(), forward()};
+    module_.functions = {constructor_of(name_, "", random_, line_), maker(), forward()};
     if (random_.one_in(2)) module_.functions.push_back(maker());
     return std::move(module_);
   }
 
  private:
-  Function begin(const std::string& what, FunctionKind kind) {
-    Function out;
-    out.name = name_ + "::" + what;
-    out.key = name_ + "_" + what;
-    out.class_name = kind == FunctionKind::kFunction ? "" : name_;
-    out.of_module = !out.class_name.empty();
-    out.kind = kind;
-    ++line_;
-    out.range = {0, line_, 1, line_, 2};
-    return out;
-  }
-
-  ValueId parameter(Writer& writer, std::int64_t number) {
-    const ValueId out = writer.value(Type::kTensor, Op::kParam);
-    writer.last().constant = number;
-    return out;
-  }
-  ValueId some_dtype(Writer& writer, ValueId like) {
-    constexpr Dtype kDtypes[] = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
-    if (like && random_.one_in(3)) return writer.value(Type::kDtype, Op::kDtypeOf, {}, {{"", like}});
-    return writer.constant(random_.of(kDtypes));
-  }
-  ValueId made(Writer& writer) {
-    const ValueId two = writer.constant(std::int64_t{2});
-    const ValueId shape = writer.value(Type::kList, Op::kPack, {}, {{"", two}, {"", two}});
-    Writer::Args args = {{"", shape}};
-    if (random_.one_in(4)) args.push_back({"dtype", some_dtype(writer, 0)});
-    return writer.value(Type::kTensor, Op::kOperator, "ones", std::move(args));
-  }
-
-  Function constructor() {
-    Function out = begin("constructor", FunctionKind::kConstructor);
-    Writer writer(out, random_, line_);
-    const ValueId self = parameter(writer, 0);
-    for (const char* field : {"weight", "table"}) {
-      ValueId held = made(writer);
-      const bool plain = random_.one_in(4);
-      if (!plain) {
-        const char* kind = std::string(field) == "weight" ? "parameter" : "buffer";
-        held = writer.value(Type::kTensor, Op::kRegister, kind, {{"", self}, {"", held}});
-        writer.last().constant = std::string(field);
-      }
-      writer.store(field_of(self, field), held);
-    }
-    if (random_.one_in(6)) writer.add(Op::kRetype, {}, {{"", self}, {"", some_dtype(writer, 0)}});
-    writer.add(Op::kReturn);
-    return out;
-  }
-
   // Makes an object and converts it, or does so in some settings only.
   Function maker() {
-    Function out = begin("make" + std::to_string(++makers_), FunctionKind::kFunction);
+    Function out = begin(name_, "make" + std::to_string(++makers_), FunctionKind::kFunction, line_);
     out.parameters = {{"x", ParameterKind::kTensor, "", false}};
     Writer writer(out, random_, line_);
     const ValueId like = parameter(writer, 0);
     const std::string& type = other_.empty() || !random_.one_in(4) ? name_ : other_;
-    const ValueId it = writer.value(Type::kObject, Op::kObject, type);
-    writer.value(Type::kState, Op::kCall, type + "_constructor", {{"", it}});
+    const ValueId it = instance(writer, type);
     const ValueId dtype = some_dtype(writer, like);
     const auto convert = [&] { writer.add(Op::kRetype, {}, {{"", it}, {"", dtype}}); };
     if (random_.one_in(2)) {
@@ -107,7 +97,7 @@ class ClassFile {
   }
 
   Function forward() {
-    Function out = begin("forward", FunctionKind::kMethod);
+    Function out = begin(name_, "forward", FunctionKind::kMethod, line_);
     out.parameters = {{"q", ParameterKind::kTensor, "", false}, {"k", ParameterKind::kTensor, "", false}};
     Writer writer(out, random_, line_);
     const ValueId self = parameter(writer, 0), q = parameter(writer, 1), k = parameter(writer, 2);
@@ -131,6 +121,27 @@ class ClassFile {
   flow::Module module_;
 };
 }  // namespace
+
+Function constructor_of(const std::string& class_name, const std::string& part, Random& random, int& line) {
+  Function out = begin(class_name, "constructor", FunctionKind::kConstructor, line);
+  Writer writer(out, random, line);
+  const ValueId self = parameter(writer, 0);
+  for (const char* field : kMembers) {
+    ValueId held = made(writer);
+    if (!random.one_in(4)) {
+      const char* kind = std::string(field) == "weight" ? "parameter" : "buffer";
+      held = registered(writer, kind, self, field, held);
+    }
+    writer.store(field_of(self, field), held);
+  }
+  if (!part.empty()) {
+    const ValueId below = instance(writer, part);
+    writer.store(field_of(self, kPart), registered(writer, "module", self, kPart, below));
+  }
+  if (random.one_in(6)) writer.add(Op::kRetype, {}, {{"", self}, {"", some_dtype(writer, 0)}});
+  writer.add(Op::kReturn);
+  return out;
+}
 
 std::vector<flow::Module> class_files(std::uint64_t seed) {
   Random random(seed * 0x9e3779b97f4a7c15U + 2);

@@ -3,11 +3,19 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
+#include "tests/oracle/writer.h"
 
 namespace dtype_guard::oracle {
+
+// What a constructor gives an object: tensors, most of them registered, and where a class is named a module.
+inline constexpr const char* kMembers[] = {"weight", "table"};
+inline constexpr const char* kPart = "part";
+flow::Function constructor_of(const std::string& class_name, const std::string& part, Random& random,
+                              int& line);
 
 // One file for each class, as a front end gives them.
 std::vector<flow::Module> class_files(std::uint64_t seed);

@@ -37,10 +37,20 @@ std::vector<Call> calls_of(const Subject& subject, const Instruction* sink, cons
   return out;
 }
 
-// Slow: a dtype that has no fast kernel there.
+// Slow: half data that was promoted to a dtype that has no fast kernel there.
 bool is_slow(const Api& api, const Arrived& arrived, const World& world) {
   const auto fast = api.fast.find(world.device);
-  return fast != api.fast.end() && !arrived.is_none && !fast->second.contains(arrived.tensor.dtype);
+  return fast != api.fast.end() && !arrived.is_none && arrived.tensor.is_promoted &&
+         !fast->second.contains(arrived.tensor.dtype);
+}
+// Misdescribed: floating data that is taken for data of another floating dtype.
+bool is_misdescribed(const Arrived& arrived) {
+  const Tensor& seen = arrived.tensor;
+  return is_floating(seen.data) && is_floating(seen.dtype) && seen.data != seen.dtype;
+}
+bool says(const Finding& finding, const std::string& rule) {
+  const auto& others = finding.also_rules;
+  return finding.rule == rule || std::find(others.begin(), others.end(), rule) != others.end();
 }
 
 std::string place(const Sink& sink, const World& world) {
@@ -48,25 +58,40 @@ std::string place(const Sink& sink, const World& world) {
          sink.api;
 }
 
-void check_sink(const Subject& subject, const Finding& finding, const Sink& sink, Violations& out) {
+void check_sink(const Subject& subject, const Finding& finding, const Sink& sink, Tally& tally,
+                Violations& out) {
   const Api& api = *contracts().named(sink.api, subject.world.torch_version);
   const std::vector<Call> calls = calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
-  const std::string slow = "silent-attention-fallback";
-  const auto& others = finding.also_rules;
-  const bool may_be_slow =
-      finding.rule == slow || std::find(others.begin(), others.end(), slow) != others.end();
+  const std::string slow = "silent-attention-fallback", misdescribed = "dlpack-dtype-mismatch";
   const auto bad = [&](const Call& call) {
-    if (may_be_slow && is_slow(api, *call.operand, subject.world)) return true;
-    return finding.rule != slow && breaks(api, *call.seen, sink.role, subject.world);
+    if (says(finding, slow) && is_slow(api, *call.operand, subject.world)) return true;
+    if (says(finding, misdescribed) && is_misdescribed(*call.operand)) return true;
+    return finding.rule != slow && finding.rule != misdescribed &&
+           breaks(api, *call.seen, sink.role, subject.world);
   };
   const auto say = [&](const std::string& what) {
     out.push_back({"definite",
                    place(sink, subject.world) + " (" + finding.rule + "): " + what + ": " + finding.message});
   };
+  // Conditions that exclude each other by what they say of numbers lead to code that is not run.
+  if (calls.empty() && subject.runs.are_all) {
+    ++tally.unreached;
+    return;
+  }
   const bool some = std::any_of(calls.begin(), calls.end(), bad);
-  if (!some && subject.runs.are_all) return say("breaks in no run");
   const auto mine = std::find_if(finding.operands.begin(), finding.operands.end(),
                                  [&](const FindingOperand& each) { return each.role == sink.role; });
+  const Instruction* origin = nullptr;  // of this operand, or of one that it goes with
+  for (const FindingOperand& each : finding.operands) {
+    const bool is_mine = each.role == sink.role;
+    if (each.origin && (is_mine || !origin))
+      origin = instruction_at(subject.module, finding.path.at(*each.origin).location);
+  }
+  if (!some && origin && subject.runs.are_all && !Passed::has(subject.runs.reached, *origin)) {
+    ++tally.unreached;
+    return;
+  }
+  if (!some && subject.runs.are_all) return say("breaks in no run");
   if (mine == finding.operands.end() || finding.sinks.size() != 1) return;
   if (!mine->origin) {
     const DtypeSet accepted = api.accepted(sink.role);
@@ -77,7 +102,6 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
     if (either && !std::all_of(calls.begin(), calls.end(), bad)) say("either dtype, and it holds in a run");
     return;
   }
-  const Instruction* origin = instruction_at(subject.module, finding.path.at(*mine->origin).location);
   const std::string& dtype = finding.path.back().after;
   if (!origin) return say("its origin is no instruction");
   bool descends = false;
@@ -94,8 +118,7 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
 void count_found(const Subject& subject, const std::vector<Finding>& findings, bool must_be_precise,
                  Tally& tally, Violations& out) {
   struct Met {
-    bool always = true;
-    const Tensor* operand = nullptr;
+    bool always = true, promoted = false;
   };
   std::map<std::pair<const Instruction*, std::string>, Met> met;
   for (const Run& run : subject.runs.runs) {
@@ -105,29 +128,51 @@ void count_found(const Subject& subject, const std::vector<Finding>& findings, b
         Met& here = met[{seen.sink, each.role}];
         const bool evident =
             !api.accepted(each.role).contains(each.tensor.dtype) && is_floating(each.tensor.dtype);
-        here.always = here.always && !each.is_none && evident && breaks(api, seen, each.role, subject.world);
-        here.operand = &each.tensor;
+        const bool is_broken = !each.is_none && evident && breaks(api, seen, each.role, subject.world);
+        here.always = here.always && is_broken;
+        here.promoted = here.promoted || (is_broken && each.tensor.is_promoted);
       }
     }
   }
   for (const auto& [where, here] : met) {
-    if (!here.always) continue;
+    if (!here.always && !here.promoted) continue;
     const auto [sink, role] = where;
     const bool found =
         std::any_of(findings.begin(), findings.end(), [&, line = sink->range.line](const Finding& each) {
           return std::any_of(each.sinks.begin(), each.sinks.end(),
                              [&](const Sink& one) { return one.location.line == line; });
         });
-    Share& share = tally.definite[sink->name];
+    Share& share = (here.always ? tally.definite : tally.sometimes)[sink->name];
     ++share.of;
     share.found += found;
-    if (found || !must_be_precise) continue;
+    if (found || !must_be_precise || !here.always) continue;
     out.push_back({"precision", "line " + std::to_string(sink->range.line) + " under " + subject.world.name +
                                     ": " + role + " always breaks, and is not found"});
     return;
   }
 }
 }  // namespace
+
+// A call that casts its operands itself whenever a run comes to it is no finding, not even a possible one.
+void check_possible(const Subject& subject, Violations& out) {
+  flow::AnalysisOptions options = subject.options;
+  options.strict = true;
+  for (const Finding& finding : flow::analyse(subject.module, options).findings) {
+    for (const Sink& sink : finding.sinks) {
+      const Api& api = *contracts().named(sink.api, subject.world.torch_version);
+      const bool recasts =
+          api.autocast_at(subject.world.device, subject.world.torch_version) == AutocastBehaviour::kRecasts;
+      const std::vector<Call> calls =
+          calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
+      const bool always = !calls.empty() && std::all_of(calls.begin(), calls.end(), [](const Call& each) {
+        return each.seen->under_autocast;
+      });
+      if (recasts && always && subject.runs.are_all)
+        out.push_back({"possible",
+                       place(sink, subject.world) + ": casts its operands in all runs: " + finding.message});
+    }
+  }
+}
 
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out) {
   const flow::AnalysisResult result = flow::analyse(subject.module, subject.options);
@@ -138,7 +183,7 @@ void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, 
       ++tally.contradicted;
       continue;
     }
-    for (const Sink& sink : each.sinks) check_sink(subject, each, sink, out);
+    for (const Sink& sink : each.sinks) check_sink(subject, each, sink, tally, out);
   }
   if (subject.runs.are_all && subject.options.settings_named_by_user)
     count_found(subject, result.findings, must_be_precise, tally, out);

@@ -1,12 +1,16 @@
-// fuzz_ir ROUNDS: parse and analyse on arbitrary IR, from a fixed seed: programs of the oracle whose text was
-// changed in a few places. Whatever comes, it is refused with a TextError or analysed within its budget.
+// fuzz_ir ROUNDS [FIRST]: parse and analyse on arbitrary IR, from fixed seeds: programs of the oracle of
+// which something was changed, of most in the program itself, of some in its text. Whatever comes, it is
+// refused with a TextError or analysed within its budget. fuzz_ir --print SEED prints what that round looks
+// at.
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 
 #include "analyzer/flow/ir/text.h"
 #include "tests/oracle/classes.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/mutations.h"
 #include "tests/oracle/properties.h"
 
 namespace {
@@ -63,17 +67,32 @@ bool look_at(const std::string& text) {
     return false;
   }
 }
+
+std::string program_of(std::uint64_t seed) {
+  constexpr std::uint64_t kOneInTexts = 8;
+  flow::Module program = seed % 4 == 0 ? class_files(seed).front() : generate(seed, recipe_of(seed));
+  if (seed % kOneInTexts == 1) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    return changed(flow::print(program), random);
+  }
+  Random random(seed + 1);
+  mutate(program, random);
+  return flow::print(program);
+}
 }  // namespace
 
 int main(int argc, char** argv) {
-  const long rounds = argc > 1 ? std::atol(argv[1]) : 1000;
-  std::mt19937 random(20260722);
-  long parsed = 0;
-  for (long round = 0; round < rounds; ++round) {
-    const auto seed = static_cast<std::uint64_t>(round);
-    const flow::Module program = round % 4 == 0 ? class_files(seed).front() : generate(seed, recipe_of(seed));
-    parsed += look_at(changed(flow::print(program), random));
+  const auto number = [&](int at, std::uint64_t otherwise) {
+    return argc > at ? std::strtoull(argv[at], nullptr, 10) : otherwise;
+  };
+  if (argc > 1 && !std::strcmp(argv[1], "--print")) {
+    std::printf("%s", program_of(number(2, 0)).c_str());
+    return 0;
   }
-  std::printf("%ld rounds, of which %ld were IR\n", rounds, parsed);
-  return parsed == 0;
+  const std::uint64_t rounds = number(1, 1000), first = number(2, 0);
+  std::uint64_t parsed = 0;
+  for (std::uint64_t seed = first; seed < first + rounds; ++seed) parsed += look_at(program_of(seed));
+  std::printf("%llu rounds, of which %llu were IR\n", static_cast<unsigned long long>(rounds),
+              static_cast<unsigned long long>(parsed));
+  return parsed < rounds / 4;
 }

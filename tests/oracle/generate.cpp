@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "tests/oracle/classes.h"
 #include "tests/oracle/statements.h"
 
 namespace dtype_guard::oracle {
@@ -24,7 +25,7 @@ constexpr Offered kParameters[] = {
 
 void take_parameters(Writer& writer) {
   flow::Function& function = writer.function();
-  const bool itself = function.kind == FunctionKind::kLambda;
+  const bool itself = function.kind == FunctionKind::kLambda || function.kind == FunctionKind::kMethod;
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     const flow::Parameter& each = function.parameters[i];
     const auto as = std::find_if(std::begin(kParameters), std::end(kParameters), [&](const Offered& one) {
@@ -67,6 +68,20 @@ void add_callee(flow::Module& module, Random& random, int& line, const Recipe& r
   const ValueId given = program.tensor();
   writer.add(Op::kReturn, {}, {{"", given}});
 }
+
+// The class that the root is a method of.
+constexpr const char* kModel = "Model";
+bool add_model(flow::Module& module, Random& random, int& line) {
+  const bool has_part = random.one_in(2);
+  const std::string part = has_part ? "Part" : "";
+  if (has_part) module.functions.push_back(constructor_of(part, "", random, line));
+  module.functions.push_back(constructor_of(kModel, part, random, line));
+  for (const char* name : {kModel, "Part"}) {
+    flow::ClassFacts& facts = module.classes.emplace_back();
+    facts.name = name;
+  }
+  return has_part;
+}
 }  // namespace
 
 Recipe recipe_of(std::uint64_t seed) {
@@ -74,6 +89,17 @@ Recipe recipe_of(std::uint64_t seed) {
   Recipe out;
   out.shape = kShapes[seed % std::size(kShapes)];
   out.statements = 4 + static_cast<int>(seed / 4 % 10);
+  constexpr std::uint64_t kOneInMethods = 5;  // and as many that promote
+  out.is_method = seed % kOneInMethods == 0;
+  out.promotes = seed % kOneInMethods == 2;
+  return out;
+}
+
+Recipe fixable_recipe(std::uint64_t seed) {
+  Recipe out;
+  out.shape = seed % 3 == 0 ? Shape::kBranching : Shape::kStraight;
+  out.statements = 2 + static_cast<int>(seed / 3 % 6);
+  out.promotes = true;
   return out;
 }
 
@@ -90,8 +116,15 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
     callees.push_back(
         {made.key, is_lambda, made.parameters.front().by_reference, made.parameters.size() > 1});
   }
+  const bool is_method = recipe.is_method;
+  const bool has_part = is_method && add_model(module, random, line);
   flow::Function root;
   root.name = root.key = "root";
+  if (is_method) {
+    root.kind = FunctionKind::kMethod;
+    root.class_name = kModel;
+    root.of_module = true;
+  }
   root.range = {0, ++line, 1, line, 2};
   root.parameters = {{"q", ParameterKind::kTensor, "", false}, {"k", ParameterKind::kTensor, "", false}};
   for (std::size_t i = random.below(4); i > 0; --i) {
@@ -103,6 +136,11 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
   Writer writer(root, random, line);
   take_parameters(writer);
   Program program(module, writer, recipe, std::move(callees));
+  if (is_method) {
+    const ValueId self = writer.value(Type::kState, Op::kParam);
+    writer.last().constant = std::int64_t{0};
+    program.has_members(self, has_part);
+  }
   program.begin();
   program.statements(recipe.statements, 0);
   program.sink();

@@ -6,20 +6,13 @@
 
 #include "analyzer/flow/ir/ir.h"
 #include "tests/oracle/machine.h"
+#include "tests/oracle/recipe.h"
 
 namespace dtype_guard::oracle {
 
-enum class Shape : std::uint8_t {
-  kStraight,  // no condition, no unknown code, no loop
-  kBranching,
-  kAnything,  // loops, unknown code, memory
-};
-struct Recipe {
-  Shape shape = Shape::kAnything;
-  int statements = 14;
-  int most_depth = 3;
-};
 Recipe recipe_of(std::uint64_t seed);
+// Of few statements that promote, and more calls: most findings of such programs get a fix.
+Recipe fixable_recipe(std::uint64_t seed);
 flow::Module generate(std::uint64_t seed, const Recipe& recipe);
 
 // The program without what throws in every run under a setting, so that there is something behind it.

@@ -28,7 +28,10 @@ const Function* Machine::find(const std::string& key) const {
 
 Run Machine::run(const Function& root) {
   try {
-    call(root, std::vector<Value>(root.parameters.size()));
+    const bool itself = root.kind == flow::FunctionKind::kMethod;
+    std::vector<Value> given(root.parameters.size() + itself);
+    if (itself) given[0] = instance_of(root.class_name);
+    call(root, std::move(given));
   } catch (const Stop& stop) {
     run_.end = stop.end;
     run_.why = stop.why;
@@ -138,6 +141,17 @@ bool Machine::truth(const Value& value) const {
   return asked.number != 0;
 }
 
+// The arm by which the run came: in a loop those of earlier rounds are older.
+const Value& Machine::latest(const Frame& frame, const Instruction& phi) const {
+  const flow::Argument* out = nullptr;
+  for (const flow::Argument& each : phi.args) {
+    const bool is_made = each.value < frame.values.size() && frame.made[each.value] > 0;
+    if (is_made && (!out || frame.made[each.value] > frame.made[out->value])) out = &each;
+  }
+  if (!out) throw Stop{End::kOpen, "no arm was taken"};
+  return frame.values[out->value];
+}
+
 Value Machine::constant(const flow::Constant& constant) const {
   struct Make {
     Value operator()(flow::Unknown) const { throw Stop{End::kOpen, "an unknown constant"}; }
@@ -166,16 +180,15 @@ void Machine::step(Frame& frame, const Instruction& each) {
       out = frame.arguments.at(position);
       // What a root is handed is made when it looks at it: a check that follows ends few runs.
       if (out.is(Kind::kNothing) && depth_ == 1)
-        out = frame.arguments[position] = input(frame.code->parameters.at(position));
+        out = frame.arguments[position] =
+            input(frame.code->parameters.at(position - (frame.code->kind == flow::FunctionKind::kMethod)));
       break;
     }
     case Op::kCopy:
       out = argument(frame, each, 0);
       break;
-    case Op::kPhi:  // of the arms that the run came by, one
-      for (std::size_t i = 0; i < each.args.size(); ++i) {
-        if (!argument(frame, each, i).is(Kind::kNothing)) out = argument(frame, each, i);
-      }
+    case Op::kPhi:
+      out = latest(frame, each);
       break;
     case Op::kOperator:
       out = operation(frame, each);
@@ -235,7 +248,8 @@ void Machine::step(Frame& frame, const Instruction& each) {
       const Value owner = behind(argument(frame, each, 0));
       if (!owner.is(Kind::kObject)) throw Stop{End::kOpen, "registered with nothing"};
       out = behind(argument(frame, each, 1));
-      objects_[owner.id].registered.push_back(out);
+      if (out.is(Kind::kTensor)) tensors_[out.id].is_owned = true;
+      register_with(objects_[owner.id], {each.name, std::get<std::string>(each.constant), out});
       break;
     }
     case Op::kRetype: {
@@ -296,8 +310,12 @@ void Machine::step(Frame& frame, const Instruction& each) {
       throw Stop{End::kOpen, "an instruction that is not run"};
   }
   if (!each.result) return;
-  if (frame.values.size() <= each.result) frame.values.resize(each.result + 1);
+  if (frame.values.size() <= each.result) {
+    frame.values.resize(each.result + 1);
+    frame.made.resize(each.result + 1);
+  }
   frame.values[each.result] = std::move(out);
+  frame.made[each.result] = steps_;
 }
 
 Value Machine::call_instruction(Frame& frame, const Instruction& each) {

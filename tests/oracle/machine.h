@@ -6,6 +6,7 @@
 #include <bitset>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -46,9 +47,14 @@ struct Tensor {
   int rank = 0;
   bool is_number = false;  // a number with an element type
   bool is_buffer = false;
-  Lines descent;            // all instructions that its dtype may be owed to
-  Lines supply;             // those since which it has this dtype
-  std::uint32_t shape = 0;  // equal for tensors of one shape, whose sizes are equal
+  bool is_stated = false;          // the code converted it itself
+  bool is_promoted = false;        // of half data, by an operator or a conversion that the code does not name
+  bool is_owned = false;           // by a module
+  bool has_escaped = false;        // code that is not there could reach it, or what it was computed from
+  Dtype data = Dtype::kUndefined;  // of a descriptor: the dtype of what it describes
+  Lines descent;                   // all instructions that its dtype may be owed to
+  Lines supply;                    // those since which it has this dtype
+  std::uint32_t shape = 0;         // equal for tensors of one shape, whose sizes are equal
 };
 
 struct Value {
@@ -84,7 +90,11 @@ struct Object {
   Kind kind = Kind::kInstance;
   std::string type;                    // class; of a closure the function
   std::map<std::string, Value> cells;  // "v3" a variable, ".field", "[0]"
-  std::vector<Value> registered;       // tensors and objects that a conversion of the module reaches
+  struct Registered {
+    std::string kind, name;
+    Value value;
+  };
+  std::vector<Registered> registered;  // tensors and objects that a conversion of the module reaches
   std::size_t count() const;           // elements of a container
 };
 
@@ -105,6 +115,7 @@ enum class End : std::uint8_t {
   kThrew,  // PyTorch, a check or the program itself
   kOpen,   // rules/ do not say what happens: nothing is known of what would follow
   kTooLong,
+  kAssumedAway,  // the run is not as the engine assumes of all programs
 };
 struct Run {
   End end = End::kReturned;
@@ -155,6 +166,7 @@ class Machine {
     const Function* code = nullptr;
     std::size_t variables = 0;  // an object
     std::vector<Value> values;
+    std::vector<int> made;  // after how many steps each value was
     std::vector<Value> arguments;
     flow::BlockId block = 0;
     const Instruction* branch = nullptr;  // the last one
@@ -177,6 +189,7 @@ class Machine {
   Value constant(const flow::Constant& constant) const;
   const Value& argument(const Frame& frame, const Instruction& each, std::size_t position) const;
   const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;
+  const Value& latest(const Frame& frame, const Instruction& phi) const;
   Value call_instruction(Frame& frame, const Instruction& each);
   bool truth(const Value& value) const;
   const Function* find(const std::string& key) const;
@@ -184,6 +197,7 @@ class Machine {
   // unknown.cpp: code that is not there.
   Value unknown_call(Frame& frame, const Instruction& each);
   Value unknown_value(const std::string& name, const Instruction& each);
+  void change_owned(const Value& owned, const Instruction& each);
   void change_anything(const Value& value, const Instruction& each, int depth);
 
   // memory.cpp
@@ -199,6 +213,9 @@ class Machine {
   Value copy_of(const Value& value, int depth);
   void write_elements(const Value& target, const Value& given);
   void retype(const Value& target, Dtype dtype, const Instruction& each);
+  static void register_with(Object& owner, const Object::Registered& entry);
+  Value instance_of(const std::string& class_name);
+  void apply_setting(const Value& object);
 
   // operators.cpp
   Value operation(Frame& frame, const Instruction& each);
@@ -206,12 +223,14 @@ class Machine {
   Value tensor_operation(Frame& frame, const Instruction& each, const Operator& op);
   Value cast(Frame& frame, const Instruction& each);
   Value sink(Frame& frame, const Instruction& each);
+  std::optional<Tensor> described(const Value& value) const;
   Value probe(Frame& frame, const Instruction& each);
   struct Given {
     std::string_view argument;
     Value value;
     const Tensor* tensor = nullptr;
   };
+  static void assume_no_wider(const std::vector<Given>& given);
   int rank_of_result(const Operator& op, const Instruction& each, const Frame& frame,
                      const std::vector<Given>& given);
   OperatorContext context() const;

@@ -135,7 +135,9 @@ void Machine::write_elements(const Value& target, const Value& given) {
   if (!from.is(Kind::kTensor)) return;
   const Tensor& source = tensors_[from.id];
   to.descent |= source.descent;
-  if (source.dtype == to.dtype) to.supply |= source.supply;
+  if (source.dtype != to.dtype) return;
+  to.supply |= source.supply;
+  to.is_promoted = to.is_promoted || source.is_promoted;
 }
 
 Value Machine::copy_of(const Value& value, int depth) {
@@ -156,9 +158,48 @@ void Machine::retype(const Value& target, Dtype dtype, const Instruction& each) 
     tensor.descent.set(line_of(each));
     tensor.supply.reset().set(line_of(each));
     tensor.dtype = dtype;
+    tensor.is_stated = true;
+    tensor.is_promoted = false;
   }
   if (!found.is(Kind::kObject)) return;
-  for (const Value& below : std::vector<Value>(objects_[found.id].registered)) retype(below, dtype, each);
+  const auto all = objects_[found.id].registered;
+  for (const Object::Registered& below : all) retype(below.value, dtype, each);
+}
+
+// Another one of that name takes its place.
+void Machine::register_with(Object& owner, const Object::Registered& entry) {
+  std::erase_if(owner.registered, [&](const Object::Registered& each) { return each.name == entry.name; });
+  owner.registered.push_back(entry);
+}
+
+// The object that a method is run on: as its constructor leaves it, and then in the dtypes of the setting,
+// where the code did not convert it itself. float32 in a setting says that it was not converted.
+Value Machine::instance_of(const std::string& class_name) {
+  Object fresh;
+  fresh.type = class_name;
+  const Value out = Value::at(Kind::kObject, make(std::move(fresh)));
+  for (const Function& each : module_.functions) {
+    if (each.kind == flow::FunctionKind::kConstructor && each.class_name == class_name) call(each, {out});
+  }
+  apply_setting(out);
+  return out;
+}
+
+void Machine::apply_setting(const Value& object) {
+  const auto all = objects_[object.id].registered;
+  for (const Object::Registered& below : all) {
+    if (below.kind == "module") {
+      apply_setting(below.value);
+      continue;
+    }
+    Tensor& tensor = tensor_of(below.value);
+    const Dtype dtype = below.kind == "buffer" ? world_.buffers : world_.parameters;
+    const bool converts = dtype != Dtype::kFloat32 && tensor.dtype != dtype && is_floating(tensor.dtype);
+    if (tensor.is_stated || !converts) continue;
+    tensor.dtype = dtype;
+    tensor.descent.reset();
+    tensor.supply.reset();
+  }
 }
 
 }  // namespace dtype_guard::oracle

@@ -1,4 +1,5 @@
 // Statements of generated programs that are about storage, the thread's state and calls.
+#include "tests/oracle/classes.h"
 #include "tests/oracle/statements.h"
 
 namespace dtype_guard::oracle {
@@ -8,8 +9,19 @@ using flow::ValueId;
 using StepKind = flow::Place::Step::Kind;
 }  // namespace
 
+// A descriptor of a tensor, which may state another dtype.
+ValueId Program::descriptor() {
+  const ValueId of = tensor();
+  const ValueId out = writer_.value(Type::kState, Op::kObject, "DLTensor");
+  writer_.store(field_of(out, "data"), of);
+  const ValueId own = random_.one_in(2) ? writer_.value(Type::kDtype, Op::kDtypeOf, {}, {{"", of}}) : dtype();
+  writer_.store(field_of(out, "dtype"), own);
+  return out;
+}
+
 void Program::sink() {
-  const ValueId q = tensor(), k = random_.one_in(2) ? q : tensor(), v = random_.one_in(2) ? k : tensor();
+  const ValueId q = random_.one_in(8) ? descriptor() : tensor(), k = random_.one_in(2) ? q : tensor();
+  const ValueId v = random_.one_in(2) ? k : tensor();
   switch (random_.below(4)) {
     case 0:
       writer_.value(Type::kState, Op::kSink, "rotary", {{"x", q}, {"cos", k}, {"sin", k}});
@@ -22,32 +34,42 @@ void Program::sink() {
   }
 }
 
+ValueId Program::list_of_tensors() {
+  const ValueId there = writer_.some(Type::kList);
+  if (there && !random_.one_in(3)) return there;
+  const ValueId one = tensor(), other = tensor();
+  return writer_.value(Type::kList, Op::kPack, {}, {{"", one}, {"", other}});
+}
+
 // What is kept in a list goes in and comes out, and may be changed through another name of the list.
 void Program::list() {
-  ValueId all = writer_.some(Type::kList);
-  if (!all || random_.one_in(3)) {
-    const ValueId one = tensor(), other = tensor();
-    all = writer_.value(Type::kList, Op::kPack, {}, {{"", one}, {"", other}});
-  }
+  ValueId all = list_of_tensors();
   const bool straight = recipe_.shape == Shape::kStraight;
-  if (random_.one_in(5)) all = writer_.value(Type::kList, Op::kOperator, "copy_of", {{"", all}});
-  if (random_.one_in(3))
+  const ValueId original = all;
+  const bool is_copy = random_.one_in(4);
+  if (is_copy) all = writer_.value(Type::kList, Op::kOperator, "copy_of", {{"", all}});
+  if (is_copy || random_.one_in(3))
     writer_.store(cell_of(all, StepKind::kCell, static_cast<std::int64_t>(random_.below(2))), tensor());
   if (random_.one_in(4)) writer_.store(cell_of(all, StepKind::kNextCell), tensor());
   if (random_.one_in(6) && !straight) writer_.store(cell_of(all, StepKind::kAnyCell), tensor());
+  if (is_copy && random_.one_in(2)) all = original;
   const bool any = random_.one_in(4) && !straight;
   writer_.load(Type::kTensor,
                any ? cell_of(all, StepKind::kAnyCell)
                    : cell_of(all, StepKind::kCell, static_cast<std::int64_t>(random_.below(2))));
 }
 
+ValueId Program::holder() {
+  const ValueId there = writer_.some(Type::kObject);
+  if (there && !random_.one_in(3)) return there;
+  const ValueId it = writer_.value(Type::kObject, Op::kObject, "Holder");
+  writer_.store(field_of(it, "a"), tensor());
+  writer_.store(field_of(it, "b"), tensor());
+  return it;
+}
+
 void Program::object() {
-  ValueId it = writer_.some(Type::kObject);
-  if (!it || random_.one_in(3)) {
-    it = writer_.value(Type::kObject, Op::kObject, "Holder");
-    writer_.store(field_of(it, "a"), tensor());
-    writer_.store(field_of(it, "b"), tensor());
-  }
+  ValueId it = holder();
   if (random_.one_in(5)) it = writer_.value(Type::kObject, Op::kOperator, "copy_of", {{"", it}});
   if (random_.one_in(2)) writer_.store(field_of(it, random_.one_in(2) ? "a" : "b"), tensor());
   writer_.load(Type::kTensor, field_of(it, random_.one_in(2) ? "a" : "b"));
@@ -109,6 +131,15 @@ void Program::module_object() {
   writer_.store(field_of(it, "b"), factory());
   if (random_.one_in(2)) writer_.add(Op::kRetype, {}, {{"", it}, {"", dtype()}});
   writer_.load(Type::kTensor, field_of(it, "a"));
+}
+
+// What the object holds: read, replaced, or converted with the whole of it.
+void Program::member() {
+  flow::Place place = field_of(self_, random_.of(kMembers));
+  if (has_part_ && random_.one_in(3)) place.path.insert(place.path.begin(), {StepKind::kField, kPart, 0});
+  if (random_.one_in(8)) writer_.add(Op::kRetype, {}, {{"", self_}, {"", dtype()}});
+  if (random_.one_in(6)) writer_.store(place, tensor());
+  writer_.load(Type::kTensor, place);
 }
 
 // Code that is not there may change what it is given by reference.

@@ -36,7 +36,10 @@ flow::Module mended(flow::Module program, const World& world) {
   for (int round = 0; round < kMostRounds; ++round) {
     const Runs runs = all_runs(program, program.functions.back(), contracts(), world, kMostRuns);
     if (runs.dead_ends.empty()) break;
-    const Instruction* dead = *runs.dead_ends.begin();
+    // The first by its line: addresses would give another program in another build.
+    const Instruction* dead =
+        *std::min_element(runs.dead_ends.begin(), runs.dead_ends.end(),
+                          [](const auto* a, const auto* b) { return a->range.line < b->range.line; });
     for (flow::Function& each : program.functions) {
       if (take_out(each, dead)) break;
     }

@@ -1,6 +1,7 @@
 // Operators of the interpreter: dtypes by rules/operators, ranks by what PyTorch does with real dimensions.
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "tests/oracle/machine.h"
 
@@ -69,8 +70,9 @@ bool Machine::scalar_operation(Frame& frame, const Instruction& each, Value& out
     const std::int64_t rank = tensor_of(given(0)).rank, dim = given(1).number;
     if (dim >= rank || dim < -rank) throw Stop{End::kThrew, "the size of a dimension that is not there"};
     const std::string shape = std::to_string(tensor_of(given(0)).shape);
-    out = Value::integer(1 + static_cast<std::int64_t>(choices_.pick(
-                                 2, "size " + std::to_string(given(1).number) + " of " + shape)));
+    constexpr std::array kSizes = {1, 2, 0};
+    const std::string asked = "size " + std::to_string(given(1).number) + " of " + shape;
+    out = Value::integer(kSizes[choices_.pick(kSizes.size(), asked)]);
   } else if (name == flow::kMoreElements || name == flow::kMayThrow) {
     out = Value::boolean(choices_.pick(2) != 0);
   } else if (name == "eq" || name == "ne") {
@@ -85,6 +87,18 @@ bool Machine::scalar_operation(Frame& frame, const Instruction& each, Value& out
     return false;
   }
   return true;
+}
+
+// Beside float32 the engine takes a tensor of which it knows nothing for one that is no wider.
+void Machine::assume_no_wider(const std::vector<Given>& given) {
+  const auto any = [&](const auto& is_it) {
+    return std::any_of(given.begin(), given.end(),
+                       [&](const Given& each) { return each.tensor && is_it(*each.tensor); });
+  };
+  const bool is_wide =
+      any([](const Tensor& each) { return each.has_escaped && each.dtype == Dtype::kFloat64; });
+  if (is_wide && any([](const Tensor& each) { return each.dtype == Dtype::kFloat32; }))
+    throw Stop{End::kAssumedAway, "float64 of which nothing is known, beside float32"};
 }
 
 Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Operator& entry) {
@@ -112,6 +126,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
       given.push_back({name, value, value.is(Kind::kTensor) ? &tensors_[value.id] : nullptr});
     }
   }
+  assume_no_wider(given);
   std::vector<OperatorInput> inputs;
   for (const Given& one : given) {
     const Dtype number = one.value.is(Kind::kBool)      ? Dtype::kBool
@@ -141,6 +156,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
   for (const Given& one : given) {
     if (!one.tensor) continue;
     out.descent |= one.tensor->descent;
+    out.has_escaped = out.has_escaped || one.tensor->has_escaped;
     if (one.tensor->dtype == out.dtype) {
       widened = false;
       out.supply |= one.tensor->supply;
@@ -149,10 +165,15 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
       out.supply |= one.tensor->supply;
       out.supply.set(line_of(each));  // this one widened it, whatever it met
     }
+    out.is_promoted = out.is_promoted ||
+                      (is_half(one.tensor->dtype) && is_wider(out.dtype, one.tensor->dtype)) ||
+                      (one.tensor->dtype == out.dtype && one.tensor->is_promoted);
     const bool keeps = op.rank == RankRule::kLikeFirst && &one == &given.front();
     if (keeps) out.shape = one.tensor->shape;
   }
   if (widened) out.supply.set(line_of(each));
+  // Where a default dtype was set on one path only, it is not known.
+  if (given.empty() && !stated && out.dtype == Dtype::kFloat64) out.has_escaped = true;
   if (!op.list_result) return make(std::move(out));
   Object list;
   list.kind = Object::Kind::kContainer;
@@ -244,6 +265,7 @@ Value Machine::cast(Frame& frame, const Instruction& each) {
   }
   Tensor out = tensor_of(from);
   out.descent.set(line_of(each));
+  if (out.dtype != dtype) out.is_promoted = each.implicit && is_half(out.dtype) && is_wider(dtype, out.dtype);
   if (out.dtype != dtype && !is_wider(dtype, out.dtype)) out.supply.reset();
   if (out.dtype != dtype) out.supply.set(line_of(each));
   out.dtype = dtype;
@@ -264,6 +286,20 @@ Value Machine::probe(Frame& frame, const Instruction& each) {
   return {};
 }
 
+// What a call takes a descriptor for: data of the dtype that it states.
+std::optional<Tensor> Machine::described(const Value& value) const {
+  if (!value.is(Kind::kObject)) return std::nullopt;
+  const auto& cells = objects_[value.id].cells;
+  const auto data = cells.find(".data"), dtype = cells.find(".dtype");
+  if (data == cells.end() || dtype == cells.end()) return std::nullopt;
+  const Value& of = behind(data->second);
+  if (!of.is(Kind::kTensor)) return std::nullopt;
+  Tensor out = tensors_[of.id];
+  if (out.rank == 0) throw Stop{End::kThrew, "a descriptor without dimensions"};
+  out.data = std::exchange(out.dtype, behind(dtype->second).dtype);
+  return out;
+}
+
 Value Machine::sink(Frame& frame, const Instruction& each) {
   if (each.name == "probe") return probe(frame, each);
   const Api* api = contracts_.named(each.name, world_.torch_version);
@@ -275,8 +311,11 @@ Value Machine::sink(Frame& frame, const Instruction& each) {
   for (std::size_t i = 0; i < each.args.size(); ++i) {
     const Value& value = behind(argument(frame, each, i));
     const bool none = value.is(Kind::kNone);
-    if (none || value.is(Kind::kTensor))
+    if (const auto tensor = described(value)) {
+      seen.operands.push_back({each.args[i].name, false, *tensor});
+    } else if (none || value.is(Kind::kTensor)) {
       seen.operands.push_back({each.args[i].name, none, none ? Tensor() : tensors_[value.id]});
+    }
   }
   run_.observations.push_back(seen);
   if (!each.result || api->result_like.empty()) return {};

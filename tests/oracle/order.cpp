@@ -1,5 +1,7 @@
 // Order: settings, functions and files in any order give the same report.
 #include <algorithm>
+#include <set>
+#include <tuple>
 
 #include "analyzer/flow/program/link.h"
 #include "tests/oracle/classes.h"
@@ -34,14 +36,55 @@ std::string text(const Finding& each) {
   return out;
 }
 
-std::vector<std::string> report(const Module& module, const std::vector<flow::PrecisionSetting>& settings,
-                                bool strict) {
+flow::AnalysisResult analysed(const Module& module, const std::vector<flow::PrecisionSetting>& settings,
+                              bool strict) {
   flow::AnalysisOptions options;
   options.settings = settings;
   options.contracts = &contracts();
   options.strict = strict;
+  return flow::analyse(module, options);
+}
+
+// The calls that each finding under one of the settings reaches. Findings are of several settings, and name
+// the calls of all of them.
+using Calls = std::set<std::string>;
+std::vector<Calls> broken_under(const flow::AnalysisResult& result, const std::string& setting) {
+  std::vector<Calls> out;
+  for (const Finding& each : result.findings) {
+    if (std::find(each.precision.begin(), each.precision.end(), setting) == each.precision.end()) continue;
+    Calls& calls = out.emplace_back();
+    for (const Sink& sink : each.sinks) calls.insert(sink.api + " " + sink.role + " " + text(sink.location));
+  }
+  return out;
+}
+bool share(const Calls& a, const Calls& b) {
+  return std::any_of(a.begin(), a.end(), [&](const std::string& each) { return b.contains(each); });
+}
+
+// What a report says of a setting does not hang on which others it is of.
+void check_alone(const Module& module, const std::vector<flow::PrecisionSetting>& settings, bool strict,
+                 Violations& out) {
+  const flow::AnalysisResult all = analysed(module, settings, strict);
+  for (const flow::PrecisionSetting& each : settings) {
+    const std::vector<Calls> beside = broken_under(all, each.name);
+    const std::vector<Calls> alone = broken_under(analysed(module, {each}, strict), each.name);
+    for (const auto& [some, others, where] : {std::tuple(&beside, &alone, " is not there alone"),
+                                              std::tuple(&alone, &beside, " is not there beside others")}) {
+      const auto lost = std::find_if(some->begin(), some->end(), [&](const Calls& one) {
+        return std::none_of(others->begin(), others->end(),
+                            [&](const Calls& other) { return share(one, other); });
+      });
+      if (lost == some->end()) continue;
+      out.push_back({"order", each.name + ": a finding at " + sorted({lost->begin(), lost->end()}) + where});
+      return;
+    }
+  }
+}
+
+std::vector<std::string> report(const Module& module, const std::vector<flow::PrecisionSetting>& settings,
+                                bool strict) {
   std::vector<std::string> out;
-  const flow::AnalysisResult result = flow::analyse(module, options);
+  const flow::AnalysisResult result = analysed(module, settings, strict);
   for (const Finding& each : result.findings) out.push_back(text(each));
   for (const flow::NotLowered& each : result.not_analysed) out.push_back("not analysed " + each.function);
   std::sort(out.begin(), out.end());
@@ -74,6 +117,7 @@ void check_order(std::uint64_t seed, const Module* program, Tally& tally, Violat
   std::vector<flow::PrecisionSetting> permuted = settings;
   shuffle(permuted, random);
   compare("settings", first, report(whole, permuted, strict), out);
+  check_alone(whole, settings, strict, out);
   Module functions = whole;
   shuffle(functions.functions, random);
   compare("functions", first, report(functions, settings, strict), out);

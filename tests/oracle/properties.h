@@ -22,15 +22,19 @@ struct Share {
 };
 struct Tally {
   std::size_t programs = 0, runs = 0, runs_left_out = 0, not_all_runs = 0;
-  std::size_t arrivals = 0;  // looked up in what the engine says
-  std::size_t precise = 0;   // of which it says one dtype
+  std::size_t assumed_away = 0;  // runs that are not as the engine assumes
+  std::size_t arrivals = 0;      // looked up in what the engine says
+  std::size_t precise = 0;       // of which it says one dtype
   std::size_t findings = 0;
-  std::size_t contradicted = 0;           // findings in programs that throw where they are run so
-  std::size_t ordered = 0;                // programs with a report that was made again in another order
-  std::size_t fixes = 0;                  // that were made
-  std::size_t given_up = 0;               // programs that the engine gives up
-  std::map<std::string, Share> known;     // by instruction: operands of one dtype in all runs, known to be
-  std::map<std::string, Share> definite;  // by instruction: calls that break in every run, found definite
+  std::size_t contradicted = 0;            // findings in programs that throw where they are run so
+  std::size_t unreached = 0;               // findings at calls that no run comes to
+  std::size_t contradicted_settings = 0;   // programs that no setting of theirs is guessed for
+  std::size_t ordered = 0;                 // programs with a report that was made again in another order
+  std::size_t fixes = 0;                   // that were made
+  std::size_t given_up = 0;                // programs that the engine gives up
+  std::map<std::string, Share> known;      // by instruction: operands of one dtype in all runs, known to be
+  std::map<std::string, Share> definite;   // by instruction: calls that break in every run, found definite
+  std::map<std::string, Share> sometimes;  // the same of those that break in some, by promoted half data
 };
 struct Violation {
   std::string property, what;
@@ -56,6 +60,8 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
 // definite.cpp: a definite finding breaks in a run, and in every one in which its origin supplies the
 // operand; what breaks in every run is found.
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
+// What is reported with --strict only must be possible.
+void check_possible(const Subject& subject, Violations& out);
 
 // laws.cpp: a rewrite that changes nothing changes no finding, and less knowledge adds no definite one. One
 // law for each of the seeds that have their turn.

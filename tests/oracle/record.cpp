@@ -1,5 +1,6 @@
 #include "tests/oracle/record.h"
 
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -27,6 +28,7 @@ Record::Record(const std::string& file) {
   programs_ = all.at("programs");
   known_ = all.at("known").get<std::map<std::string, double>>();
   definite_ = all.at("definite").get<std::map<std::string, double>>();
+  sometimes_ = all.at("sometimes").get<std::map<std::string, double>>();
   for (const auto& group : all.at("failures")) {
     for (const auto& seed : group.at("seeds"))
       failures_[{seed.get<std::uint64_t>(), group.at("property")}] = group.at("cause");
@@ -46,6 +48,7 @@ std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first
   if (first == 1 && programs == programs_) {
     compare_shares("what is known", known_, tally.known, out);
     compare_shares("what is found", definite_, tally.definite, out);
+    compare_shares("what is found of what breaks sometimes", sometimes_, tally.sometimes, out);
   }
   for (const auto& [failure, cause] : failures_) {
     const bool run = failure.first >= first && failure.first < first + programs;
@@ -54,6 +57,28 @@ std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first
                     " holds now, take it out of the record: " + cause);
   }
   return out;
+}
+
+void Record::write(const std::string& file, const Tally& tally, std::uint64_t programs) const {
+  constexpr double kSteps = 10000;
+  const auto shares = [&](const std::map<std::string, Share>& all) {
+    nlohmann::ordered_json out = nlohmann::ordered_json::object();
+    for (const auto& [kind, share] : all)
+      out[kind] =
+          std::floor(kSteps * static_cast<double>(share.found) / static_cast<double>(share.of)) / kSteps;
+    return out;
+  };
+  std::map<std::pair<std::string, std::string>, std::vector<std::uint64_t>> causes;
+  for (const auto& [failure, cause] : failures_) causes[{failure.second, cause}].push_back(failure.first);
+  nlohmann::ordered_json failures = nlohmann::ordered_json::array();
+  for (const auto& [what, seeds] : causes)
+    failures.push_back({{"property", what.first}, {"cause", what.second}, {"seeds", seeds}});
+  const nlohmann::ordered_json out = {{"programs", programs},
+                                      {"known", shares(tally.known)},
+                                      {"definite", shares(tally.definite)},
+                                      {"sometimes", shares(tally.sometimes)},
+                                      {"failures", failures}};
+  std::ofstream(file) << out.dump(2) << "\n";
 }
 
 }  // namespace dtype_guard::oracle

@@ -20,6 +20,8 @@ class Record {
   // What holds no longer, or no better than recorded; one line each. Shares are compared where these are the
   // programs that they were recorded of.
   std::vector<std::string> compare(const Tally& tally, std::uint64_t first, std::uint64_t programs) const;
+  // The same record with the shares of these programs, which are rounded down.
+  void write(const std::string& file, const Tally& tally, std::uint64_t programs) const;
   std::size_t count() const { return failures_.size(); }
 
  private:
@@ -27,7 +29,7 @@ class Record {
   std::uint64_t programs_ = 0;               // from seed 1 on
   std::map<Failure, std::string> failures_;  // and the cause
   std::set<Failure> met_;
-  std::map<std::string, double> known_, definite_;
+  std::map<std::string, double> known_, definite_, sometimes_;
 };
 
 }  // namespace dtype_guard::oracle

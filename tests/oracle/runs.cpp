@@ -11,7 +11,9 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
   Passed passed;
   const auto run = [&] {
     out.runs.push_back(Machine(module, contracts, world, choices, passed).run(root));
-    out.open += out.runs.back().end == End::kOpen || out.runs.back().end == End::kTooLong;
+    const End end = out.runs.back().end;
+    out.open += end == End::kOpen || end == End::kTooLong;
+    out.assumed_away += end == End::kAssumedAway;
   };
   bool is_last = false;
   while (!is_last && out.runs.size() < most) {
@@ -24,7 +26,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
     choices.shuffle(most);
     run();
   }
-  out.are_all = is_last && out.open == 0;
+  out.are_all = is_last && out.open == 0 && out.assumed_away == 0;
   for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);
   out.all_throw =
       std::all_of(out.runs.begin(), out.runs.end(), [](const Run& each) { return each.end == End::kThrew; });
@@ -36,6 +38,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
                             : Passed::has(passed.instructions, *at);
     if (!passes) out.dead_ends.insert(at);
   }
+  out.reached = std::move(passed.instructions);
   return out;
 }
 

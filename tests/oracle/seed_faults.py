@@ -73,16 +73,29 @@ class Build:
         return (oracle, "") if done.returncode == 0 else (None, done.stderr)
 
 
-def commands(oracle, counts):
-    return [[str(oracle), "--programs", str(count), "--stop", "--record", str(RECORD)] for count in counts]
+def commands(oracle, records):
+    return [[str(oracle), "--programs", str(count), "--stop", "--record", str(record)] for count, record in records]
 
 
-def verdict(build, fault, counts):
+def recorded_without_a_fault(build, counts, folder):
+    """Of each number of programs a record, with the shares that they have without a fault."""
+    out = []
+    for count in counts:
+        record = pathlib.Path(folder) / f"{count}.json"
+        done = build.run([str(build.folder / ORACLE), "--programs", str(count), "--record", str(RECORD), "--write",
+                          str(record)])
+        if not record.exists():
+            return None, f"{done.stdout[-2000:]}{done.stderr}"
+        out.append((count, record))
+    return out, ""
+
+
+def verdict(build, fault, records):
     with tempfile.TemporaryDirectory() as folder:
         oracle, problem = build.with_fault(fault, pathlib.Path(folder))
         if not oracle:
             return "does not build", problem[-800:]
-        for command in commands(oracle, counts):
+        for command in commands(oracle, records):
             done = build.run(command)
             if done.returncode:
                 return "killed", next(iter(done.stdout.splitlines()), done.stderr.strip())[:100]
@@ -104,12 +117,12 @@ def main():
         return 2
     build = Build(given.build.resolve())
     counts = sorted({min(given.first, given.most), given.most})
-    done = build.run(commands(build.folder / ORACLE, counts[:1])[0])
-    if done.returncode:
-        print(f"the oracle fails without a fault:\n{done.stdout[-2000:]}{done.stderr}")
-        return 2
-    with concurrent.futures.ThreadPoolExecutor(given.j) as pool:
-        verdicts = pool.map(lambda fault: verdict(build, fault, counts), faults)
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(given.j) as pool:
+        records, problem = recorded_without_a_fault(build, counts, folder)
+        if not records:
+            print(f"the oracle fails without a fault:\n{problem}")
+            return 2
+        verdicts = pool.map(lambda fault: verdict(build, fault, records), faults)
         killed = 0
         for fault, (what, why) in zip(faults, verdicts):
             print(f"{what}: {fault['name']}{': ' + why if why else ''}", flush=True)

@@ -8,6 +8,7 @@ using flow::ValueId;
 
 void Program::begin() {
   for (int i = 0; i < 2; ++i) writer_.store(writer_.variable(Type::kTensor), tensor());
+  if (random_.one_in(3)) writer_.store(writer_.variable(Type::kObject), holder());
   if (recipe_.shape == Shape::kStraight) return;
   if (random_.one_in(2)) writer_.store(writer_.variable(Type::kBool), atom());
   if (random_.one_in(4)) writer_.store(writer_.variable(Type::kDtype), dtype());
@@ -19,9 +20,12 @@ void Program::statements(int count, int depth) {
 
 void Program::statement(int depth) {
   const bool may_nest = depth < recipe_.most_depth;
+  if (self_ && random_.one_in(4)) return member();
+  if (recipe_.promotes && random_.one_in(2))
+    return may_nest && recipe_.shape != Shape::kStraight && random_.one_in(2) ? guarded() : promotion();
   switch (random_.below(recipe_.shape == Shape::kStraight    ? 12
-                        : recipe_.shape == Shape::kBranching ? 18
-                                                             : 24)) {
+                        : recipe_.shape == Shape::kBranching ? 20
+                                                             : 26)) {
     case 0:
     case 1:
     case 2:
@@ -57,9 +61,12 @@ void Program::statement(int depth) {
       return assign();
     case 18:
     case 19:
-      return may_nest ? loop(depth) : assign();
+      return may_nest ? either(depth) : assign();
     case 20:
     case 21:
+      return may_nest ? loop(depth) : assign();
+    case 22:
+    case 23:
       return call_unknown();
     default:
       return may_nest ? choose(depth) : assign();
@@ -72,11 +79,116 @@ void Program::assign() {
     writer_.load(type, place_of(variable));
     return;
   }
-  const ValueId given = type == Type::kTensor ? (random_.one_in(2) ? operation() : tensor())
+  const ValueId given = type == Type::kTensor   ? (random_.one_in(2) ? operation() : tensor())
+                        : type == Type::kObject ? holder()
                         : type == Type::kBool
                             ? (recipe_.shape == Shape::kStraight ? writer_.constant(true) : condition())
                             : dtype();
   writer_.store(place_of(variable), given);
+}
+
+// A half tensor with a table that was made in float32, and the call that gets what comes of it.
+void Program::promotion() {
+  constexpr const char* kNames[] = {"mul", "add", "sub", "div"};
+  const ValueId half = tensor();
+  const ValueId wide = writer_.value(Type::kTensor, Op::kOperator, "ones", {{"", shape()}});
+  const ValueId out =
+      writer_.value(Type::kTensor, Op::kOperator, random_.of(kNames), {{"", half}, {"", wide}});
+  if (random_.one_in(2)) return;
+  const char* api = random_.one_in(3) ? "sdpa" : "flash";
+  writer_.value(Type::kTensor, Op::kSink, api,
+                {{"q", random_.one_in(2) ? out : half}, {"k", out}, {"v", random_.one_in(2) ? out : half}});
+}
+
+// What is widened under one question goes to a call under another, which may exclude the first, or ask for
+// the dtype.
+void Program::guarded() {
+  const auto [type, variable] = writer_.variables[random_.below(2)];
+  const ValueId number = writer_.some(Type::kInteger);
+  const auto asked = [&] {
+    constexpr const char* kComparisons[] = {"eq", "lt", "ge", "ne"};
+    if (!number || random_.one_in(3)) return condition();
+    const ValueId limit = writer_.constant(static_cast<std::int64_t>(random_.below(3)));
+    return writer_.value(Type::kBool, Op::kOperator, random_.of(kComparisons), {{"", number}, {"", limit}});
+  };
+  const auto under = [&](ValueId question, const auto& statement) {
+    const flow::BlockId yes = writer_.new_block(), after = writer_.new_block();
+    writer_.branch(question, yes, after);
+    const std::size_t scope = writer_.scope();
+    writer_.go_on_in(yes);
+    statement();
+    writer_.jump(after);
+    writer_.leave(scope);
+    writer_.go_on_in(after);
+  };
+  under(asked(), [&] {
+    const ValueId half = writer_.load(Type::kTensor, place_of(variable));
+    const ValueId wide = writer_.value(Type::kTensor, Op::kOperator, "ones", {{"", shape()}});
+    writer_.store(place_of(variable),
+                  writer_.value(Type::kTensor, Op::kOperator, "mul", {{"", half}, {"", wide}}));
+  });
+  const ValueId out = writer_.load(Type::kTensor, place_of(variable));
+  const ValueId own = writer_.value(Type::kDtype, Op::kDtypeOf, {}, {{"", out}});
+  const bool asks_dtype = random_.one_in(3);
+  const ValueId second = asks_dtype
+                             ? writer_.value(Type::kBool, Op::kOperator, random_.one_in(2) ? "eq" : "ne",
+                                             {{"", own}, {"", dtype()}})
+                             : asked();
+  under(second, [&] {
+    writer_.value(Type::kTensor, Op::kSink, "flash", {{"q", out}, {"k", out}, {"v", out}});
+  });
+}
+
+// One of its own block, so that it is there only where that is run.
+ValueId Program::arm(Type type) {
+  if (type == Type::kTensor && random_.one_in(2)) return operation();
+  const auto [reference, variable] = writer_.variables[random_.below(2)];
+  const ValueId there = type == Type::kTensor      ? tensor()
+                        : type == Type::kObject    ? holder()
+                        : type == Type::kList      ? list_of_tensors()
+                        : type == Type::kReference ? writer_.address(place_of(variable))
+                                                   : dtype();
+  return writer_.value(type, Op::kCopy, {}, {{"", there}});
+}
+
+// The value of `f ? a : b`, or of `a or b`, whose first part was there before the branch. What is written
+// through one of several things may be seen in each of them.
+void Program::either(int depth) {
+  constexpr Type kTypes[] = {Type::kTensor, Type::kTensor, Type::kObject,
+                             Type::kList,   Type::kDtype,  Type::kReference};
+  const Type type = random_.of(kTypes);
+  const bool is_or = random_.one_in(4);
+  ValueId first = is_or ? arm(type) : 0;
+  const ValueId asked = condition();
+  const flow::BlockId yes = is_or ? 0 : writer_.new_block(), no = writer_.new_block();
+  const flow::BlockId after = writer_.new_block();
+  writer_.branch(asked, is_or ? after : yes, no);
+  const std::size_t scope = writer_.scope();
+  const auto one = [&](flow::BlockId block) {
+    writer_.go_on_in(block);
+    if (random_.one_in(4)) statement(depth + 1);
+    const ValueId out = arm(type);
+    writer_.jump(after);
+    writer_.leave(scope);
+    return out;
+  };
+  if (!is_or) first = one(yes);
+  const ValueId second = one(no);
+  writer_.go_on_in(after);
+  const ValueId out = writer_.value(type, Op::kPhi, {}, {{"", first}, {"", second}});
+  if (type == Type::kObject || type == Type::kList || type == Type::kReference) through(type, out);
+}
+
+void Program::through(Type type, ValueId one) {
+  const auto place = [&](ValueId of) {
+    flow::Place behind;
+    behind.base = of;
+    return type == Type::kObject ? field_of(of, random_.one_in(2) ? "a" : "b")
+           : type == Type::kList ? cell_of(of, flow::Place::Step::Kind::kCell)
+                                 : behind;
+  };
+  if (!random_.one_in(3)) writer_.store(place(one), tensor());
+  writer_.load(Type::kTensor, place(random_.one_in(2) ? one : writer_.some(type)));
 }
 
 // Both arms store the same variable, or one of them ends the function.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/oracle/generate.h"
+#include "tests/oracle/recipe.h"
 #include "tests/oracle/writer.h"
 
 namespace dtype_guard::oracle {
@@ -25,6 +25,7 @@ class Program {
         recipe_(recipe),
         callees_(std::move(callees)) {}
 
+  void has_members(flow::ValueId self, bool part) { self_ = self, has_part_ = part; }
   void begin();  // variables with their first values
   void statements(int count, int depth);
   void sink();
@@ -43,9 +44,15 @@ class Program {
   ValueId condition(int depth = 0);
   ValueId atom();
   ValueId converted();
+  ValueId list_of_tensors();
+  ValueId holder();
+  ValueId descriptor();
   // statements
   void assign();
   void choose(int depth);
+  void either(int depth);
+  ValueId arm(Type type);
+  void through(Type type, ValueId one);
   void loop(int depth);
   void call();
   void call_unknown();
@@ -58,12 +65,17 @@ class Program {
   void check();
   void in_place();
   void module_object();
+  void member();
+  void promotion();
+  void guarded();
 
   flow::Module& module_;
   Writer& writer_;
   Random& random_;
   Recipe recipe_;
   std::vector<Callee> callees_;
+  ValueId self_ = 0;  // 0: of no class
+  bool has_part_ = false;
 };
 
 }  // namespace dtype_guard::oracle

@@ -24,12 +24,25 @@ Value Machine::unknown_call(Frame& frame, const Instruction& each) {
   return each.result ? unknown_value(each.name, each) : Value();
 }
 
+// A tensor that a module owns is converted in place, and stays where it is.
+void Machine::change_owned(const Value& owned, const Instruction& each) {
+  Tensor& tensor = tensors_[owned.id];
+  if (tensor.is_buffer || !choices_.pick(2)) return;
+  const Value like = unknown_value("any_tensor", each);
+  Tensor& changed = tensors_[owned.id];
+  changed.dtype = tensors_[like.id].dtype;
+  changed.descent = changed.supply = tensors_[like.id].descent;
+  changed.is_promoted = false;
+}
+
 // It may leave everything as it is; where it does not, each tensor that it reaches is replaced.
 void Machine::change_anything(const Value& value, const Instruction& each, int depth) {
   if (depth > kMostNested) return;
   const auto replaced = [&](Value& cell) {
     const Value held = cell;
     if (held.is(Kind::kTensor)) {
+      tensors_[held.id].has_escaped = true;
+      if (tensors_[held.id].is_owned) return change_owned(held, each);
       if (!tensors_[held.id].is_buffer && choices_.pick(2)) cell = unknown_value("any_tensor", each);
     } else if (held.is(Kind::kBool)) {
       cell = Value::boolean(choices_.pick(2) != 0);
@@ -42,7 +55,13 @@ void Machine::change_anything(const Value& value, const Instruction& each, int d
     replaced(cell);
     objects_[value.id].cells[value.text] = cell;
   }
+  if (value.is(Kind::kTensor)) {
+    tensors_[value.id].has_escaped = true;
+    if (depth > 0) change_owned(value, each);
+  }
   if (!value.is(Kind::kObject)) return;
+  const auto registered = objects_[value.id].registered;
+  for (const Object::Registered& below : registered) change_anything(below.value, each, depth + 1);
   std::map<std::string, Value> cells = objects_[value.id].cells;
   for (auto& [key, cell] : cells) {
     replaced(cell);

@@ -16,6 +16,7 @@ struct Mnemonic {
   bool place = false;
   bool constant = false;
   enum class Arguments : std::uint8_t { kNone, kBare, kParenthesised } arguments = Arguments::kNone;
+  std::size_t least = 0;  // of arguments
 };
 
 namespace mnemonic_detail {
@@ -23,33 +24,33 @@ using A = Mnemonic::Arguments;
 inline constexpr std::array kRows = {
     Mnemonic{"const", false, false, true, A::kNone},
     Mnemonic{"param", false, false, true, A::kNone},
-    Mnemonic{"copy", false, false, false, A::kBare},
-    Mnemonic{"phi", false, false, false, A::kBare},
+    Mnemonic{"copy", false, false, false, A::kBare, 1},
+    Mnemonic{"phi", false, false, false, A::kBare, 1},
     Mnemonic{"op", true, false, false, A::kParenthesised},
-    Mnemonic{"dtype_of", false, false, false, A::kBare},
+    Mnemonic{"dtype_of", false, false, false, A::kBare, 1},
     Mnemonic{"options", false, false, false, A::kParenthesised},
-    Mnemonic{"cast", false, false, false, A::kBare},
+    Mnemonic{"cast", false, false, false, A::kBare, 2},
     Mnemonic{"alloc", true, false, false, A::kParenthesised},
     Mnemonic{"object", true, false, false, A::kParenthesised},
     Mnemonic{"module", true, false, false, A::kParenthesised},
     Mnemonic{"pack", false, false, false, A::kParenthesised},
     Mnemonic{"closure", true, false, false, A::kParenthesised},
-    Mnemonic{"register", true, false, true, A::kBare},
-    Mnemonic{"retype", false, false, false, A::kBare},
+    Mnemonic{"register", true, false, true, A::kBare, 2},
+    Mnemonic{"retype", false, false, false, A::kBare, 2},
     Mnemonic{"call", true, false, false, A::kParenthesised},
     Mnemonic{"load", false, true, false, A::kNone},
-    Mnemonic{"store", false, true, false, A::kBare},
-    Mnemonic{"write", false, false, false, A::kBare},
+    Mnemonic{"store", false, true, false, A::kBare, 1},
+    Mnemonic{"write", false, false, false, A::kBare, 2},
     Mnemonic{"address", false, true, false, A::kNone},
     Mnemonic{"set_autocast", true, false, false, A::kParenthesised},
-    Mnemonic{"set_default_dtype", false, false, false, A::kBare},
+    Mnemonic{"set_default_dtype", false, false, false, A::kBare, 1},
     Mnemonic{"save_state", false, false, false, A::kNone},
-    Mnemonic{"restore_state", false, false, false, A::kBare},
-    Mnemonic{"discard", false, false, false, A::kBare},
-    Mnemonic{"assume", false, false, false, A::kBare},
+    Mnemonic{"restore_state", false, false, false, A::kBare, 1},
+    Mnemonic{"discard", false, false, false, A::kBare, 1},
+    Mnemonic{"assume", false, false, false, A::kBare, 1},
     Mnemonic{"sink", true, false, false, A::kParenthesised},
     Mnemonic{"jump", false, false, false, A::kNone},
-    Mnemonic{"branch", false, false, false, A::kBare},
+    Mnemonic{"branch", false, false, false, A::kBare, 1},
     Mnemonic{"return", false, false, false, A::kBare},
     Mnemonic{"unreachable", false, false, false, A::kNone},
 };

@@ -179,6 +179,9 @@ class Parser {
       if (row.place || row.constant) line.need(",");
       arguments(line, out.args);
     }
+    if (out.args.size() < row.least)
+      throw TextError(line.number(),
+                      fmt::format("'{}' has {} of {} values", row.word, out.args.size(), row.least));
     if (out.op == Op::kJump) target(line, out);
     if (out.op == Op::kBranch) {
       line.need("?");

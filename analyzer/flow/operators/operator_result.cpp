@@ -165,15 +165,23 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
   } else {
     for (const bool on : {true, false}) {
       if (scalars ? on : !(on ? autocast.may_be_on : autocast.may_be_off)) continue;
-      if ((on && autocast.dtype == Dtype::kUndefined) || default_dtype == Dtype::kUndefined) {
+      if (on && autocast.dtype == Dtype::kUndefined) {
         add(Alternative::tensor(Dtype::kUndefined, rank_));
         continue;
       }
-      const OperatorContext context{device, on ? autocast.dtype : Dtype::kUndefined, default_dtype,
-                                    torch_version};
+      // Where the default dtype is not known, what hangs on it is not.
+      const bool is_open = default_dtype == Dtype::kUndefined;
+      const OperatorContext context{device, on ? autocast.dtype : Dtype::kUndefined,
+                                    is_open ? Dtype::kFloat32 : default_dtype, torch_version};
+      OperatorContext other = context;
+      other.default_dtype = Dtype::kFloat64;
       for (unsigned zero = 0; zero < (1U << ambiguous_.size()); ++zero) {
         const auto inputs = table_inputs(zero);
         const OperatorOutcome outcome = dtype_guard::evaluate(op_, inputs, dtype_, context);
+        if (is_open && dtype_guard::evaluate(op_, inputs, dtype_, other).dtype != outcome.dtype) {
+          add(Alternative::tensor(Dtype::kUndefined, rank_));
+          continue;
+        }
         if (!outcome.dtype) continue;
         Alternative one = alternative(outcome);
         one.assumed = one.assumed || (on && autocast.assumed && !participants().empty());

@@ -307,5 +307,37 @@ TEST_CASE("a conditional expression has the values of both arms") {
   CHECK(findings(attention_main(phi, "%14", "%2", "%3")).size() == 1);
 }
 
+TEST_CASE("a dtype that two tensors may have given says nothing of one of them") {
+  const auto checked = [](const std::string& question) {
+    return "\nfunction f\n  parameter q: tensor\n  parameter other: number \"bool\"\nb0:\n  %1 = param 0\n"
+           "  %2 = param 1\n  %3 = const 2\n  %4 = pack(%3, %3)\n  %5 = op full(%4, %3)\n"
+           "  branch %2 ? b1 : b2\nb1:\n  %6 = dtype_of %5\n  jump b3\nb2:\n  %7 = const bfloat16\n"
+           "  jump b3\nb3:\n  %8 = phi %6, %7\n  %9 = dtype_of %1\n  %10 = op " +
+           question +
+           "(%9, %8)\n  branch %10 ? b4 : b5\nb4:\n  %11 = op ones(%4)\n  %12 = op mul(%1, %11)\n"
+           "  %13 = sink flash(q=%12, k=%1, v=%1)\n  return\nb5:\n  return\n";
+  };
+  CHECK(findings(checked("eq"), {{"bf16"}}).size() == 1);
+}
+
+TEST_CASE("what is stored in one of several lists may be in none of them") {
+  const auto read = [](const std::string& target, const std::string& from) {
+    return findings(
+               "\nfunction f\n  parameter a: tensor_list\n  parameter b: tensor_list\n"
+               "  parameter second: number \"bool\"\n  parameter q: tensor\nb0:\n  %1 = param 0\n  %2 = "
+               "param 1\n"
+               "  %3 = param 2\n  %4 = const 2\n  %5 = pack(%4, %4)\n  branch %3 ? b1 : b2\nb1:\n"
+               "  %6 = copy %1\n  jump b3\nb2:\n  %7 = copy %2\n  jump b3\nb3:\n  %8 = phi %6, %7\n"
+               "  %20 = param 3\n  %21 = op ones(%5)\n  %9 = op mul(%20, %21)\n  store " +
+                   target + "[0], %9\n  %10 = load " + from +
+                   "[0]\n  %11 = sink flash(q=%10, k=%20, v=%20)\n  return\n",
+               {{"bf16"}})
+        .size();
+  };
+  CHECK(read("%1", "%1") == 1);
+  CHECK(read("%1", "%2") == 0);
+  CHECK(read("%8", "%1") == 0);
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

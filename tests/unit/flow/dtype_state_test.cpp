@@ -93,6 +93,12 @@ TEST_CASE("an explicit cast back after the arithmetic is the cure") {
   CHECK(q_of(wide + "  %50 = copy %12\n").size() == 1);
 }
 
+TEST_CASE("what hangs on no default dtype is known where that is not") {
+  const std::string open = "  %10 = const unknown\n  set_default_dtype %10\n";
+  CHECK(q_of(open + "  %11 = op ones(%101, dtype=%103)\n  %50 = op mul(%1, %11)\n").size() == 1);
+  CHECK(q_of(open + "  %11 = op ones(%101)\n  %50 = op mul(%1, %11)\n").empty());
+}
+
 TEST_CASE("float32 throughout is silent unless the user named the setting") {
   const std::string program =
       "\nfunction f\n  parameter q: tensor\nb0:\n  %1 = param 0\n"

@@ -124,5 +124,25 @@ TEST_CASE("an operator with an unknown operand and a float32 tensor with dimensi
   CHECK(with("%2") == 0);
 }
 
+TEST_CASE("a comparison with what is not known is a number's or a tensor's") {
+  const auto with = [](const std::string& other) {
+    return findings(attention_main("  %20 = op unseen()\n  %21 = const 0\n  %22 = op lt(" + other +
+                                       ", %21)\n  %23 = op to(%22, dtype=%103)\n  %30 = op mul(%1, %23)\n"
+                                       "  %31 = op to(%30, dtype=%102)\n",
+                                   "%31", "%30", "%3"))
+        .size();
+  };
+  CHECK(with("%20") == 0);
+  CHECK(with("%2") == 1);
+}
+
+TEST_CASE("an element that is stored without a value is not known") {
+  CHECK(
+      findings(attention_main("  %20 = pack(%1)\n  %21 = const 0\n  %22 = op store_element(%20, index=%21)\n"
+                              "  %23 = load %20[0]\n",
+                              "%23", "%2", "%3"))
+          .empty());
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

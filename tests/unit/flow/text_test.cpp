@@ -137,6 +137,7 @@ TEST_CASE("text that is not IR is refused with line and expectation") {
   check_refused("hello",
                 "line 1: found 'hello', expected 'file', 'not_lowered', 'overridden', 'class' or a function");
   check_refused(head + "  frob %1\n", "line 4: found 'frob', expected an instruction or 'b1:'");
+  check_refused(head + "  %1 = const 1\n  retype %1\n", "line 5: 'retype' has 1 of 2 values");
   check_refused(head + "  %1 = frob\n", "line 4: found 'frob', expected an instruction");
   check_refused(head + "  return %7\n", "line 4: %7 is used but never defined");
   check_refused(head + "  jump b3\n", "line 4: b3 is not a block of this function");

@@ -240,10 +240,13 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
   Alternatives kept;
   std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), agrees);
 
-  // The tensor whose dtype this is.
+  // The tensor whose dtype this is, where it is that of one tensor whichever alternative it is.
   const Alternative* first = asked.is_bottom() ? nullptr : &asked.alternatives().front();
   const bool derived =
-      first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
+      first && first->source && first->context == activation.context &&
+      std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {
+        return each.kind == Kind::kDtype && each.source == first->source && each.context == first->context;
+      });
   const ValueId source = derived ? first->source : 0;
   if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
   if (source && depth < 4 && !restrict_dtypes(activation, state, source, dtypes, keep, depth + 1))

@@ -190,7 +190,8 @@ void Engine::write(State& state, const Location& location, const Value& given, b
     object.rest = weak_update(object.rest, value, symbols_);
     return;
   }
-  Value& cell = object.cells[key];
+  const bool is_element = key.kind == Key::Kind::kIndex;  // one that is not listed is one of the rest
+  Value& cell = object.cells.try_emplace(key, is_element ? object.rest : Value()).first;
   cell = strong ? value : weak_update(cell, value, symbols_);
 }
 

@@ -91,12 +91,13 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
 }
 
 void Engine::store_element(const Activation& activation, const Instruction& instruction, State& state) {
-  const Value* given = named(state, instruction, "value");
+  const Value* stored = named(state, instruction, "value");
+  const Value given = stored ? *stored : Value::unknown();
   const Key key = element_key(activation, instruction, state);
   const Value whole = argument(state, instruction, 0);
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject)
-      write(state, Location{each.object, key}, *given, whole.size() == 1 && key.kind != Key::Kind::kAny);
+      write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
   }
 }
 

@@ -335,7 +335,7 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
         // Which of several nobody sees may be only one.
         const bool is_anything =
             by == StatedBy::kChoice && symbols_.rests_on(dtype->symbols, Nature::kAnswer);
-        if (dtype) each.uncertain = dtype->uncertain || is_anything;
+        if (dtype) each.uncertain = dtype->uncertain || is_anything || each.dtype == Dtype::kUndefined;
         if (dtype) each.symbols = symbols_.unite(each.symbols, dtype->symbols);
         if (op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined) each.uncertain = false;
         out = join(out, Value(each), symbols_);

@@ -177,6 +177,22 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       symbols = all_scalar && !has_text ? ids_.undecided() : asked(activation, instruction, state);
     return decided_here(Value(Alternative::boolean(known)));
   };
+  // Of what is not known at all it is an answer, or one for each element.
+  const auto compared_unknown = [&](const Value& answer) {
+    const auto is_open = [](const Alternative& each) {
+      return each.kind == Kind::kUnknown || each.kind == Kind::kTop;
+    };
+    const auto has_open = [&](const Argument& each) {
+      const Value& given = value(state, each.value);
+      return std::any_of(given.begin(), given.end(), is_open);
+    };
+    if (std::none_of(instruction.args.begin(), instruction.args.end(), has_open)) return answer;
+    Alternatives out = answer.alternatives();
+    for (Alternative& each : out) {
+      if (!each.has_number) each.kind = Kind::kUnknown;
+    }
+    return Value(std::move(out));
+  };
 
   if (name == "logical_not" && !has_tensor) {
     const Value& asked = argument(state, instruction, 0);
@@ -241,7 +257,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     const Alternative* b = argument(state, instruction, 1).single();
     if (a && b && a->has_number && b->has_number)
       return fact(constant_comparison(name, a->number, b->number));
-    return fact(std::nullopt);
+    return compared_unknown(fact(std::nullopt));
   }
   if (is_one_of(kComparisons, name) && instruction.args.size() == 2) {
     // A tensor against none asks whether it is there.

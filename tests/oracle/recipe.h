@@ -1,0 +1,21 @@
+// What a generated program is made of.
+#pragma once
+
+#include <cstdint>
+
+namespace dtype_guard::oracle {
+
+enum class Shape : std::uint8_t {
+  kStraight,  // no condition, no unknown code, no loop
+  kBranching,
+  kAnything,  // loops, unknown code, memory
+};
+struct Recipe {
+  Shape shape = Shape::kAnything;
+  int statements = 14;
+  int most_depth = 3;
+  bool promotes = false;   // half tensors meet wider ones, and arrive at calls
+  bool is_method = false;  // of a module, with what its constructor gave it
+};
+
+}  // namespace dtype_guard::oracle
