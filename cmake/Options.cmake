@@ -47,7 +47,9 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(DTYPE_GUARD_CCACHE ccache)
   mark_as_advanced(DTYPE_GUARD_CCACHE)
   if(DTYPE_GUARD_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${DTYPE_GUARD_CCACHE}")
+    # ccache passes what is compiled with a precompiled header on to the compiler, unless it is told what may differ.
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${DTYPE_GUARD_CCACHE}")
   endif()
   if(DTYPE_GUARD_CCACHE AND NOT CMAKE_CUDA_COMPILER_LAUNCHER)
     set(CMAKE_CUDA_COMPILER_LAUNCHER "${DTYPE_GUARD_CCACHE}")
