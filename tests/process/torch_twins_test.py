@@ -49,7 +49,8 @@ class Twins(Case):
 
     def test_narrow_key_of_rwkv7(self):
         printed, report = self.watched("rwkv7_right", "-O")
-        self.assertEqual((printed, report["findings"], report["watched"]["calls"]["fla.chunk_rwkv7"]), ("torch.bfloat16\n", [], 1))
+        self.assertEqual((printed, report["findings"]), ("torch.bfloat16\n", []))
+        self.assertEqual(report["watched"]["calls"].get("fla.chunk_rwkv7"), 1, report["watched"])
 
 
 if __name__ == "__main__":
