@@ -1,8 +1,11 @@
 #include "analyzer/flow/findings/reached_calls.h"
 
+#include "analyzer/flow/program/units_with_main.h"
+
 namespace dtype_guard::flow {
 
 ReachedCalls::ReachedCalls(const Module& module) {
+  const UnitsWithMain units(module);
   for (std::uint32_t id = 0; id < module.functions.size(); ++id) {
     const Function& function = module.functions[id];
     if (function.foreign) continue;
@@ -10,7 +13,8 @@ ReachedCalls::ReachedCalls(const Module& module) {
     for (const Block& block : function.blocks) {
       for (const Instruction& each : block.instructions) {
         if (each.op == Op::kSink)
-          calls_[place(each, each.name)] = {function.name, id, each.range, false, {}, {}};
+          calls_[place(each, each.name)] = {function.name,         id, each.range, false,
+                                            units.waits(function), {}, {}};
       }
     }
   }
@@ -22,8 +26,8 @@ void ReachedCalls::note(const std::vector<SinkRecord>& records) {
     // What has no source of its own stands where it is called, which is known once it is.
     const auto caller = own_.find(record.function);
     if (caller != own_.end() && record.instruction->op == Op::kSink)
-      calls_.try_emplace(here,
-                         Seen{caller->second, record.function, record.instruction->range, true, {}, {}});
+      calls_.try_emplace(
+          here, Seen{caller->second, record.function, record.instruction->range, true, false, {}, {}});
     const auto call = calls_.find(here);
     if (call == calls_.end()) continue;
     call->second.reached = true;
@@ -38,6 +42,7 @@ std::vector<ReachedCall> ReachedCalls::list(const std::map<std::uint32_t, std::s
   std::vector<ReachedCall> out;
   for (const auto& [place, seen] : calls_) {
     const auto over = given_up.find(seen.id);
+    if (seen.waits && !seen.reached && over == given_up.end()) continue;
     out.push_back({std::get<std::string>(place),
                    seen.function,
                    seen.range,

@@ -41,6 +41,7 @@ class ReachedCalls {
     std::uint32_t id = 0;  // of that function
     SourceRange range;
     bool reached = false;
+    bool waits = false;                       // for another file to call it: no call of this program
     std::set<std::string> operands, unknown;  // roles
   };
   static Place place(const Instruction& call, const std::string& api) {

@@ -1,10 +1,10 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
 // what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
 #include <algorithm>
-#include <set>
 
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/ir/registered_names.h"
+#include "analyzer/flow/program/units_with_main.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -74,17 +74,7 @@ std::vector<std::uint32_t> Engine::roots(const Program& program) {
   const FunctionIndex& index = program.functions;
   const auto& functions = index.module().functions;
   const auto count = static_cast<std::uint32_t>(functions.size());
-  std::set<std::uint32_t> with_main, main_files;
-  for (const Function& each : functions) {
-    if (!each.is_main) continue;
-    with_main.insert(units_of(each).begin(), units_of(each).end());
-    main_files.insert(each.range.file);
-  }
-  const auto open = [&](const Function& function) {
-    const std::vector<std::uint32_t>& units = units_of(function);
-    return std::any_of(units.begin(), units.end(),
-                       [&](std::uint32_t unit) { return !with_main.contains(unit); });
-  };
+  const UnitsWithMain units(index.module());
   std::vector<bool> chosen(count);
   Reached reached(index);
   const auto choose = [&](std::uint32_t each) {
@@ -93,7 +83,7 @@ std::vector<std::uint32_t> Engine::roots(const Program& program) {
   };
   for (std::uint32_t i = 0; i < count; ++i) {
     const Function& each = functions[i];
-    if (may_be_root(program, each) && (each.is_main || (each.external && open(each)))) choose(i);
+    if (may_be_root(program, each) && (each.is_main || (each.external && units.is_open(each)))) choose(i);
   }
   std::vector<bool> called(count);
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -102,7 +92,7 @@ std::vector<std::uint32_t> Engine::roots(const Program& program) {
   for (const bool entered : {false, true}) {  // then functions that only call each other
     for (std::uint32_t i = 0; i < count; ++i) {
       // A header's functions wait for other files, where they are called.
-      if (!open(functions[i]) && !main_files.contains(functions[i].range.file)) continue;
+      if (units.waits(functions[i])) continue;
       if (may_be_root(program, functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
     }
   }
