@@ -23,22 +23,23 @@ class WatchError(RuntimeError):
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
-    """One finding: its rule, the message, where the value became wide (`file`, `line`, None where unknown), and how often."""
+    """One finding: its rule, its level (error, warning or note), the message, where the value became wide (`file`, `line`, None where
+    unknown), and how often."""
 
     rule: str
-    severity: str
+    level: str
     message: str
     file: str | None
     line: int | None
-    occurrences: int
+    count: int
     details: dict = dataclasses.field(repr=False, compare=False)
 
     @classmethod
     def of_report(cls, finding):
         """From an element of `findings` of a JSON report (rules/report/report.schema.json)."""
         location = finding.get("location") or {}
-        return cls(finding["rule"], finding["severity"], finding["message"], location.get("file"), location.get("line"),
-                   finding.get("occurrences", 1), finding)
+        return cls(finding["rule"], finding["level"], finding["message"], location.get("file"), location.get("line"),
+                   finding["count"], finding)
 
 
 def _run(*arguments, accepted=(0,)):
@@ -97,7 +98,7 @@ class Watch:
     def _repr_html_(self):
         rows = "".join(
             f"<tr><td>{html.escape(each.rule)}</td><td>{html.escape(f'{each.file}:{each.line}' if each.file else '')}</td>"
-            f"<td>{html.escape(each.message)}</td><td>{each.occurrences}</td></tr>" for each in self.findings)
+            f"<td>{html.escape(each.message)}</td><td>{each.count}</td></tr>" for each in self.findings)
         return (f"<p>{html.escape(repr(self)[1:-1])}</p><table><tr><th>rule</th><th>place</th><th>message</th>"
                 f"<th>times</th></tr>{rows}</table>")
 
