@@ -16,18 +16,18 @@
 #include "analyzer/driver/config.h"
 #include "analyzer/driver/declared_options.h"
 #include "analyzer/driver/explaining.h"
+#include "analyzer/driver/option_choices.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/driver/usage_error.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/source/response_file.h"
+#include "rules/command_line/generated_text.h"
 #include "rules/command_line/wrong_words.h"
 #include "rules/contracts/own_contracts.h"
 
 namespace dtype_guard::driver {
 
 namespace {
-
-const std::vector<std::string> kDevices = {"cuda", "cpu", "mps", "xpu"};
 
 // CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
 // option.
@@ -151,9 +151,9 @@ Config apply_config(const CLI::App& app, Written& written, Options& options) {
 void check_values(const CLI::App& app, Written& written, Options& options, const Config& config) {
   check_precision(written.precision, config.settings, options);
   if (app.count("--torch") > 0 || config.torch) options.torch_versions = read_torch_versions(written.torch);
-  expect_one_of("--device", options.device, kDevices);
-  expect_one_of("--fail-on", written.fail_on, {"error", "warning", "never"});
-  expect_one_of("--color", written.color, {"auto", "always", "never"});
+  expect_one_of("--device", options.device, option_choices().at("--device"));
+  expect_one_of("--fail-on", written.fail_on, option_choices().at("--fail-on"));
+  expect_one_of("--color", written.color, option_choices().at("--color"));
   options.fail_on = written.fail_on == "error"     ? FailOn::kError
                     : written.fail_on == "warning" ? FailOn::kWarning
                                                    : FailOn::kNever;
@@ -240,6 +240,11 @@ CommandLine read_command_line(int argc, char** argv) {
   }
   if (written.version) {
     std::cout << fmt::format("dtype-lint {} (LLVM {})\n", kVersion, clang_front_end::llvm_version());
+    result.exit = 0;
+  } else if (!written.generate.empty()) {
+    expect_one_of("--generate", written.generate, option_choices().at("--generate"));
+    std::cout << generated_text(written.generate, outline(app, option_choices()),
+                                fmt::format("dtype-guard {}", kVersion));
     result.exit = 0;
   } else if (written.list_rules) {
     result.exit = list_rules();

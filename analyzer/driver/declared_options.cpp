@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "analyzer/driver/option_values.h"
+#include "rules/command_line/generated_text.h"
 #include "rules/command_line/wrong_words.h"
 
 namespace dtype_guard::driver {
@@ -139,6 +140,7 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_flag("--list-rules", written.list_rules, "Print all rules");
   app.add_flag("--list-contracts", written.list_contracts,
                "Print which functions are watched and what they take, those of --contracts too");
+  app.add_option("--generate", written.generate, kGenerateHelp)->type_name("KIND");
   app.add_flag("--dump-flow", options.dump_flow, "Print the dtype-flow IR instead of findings");
   app.add_option("--color", written.color, "auto (default), always or never")->type_name("WHEN");
   app.add_flag("--quiet,-q", options.quiet,

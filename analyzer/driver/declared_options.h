@@ -13,7 +13,7 @@ namespace dtype_guard::driver {
 // What CLI11 fills; strings until they are checked.
 struct Written {
   std::vector<std::string> precision, rules, formats, contracts, exclude, libraries;
-  std::string torch, explain, fail_on = "warning", color = "auto", cache, config, stdin_file;
+  std::string torch, explain, fail_on = "warning", color = "auto", cache, config, stdin_file, generate;
   bool list_rules = false, list_contracts = false, version = false, no_cache = false;
   std::optional<int> jobs;
 };

@@ -10,7 +10,10 @@
 #include <cstdio>
 
 #include "dtype_san_version.h"
+#include "rules/catalog/catalog.h"
+#include "rules/command_line/generated_text.h"
 #include "rules/command_line/wrong_words.h"
+#include "rules/report/format.h"
 #include "rules/text/nearest_name.h"
 #include "sanitizer/attach/process_facts.h"
 #include "sanitizer/launcher/commands.h"
@@ -175,12 +178,31 @@ int usage_error(const std::string& message) {
   return 2;
 }
 
+// What shells complete; a rule that a finding names is the word behind `explain`.
+dtype_guard::Choices choices() {
+  dtype_guard::Choices out = {{"--format", dtype_guard::names_of_formats()},
+                              {"--generate", dtype_guard::generated_kinds()}};
+  for (const dtype_guard::Rule& each : dtype_guard::catalog()) out["RULE"].push_back(each.id);
+  return out;
+}
+
+int print_generated(const CLI::App& app, const std::string& kind) {
+  const std::string text = dtype_guard::generated_text(kind, dtype_guard::outline(app, choices()),
+                                                       "dtype-guard " DTYPE_SAN_VERSION);
+  if (text.empty())
+    return usage_error(dtype_guard::none_of("--generate", kind, dtype_guard::generated_kinds()));
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
 int dispatch(int argc, char** argv) {
   CLI::App app("Watches a running program and reports dtype mismatches at attention and rotary kernels.",
                "dtype-san");
   app.set_version_flag("--version", "dtype-san " DTYPE_SAN_VERSION);
   app.footer(kExamples);
   app.require_subcommand(1);
+  std::string generate;
+  app.add_option("--generate", generate, dtype_guard::kGenerateHelp)->type_name("KIND");
   RunArguments run;
   ReportArguments report;
   std::string rule;
@@ -199,6 +221,7 @@ int dispatch(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && !words[0].starts_with('-') && !is_command(words[0]))
     return usage_error(unknown_command(words[0]));
+  if (!words.empty() && words[0].starts_with("--generate")) app.require_subcommand(0);
   if (!words.empty() && words[0] == "run") run.command = split_command(*app.get_subcommand("run"), words);
   if (const auto end = std::find(words.begin(), words.end(), "--");
       !words.empty() && words[0] == "doctor" && end != words.end()) {
@@ -216,6 +239,7 @@ int dispatch(int argc, char** argv) {
     if (error.get_exit_code() == 0) return app.exit(error);
     return usage_error(dtype_guard::refusal(app, error));
   }
+  if (!generate.empty()) return print_generated(app, generate);
   // A report beyond the file size limit fails with a message. What `run` starts finds the signal as it was.
   if (!app.got_subcommand("run")) std::signal(SIGXFSZ, SIG_IGN);
   if (app.got_subcommand("report")) return report_command(report);
