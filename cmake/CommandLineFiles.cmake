@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 
 function(dtype_guard_command_line_files command)
   set(places
-    "man=${CMAKE_INSTALL_MANDIR}/man1/${command}.1"
+    "man=${CMAKE_INSTALL_MANDIR}/man1/${command}.1.gz"
     "bash=${CMAKE_INSTALL_DATADIR}/bash-completion/completions/${command}"
     "zsh=${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions/_${command}"
     "fish=${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/${command}.fish")
@@ -15,8 +15,12 @@ function(dtype_guard_command_line_files command)
     set(file "${PROJECT_BINARY_DIR}/generated/command_line/${kind}/${CMAKE_MATCH_3}")
     get_filename_component(made_in "${file}" DIRECTORY)
     file(MAKE_DIRECTORY "${made_in}")
+    set(packed cat)
+    if(file MATCHES "\\.gz$")
+      set(packed gzip -9n)
+    endif()
     add_custom_command(OUTPUT "${file}"
-      COMMAND "$<TARGET_FILE:${command}>" --generate ${kind} > "${file}"
+      COMMAND "$<TARGET_FILE:${command}>" --generate ${kind} | ${packed} > "${file}"
       DEPENDS ${command} VERBATIM COMMENT "")
     list(APPEND files "${file}")
     install(FILES "${file}" DESTINATION "${folder}" COMPONENT "${command}")
