@@ -103,6 +103,13 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
     to.before = to.after = text_of(defect.origin->before);
     to.note = "tests the dtype from before";
   }
+  if (const Construction* at = engine.objects().construction()) {
+    PathStep& to = out.emplace_back();
+    to.location = location(at->instruction->range, at->function);
+    to.op = "construct";
+    to.before = to.after = text_of(defect.alternative.dtype);
+    to.note = "for an object that is made so";
+  }
   PathStep& last = out.emplace_back();
   last.location = location(defect.record->instruction->range, defect.record->function);
   last.op = defect.record->api->name;
