@@ -36,8 +36,11 @@ class Pass {
                std::string& problem) {
     is_settled_ = false;
     Engine* const evaluated = evaluate(root, sight, out, problem);
-    if (!evaluated && problem.empty() && has_functions_by_default(root))
-      look_at_default_object(root, collector, out);
+    if (!evaluated && problem.empty()) {
+      const bool is_undecided = decides_too_little(engine_for(root).records());
+      if (has_functions_by_default(root)) look_at_default_object(root, collector, out);
+      if (is_undecided) look_at_witnesses(root, collector, out);
+    }
     if (!evaluated) return problem.empty();
     Engine& engine = *evaluated;
     const DefectOptions how = how_to_judge(engine, root);
@@ -61,6 +64,7 @@ class Pass {
       look_again(root, records, proofs, RankFacts(*next), engine, how, collector, out);
     }
     if (some_are_possible || has_functions_by_default(root)) look_at_default_object(root, collector, out);
+    if (some_are_possible || decides_too_little(records)) look_at_witnesses(root, collector, out);
     return true;
   }
 
@@ -171,10 +175,30 @@ class Pass {
   // Anyone may leave out what a constructor has a default for: what that object comes to is certain, whatever
   // others do.
   void look_at_default_object(std::uint32_t root, FindingCollector& collector, AnalysisResult& out) {
-    using OtherCode = Engine::OtherCode;
     if (program_.functions.function(root).class_name.empty()) return;
     Engine& engine = engine_for(root);
-    engine.make_objects_by_defaults(true);
+    engine.objects().by_defaults = true;
+    const bool has_some = look_at_object(root, engine, out);
+    engine.objects().by_defaults = false;
+    add_definite(root, has_some, engine, collector, out);
+  }
+
+  // What the program's own objects come to is certain likewise.
+  void look_at_witnesses(std::uint32_t root, FindingCollector& collector, AnalysisResult& out) {
+    if (program_.functions.function(root).class_name.empty()) return;
+    Engine& engine = engine_for(root);
+    const std::size_t count = engine.find_witnesses(root);
+    out.steps += engine.steps();
+    for (std::size_t i = 0; i < count; ++i) {
+      engine.objects().give(i);
+      add_definite(root, look_at_object(root, engine, out), engine, collector, out);
+      engine.objects().given = nullptr;
+    }
+  }
+
+  // Whether there is anything to find with the object that the engine was told to use.
+  bool look_at_object(std::uint32_t root, Engine& engine, AnalysisResult& out) {
+    using OtherCode = Engine::OtherCode;
     bool has_some = true;
     try {
       for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
@@ -185,10 +209,14 @@ class Pass {
         has_some = has_defects(engine, root);
       }
       is_settled_ = is_settled_ && !has_some && !engine.tells_half_types_apart();
+      return has_some;
     } catch (const BudgetExceeded&) {
-      has_some = is_settled_ = false;
+      return is_settled_ = false;
     }
-    engine.make_objects_by_defaults(false);
+  }
+
+  void add_definite(std::uint32_t root, bool has_some, Engine& engine, FindingCollector& collector,
+                    AnalysisResult& out) const {
     if (!has_some && !options_.refusals) return;
     const DefectOptions how = how_to_judge(engine, root);
     for (const SinkRecord& record : engine.records()) {
@@ -197,6 +225,12 @@ class Pass {
       }
       if (options_.refusals) note_refusals(root, record, engine, how, collector, out);
     }
+  }
+
+  static bool decides_too_little(const std::vector<SinkRecord>& records) {
+    return std::any_of(records.begin(), records.end(), [](const SinkRecord& record) {
+      return std::any_of(record.operands.begin(), record.operands.end(), is_open);
+    });
   }
 
   static constexpr int kMaxProofs = 4;  // for one root

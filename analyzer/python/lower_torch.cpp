@@ -202,6 +202,11 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
 std::optional<ValueId> FunctionLowering::special_function(const std::string& name,
                                                           const std::vector<Given>& arguments) {
   const auto first = [&] { return arguments.empty() ? builder_.unknown() : value(arguments[0].node); };
+  // Of the class of a tensor: what does its own things is not followed.
+  if (name.starts_with("torch.overrides.has_torch_function")) {
+    for (const Given& each : arguments) value(each.node);
+    return builder_.constant(false);
+  }
   if (name == "torch.get_default_dtype") return builder_.op("default_dtype", {});
   if (name == "torch.set_default_dtype" || name == "torch.set_default_tensor_type") {
     builder_.effect(Op::kSetDefaultDtype, "", {{"", name.ends_with("dtype") ? first() : builder_.unknown()}});

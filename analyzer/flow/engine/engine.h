@@ -47,7 +47,9 @@ class Engine {
   void evaluate_root(std::uint32_t function, const RankFacts& proved = {},
                      OtherCode others = OtherCode::kLookedAt);
   std::size_t count_of_objects() const { return ids_.count_of_objects(); }
-  void make_objects_by_defaults(bool yes) { made_.by_defaults = yes; }
+  MadeObjects& objects() { return made_; }
+  const MadeObjects& objects() const { return made_; }
+  std::size_t find_witnesses(std::uint32_t root);  // witnesses.cpp: how many that the program itself makes
   bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const;
@@ -192,7 +194,6 @@ class Engine {
 
   // operators.cpp
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
-  // Whether PyTorch certainly throws: the result does not go into the tensor written in place or as out=.
   bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
   bool is_view_of_input(const Activation& activation, ValueId id, const State& state) const;
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
@@ -331,10 +332,10 @@ class Engine {
   Value several_results(const Activation& activation, const Instruction& instruction,
                         const SinkRecord& record, State& state);
 
-  // roots.cpp
+  // roots.cpp, witnesses.cpp, objects.cpp
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
-  // objects.cpp
+  void note_witnesses(const State& state);
   Value object_of_root(const std::string& class_name, State& state);
   MadeObject make_apart(const std::string& class_name, ContextId context, const State& begun);
   Value constructor_argument(const Function& constructor, std::size_t at, ContextId inner, State& state);
@@ -352,14 +353,13 @@ class Engine {
                    const std::vector<HeapId>& handed);
   const ClassesMadeHalf& classes_made_half();
   bool contradicts_autocast(const State& state, const std::vector<Value>& arguments);
-  // other_methods.cpp
+  // other_methods.cpp, setters.cpp
   std::vector<HeapId> objects_below(const State& state, const std::vector<Value>& values) const;
   std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
   Alternatives held_tensors(const State& state, const Value& value);
   void doubt(State& state, HeapId object, const Key& key);
   void doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
                         ContextId context);
-  // setters.cpp
   Value set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key, const State& begun,
                ContextId root);
   void give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,

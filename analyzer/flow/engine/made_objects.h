@@ -8,8 +8,11 @@
 #include <string>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/program/constructions.h"
 #include "analyzer/flow/state/state.h"
 
 namespace dtype_guard::flow {
@@ -22,6 +25,12 @@ struct MadeObject {
   std::string problem;                 // why it could not be made; empty: it was
 };
 
+// One that the program makes (roots/witnesses.cpp).
+struct Witness {
+  MadeObject made;
+  Construction at;
+};
+
 struct MadeObjects {
   // By class, source file, and whether constructors are called with what their parameters have by default.
   std::map<std::tuple<std::string, std::uint32_t, bool>, MadeObject> known;
@@ -29,6 +38,15 @@ struct MadeObjects {
   std::size_t steps = 0;      // in making them for the last root
   int being_made = 0;         // inputs of constructors of inputs of constructors ...
   bool half_buffers = false;  // of the object that is being made for the root
+  // By class and source file, and those of the last root. While they are looked for: of which class, and what
+  // was made of it so far.
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<Witness>> witnesses;
+  std::vector<Witness>* of_root = nullptr;
+  std::string watched;
+  std::vector<std::pair<HeapId, Construction>> noted;
+  const Witness* given = nullptr;  // to the root, in place of one that is made for it
+  void give(std::size_t which) { given = &(*of_root)[which]; }
+  const Construction* construction() const { return given ? &given->at : nullptr; }
 };
 
 }  // namespace dtype_guard::flow

@@ -15,6 +15,7 @@ struct StatedDtype {
   bool assumed = false;
   bool uncertain = false;
   SymbolSetId symbols = 0;  // what decides it
+  StepId told = 0;          // the trail of the tensor that was asked for it
 };
 struct Input {
   std::string_view argument;

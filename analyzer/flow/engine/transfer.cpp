@@ -155,6 +155,7 @@ Value Engine::dtype_of(const Activation& activation, const Instruction& instruct
         each.kind == Kind::kOptions ? each : Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined);
     dtype.symbols = each.symbols;
     dtype.assumed = each.assumed;
+    dtype.told = each.kind == Kind::kDtype ? each.told : each.trail;
     dtype.uncertain = each.uncertain;
     dtype.context = activation.context;
     dtype.source = instruction.args.empty() ? 0 : instruction.args[0].value;
@@ -198,13 +199,14 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
   for (const Alternative& each : tensors(state, argument(state, instruction, 1))) {
     unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
     const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-    dtypes.push_back({known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols});
+    dtypes.push_back(
+        {known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols, each.told});
   }
   if (unchanged) return argument(state, instruction, 0);
   Value out;
   for (const Alternative& given : tensors(state, argument(state, instruction, 0))) {
     const Alternative from = number_of_type(given, named(state, instruction, "from"));
-    for (const auto& [dtype, assumed, uncertain, symbols] : dtypes) {
+    for (const auto& [dtype, assumed, uncertain, symbols, told] : dtypes) {
       Alternative to = from;
       if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
         out = join(out, Value(from), symbols_);

@@ -103,6 +103,13 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
     to.before = to.after = text_of(defect.origin->before);
     to.note = "tests the dtype from before";
   }
+  if (const Construction* at = engine.objects().construction()) {
+    PathStep& to = out.emplace_back();
+    to.location = location(at->instruction->range, at->function);
+    to.op = "construct";
+    to.before = to.after = text_of(defect.alternative.dtype);
+    to.note = "for an object that is made so";
+  }
   PathStep& last = out.emplace_back();
   last.location = location(defect.record->instruction->range, defect.record->function);
   last.op = defect.record->api->name;
@@ -170,8 +177,8 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   const Instruction& decisive = place ? *place->instruction : promoting;
   finding.certainty = defect.definite ? Certainty::kDefinite : Certainty::kPossible;
   // A call that is only slow still gives the right result.
-  finding.level =
-      defect.definite && finding.rule != "silent-attention-fallback" ? Level::kError : Level::kWarning;
+  const bool only_slow = defect.slow && !defect.breaks_contract();
+  finding.level = defect.definite && !only_slow ? Level::kError : Level::kWarning;
   finding.observed = {"static"};
   finding.runtime = "unknown";
   finding.location = location(decisive.range, place ? place->function : promoter);
@@ -181,6 +188,7 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   entry.promoting = location(promoting.range, promoter);
   const SinkPlace at = defect.record->place;
   entry.ends_before = at == SinkPlace::kStore || at == SinkPlace::kCheck;
+  entry.is_slow = is_computed_wide(defect);
   finding.message = message(rule->rule, defect, comes_back(defect, finding), entry.promoting.file);
   finding.operands = operands(defect, engine, finding.path.size() > 1);
   finding.precision = {setting};
@@ -200,11 +208,15 @@ void FindingCollector::merge(Entry entry) {
   }
   // The surer account wins, then the shorter path, then the one that came first.
   Finding& kept = found->finding;
-  const auto quality = [](const Finding& each) {
-    return std::tuple(precedence(each.rule), each.certainty == Certainty::kPossible, each.path.size());
+  const bool of_two_kinds = found->is_slow != entry.is_slow;
+  const auto quality = [&](const Finding& each, bool is_slow) {
+    const bool is_possible = each.certainty == Certainty::kPossible;
+    const int kind = of_two_kinds ? 2 * is_possible + is_slow : 0;
+    return std::tuple(kind, precedence(each.rule), is_possible, each.path.size());
   };
-  if (quality(more) < quality(kept)) {
+  if (quality(more, entry.is_slow) < quality(kept, found->is_slow)) {
     std::swap(kept, more);
+    std::swap(found->is_slow, entry.is_slow);
     std::swap(found->expression, entry.expression);
     std::swap(kept.precision, more.precision);  // settings stay in the order in which they were evaluated
     std::swap(kept.torch, more.torch);
@@ -222,7 +234,8 @@ void FindingCollector::merge(Entry entry) {
   for (const std::string& each : more.torch) add_once(kept.torch, each);
 }
 
-// A store that refuses, or a check, comes before the call that its tensor goes on to: one matter.
+// A store that refuses, or a check, comes before the call that its tensor goes on to: one matter. So are a
+// product that takes what was widened, and a call behind it that does not.
 // Of the settings together one rule speaks of an instruction when the others are contained in it: a table in
 // a plain member is a promotion under autocast, where nobody converts modules.
 bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
@@ -232,6 +245,7 @@ bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
     const auto& also = one.finding.also_rules;
     return std::find(also.begin(), also.end(), other.finding.rule) != also.end();
   };
+  if (a.is_slow != b.is_slow && same_expression(a.promoting, b.promoting)) return true;
   const bool special = a.finding.torch != b.finding.torch || a.finding.rule == "unregistered-buffer" ||
                        b.finding.rule == "unregistered-buffer" || a.ends_before || b.ends_before;
   return special && same_expression(a.promoting, b.promoting) && (covers(a, b) || covers(b, a));

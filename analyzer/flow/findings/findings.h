@@ -28,6 +28,7 @@ class FindingCollector {
     std::string expression;
     SourceLocation promoting;  // which may be elsewhere than the place to edit
     bool ends_before = false;  // its place is a store that refuses, or a check
+    bool is_slow = false;      // a product by hand that takes what is wide
   };
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
   RoundsAround comes_back(const Defect& defect, const Finding& finding);

@@ -35,6 +35,8 @@ Api product_api(std::string_view op) {
   api.operands[1].argument = 1;
   api.operands[1].same_as = "left";
   for (const char* device : {"cuda", "cpu", "xpu", "mps"}) api.autocast[device] = AutocastBehaviour::kRecasts;
+  api.fast["cuda"] = {Dtype::kFloat16,
+                      Dtype::kBFloat16};  // float32 goes without the tensor cores' half products
   return api;
 }
 
@@ -89,6 +91,8 @@ bool is_of_attention(std::uint8_t lineage) { return (lineage & (kRotated | kScor
 bool keeps_products(const Operator& op) {
   return op.name != "linear" && op.rank != RankRule::kReduce && op.result != ResultRule::kBool;
 }
+
+bool is_product(const Api& api) { return api.library == "torch" && is_contraction(api.name); }
 
 const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info) {
   if (!is_contraction(op)) return nullptr;

@@ -44,6 +44,8 @@ bool is_of_attention(std::uint8_t lineage);
 // Whether what goes into the operator goes on to where its result goes.
 bool keeps_products(const Operator& op);
 
+// Whether the contract is one of these.
+bool is_product(const Api& api);
 // The contract of a product of matrices in attention; null: the operator is none, or an einsum that only
 // multiplies.
 const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info);

@@ -34,7 +34,7 @@ std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.fi
 
 OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
                                  const std::vector<ChosenInput>& inputs, std::optional<Dtype> dtype_argument,
-                                 StatedBy stated, Rank rank, Origins& origins, SymbolSets& symbols)
+                                 Statement stated, Rank rank, Origins& origins, SymbolSets& symbols)
     : op_(op),
       site_(site),
       inputs_(inputs),
@@ -231,19 +231,23 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
   // A cast that changes nothing in this setting still states what was the setting's choice before.
-  if (inherited && explicit_dtype && stated_ != StatedBy::kSetting && inherited->alternative->assumed &&
+  if (inherited && explicit_dtype && stated_.by != StatedBy::kSetting && inherited->alternative->assumed &&
       !inherited->alternative->origin)
     inherited = nullptr;
   // What decides among several dtypes decides here, however wide the value was before.
-  if (explicit_dtype && stated_ == StatedBy::kChoice) inherited = nullptr;
+  if (explicit_dtype && stated_.by == StatedBy::kChoice) inherited = nullptr;
   // What from_blob is given is memory: no value that it could have widened.
-  const Dtype before = op_.result == ResultRule::kFactory ? Dtype::kUndefined
-                       : narrow                           ? narrow->alternative->dtype
-                       : equal                            ? result
-                       : inputs_.empty()                  ? Dtype::kUndefined
-                                                          : inputs_.front().alternative->dtype;
+  Dtype before = op_.result == ResultRule::kFactory ? Dtype::kUndefined
+                 : narrow                           ? narrow->alternative->dtype
+                 : equal                            ? result
+                 : inputs_.empty()                  ? Dtype::kUndefined
+                                                    : inputs_.front().alternative->dtype;
   if (inherited) {
     out.origin = inherited->alternative->origin;
+    out.trail = inherited->alternative->trail;
+    const Origin* first = origins_.find(out.origin);
+    if (is_cast() && first && first->widens_half() && first->after == result)
+      before = state_again(out, *first);
   } else if (result != Dtype::kBool) {  // indices and lengths too: a call may take only int32
     out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow, equal));
     out.assumed = out.assumed && !(op_.result == ResultRule::kCast && op_.fixed != Dtype::kUndefined);
@@ -253,7 +257,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
                        : outcome.by_autocast && narrow ? "autocast returns the wider type"
                                                        : "";
     out.trail = origins_.step(
-        inherited ? inherited->alternative->trail : 0, out.origin,
+        out.trail, out.origin,
         {0, 0, site_.function, site_.instruction, shown_name(op_), before, result, std::move(note)});
   }
   return out;
@@ -297,8 +301,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
   out.after = result;
   out.by_autocast = by_autocast;
   const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;
-  if (is_explicit && !participants().empty() && op_.result != ResultRule::kFactory &&
-      op_.result != ResultRule::kFactoryLike) {
+  if (is_cast()) {
     out.kind = Origin::Kind::kCast;
     const Alternative& from = *participants().front()->alternative;
     out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
@@ -309,6 +312,33 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
     out.wide = wide ? wide->alternative->trail : 0;
   }
   return out;
+}
+
+// Whether it gives a tensor that it is handed in a dtype that it is told.
+bool OperatorResults::is_cast() const {
+  const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;
+  return is_explicit && !participants().empty() && op_.result != ResultRule::kFactory &&
+         op_.result != ResultRule::kFactoryLike;
+}
+
+// A cast to the dtype that is there already. Who names it asks for it, whatever promoted the value before;
+// the dtype of the tensor from before is what that was promoted to, and no request. Gives what the cast is to
+// count as having begun with.
+Dtype OperatorResults::state_again(Alternative& value, const Origin& first) const {
+  const Step* told = origins_.step(stated_.told);
+  if (!told && stated_.by == StatedBy::kCode && first.kind == Origin::Kind::kPromotion) {
+    Origin asked = origin(value.dtype, false, nullptr, nullptr);
+    asked.before = first.before;
+    asked.over = value.origin;
+    value.origin = origins_.origin(asked);
+    value.trail = 0;
+    return asked.before;
+  }
+  if (told && first.over && told->origin == first.over) {
+    value.origin = told->origin;
+    value.trail = stated_.told;
+  }
+  return value.dtype;
 }
 
 std::string OperatorResults::narrow_text(const ChosenInput& narrow) const {

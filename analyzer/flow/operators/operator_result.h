@@ -29,6 +29,10 @@ struct ChosenInput {
 
 // Who says the dtype argument: the precision setting, the code, or what decides among several.
 enum class StatedBy : std::uint8_t { kSetting, kCode, kChoice };
+struct Statement {
+  StatedBy by = StatedBy::kCode;
+  StepId told = 0;  // the trail of the tensor that was asked for it
+};
 
 // Whether what it gives, or takes, hangs on which of the half types it is.
 bool tells_half_types_apart(const Operator& op, std::string_view device, std::string_view torch_version);
@@ -36,7 +40,7 @@ bool tells_half_types_apart(const Operator& op, std::string_view device, std::st
 class OperatorResults {
  public:
   OperatorResults(const Operator& op, OperatorSite site, const std::vector<ChosenInput>& inputs,
-                  std::optional<Dtype> dtype_argument, StatedBy stated, Rank rank, Origins& origins,
+                  std::optional<Dtype> dtype_argument, Statement stated, Rank rank, Origins& origins,
                   SymbolSets& symbols);
   // Empty when PyTorch throws in every case.
   std::vector<Alternative> evaluate(std::string_view device, std::string_view torch_version,
@@ -51,13 +55,15 @@ class OperatorResults {
   SymbolSetId products() const;
   Alternative alternative(const OperatorOutcome& outcome) const;
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
+  bool is_cast() const;
+  Dtype state_again(Alternative& value, const Origin& first) const;
   std::string narrow_text(const ChosenInput& narrow) const;
 
   const Operator& op_;
   OperatorSite site_;
   const std::vector<ChosenInput>& inputs_;
   std::optional<Dtype> dtype_;
-  StatedBy stated_;
+  Statement stated_;
   Rank rank_;
   Origins& origins_;
   SymbolSets& symbols_;

@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
+#include "analyzer/flow/program/constructions.h"
 #include "analyzer/flow/program/dtype_questions.h"
 #include "analyzer/flow/program/field_stores.h"
 #include "analyzer/flow/program/field_uses.h"
@@ -35,6 +36,7 @@ class Program {
   const FieldUses uses{functions, classes};
   const DtypeQuestions questions{functions};
   const CallsOfObjects calls_of_objects{functions};
+  const Constructions constructions{functions};
 
   // Known once that was looked for (roots/made_half.cpp), under that setting and release: what makes a class
   // half may ask for the dtype of an input.

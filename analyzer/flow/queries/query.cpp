@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/queries/checked_operands.h"
 #include "rules/catalog/catalog.h"
 #include "rules/contracts/roles.h"
@@ -173,8 +174,8 @@ class Search {
     const auto fast = record_.api->fast.find(std::string(options_.device));
     if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
     const Origin* origin = origins_.find(each.origin);
-    return role_kind(arrived.role) == RoleKind::kInput && origin &&
-           origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
+    const bool is_input = role_kind(arrived.role) == RoleKind::kInput || is_product(*record_.api);
+    return is_input && origin && origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
            fast->second.contains(origin->before);
   }
 

@@ -47,6 +47,8 @@ struct Query {
   // The step that is the place to edit; null: the origin of the dtype is.
   const Step* (*place)(const Defect& defect) = nullptr;
 };
+// A product of attention by hand that takes operands which a promotion made wide.
+bool is_computed_wide(const Defect& defect);
 const Step* discarded_cast(const Defect& defect);
 const PassedTest* missed_by_test(const Defect& defect);
 const Step* plain_member(const Defect& defect);

@@ -3,6 +3,9 @@
 
 namespace dtype_guard::flow {
 
-bool fits_silent_fallback(const Defect& defect) { return defect.slow && !defect.breaks_contract(); }
+// A product by hand has no other kernel to fall back to.
+bool fits_silent_fallback(const Defect& defect) {
+  return defect.slow && !defect.breaks_contract() && !is_computed_wide(defect);
+}
 
 }  // namespace dtype_guard::flow

@@ -35,9 +35,13 @@ MadeObject Engine::make_apart(const std::string& class_name, ContextId context, 
 }
 
 Value Engine::object_of_root(const std::string& class_name, State& state) {
-  const auto [entry, is_new] = made_.known.try_emplace({class_name, unit_, made_.by_defaults});
-  const MadeObject& made = entry->second;
-  if (is_new) entry->second = make_apart(class_name, ids_.context(0, &entry->first), state);
+  const MadeObject* own = made_.given ? &made_.given->made : nullptr;
+  if (!own) {
+    const auto [entry, is_new] = made_.known.try_emplace({class_name, unit_, made_.by_defaults});
+    if (is_new) entry->second = make_apart(class_name, ids_.context(0, &entry->first), state);
+    own = &entry->second;
+  }
+  const MadeObject& made = *own;
   if (!made.problem.empty()) throw BudgetExceeded(made.problem);
   const RankFacts proved = std::exchange(state, made.state).ranks;
   for (const auto& fact : proved) {

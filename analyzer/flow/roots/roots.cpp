@@ -130,7 +130,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
   made_.steps = 0;
   origins_.begin_run();
   evaluate_as(index_.function(function).class_name, function, proved, others);
-  if (notes_halves_) return;
+  if (notes_halves_ || made_.given) return;
   const Speculation run(effects_, kAnotherRun);
   for (const std::string& heir : program_.classes.heirs(function)) {
     try {
@@ -190,6 +190,7 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   call(function, arguments, state, root, nullptr, alive);
   if (notes_halves_ && makes) handed = objects_below(state, arguments);
   if (alive && notes_halves_) note_halves(state, arguments, handed);
+  if (alive && !made_.watched.empty()) note_witnesses(state);
   run.keep();
 }
 

@@ -5,8 +5,8 @@
 namespace dtype_guard::flow {
 
 OriginId Origins::origin(const Origin& origin) {
-  const auto key =
-      std::tuple(origin.instruction, origin.kind, origin.before, origin.after, origin.by_autocast);
+  const auto key = std::tuple(origin.instruction, origin.kind, origin.before, origin.after,
+                              origin.by_autocast, origin.over);
   const auto [found, is_new] = origin_ids_.try_emplace(key, static_cast<OriginId>(origins_.size()));
   if (is_new) origins_.push_back(origin);
   return found->second;
@@ -14,6 +14,7 @@ OriginId Origins::origin(const Origin& origin) {
 
 StepId Origins::step(StepId parent, OriginId origin, Step step) {
   step.parent = parent;
+  step.origin = origin;
   step.depth = parent ? steps_[parent].depth + 1 : 0;
   const auto key = std::tuple(step.instruction, origin, step.after, step.op, run_);
   const auto [found, is_new] = step_ids_.try_emplace(key, static_cast<StepId>(steps_.size()));

@@ -27,6 +27,7 @@ struct Origin {
   bool by_autocast = false;
   StepId wide = 0;     // of a promotion: the trail of the input that was wide already
   std::string narrow;  // the input that had `before`, as written; empty when it is not a plain word
+  OriginId over = 0;   // of a cast to the dtype that is there already: what made it so before
 
   // Whether somebody asked for it or not.
   bool widens_half() const {
@@ -52,6 +53,7 @@ struct Step {
   std::string note;
   Kind kind = Kind::kPass;
   Dtype other = Dtype::kUndefined;
+  OriginId origin = 0;
 };
 
 // Nodes are interned, so re-evaluating an instruction in a loop or another context finds the one it made
@@ -76,7 +78,7 @@ class Origins {
  private:
   std::vector<Origin> origins_ = std::vector<Origin>(1);
   std::vector<Step> steps_ = std::vector<Step>(1);
-  std::map<std::tuple<const Instruction*, Origin::Kind, Dtype, Dtype, bool>, OriginId> origin_ids_;
+  std::map<std::tuple<const Instruction*, Origin::Kind, Dtype, Dtype, bool, OriginId>, OriginId> origin_ids_;
   std::map<std::tuple<const Instruction*, OriginId, Dtype, std::string, Run>, StepId> step_ids_;
   Run run_ = 0, runs_ = 0;
 };

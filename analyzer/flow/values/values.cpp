@@ -108,6 +108,7 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.rank = join(into.rank, more.rank);
   into.assumed = into.assumed || more.assumed;
   into.trail = std::min(into.trail, more.trail);
+  into.told = std::min(into.told, more.told);
   into.merged = into.merged || more.merged;
   into.lineage |= more.lineage;
   into.products = symbols.unite(into.products, more.products);
@@ -132,9 +133,9 @@ bool same_place_in_order(const Alternative& a, const Alternative& b) { return id
 
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
-         a.assumed == b.assumed && a.merged == b.merged && a.trail == b.trail && a.lineage == b.lineage &&
-         a.products == b.products && a.symbols == b.symbols && a.truth == b.truth && a.context == b.context &&
-         a.source == b.source;
+         a.assumed == b.assumed && a.merged == b.merged && a.trail == b.trail && a.told == b.told &&
+         a.lineage == b.lineage && a.products == b.products && a.symbols == b.symbols && a.truth == b.truth &&
+         a.context == b.context && a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {

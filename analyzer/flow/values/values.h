@@ -93,6 +93,7 @@ struct Alternative {
   SymbolSetId products = 0;     // the products of matrices that it comes from, likewise
   Rank rank;                    // of a number: the dimensions that it counts
   StepId trail = 0;             // the last step of the path from the origin
+  StepId told = 0;              // kDtype: that of the tensor which was asked for it
   SymbolSetId symbols = 0;      // tensors: conditions under which it got here; others: what decides it
   Truth truth = Truth::kOther;  // of a kBool or kUnknown
   ContextId context = 0;        // kDtype and kBool: the activation and value that it was computed from

@@ -113,9 +113,11 @@ def broken_under(case, which, setting):
             for path in pathlib.Path(folder).iterdir():  # what they imported stands in for this run alone
                 for name in [each for each in sys.modules if each.split(".")[0] == path.stem]:
                     del sys.modules[name]
-    if case.said("products", False) == "half":  # what is computed wide without a cast is the case's own bug
-        refused += watch.wide
+    products = case.said("products", False)
+    if products:
         recorder.calls += watch.products
+    if products == "half":  # what is computed wide without a cast is the case's own bug
+        refused += watch.wide
     assert recorder.calls or refused, "no call was reached"
     return recorder.broken + refused
 

@@ -68,6 +68,60 @@ b0:
 )IR";
 }
 
+// Widens its query by what a caller hands its constructor; `made` is what some function says of one.
+std::string layer_made(const std::string& made) {
+  return R"IR(
+class Wide
+class Layer
+constructor Wide::Wide key make_wide of Wide
+b0:
+  %1 = param 0
+  return
+
+method Wide::forward key wide of Wide
+  parameter q: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const float32
+  %4 = const 8
+  %5 = pack(%4)
+  %6 = op ones(size=%5, dtype=%3)
+  %7 = op mul(self=%2, other=%6) ; 7:3-7:9 "q * w"
+  return %7
+
+constructor Layer::Layer key make_layer of Layer
+  parameter part: other
+  parameter named: dtype
+b0:
+  %1 = param 0
+  %2 = param 1
+  store %1.part, %2
+  return
+
+method Layer::run key run of Layer
+  parameter q: tensor
+  parameter k: tensor
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = load %1.part
+  %5 = call attribute::forward(%4, %2)
+  %6 = sink flash(q=%5, k=%3, v=%3)
+  return
+
+function maker
+b0:
+  %1 = object Wide()
+  %2 = call make_wide(%1)
+  %3 = object Layer() ; 21:3-21:9
+  %5 = const float32
+  %6 = const none
+)IR" + made +
+         "  return\n";
+}
+
 std::size_t steps(const std::string& text, const std::vector<std::string>& settings) {
   LintOptions options;
   options.settings = settings;
@@ -86,6 +140,18 @@ TEST_CASE("a root without anything to find, whichever half type it is, is evalua
         steps(model("false"), {"autocast-fp16"}));
   CHECK(steps(scaled_by("float16"), {"autocast-fp16", "autocast-bf16"}) >
         steps(scaled_by("float16"), {"autocast-fp16"}));
+}
+
+TEST_CASE("what the program makes of a class is looked at where its constructor leaves that open") {
+  CHECK(findings(layer_made("")).empty());
+  const AnalysisResult made = lint(layer_made("  %4 = call make_layer(%3, %1)\n"));
+  REQUIRE(made.findings.size() == 1);
+  CHECK(made.findings.front().location.line == 7);
+  const std::vector<PathStep>& path = made.findings.front().path;
+  CHECK(path[path.size() - 2].location.line == 21);
+  CHECK(findings(layer_made("  %4 = call make_layer(%3, %1, named=%6)\n")).size() == 1);
+  // Of what is told a dtype nothing is known in a model that is told another.
+  CHECK(findings(layer_made("  %4 = call make_layer(%3, %1, named=%5)\n")).empty());
 }
 
 }  // namespace dtype_guard::flow

@@ -115,6 +115,38 @@ TEST_CASE("a product is attention in the call that makes it so, and in no other"
             .empty());
 }
 
+// Queries that were widened, and made %13 of, times themselves; the weights are cast back.
+std::string wide_main(const std::string& between) {
+  return attention_main("  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9\n" + between +
+                            "  %14 = op matmul(self=%13, other=%13)\n  %15 = op softmax(self=%14)\n"
+                            "  %16 = op to(self=%15, dtype=%102)\n  %17 = op matmul(self=%16, other=%3)\n",
+                        "%1", "%2", "%3");
+}
+
+TEST_CASE("a product that is computed wide is found where no cast asks for it") {
+  const auto wide = [](const std::string& between) { return findings(wide_main(between)); };
+  CHECK(wide("  %13 = op relu(self=%11)\n").size() == 1);
+  CHECK(wide("  %13 = op to(self=%11, dtype=%103)\n").empty());
+  // The dtype of what was widened is no request, nor is a request that it takes back.
+  CHECK(wide("  %12 = dtype_of %11\n  %13 = op to(self=%11, dtype=%12)\n").size() == 1);
+  CHECK(wide("  %12 = dtype_of %11\n  %20 = op to(self=%11, dtype=%103)\n  %21 = op relu(self=%20)\n"
+             "  %13 = op to(self=%21, dtype=%12)\n")
+            .size() == 1);
+}
+
+TEST_CASE("a cast to the dtype that is there already is where a call's operand became wide") {
+  const auto at_call = [](const std::string& cast) {
+    return findings(attention_main("  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9\n" + cast, "%12",
+                                   "%2", "%3"));
+  };
+  CHECK(at_call("  %12 = op relu(self=%11)\n").front().starts_with("7 attention-implicit-promotion"));
+  CHECK(at_call("  %12 = op to(self=%11, dtype=%103) ; 8:3-8:9\n").front().starts_with("8 attention-mixed"));
+  CHECK(at_call("  %12 = op float(self=%11) ; 8:3-8:9\n").front().starts_with("8 attention-mixed"));
+  CHECK(at_call("  %13 = dtype_of %11\n  %12 = op to(self=%11, dtype=%13) ; 8:3-8:9\n")
+            .front()
+            .starts_with("7 attention-implicit-promotion"));
+}
+
 TEST_CASE("a softmax of something else makes no scores of a product") {
   const auto with = [](const std::string& between) {
     return plain_main(

@@ -16,6 +16,8 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
   object.type = instruction.name;
   object.symbols = asked(activation, instruction, state);
   if (instruction.op == Op::kObject) {
+    if (!made_.watched.empty() && object.type == made_.watched)
+      made_.noted.push_back({id, {activation.function, &instruction}});
     state.put(id, std::move(object));
     return Value(Alternative::at(Kind::kObject, id));
   }

@@ -181,8 +181,8 @@ Operands Engine::operands(const Instruction& instruction, const Operator& op, co
         if (each.kind == Kind::kOptions && op.name != "randint") continue;
         out.has_dtype = true;
         const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
-        out.dtypes.push_back(
-            {states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols});
+        out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain,
+                              each.symbols, each.kind == Kind::kTensor ? each.trail : each.told});
       }
     }
   }
@@ -324,7 +324,8 @@ Value Engine::outcomes(const Activation& activation, const Instruction& instruct
       const StatedBy by = !by_code                                       ? StatedBy::kSetting
                           : dtype && dtypes.size() > 1 && dtype->symbols ? StatedBy::kChoice
                                                                          : StatedBy::kCode;
-      const OperatorResults results(op, site, chosen, stated, by, rank, origins_, symbols_);
+      const OperatorResults results(op, site, chosen, stated, {by, dtype ? dtype->told : 0}, rank, origins_,
+                                    symbols_);
       for (Alternative each :
            results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
         if (each.dtype == Dtype::kComplex32) effects_.note_named(each.dtype);  // bfloat16 has no such type

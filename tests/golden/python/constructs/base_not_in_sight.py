@@ -1,7 +1,6 @@
 # run: go(Layer(64, 4), x(2, 8, 64))
 # breaks: fp32-buffers
 # products: half
-# missed: scores that are computed wide and cast back are taken by every product
 import torch
 import torch.nn as nn
 

@@ -1,0 +1,92 @@
+#include "analyzer/flow/program/constructions.h"
+
+#include <algorithm>
+
+namespace dtype_guard::flow {
+namespace {
+constexpr std::size_t kMostMakers = 3;
+
+// Numbers are sizes.
+bool tells(const Instruction* made) {
+  if (!made) return false;
+  if (made->op == Op::kClosure || made->op == Op::kModule || made->op == Op::kObject) return true;
+  return made->op == Op::kConst && (std::holds_alternative<bool>(made->constant) ||
+                                    std::holds_alternative<std::string>(made->constant));
+}
+
+bool is_nothing(const Instruction* made) {
+  return made && made->op == Op::kConst && std::holds_alternative<None>(made->constant);
+}
+
+const Parameter* parameter_of(const Function& callee, const Instruction& call, std::size_t position) {
+  const std::string& name = call.args[position].name;
+  if (name.empty()) return position <= callee.parameters.size() ? &callee.parameters[position - 1] : nullptr;
+  const auto named = std::find_if(callee.parameters.begin(), callee.parameters.end(),
+                                  [&](const Parameter& each) { return each.name == name; });
+  return named == callee.parameters.end() ? nullptr : &*named;
+}
+}  // namespace
+
+const std::vector<Construction>& Constructions::of(const std::string& class_name) const {
+  static const std::vector<Construction> none;
+  if (!by_class_) {
+    by_class_.emplace();
+    for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
+      const Function& code = index_.function(i);
+      if (code.foreign || code.kind == FunctionKind::kLambda) continue;
+      for (const Block& block : code.blocks) {
+        for (const Instruction& each : block.instructions) {
+          const bool makes = each.op == Op::kObject && each.result && each.name != code.class_name;
+          if (makes) (*by_class_)[each.name].push_back({i, &each});
+        }
+      }
+    }
+  }
+  const auto found = by_class_->find(class_name);
+  return found == by_class_->end() ? none : found->second;
+}
+
+Constructions::Says Constructions::says(const Construction& construction) const {
+  const Function& code = index_.function(construction.function);
+  const FunctionInfo& info = index_.info(construction.function);
+  Says out = Says::kNothing;
+  for (const Block& block : code.blocks) {
+    for (const Instruction& call : block.instructions) {
+      const bool makes = call.op == Op::kCall && !call.args.empty() &&
+                         call.args.front().value == construction.instruction->result;
+      const std::vector<std::uint32_t>& callees = index_.find(call.name);
+      if (!makes || callees.empty()) continue;
+      const Function& callee = index_.function(callees.front());
+      if (callee.kind != FunctionKind::kConstructor) continue;
+      for (std::size_t i = 1; i < call.args.size(); ++i) {
+        const Instruction* made = info.definition(call.args[i].value);
+        const Parameter* parameter = parameter_of(callee, call, i);
+        const bool takes_dtype = parameter && (parameter->kind == ParameterKind::kDtype ||
+                                               parameter->kind == ParameterKind::kOptions);
+        if (takes_dtype && !is_nothing(made)) return Says::kDtype;
+        if (tells(made)) out = Says::kSomething;
+      }
+    }
+  }
+  return out;
+}
+
+std::vector<std::uint32_t> Constructions::makers(const std::string& class_name) const {
+  std::vector<std::uint32_t> out;
+  const auto add = [&](std::uint32_t maker) {
+    const bool known = std::find(out.begin(), out.end(), maker) != out.end();
+    if (!known && out.size() < kMostMakers) out.push_back(maker);
+  };
+  for (const Construction& each : of(class_name)) {
+    const Says said = says(each);
+    const Function& maker = index_.function(each.function);
+    if (said == Says::kSomething) add(each.function);
+    if (said != Says::kNothing || maker.kind != FunctionKind::kConstructor) continue;
+    for (const Construction& outer : of(maker.class_name)) {
+      if (says(outer) == Says::kSomething) add(outer.function);
+    }
+  }
+  return out;
+}
+
+}  // namespace dtype_guard::flow
