@@ -1,4 +1,5 @@
 // Statements that do not branch: assignments to names, fields, elements and several of these at once.
+#include <algorithm>
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
@@ -6,6 +7,28 @@
 namespace dtype_guard::python {
 
 using namespace flow;
+
+namespace {
+// What loads a model of the transformers library leaves the modules that a class lists so in float32,
+// whatever the others are converted to.
+bool is_kept_wide(const SourceFile& file, std::string_view field) {
+  const auto lists = [&](const Node& names) {
+    const auto all = names.children();
+    return std::any_of(all.begin(), all.end(), [&](const Node& each) {
+      std::string_view name = each.is("string") ? each.text() : std::string_view();
+      if (name.size() > 2) name = name.substr(1, name.size() - 2);
+      return !name.empty() && name.substr(name.rfind('.') + 1) == field;
+    });
+  };
+  return std::any_of(file.classes().begin(), file.classes().end(), [&](const auto& each) {
+    for (const char* list : {"_keep_in_fp32_modules", "_keep_in_fp32_modules_strict"}) {
+      const auto found = each->attributes.find(list);
+      if (found != each->attributes.end() && lists(found->second)) return true;
+    }
+    return false;
+  });
+}
+}  // namespace
 
 void FunctionLowering::block(const Node& node) {
   for (const Node& each : node.children()) statement(each);
@@ -151,6 +174,7 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
     place.base = object;
     place.path.push_back({Place::Step::Kind::kField, field, 0});
     const bool registers = is_self(target.field("object")) && function_.of_module;
+    if (registers && is_kept_wide(*definition_.file, field)) given = builder_.unknown();
     if (registers) given = builder_.registration("attribute", object, field, given);
     builder_.store(std::move(place), given);
   } else if (target.is("subscript")) {

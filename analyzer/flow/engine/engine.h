@@ -216,12 +216,12 @@ class Engine {
                                            const Value& modules, const Value& input, ContextId inner,
                                            State& state, int depth);
   Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
-                       const std::vector<Value>& given, State& state);
+                       const std::vector<Value>& given, ContextId at, State& state);
   Value module_results(const Activation& activation, const Instruction& instruction, const ModuleType& type,
                        const ModuleType::Result& wanted, const std::vector<Value>& given, int& packs,
-                       State& state);
+                       ContextId at, State& state);
   Value module_result(const Activation& activation, const Instruction& instruction, const ModuleType& type,
-                      int number, const std::vector<Value>& given, State& state);
+                      int number, const std::vector<Value>& given, ContextId at, State& state);
   std::vector<Input> module_inputs(const Instruction& instruction, std::string_view source,
                                    const std::vector<Value>& given, const State& state);
   Alternatives module_parameter(const ModuleType& type, const std::string& name,
@@ -317,9 +317,9 @@ class Engine {
   SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                        const State& state);
   void record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
-                       const std::vector<Input>& inputs, const State& state);
+                       const std::vector<Input>& inputs, ContextId at, const State& state);
   Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
-               const Value& result);
+               const std::vector<Input>& inputs, ContextId at, const Value& result);
   void record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
                       State& state);
   void record_handed_on(const Activation& activation, const Instruction& instruction, State& state);

@@ -20,7 +20,7 @@ struct SinkOperand {
 bool is_known(const SinkOperand& operand);
 
 // Where something arrived: at a call or product, or what is recorded like one.
-enum class SinkPlace : std::uint8_t { kCall, kStore, kCheck, kLeaving, kHandedOn };
+enum class SinkPlace : std::uint8_t { kCall, kStore, kLayer, kCheck, kLeaving, kHandedOn };
 struct SinkRecord {
   const Api* api = nullptr;
   SinkPlace place = SinkPlace::kCall;
@@ -31,6 +31,7 @@ struct SinkRecord {
   AutocastState autocast;
   Guards guards;  // passed on the way to the call
   bool others_are_guessed = false;
+  bool makes_bias = false;  // of a layer: what it gives is added to attention scores
   std::vector<PassedTest> tests;
 };
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "rules/contracts/roles.h"
+
 namespace dtype_guard::flow {
 
 bool is_known(const SinkOperand& operand) {
@@ -34,10 +36,15 @@ void SinkRecords::add(const SinkRecords& others, SymbolSets& symbols) {
   other_products_.insert(others.other_products_.begin(), others.other_products_.end());
   stores_.insert(others.stores_.begin(), others.stores_.end());
   note_attention(others.marks_of_attention_, symbols);
+  note_layer(others.marks_of_layers_, symbols);
 }
 
 void SinkRecords::forget(ContextId context, const Instruction& instruction) {
   records_.erase({context, &instruction});
+}
+
+void SinkRecords::note_layer(SymbolSetId mark, SymbolSets& symbols) {
+  marks_of_layers_ = symbols.unite(marks_of_layers_, mark);
 }
 
 void SinkRecords::note_attention(SymbolSetId marks, SymbolSets& symbols) {
@@ -45,11 +52,14 @@ void SinkRecords::note_attention(SymbolSetId marks, SymbolSets& symbols) {
 }
 
 namespace {
-// Whether something that carries the mark arrived at one of the calls.
-bool arrives(SymbolSets::Symbol mark, const std::vector<SinkRecord>& calls, const SymbolSets& symbols) {
+// Whether something that carries the mark arrived at one of the calls, in what is wanted of it.
+template <typename Wanted>
+bool arrives(SymbolSets::Symbol mark, const std::vector<SinkRecord>& calls, const SymbolSets& symbols,
+             const Wanted& wanted) {
   return std::any_of(calls.begin(), calls.end(), [&](const SinkRecord& call) {
     return std::any_of(call.operands.begin(), call.operands.end(), [&](const SinkOperand& operand) {
-      return std::any_of(operand.alternatives.begin(), operand.alternatives.end(),
+      return wanted(operand) &&
+             std::any_of(operand.alternatives.begin(), operand.alternatives.end(),
                          [&](const Alternative& each) { return symbols.has(each.products, mark); });
     });
   });
@@ -63,10 +73,17 @@ std::vector<SinkRecord> SinkRecords::all(const SymbolSets& symbols, const MarkOf
     const auto own = records_.contains(where) ? std::nullopt : mark(record);
     if (own && symbols.has(marks_of_attention_, *own)) out.push_back(record);
   }
+  const auto is_mask = [](const SinkOperand& each) { return role_kind(each.role) == RoleKind::kMask; };
+  for (SinkRecord& record : out) {
+    const auto own = record.place == SinkPlace::kLayer ? mark(record) : std::nullopt;
+    record.makes_bias =
+        own && (symbols.has(marks_of_attention_, *own) || arrives(*own, out, symbols, is_mask));
+  }
+  const auto any = [](const SinkOperand&) { return true; };
   std::vector<SinkRecord> stores;
   for (const auto& [where, record] : stores_) {
     const auto own = mark(record);
-    if (own && arrives(*own, out, symbols)) stores.push_back(record);
+    if (own && arrives(*own, out, symbols, any)) stores.push_back(record);
   }
   out.insert(out.end(), stores.begin(), stores.end());
   // Addresses order the map; the report must not depend on them.

@@ -23,6 +23,9 @@ class SinkRecords {
   void add(const SinkRecords& others, SymbolSets& symbols);
   // Of a check that passes after all, or a value that leaves as it came.
   void forget(ContextId context, const Instruction& instruction);
+  // Of layers that may refuse their input; they pass through other layers.
+  void note_layer(SymbolSetId mark, SymbolSets& symbols);
+  SymbolSetId marks_of_layers() const { return marks_of_layers_; }
   // The marks of products whose softmax went into another product.
   void note_attention(SymbolSetId marks, SymbolSets& symbols);
   // In the order of the source. `mark` is that of a product's or store's result.
@@ -32,7 +35,7 @@ class SinkRecords {
  private:
   using Place = std::pair<ContextId, const Instruction*>;
   std::map<Place, SinkRecord> records_, other_products_, stores_;
-  SymbolSetId marks_of_attention_ = 0;
+  SymbolSetId marks_of_attention_ = 0, marks_of_layers_ = 0;
 };
 
 }  // namespace dtype_guard::flow

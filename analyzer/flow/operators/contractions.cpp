@@ -74,7 +74,7 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
   if (is_one_of(kLayers, op.substr(0, op.find('.')))) return kNoLineage;
   if (is_contraction(op)) {
     // Scores times values end the attention; queries times keys begin it.
-    return all & kScores ? kNoLineage : static_cast<std::uint8_t>((all & kRotated) | kProduct);
+    return all & kScores ? kAttended : static_cast<std::uint8_t>((all & kRotated) | kProduct);
   }
   return all;
 }
@@ -87,6 +87,8 @@ bool is_turned(std::uint8_t lineage) {
 bool is_sine(std::string_view op) { return op == "sin"; }
 
 bool is_of_attention(std::uint8_t lineage) { return (lineage & (kRotated | kScores)) != 0; }
+
+bool is_of_attention_code(std::uint8_t lineage) { return (lineage & (kRotated | kScores | kAttended)) != 0; }
 
 bool keeps_products(const Operator& op) {
   return op.name != "linear" && op.rank != RankRule::kReduce && op.result != ResultRule::kBool;

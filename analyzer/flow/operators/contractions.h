@@ -19,11 +19,12 @@ namespace dtype_guard::flow {
 struct FunctionInfo;
 
 inline constexpr std::uint8_t kNoLineage = 0;
-inline constexpr std::uint8_t kTable = 1;    // of a cosine or sine
-inline constexpr std::uint8_t kRotated = 2;  // a tensor times such a table
-inline constexpr std::uint8_t kProduct = 4;  // of a product of matrices
-inline constexpr std::uint8_t kScores = 8;   // a softmax of one, or one divided by its own sum
-inline constexpr std::uint8_t kSum = 64;     // a sum of what the rest says
+inline constexpr std::uint8_t kTable = 1;       // of a cosine or sine
+inline constexpr std::uint8_t kRotated = 2;     // a tensor times such a table
+inline constexpr std::uint8_t kProduct = 4;     // of a product of matrices
+inline constexpr std::uint8_t kScores = 8;      // a softmax of one, or one divided by its own sum
+inline constexpr std::uint8_t kSum = 64;        // a sum of what the rest says
+inline constexpr std::uint8_t kAttended = 128;  // scores times values
 // Which of the two a table is, or was that the tensor was multiplied by: a rotation needs both.
 inline constexpr std::uint8_t kCosine = 16;
 inline constexpr std::uint8_t kSine = 32;
@@ -39,6 +40,8 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
 bool is_turned(std::uint8_t lineage);
 // Whether the operator makes a table that turns.
 bool is_sine(std::string_view op);
+// Whether a tensor of that lineage is, or was made by, rotation or attention that is written by hand.
+bool is_of_attention_code(std::uint8_t lineage);
 // Whether inputs of that lineage make a product one of attention.
 bool is_of_attention(std::uint8_t lineage);
 // Whether what goes into the operator goes on to where its result goes.

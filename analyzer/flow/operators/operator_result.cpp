@@ -310,6 +310,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
     out.before = narrow->alternative->dtype;
     out.narrow = narrow_text(*narrow);
     out.wide = wide ? wide->alternative->trail : 0;
+    out.by_setting = wide && wide->alternative->assumed;
   }
   return out;
 }

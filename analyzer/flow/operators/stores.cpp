@@ -3,7 +3,7 @@
 #include <map>
 #include <string_view>
 
-#include "rules/operators/version.h"
+#include "analyzer/flow/operators/watched_operator.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -19,36 +19,6 @@ bool is_store(const Operator& op) {
   return pair && (is_in_place_variant(op) || find_operator(op.name + "_") != nullptr);
 }
 
-// Under autocast a listed operator casts both, whatever the policy; variants in place are not listed.
-void add_autocast(const Operator& op, Api& api) {
-  if (op.in_place && !op.out_calls_operator) return;
-  for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
-    for (const std::string_view release : kTorchReleases) {
-      if (autocast_policy(op.name, device, release) == AutocastPolicy::kNone) continue;
-      api.autocast[device] = AutocastBehaviour::kRecasts;
-      api.autocast_since[device] = release;
-      break;
-    }
-  }
-}
-
-Api contract(const Operator& op) {
-  Api api;
-  api.name = op.name;
-  api.library = "torch";
-  api.kind = ApiKind::kKvCache;
-  api.spellings = {api.name};
-  for (std::size_t i = 0; i < op.arguments.size(); ++i) {
-    if (op.arguments[i] != op.promoting[0] && op.arguments[i] != op.promoting[1]) continue;
-    Operand& operand = api.operands.emplace_back();
-    operand.role = op.arguments[i];
-    operand.argument = static_cast<int>(i);
-    if (api.operands.size() == 2) operand.same_as = api.operands.front().role;
-  }
-  add_autocast(op, api);
-  return api;
-}
-
 }  // namespace
 
 const Api* store_contract(const Operator& op) {
@@ -56,7 +26,9 @@ const Api* store_contract(const Operator& op) {
     std::map<std::string_view, Api> made;
     for (const auto* table : {&all_operators(), &all_variants()}) {
       for (const Operator& each : *table) {
-        if (is_store(each)) made.emplace(each.name, contract(each));
+        if (is_store(each))
+          made.emplace(each.name,
+                       equal_operands(each, ApiKind::kKvCache, each.promoting[0], each.promoting[1]));
       }
     }
     return made;

@@ -3,6 +3,8 @@
 
 namespace dtype_guard::flow {
 
-bool fits_mixed_dtypes(const Defect& defect) { return !defect.differs_from.empty(); }
+bool fits_mixed_dtypes(const Defect& defect) {
+  return !defect.differs_from.empty() && defect.record->place != SinkPlace::kLayer;
+}
 
 }  // namespace dtype_guard::flow

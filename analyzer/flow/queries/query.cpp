@@ -77,6 +77,7 @@ class Search {
   bool is_own_matter(const Defect& defect) const {
     const bool check = record_.place == SinkPlace::kCheck;
     const bool handed_on = record_.place == SinkPlace::kHandedOn;
+    if (record_.place == SinkPlace::kLayer) return is_refused_unasked(defect);
     if (!check && !handed_on && record_.place != SinkPlace::kLeaving) return true;
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
@@ -386,6 +387,7 @@ const std::vector<Query>& queries() {
         {"attention-implicit-promotion", fits_implicit_promotion},
         {"attention-mixed-dtypes", fits_mixed_dtypes},
         {"attention-unsupported-dtype", fits_unsupported_dtype},
+        {"operator-mixed-dtypes", fits_operator_mixed_dtypes},
         {"silent-attention-fallback", fits_silent_fallback},
     };
     std::sort(made.begin(), made.end(),

@@ -272,6 +272,30 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   return by_reference(Value::unknown(own));
 }
 
+namespace {
+// What a tensor of a module is in the setting.
+void set_contents(State& state, HeapId id, Dtype dtype, SymbolSets& symbols) {
+  Value contents;
+  for (Alternative old : state.find(id)->cells.at(HeapObject::kContents)) {
+    // Integer buffers stay what they are.
+    const bool floating =
+        old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
+    // float32 in a setting means that nobody converted it: what the constructor made of it stays.
+    const bool as_made =
+        dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
+    const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
+    if (floating && old.kind != Kind::kNone && differs && !as_made) {
+      const std::uint8_t lineage = old.lineage;
+      old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+      old.lineage = lineage;
+    }
+    old.assumed = old.assumed || floating;
+    contents = join(contents, Value(old), symbols);
+  }
+  state.change(id).cells[HeapObject::kContents] = contents;
+}
+}  // namespace
+
 void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {
   for (const Alternative& each : value) {
     if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
@@ -286,31 +310,14 @@ void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>
         apply_setting(state, one.value, seen, norms);
         continue;
       }
-      const Alternative* handle = one.value.single();
-      if (!handle || handle->kind != Kind::kHandle) continue;
-      const HeapObject* tensor = state.find(handle->object);
-      if (!tensor || tensor->stated) continue;
       const bool buffer = one.kind == Registration::Kind::kBuffer && !made_.half_buffers;
       const bool norm = is_norm && one.kind == Registration::Kind::kParameter;
       const Dtype dtype = buffer ? setting_.buffers : norm ? setting_.norms : setting_.parameters;
-      Value contents;
-      for (Alternative old : tensor->cells.at(HeapObject::kContents)) {
-        // Integer buffers stay what they are.
-        const bool floating =
-            old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-        // float32 in a setting means that nobody converted it: what the constructor made of it stays.
-        const bool as_made =
-            dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
-        const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
-        if (floating && old.kind != Kind::kNone && differs && !as_made) {
-          const std::uint8_t lineage = old.lineage;
-          old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
-          old.lineage = lineage;
-        }
-        old.assumed = old.assumed || floating;
-        contents = join(contents, Value(old), symbols_);
+      // One that may be left out is None or a parameter.
+      for (const Alternative& handle : one.value) {
+        const HeapObject* tensor = handle.kind == Kind::kHandle ? state.find(handle.object) : nullptr;
+        if (tensor && !tensor->stated) set_contents(state, handle.object, dtype, symbols_);
       }
-      state.change(handle->object).cells[HeapObject::kContents] = contents;
     }
   }
 }

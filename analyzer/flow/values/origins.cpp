@@ -9,6 +9,8 @@ OriginId Origins::origin(const Origin& origin) {
                               origin.by_autocast, origin.over);
   const auto [found, is_new] = origin_ids_.try_emplace(key, static_cast<OriginId>(origins_.size()));
   if (is_new) origins_.push_back(origin);
+  // In one context the setting's, in another the code's: no certainty.
+  origins_[found->second].by_setting = origins_[found->second].by_setting || origin.by_setting;
   return found->second;
 }
 

@@ -25,9 +25,10 @@ struct Origin {
   Dtype before = Dtype::kUndefined;  // of the (half) input; kUndefined for a source
   Dtype after = Dtype::kUndefined;
   bool by_autocast = false;
-  StepId wide = 0;     // of a promotion: the trail of the input that was wide already
-  std::string narrow;  // the input that had `before`, as written; empty when it is not a plain word
-  OriginId over = 0;   // of a cast to the dtype that is there already: what made it so before
+  StepId wide = 0;          // of a promotion: the trail of the input that was wide already
+  std::string narrow;       // the input that had `before`, as written; empty when it is not a plain word
+  OriginId over = 0;        // of a cast to the dtype that is there already: what made it so before
+  bool by_setting = false;  // of a promotion: the wide input is a buffer that the setting leaves so
 
   // Whether somebody asked for it or not.
   bool widens_half() const {

@@ -95,15 +95,18 @@ def shape_of(value):
 
 
 def move(module, dtype=None, buffers=None):
-    """Parameters and buffers to CUDA, floating ones to these dtypes; plain tensors keep theirs, as Module.to has it."""
+    """Parameters and buffers to CUDA, floating ones to these dtypes; plain tensors keep theirs, as Module.to has it. What a
+    class lists in _keep_in_fp32_modules stays float32, as transformers' from_pretrained has it."""
     def moved(tensor, to):
         to = to if to and tensor.is_floating_point() else tensor.dtype
         return torch.empty(tuple(tensor.shape), dtype=to, device="cuda")
 
-    for each in module.modules():
+    kept = {name for each in module.modules() for name in getattr(each, "_keep_in_fp32_modules", ())}
+    for path, each in module.named_modules():
+        own = torch.float32 if dtype and kept & set(path.split(".")) else dtype
         for name, value in each._parameters.items():
             if value is not None:
-                each._parameters[name] = torch.nn.Parameter(moved(value, dtype), requires_grad=False)
+                each._parameters[name] = torch.nn.Parameter(moved(value, own), requires_grad=False)
         for name, value in each._buffers.items():
             if value is not None:
                 each._buffers[name] = moved(value, buffers)

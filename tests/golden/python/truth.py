@@ -40,6 +40,27 @@ def refusals_of_index_copy():
 INDEX_COPY = refusals_of_index_copy()
 
 
+def refusals_of_layers():
+    """The same of an input and a weight."""
+    refused = {}
+    calls = {"linear": lambda x, w: torch.nn.functional.linear(x[0, 0], w[0, 0]),
+             "conv1d": lambda x, w: torch.nn.functional.conv1d(x[0], w[0]),
+             "conv2d": torch.nn.functional.conv2d}
+    dtypes = (torch.float16, torch.bfloat16, torch.float32)
+    for name, call in calls.items():
+        for x in dtypes:
+            for w in dtypes:
+                try:
+                    call(torch.zeros(1, 1, 1, 1, dtype=x), torch.zeros(1, 1, 1, 1, dtype=w))
+                except RuntimeError as error:
+                    refused[name, x, w] = error
+    assert all((name, x, w) in refused or x == w for name in calls for x in dtypes for w in dtypes)
+    return refused
+
+
+LAYERS = refusals_of_layers()
+
+
 class WatchOperators(TorchFunctionMode):
     def __init__(self, recorder):
         super().__init__()
@@ -62,6 +83,12 @@ class WatchOperators(TorchFunctionMode):
             tensor, _dim, _index, source = args
             if (tensor.dtype, source.dtype) in INDEX_COPY:
                 raise INDEX_COPY[tensor.dtype, source.dtype]
+        name = getattr(function, "__name__", "")
+        if name in ("linear", "conv1d", "conv2d") and not torch.is_autocast_enabled("cuda"):
+            x, weight = [*args[:2], *((kwargs or {})[each] for each in ("input", "weight")[len(args):])]
+            layer = (name, x.dtype, weight.dtype)
+            if layer in LAYERS:
+                raise LAYERS[layer]
         return function(*args, **(kwargs or {}))
 
 

@@ -169,7 +169,9 @@ TEST_CASE("lineage: a table is no rotation, scores are a softmax of a product, a
   CHECK(lineage_after("mul", {kTable}) == kTable);
   CHECK(lineage_after("softmax", {kRotated}) == kRotated);
   CHECK(lineage_after("softmax", {lineage_after("bmm", {kRotated, kRotated})}) == kScores);
-  CHECK(lineage_after("matmul", {kScores, kNoLineage}) == kNoLineage);
+  CHECK(lineage_after("matmul", {kScores, kNoLineage}) == kAttended);
+  CHECK(is_of_attention_code(lineage_after("mul", {kAttended, kNoLineage})));
+  CHECK(lineage_after("linear", {kAttended, kNoLineage}) == kNoLineage);
   CHECK(lineage_after("linear", {kScores, kNoLineage}) == kNoLineage);
 }
 

@@ -1,6 +1,7 @@
 // Calls of what an object has by a name, which is known where it runs: methods along the bases, library
 // modules, functions that a field holds.
 #include <algorithm>
+#include <array>
 
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/engine/held_function.h"
@@ -9,6 +10,8 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr std::string_view kItself = "__call__";
+// A hook may change what goes into a module, or what comes of it.
+constexpr std::array<std::string_view, 2> kHooks = {"register_forward_pre_hook", "register_forward_hook"};
 
 // What one of several receivers gives is there where that receiver is.
 Value where(const Value& given, SymbolSetId condition, SymbolSets& symbols) {
@@ -63,6 +66,7 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
       continue;
     }
     const std::string type = one->type;
+    if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type.clear();
     const bool forwards = itself || name == "forward";
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = library_module_call(activation, instruction, each, state);
@@ -104,7 +108,7 @@ std::optional<Value> Engine::library_module_call(const Activation& activation, c
     return forward_through(activation, instruction, given[0], given[1],
                            ids_.context(activation.context, &instruction), state, 0);
   }
-  return module_forward(activation, instruction, *find_module_type(type), given, state);
+  return module_forward(activation, instruction, *find_module_type(type), given, activation.context, state);
 }
 
 }  // namespace dtype_guard::flow

@@ -3,6 +3,7 @@
 
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/operators/layers.h"
 #include "analyzer/flow/operators/stores.h"
 #include "analyzer/flow/program/demanded_dtype.h"
 #include "analyzer/flow/program/watched_body.h"
@@ -121,6 +122,24 @@ std::vector<std::string_view> factors(const Operator& op) {
   return out;
 }
 
+std::vector<std::string_view> roles_of(const Api& api) {
+  std::vector<std::string_view> out;
+  for (const Operand& each : api.operands) out.emplace_back(each.role);
+  return out;
+}
+
+// There are many layers, and nearly all get what they take: those are not worth a record.
+bool may_differ(const std::vector<Alternative>& a, const std::vector<Alternative>& b) {
+  const auto is_floating_tensor = [](const Alternative& each) {
+    return each.kind == Kind::kTensor && is_floating(each.dtype);
+  };
+  return std::any_of(a.begin(), a.end(), [&](const Alternative& one) {
+    return is_floating_tensor(one) && std::any_of(b.begin(), b.end(), [&](const Alternative& other) {
+             return is_floating_tensor(other) && other.dtype != one.dtype;
+           });
+  });
+}
+
 // Where an index may be a mask, some stores take a source of any dtype.
 bool is_indexed_by_integers(const std::vector<Alternative>& index) {
   return std::all_of(index.begin(), index.end(), [](const Alternative& each) {
@@ -132,18 +151,20 @@ bool is_indexed_by_integers(const std::vector<Alternative>& index) {
 // Attention that is written by hand, among what goes through the operator table: products of matrices, and
 // stores into what may be a cache.
 void Engine::record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
-                             const std::vector<Input>& inputs, const State& state) {
+                             const std::vector<Input>& inputs, ContextId at, const State& state) {
   const Api* store = store_contract(op);
-  const Api* api = store ? store : product_contract(op.name, instruction, activation.info);
+  const Api* layer = layer_contract(op);
+  const Api* api = store ? store : layer ? layer : product_contract(op.name, instruction, activation.info);
   if (!api || is_contradicted(state)) return;
-  const std::vector<std::string_view> watched =
-      store ? std::vector<std::string_view>(op.promoting.begin(), op.promoting.end()) : factors(op);
+  const std::vector<std::string_view> watched = store || layer ? roles_of(*api) : factors(op);
   std::vector<const Input*> pair;
   for (const Input& each : inputs) {
     if (std::find(watched.begin(), watched.end(), each.argument) != watched.end()) pair.push_back(&each);
     if (store && each.argument == "indices" && !is_indexed_by_integers(each.alternatives)) return;
   }
   if (pair.size() != 2) return;
+  if (layer && !may_differ(pair[0]->alternatives, pair[1]->alternatives))
+    return effects_.sinks.forget(at, instruction);
   std::uint8_t lineage = kNoLineage;
   for (const Input* each : pair) {
     for (const Alternative& one : each->alternatives) {
@@ -152,6 +173,7 @@ void Engine::record_operator(const Activation& activation, const Instruction& in
     }
   }
   SinkRecord record = record_of(*api, activation, instruction, state);
+  record.context = at;
   for (std::size_t i = 0; i < pair.size(); ++i) {
     Alternatives alternatives = arriving(pair[i]->alternatives, record.guards, symbols_);
     for (Alternative& each : alternatives) {
@@ -162,6 +184,10 @@ void Engine::record_operator(const Activation& activation, const Instruction& in
   if (store) {
     record.place = SinkPlace::kStore;
     effects_.sinks.add_store(std::move(record));
+  } else if (layer) {
+    record.place = SinkPlace::kLayer;
+    effects_.sinks.note_layer(ids_.symbol(at, &instruction, kOperatorMark), symbols_);
+    effects_.sinks.add(std::move(record));
   } else if (is_of_attention(lineage)) {
     effects_.sinks.add(std::move(record));
   } else {
@@ -169,10 +195,31 @@ void Engine::record_operator(const Activation& activation, const Instruction& in
   }
 }
 
+namespace {
+// With the layer's own mark, and those of the layers before it.
+Value marked_by_layers(const Value& result, const std::vector<Input>& inputs, SymbolSetId own,
+                       SymbolSetId of_layers, SymbolSets& symbols) {
+  SymbolSetId marks = own;
+  for (const Input& input : inputs) {
+    for (const Alternative& each : input.alternatives)
+      marks = symbols.unite(marks, symbols.intersect(each.products, of_layers));
+  }
+  if (!marks) return result;
+  std::vector<Alternative> all = result.alternatives();
+  for (Alternative& each : all) each.products = symbols.unite(each.products, marks);
+  return Value(std::move(all));
+}
+}  // namespace
+
 // What comes of a product or store carries its mark, by which it is known when it turns out to be part of
 // attention. A product's own replaces what its inputs had.
 Value Engine::marked(const Activation& activation, const Instruction& instruction, const Operator& op,
-                     const Value& result) {
+                     const std::vector<Input>& inputs, ContextId at, const Value& result) {
+  if (layer_contract(op)) {
+    const auto own = ids_.known_symbol(at, &instruction, kOperatorMark);
+    const SymbolSetId mark = own ? symbols_.of(*own) : 0;
+    return marked_by_layers(result, inputs, mark, effects_.sinks.marks_of_layers(), symbols_);
+  }
   const bool store = store_contract(op) != nullptr;
   if (!store && !product_contract(op.name, instruction, activation.info)) return result;
   const SymbolSetId mark = ids_.symbol(activation.context, &instruction, kOperatorMark);

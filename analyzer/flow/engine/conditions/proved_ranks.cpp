@@ -79,11 +79,13 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
   if (says_something) learn(state, argument(state, instruction, rank.first()), proved);
 }
 
-// What attention is computed of has dimensions.
+// What attention is computed of has dimensions, and so has what goes into a layer.
 RankFacts Engine::proved_by(const SinkRecord& record) const {
   RankFacts out;
   for (const SinkOperand& operand : record.operands) {
-    if (role_kind(operand.role) != RoleKind::kInput || operand.alternatives.empty()) continue;
+    const bool layers = record.place == SinkPlace::kLayer && &operand == &record.operands.front();
+    const bool input = layers || role_kind(operand.role) == RoleKind::kInput;
+    if (!input || operand.alternatives.empty()) continue;
     const Rank& rank = operand.alternatives.front().rank;
     const bool one = std::all_of(
         operand.alternatives.begin(), operand.alternatives.end(),

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/operators/layers.h"
 #include "analyzer/flow/operators/operator_rank.h"
 
 namespace dtype_guard::flow {
@@ -27,7 +28,7 @@ std::optional<Value> Engine::library_forward(const Activation& activation, const
   std::vector<Value> given;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) given.push_back(argument(state, instruction, i));
   if (const ModuleType* type = find_module_type(instruction.name))
-    return module_forward(activation, instruction, *type, given, state);
+    return module_forward(activation, instruction, *type, given, activation.context, state);
   const bool holds = instruction.name.starts_with(kSequential) || instruction.name.starts_with(kAnyModule);
   if (!holds || given.size() != 2) return std::nullopt;
   return forward_through(activation, instruction, given[0], given[1],
@@ -60,7 +61,7 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
     return forward_through_any(activation, instruction, more, *passed, inner, state, depth);
   }
   if (const ModuleType* type = find_module_type(object->type))
-    return module_forward(activation, instruction, *type, {module, input}, state);
+    return module_forward(activation, instruction, *type, {module, input}, inner, state);
   const std::vector<std::uint32_t> callees = program_.classes.inherited(object->type, "forward", 1, unit_);
   if (callees.size() != 1) return std::nullopt;
   bool alive = true;
@@ -85,30 +86,32 @@ std::optional<Value> Engine::forward_through_any(const Activation& activation, c
 }
 
 Value Engine::module_forward(const Activation& activation, const Instruction& instruction,
-                             const ModuleType& type, const std::vector<Value>& given, State& state) {
+                             const ModuleType& type, const std::vector<Value>& given, ContextId at,
+                             State& state) {
   if (type.forward.empty()) return given.size() > 1 ? given[1] : Value::unknown();
-  if (!type.results) return module_result(activation, instruction, type, 0, given, state);
+  if (!type.results) return module_result(activation, instruction, type, 0, given, at, state);
   int packs = 0;
-  return module_results(activation, instruction, type, *type.results, given, packs, state);
+  return module_results(activation, instruction, type, *type.results, given, packs, at, state);
 }
 
 Value Engine::module_results(const Activation& activation, const Instruction& instruction,
                              const ModuleType& type, const ModuleType::Result& wanted,
-                             const std::vector<Value>& given, int& packs, State& state) {
-  if (wanted.parts.empty()) return module_result(activation, instruction, type, wanted.number, given, state);
+                             const std::vector<Value>& given, int& packs, ContextId at, State& state) {
+  if (wanted.parts.empty())
+    return module_result(activation, instruction, type, wanted.number, given, at, state);
   const HeapId id = ids_.object(activation.context, &instruction, ++packs);
   HeapObject tuple;
   tuple.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
     tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = kept_in(
-        state, id, module_results(activation, instruction, type, wanted.parts[i], given, packs, state));
+        state, id, module_results(activation, instruction, type, wanted.parts[i], given, packs, at, state));
   }
   state.put(id, std::move(tuple));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
 Value Engine::module_result(const Activation& activation, const Instruction& instruction,
-                            const ModuleType& type, int number, const std::vector<Value>& given,
+                            const ModuleType& type, int number, const std::vector<Value>& given, ContextId at,
                             State& state) {
   const Operator* op = find_operator(number ? type.forward + "." + std::to_string(number) : type.forward);
   if (!op) return Value::unknown(asked(activation, instruction, state));
@@ -125,8 +128,10 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
       inputs.push_back(std::move(each));
     }
   }
+  record_operator(activation, instruction, *op, inputs, at, state);
   const Rank rank = rank_of_forward(*op, type, given.size() > 1 ? tensors(state, given[1]) : Alternatives{});
-  return apply_at(rank, activation, instruction, *op, {std::move(inputs), {}, false}, state);
+  const Value out = apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state);
+  return layer_contract(*op) ? marked(activation, instruction, *op, inputs, at, out) : out;
 }
 
 // What "$1|$0" names: several tensors where it is a tuple of them.

@@ -108,9 +108,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   prove_ranks(*op, instruction, state);
   if (op->in_place) {  // its own dtype stays
     if (store_contract(*op)) {
-      record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs, state);
+      record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs,
+                      activation.context, state);
       const Value target = shared_contents(state, argument(state, instruction, 0));
-      replace_everywhere(state, target, marked(activation, instruction, *op, target));
+      replace_everywhere(state, target, marked(activation, instruction, *op, {}, activation.context, target));
     }
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.
@@ -124,7 +125,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
 
   Operands given = operands(instruction, *op, state);
-  record_operator(activation, instruction, *op, given.inputs, state);
+  record_operator(activation, instruction, *op, given.inputs, activation.context, state);
   std::vector<GivenTensors> tensors_given;
   for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
   const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
@@ -135,7 +136,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
   if (op->list_result) return wrap_list(activation, instruction, element, state);
-  return marked(activation, instruction, *op, element);
+  return marked(activation, instruction, *op, given.inputs, activation.context, element);
 }
 
 namespace {

@@ -17,7 +17,8 @@ PLACE = re.compile(r"^( *)// EXAMPLE\n", re.MULTILINE)
 BLOCK = re.compile(r"^(Bad|Good):\n\n```cpp\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What the command line must say for the rule to have a say.
 OPTIONS = {"version-dependent-dtype": ["--torch", "2.4..2.13"]}
-# Rules of dtype-san alone: dtype-lint says nothing about the marked line. tests/process/torch_test.py makes such calls.
+# Where the example comes to no attention call, of which alone dtype-lint speaks. tests/process/torch_test.py makes such calls,
+# tests/golden/python has what dtype-lint says.
 AT_RUN_TIME = {"operator-mixed-dtypes"}
 
 

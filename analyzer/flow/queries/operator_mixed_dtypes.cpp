@@ -1,0 +1,35 @@
+// A layer refuses an input that is not of its weight's dtype. The weight's is the setting's, so the input's
+// counts where the code made it: what was widened without being asked to, or by attention and rotation that
+// compute in float32 and do not cast back. Who casts what goes into a layer means that layer to be wide, and
+// what was never half (a timestep) may be of a model that is run under autocast alone; unless it becomes a
+// bias of attention scores. What a buffer widened that the setting leaves in float32 proves nothing: loaders
+// convert those that are saved.
+#include <algorithm>
+
+#include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/queries/query.h"
+
+namespace dtype_guard::flow {
+
+bool fits_operator_mixed_dtypes(const Defect& defect) {
+  return defect.breaks_contract() && defect.record->place == SinkPlace::kLayer;
+}
+
+bool is_refused_unasked(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  if (!origin || defect.arrived != &defect.record->operands.front() || is_half(defect.alternative.dtype))
+    return false;
+  if (origin->kind == Origin::Kind::kPromotion && origin->by_setting) return false;
+  if (is_of_attention_code(defect.alternative.lineage)) return true;
+  if (origin->kind == Origin::Kind::kPromotion && origin->widens_half()) return true;
+  // Positions that a few layers make a bias of: what these give must suit the scores, so nobody keeps them
+  // wide.
+  if (defect.record->makes_bias && !origin->widens_half()) return !defect.alternative.assumed;
+  const std::vector<const Step*> path = defect.origins->path(defect.alternative.trail);
+  return std::any_of(path.begin(), path.end(), [&](const Step* each) {
+    const bool widens = is_half(each->before) && is_floating(each->after) && !is_half(each->after);
+    return widens && each->instruction != origin->instruction;
+  });
+}
+
+}  // namespace dtype_guard::flow
