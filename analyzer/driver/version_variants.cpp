@@ -91,8 +91,21 @@ class Variants {
 
   // `possible` ends with the version that `out` is of.
   void vary(const std::string& library, const std::vector<std::string>& possible, AnalysedVersions& out) {
+    const std::set<std::string> names = all_apis_called();
+    const std::vector<const Api*> newest = meaning(names, library, possible.back());
+    std::vector<bool> is_like_newest;
+    for (const std::string& each : possible)
+      is_like_newest.push_back(meaning(names, library, each) == newest);
+    contracts_.versions[library] = possible.back();
+    // What this program calls may be the same in all of them.
+    if (std::find(is_like_newest.begin(), is_like_newest.end(), false) == is_like_newest.end()) return;
     std::vector<std::set<std::string>> held = held_by_all(library, possible, out);
+    const std::size_t of_newest = held.size();
     for (std::size_t i = 0; i + 1 < possible.size(); ++i) {
+      if (is_like_newest[i]) {
+        for (std::size_t at = 0; at < of_newest; ++at) held[at].insert(possible[i]);
+        continue;
+      }
       contracts_.versions[library] = possible[i];
       AnalysedVersions older = one(library);
       for (Finding& each : older.findings) {
@@ -116,6 +129,23 @@ class Variants {
       }
       out.findings[i].message += fmt::format("; with {} {} only", library, fmt::join(spans, ", "));
     }
+  }
+
+  std::set<std::string> all_apis_called() const {
+    std::set<std::string> names;
+    for (const flow::Function& function : module_.functions) names.merge(apis_called(function));
+    return names;
+  }
+
+  // The contracts that these names have with a version of a library.
+  std::vector<const Api*> meaning(const std::set<std::string>& names, const std::string& library,
+                                  const std::string& version) {
+    contracts_.versions[library] = version;
+    std::vector<const Api*> out;
+    for (const std::string& torch : options_.torch_versions) {
+      for (const std::string& each : names) out.push_back(contracts_.named(each, torch));
+    }
+    return out;
   }
 
   // The versions in which each finding is known to hold before others than the last are tried: all, where no
