@@ -80,11 +80,8 @@ class Variants {
   // nothing for the others.
   AnalysedVersions one(const std::string& library = "") {
     flow::AnalysisResult analysed = evaluated(functions_that_call(library));
-    AnalysedVersions out{std::move(analysed.findings),
-                         std::move(analysed.not_analysed),
-                         {},
-                         std::move(analysed.calls),
-                         std::move(analysed.unseen)};
+    AnalysedVersions out{std::move(analysed.findings), std::move(analysed.not_analysed), {},
+                         std::move(analysed.calls),    std::move(analysed.unseen),       analysed.left_out};
     if (text_) out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
     return out;
   }
@@ -99,6 +96,7 @@ class Variants {
     contracts_.versions[library] = possible.back();
     // What this program calls may be the same in all of them.
     if (std::find(is_like_newest.begin(), is_like_newest.end(), false) == is_like_newest.end()) return;
+    options_.work_budget = work_budget_ / kPartOfOther;
     std::vector<std::set<std::string>> held = held_by_all(library, possible, out);
     const std::size_t of_newest = held.size();
     for (std::size_t i = 0; i + 1 < possible.size(); ++i) {
@@ -108,6 +106,14 @@ class Variants {
       }
       contracts_.versions[library] = possible[i];
       AnalysedVersions older = one(library);
+      // What was not looked at in all of the program is not known to be gone.
+      if (older.left_out) {
+        for (std::size_t at = 0; at < of_newest; ++at) held[at].insert(possible[i]);
+        for (flow::NotLowered& each : older.not_analysed) {
+          each.reason += fmt::format(", with {} {}", library, possible[i]);
+          out.not_analysed.push_back(std::move(each));
+        }
+      }
       for (Finding& each : older.findings) {
         const auto known = std::find_if(out.findings.begin(), out.findings.end(),
                                         [&](const Finding& other) { return same_defect(each, other); });
@@ -121,6 +127,7 @@ class Variants {
       std::move(older.without_fix.begin(), older.without_fix.end(), std::back_inserter(out.without_fix));
     }
     contracts_.versions[library] = possible.back();
+    options_.work_budget = work_budget_;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (held[i].size() == possible.size()) continue;
       std::vector<std::string> spans;
@@ -182,8 +189,11 @@ class Variants {
     return out;
   }
 
+  static constexpr std::size_t kPartOfOther = 4;  // of the work, for another version
+
   flow::Module& module_;
   flow::AnalysisOptions options_;
+  const std::size_t work_budget_ = options_.work_budget;
   ContractSet contracts_;
   const LibraryVersions& versions_;
   const flow::SourceText& text_;
