@@ -80,21 +80,40 @@ class Variants {
   // nothing for the others.
   AnalysedVersions one(const std::string& library = "") {
     flow::AnalysisResult analysed = evaluated(functions_that_call(library));
-    AnalysedVersions out{std::move(analysed.findings),
-                         std::move(analysed.not_analysed),
-                         {},
-                         std::move(analysed.calls),
-                         std::move(analysed.unseen)};
+    AnalysedVersions out{std::move(analysed.findings), std::move(analysed.not_analysed), {},
+                         std::move(analysed.calls),    std::move(analysed.unseen),       analysed.left_out};
     if (text_) out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
     return out;
   }
 
   // `possible` ends with the version that `out` is of.
   void vary(const std::string& library, const std::vector<std::string>& possible, AnalysedVersions& out) {
+    const std::set<std::string> names = all_apis_called();
+    const std::vector<const Api*> newest = meaning(names, library, possible.back());
+    std::vector<bool> is_like_newest;
+    for (const std::string& each : possible)
+      is_like_newest.push_back(meaning(names, library, each) == newest);
+    contracts_.versions[library] = possible.back();
+    // What this program calls may be the same in all of them.
+    if (std::find(is_like_newest.begin(), is_like_newest.end(), false) == is_like_newest.end()) return;
+    options_.work_budget = work_budget_ / kPartOfOther;
     std::vector<std::set<std::string>> held = held_by_all(library, possible, out);
+    const std::size_t of_newest = held.size();
     for (std::size_t i = 0; i + 1 < possible.size(); ++i) {
+      if (is_like_newest[i]) {
+        for (std::size_t at = 0; at < of_newest; ++at) held[at].insert(possible[i]);
+        continue;
+      }
       contracts_.versions[library] = possible[i];
       AnalysedVersions older = one(library);
+      // What was not looked at in all of the program is not known to be gone.
+      if (older.left_out) {
+        for (std::size_t at = 0; at < of_newest; ++at) held[at].insert(possible[i]);
+        for (flow::NotLowered& each : older.not_analysed) {
+          each.reason += fmt::format(", with {} {}", library, possible[i]);
+          out.not_analysed.push_back(std::move(each));
+        }
+      }
       for (Finding& each : older.findings) {
         const auto known = std::find_if(out.findings.begin(), out.findings.end(),
                                         [&](const Finding& other) { return same_defect(each, other); });
@@ -108,6 +127,7 @@ class Variants {
       std::move(older.without_fix.begin(), older.without_fix.end(), std::back_inserter(out.without_fix));
     }
     contracts_.versions[library] = possible.back();
+    options_.work_budget = work_budget_;
     for (std::size_t i = 0; i < held.size(); ++i) {
       if (held[i].size() == possible.size()) continue;
       std::vector<std::string> spans;
@@ -116,6 +136,23 @@ class Variants {
       }
       out.findings[i].message += fmt::format("; with {} {} only", library, fmt::join(spans, ", "));
     }
+  }
+
+  std::set<std::string> all_apis_called() const {
+    std::set<std::string> names;
+    for (const flow::Function& function : module_.functions) names.merge(apis_called(function));
+    return names;
+  }
+
+  // The contracts that these names have with a version of a library.
+  std::vector<const Api*> meaning(const std::set<std::string>& names, const std::string& library,
+                                  const std::string& version) {
+    contracts_.versions[library] = version;
+    std::vector<const Api*> out;
+    for (const std::string& torch : options_.torch_versions) {
+      for (const std::string& each : names) out.push_back(contracts_.named(each, torch));
+    }
+    return out;
   }
 
   // The versions in which each finding is known to hold before others than the last are tried: all, where no
@@ -152,8 +189,11 @@ class Variants {
     return out;
   }
 
+  static constexpr std::size_t kPartOfOther = 4;  // of the work, for another version
+
   flow::Module& module_;
   flow::AnalysisOptions options_;
+  const std::size_t work_budget_ = options_.work_budget;
   ContractSet contracts_;
   const LibraryVersions& versions_;
   const flow::SourceText& text_;

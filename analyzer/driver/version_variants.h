@@ -17,6 +17,7 @@ struct AnalysedVersions {
   std::vector<flow::UnfinishedSearch> without_fix;
   std::vector<flow::ReachedCall> calls;  // as the newest versions have them
   std::vector<flow::UnseenCall> unseen;
+  bool left_out = false;  // some roots, for want of work
 };
 
 // With the text of the sources, fixes are looked for as well. The options' contracts are those of all

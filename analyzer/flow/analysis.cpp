@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
 
@@ -11,6 +10,7 @@
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/roots/given_up.h"
 #include "analyzer/flow/roots/named_device.h"
 #include "analyzer/flow/roots/reach.h"
 
@@ -28,8 +28,8 @@ struct Sight {
 class Pass {
  public:
   Pass(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
-       const std::string& torch_version)
-      : program_(program), options_(options), setting_(setting), torch_version_(torch_version) {}
+       const std::string& torch_version, Work& work)
+      : program_(program), options_(options), setting_(setting), torch_version_(torch_version), work_(work) {}
 
   // False when the root was given up; `problem` says why.
   bool look_at(std::uint32_t root, FindingCollector& collector, Sight& sight, AnalysisResult& out,
@@ -78,7 +78,7 @@ class Pass {
     const std::string& owner = program_.functions.function(root).class_name;
     const bool is_large = engine_ && engine_->count_of_objects() > kMaxObjects;
     if (!engine_ || is_large || owner.empty() || owner != owner_)
-      engine_ = std::make_unique<Engine>(program_, options_, setting_, torch_version_);
+      engine_ = std::make_unique<Engine>(program_, options_, setting_, torch_version_, work_);
     owner_ = owner;
     return *engine_;
   }
@@ -244,60 +244,10 @@ class Pass {
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
+  Work& work_;
   std::unique_ptr<Engine> engine_;
   std::string owner_;  // of the roots that it evaluates
   bool is_settled_ = false;
-};
-
-}  // namespace
-
-namespace {
-
-// Roots that exceeded their budget. What explodes under autocast explodes in each setting with autocast, and
-// a half model in each of those: either is paid for once.
-class GivenUp {
- public:
-  bool is_pointless(std::uint32_t root, const PrecisionSetting& setting) {
-    const auto found = roots_.find(root);
-    if (found == roots_.end() || !found->second.exceeded[has_autocast(setting)]) return false;
-    add(found->second.untried, setting.name);
-    return true;
-  }
-  void exceeded(std::uint32_t root, const PrecisionSetting& setting, const std::string& problem) {
-    Entry& entry = roots_[root];
-    entry.exceeded[has_autocast(setting)] = true;
-    if (entry.problem.empty()) entry.problem = problem;
-    add(entry.settings, setting.name);
-  }
-  // Functions that these roots come to, with the first such root's name.
-  std::map<std::uint32_t, std::string> functions(const FunctionIndex& index) const {
-    std::map<std::uint32_t, std::string> out;
-    for (const auto& [root, entry] : roots_) {
-      for (const std::uint32_t each : index.reached_from(root)) out.emplace(each, index.function(root).name);
-    }
-    return out;
-  }
-  void list(const Module& module, std::vector<NotLowered>& out) const {
-    for (const auto& [root, entry] : roots_) {
-      std::string reason = fmt::format("budget: {} under {}", entry.problem, fmt::join(entry.settings, ", "));
-      if (!entry.untried.empty())
-        reason += fmt::format("; not tried under {}", fmt::join(entry.untried, ", "));
-      out.push_back({module.functions[root].name, reason, module.functions[root].range});
-    }
-  }
-
- private:
-  struct Entry {
-    std::array<bool, 2> exceeded = {};
-    std::string problem;
-    std::vector<std::string> settings, untried;
-  };
-  static bool has_autocast(const PrecisionSetting& setting) { return setting.autocast != Dtype::kUndefined; }
-  static void add(std::vector<std::string>& names, const std::string& name) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-  }
-
-  std::map<std::uint32_t, Entry> roots_;
 };
 
 }  // namespace
@@ -361,21 +311,32 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
   OptionsByRoot by_root(program.functions, options);
+  // A trial of an edit has few roots, and a budget of its own.
+  const std::vector<std::uint32_t> order = options.refusals ? roots : nearest_first(program.functions, roots);
+  Work work;
+  Shares shares(settings, options);
   for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
+      work.allow(shares.next(static_cast<std::size_t>(&setting - settings.data()), work.steps()));
       std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
       std::set<std::uint32_t> settled_by_twin;
       for (const PrecisionSetting& each : settings) {
         if (are_twins(each, setting)) settled_by_twin.merge(settled[torch_version][each.name]);
       }
-      for (const std::uint32_t root : roots) {
+      for (const std::uint32_t root : order) {
         const AnalysisOptions& own = by_root.of(root);
-        Pass& pass = passes.try_emplace(&own, program, own, setting, torch_version).first->second;
+        Pass& pass = passes.try_emplace(&own, program, own, setting, torch_version, work).first->second;
         std::string problem;
         if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
-        if (!pass.look_at(root, collector, sight, out, problem)) given_up.exceeded(root, setting, problem);
+        const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, problem);
+        if (!is_done && work.is_used_up()) {
+          given_up.left_out(root, setting);
+          out.left_out = true;
+          continue;
+        }
+        if (!is_done) given_up.exceeded(root, setting, problem);
         if (pass.is_settled()) settled[torch_version][setting.name].insert(root);
       }
     }

@@ -17,7 +17,8 @@ using ByLine = std::map<int, Alternatives>;
 ByLine alternatives(const Subject& subject) {
   ByLine out;
   const flow::Program program(subject.module);
-  flow::Engine engine(program, subject.options, subject.setting, subject.world.torch_version);
+  flow::Work work;
+  flow::Engine engine(program, subject.options, subject.setting, subject.world.torch_version, work);
   engine.evaluate_root(static_cast<std::uint32_t>(&subject.root - subject.module.functions.data()));
   for (const flow::SinkRecord& record : engine.records()) {
     if (record.instruction->name != "probe") continue;

@@ -61,7 +61,8 @@ json calls_of(const flow::Module& module, const flow::AnalysisOptions& options) 
   std::map<const flow::Instruction*, json> calls;
   for (const flow::PrecisionSetting& setting : {options.settings.back()}) {
     for (const std::uint32_t root : flow::roots_to_analyse(program)) {
-      flow::Engine engine(program, options, setting, options.torch_versions.back());
+      flow::Work work;
+      flow::Engine engine(program, options, setting, options.torch_versions.back(), work);
       try {
         engine.evaluate_root(root);
       } catch (const flow::BudgetExceeded&) {

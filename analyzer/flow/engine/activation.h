@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/flow/engine/work.h"
 #include "analyzer/flow/program/function_info.h"
 #include "analyzer/flow/state/state.h"
 

@@ -20,12 +20,13 @@ constexpr ValueId kResult = 0;  // where a finished activation has its result; n
 }  // namespace
 
 Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
-               const std::string& torch_version)
+               const std::string& torch_version, Work& work)
     : program_(program),
       index_(program.functions),
       options_(options),
       setting_(setting),
-      torch_version_(torch_version) {}
+      torch_version_(torch_version),
+      work_(work) {}
 
 std::vector<SinkRecord> Engine::records() const {
   return effects_.sinks.all(symbols_, [&](const SinkRecord& record) {
@@ -147,6 +148,8 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
     if (++effects_.steps > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
     }
+    work_.add_step(ids_.count_of_objects());
+    if (work_.is_used_up()) throw BudgetExceeded("all functions together took more than they may");
     switch (instruction.op) {
       case Op::kJump:
         out.emplace_back(0, std::move(state));

@@ -37,7 +37,7 @@ namespace dtype_guard::flow {
 class Engine {
  public:
   Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
-         const std::string& torch_version);
+         const std::string& torch_version, Work& work);
 
   // roots.cpp
   // What other code may have done to the root's objects: costly to look at, and it only takes findings away.
@@ -371,6 +371,7 @@ class Engine {
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
+  Work& work_;  // shared with other engines
   Origins origins_;
   SymbolSets symbols_;
   Identities ids_{symbols_};
@@ -388,12 +389,11 @@ class Engine {
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
   std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;
-  bool is_closed_ = false;                 // the root is a whole program
+  bool is_closed_ = false, notes_halves_ = false;  // of the root: it is a whole program; halves are noted
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
   std::set<std::uint32_t> has_run_;              // where it notes halves
-  bool notes_halves_ = false;
-  std::uint32_t unit_ = 0;  // the source file of the root
+  std::uint32_t unit_ = 0;                       // the source file of the root
 };
 
 }  // namespace dtype_guard::flow

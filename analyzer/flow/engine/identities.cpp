@@ -4,8 +4,17 @@
 
 namespace dtype_guard::flow {
 
+std::size_t Identities::Hash::operator()(const Place& place) const {
+  constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
+  const auto& [context, site, sub] = place;
+  std::uint64_t out = std::uint64_t{context} << 32U | static_cast<std::uint32_t>(sub);
+  out = (out ^ reinterpret_cast<std::uintptr_t>(site)) * kMix;
+  return out ^ (out >> 32U);
+}
+
 ContextId Identities::context(ContextId parent, const void* site) {
-  return contexts_.try_emplace({parent, site}, static_cast<ContextId>(contexts_.size() + 1)).first->second;
+  const auto fresh = static_cast<ContextId>(contexts_.size() + 1);
+  return contexts_.try_emplace({parent, site, 0}, fresh).first->second;
 }
 
 HeapId Identities::object(ContextId context, const void* site, int sub) {

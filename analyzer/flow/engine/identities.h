@@ -56,11 +56,14 @@ class Identities {
 
  private:
   using Place = std::tuple<ContextId, const void*, int>;
+  struct Hash {
+    std::size_t operator()(const Place& place) const;
+  };
   SymbolSets& symbols_;
-  std::map<std::tuple<ContextId, const void*>, ContextId> contexts_;
-  std::map<Place, HeapId> objects_;
-  std::map<Place, SymbolSets::Symbol> symbol_numbers_;
-  std::map<Place, RankSymbol> ranks_;
+  std::unordered_map<Place, ContextId, Hash> contexts_;
+  std::unordered_map<Place, HeapId, Hash> objects_;
+  std::unordered_map<Place, SymbolSets::Symbol, Hash> symbol_numbers_;
+  std::unordered_map<Place, RankSymbol, Hash> ranks_;
   std::map<std::string, int> questions_;
   std::unordered_map<std::string, std::int64_t> fields_;
   std::vector<std::string> field_names_;

@@ -56,14 +56,24 @@ Value Engine::shared_contents(const State& state, const Value& given) const {
 }
 
 namespace {
+// Tensors of a known dtype among these, each place once.
+std::vector<Alternative> known_tensors(const std::vector<Value>& elements) {
+  std::vector<Alternative> out;
+  for (const Value& element : elements) {
+    for (const Alternative& each : element) {
+      const auto is_same = [&](const Alternative& other) { return same_place_in_order(each, other); };
+      if (is_known_tensor(each) && std::none_of(out.begin(), out.end(), is_same)) out.push_back(each);
+    }
+  }
+  return out;
+}
+
 // With what came from where one of these did, whatever it has met since, no longer certain.
-std::optional<Value> doubted(const Value& value, const std::vector<Value>& elements) {
+std::optional<Value> doubted(const Value& value, const std::vector<Alternative>& tensors) {
   const auto is_one = [&](const Alternative& each) {
-    const auto has = [&](const Value& element) {
-      return std::any_of(element.begin(), element.end(),
-                         [&](const Alternative& other) { return same_place_in_order(each, other); });
-    };
-    return is_known_tensor(each) && !each.uncertain && std::any_of(elements.begin(), elements.end(), has);
+    return is_known_tensor(each) && !each.uncertain &&
+           std::any_of(tensors.begin(), tensors.end(),
+                       [&](const Alternative& other) { return same_place_in_order(each, other); });
   };
   if (std::none_of(value.begin(), value.end(), is_one)) return std::nullopt;
   return weakened(value);
@@ -73,10 +83,12 @@ std::optional<Value> doubted(const Value& value, const std::vector<Value>& eleme
 // `for (t : {q, k, v}) if (!is_half(t)) return false;`: which of them was asked is not known, and what comes
 // behind is not known to come with one that is not.
 void Engine::doubt_elements(State& state, const std::vector<Value>& elements) {
+  const std::vector<Alternative> tensors = known_tensors(elements);
+  if (tensors.empty()) return;
   std::vector<std::pair<std::size_t, Value>> values;
   state.values.visit_where([](const NoSummary&) { return true; },
                            [&](std::size_t id, const Value& each) {
-                             if (auto out = doubted(each, elements)) values.emplace_back(id, *out);
+                             if (auto out = doubted(each, tensors)) values.emplace_back(id, *out);
                              return true;
                            });
   for (const auto& [id, value] : values) state.values.change(id) = value;
@@ -85,7 +97,7 @@ void Engine::doubt_elements(State& state, const std::vector<Value>& elements) {
                          [&](std::size_t id, const HeapPointer& object) {
                            if (!object) return true;
                            for (const auto& [key, cell] : object->cells) {
-                             if (auto out = doubted(cell, elements))
+                             if (auto out = doubted(cell, tensors))
                                cells.emplace_back(static_cast<HeapId>(id), key, *out);
                            }
                            return true;

@@ -12,6 +12,8 @@ namespace {
 // finding nothing more is tried for it. Counted, not timed, so that every run offers the same.
 constexpr std::size_t kSteps = 50'000;
 constexpr std::size_t kStepsForFinding = 1'000'000;
+// Of all findings together, with a step for each instruction of a program that is looked through once more.
+constexpr std::size_t kStepsForAll = 20'000'000;
 // What many roots run is where many findings end: an edit there is tried once for them all.
 constexpr std::size_t kManyRoots = 8;
 
@@ -49,6 +51,9 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
     other.what.inputs = Dtype::kFloat32;
     settings_.insert(settings_.begin() + static_cast<std::ptrdiff_t>(++i), std::move(other));
   }
+  for (const Function& function : module.functions) {
+    for (const Block& block : function.blocks) size_ += block.instructions.size();
+  }
   options_.step_budget = std::min(options_.step_budget, kSteps);
   options_.strict = true;  // a definite finding that becomes a possible one is not cured
   options_.refusals = true;
@@ -59,6 +64,7 @@ FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(mod
 
 void FixTrial::begin(const Finding& finding) {
   finding_ = &finding;
+  spent_on_others_ += spent_;
   spent_ = 0;
 }
 
@@ -93,6 +99,7 @@ std::optional<FixTrial::Verdict> FixTrial::judge(const Program& program,
 const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const std::vector<std::uint32_t>& functions) {
   const auto [known, fresh] = before_.try_emplace(functions);
   if (!fresh) return known->second;
+  spent_on_others_ += size_;
   const Program program(module_);
   const std::vector<std::uint32_t> roots = roots_to_analyse(program, functions);
   std::size_t spent = 0;
@@ -161,6 +168,10 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
                          kStepsForFinding);
     return false;
   };
+  if (spent_on_others_ + spent_ > kStepsForAll) {
+    limit_ = fmt::format("to try the edits of all findings takes more than {} steps", kStepsForAll);
+    return false;
+  }
   const std::vector<Verdict>& before = verdicts_before(functions);
   if (before.empty()) return too_much();
   // What is not found here cannot be seen to go.
@@ -179,6 +190,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   std::vector<std::uint32_t> roots;
   const auto cured_in = [&](std::size_t i) {
     if (!tried.after[i] && !program) {
+      spent_on_others_ += size_;
       program.emplace(module_);
       roots = roots_to_analyse(*program, functions);
     }

@@ -19,7 +19,7 @@ namespace dtype_guard::flow {
 class FixTrial {
  public:
   FixTrial(Module& module, const AnalysisOptions& options);
-  // Each finding has the same budget, whatever the trials for others took.
+  // Each finding has the same budget, whatever the trials for others took, until all of them took too much.
   void begin(const Finding& finding);
   // The finding is gone, no operand of any call breaks its contract that did not before or gets a dtype that
   // its call does not take, nothing is cast to what cannot hold it, and nothing more was given up.
@@ -64,7 +64,9 @@ class FixTrial {
   std::vector<Tried> shared_;
   const Finding* finding_ = nullptr;
   std::size_t spent_ = 0;  // steps, for this finding
-  std::set<Key> left_;     // operands of the finding that are still broken where inputs are as assumed
+  std::size_t spent_on_others_ = 0;
+  std::size_t size_ = 0;  // instructions of the program
+  std::set<Key> left_;    // operands of the finding that are still broken where inputs are as assumed
   std::string limit_;
 };
 

@@ -10,6 +10,27 @@ constexpr std::size_t kMaxOverrides = 8;
 constexpr std::size_t kMaxHeirs = 4;  // of one method
 }  // namespace
 
+ClassHierarchy::ClassHierarchy(const FunctionIndex& index) : index_(index) {
+  const std::vector<ClassFacts>& all = index.module().classes;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    for (const std::string& each : all[i].bases) below_[each].push_back(i);
+  }
+}
+
+std::vector<std::uint32_t> ClassHierarchy::known_heirs(std::string_view class_name) const {
+  std::set<std::uint32_t> out;
+  std::vector<std::string_view> work = {class_name};
+  while (!work.empty()) {
+    const auto found = below_.find(work.back());
+    work.pop_back();
+    if (found == below_.end()) continue;
+    for (const std::uint32_t each : found->second) {
+      if (out.insert(each).second) work.push_back(index_.module().classes[each].name);
+    }
+  }
+  return {out.begin(), out.end()};
+}
+
 std::vector<std::uint32_t> ClassHierarchy::inherited(std::string_view class_name, std::string_view method,
                                                      std::size_t parameters, std::uint32_t unit) const {
   std::vector<std::string_view> level = {class_name};
@@ -73,7 +94,12 @@ const std::vector<std::string>& ClassHierarchy::heirs(std::uint32_t method) cons
   const Function& code = index_.function(method);
   if (!is_new || code.kind != FunctionKind::kMethod) return found->second;
   std::optional<std::set<std::uint32_t>> reached;
-  for (const ClassFacts& each : index_.module().classes) {
+  // The class by which the index has it, which may be written otherwise than the one that it is of.
+  const std::size_t scope = code.name.rfind("::");
+  const std::string_view owner = scope == std::string::npos ? std::string_view(code.class_name)
+                                                            : std::string_view(code.name).substr(0, scope);
+  for (const std::uint32_t heir : known_heirs(owner)) {
+    const ClassFacts& each = index_.module().classes[heir];
     if (each.name == code.class_name || !derives(each.name, code.class_name)) continue;
     const std::vector<std::uint32_t> runs =
         inherited(each.name, method_name(code), code.parameters.size(), units_of(code).front());

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/flow/program/function_index.h"
@@ -16,7 +17,7 @@ inline constexpr int kMaxBases = 16;  // one above the other
 
 class ClassHierarchy {
  public:
-  explicit ClassHierarchy(const FunctionIndex& index) : index_(index) {}
+  explicit ClassHierarchy(const FunctionIndex& index);
   // Also where a base of `class_name` is not known.
   bool derives(std::string_view class_name, std::string_view base, int depth = 0) const;
   // What NAME an object of that class runs: its own, else that of a base; nothing where that is not known.
@@ -29,7 +30,11 @@ class ClassHierarchy {
   const std::vector<std::string>& heirs(std::uint32_t method) const;
 
  private:
+  // Those that have it among their bases, as far as bases are known, in their order in the module.
+  std::vector<std::uint32_t> known_heirs(std::string_view class_name) const;
+
   const FunctionIndex& index_;
+  std::unordered_map<std::string_view, std::vector<std::uint32_t>> below_;  // classes by each of their bases
   mutable std::map<std::tuple<std::string, std::string, std::size_t>, std::vector<std::uint32_t>> overrides_;
   mutable std::map<std::uint32_t, std::vector<std::string>> heirs_;  // by method
 };

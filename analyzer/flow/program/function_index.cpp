@@ -29,11 +29,13 @@ FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(mo
     const auto id = static_cast<std::uint32_t>(i);
     if (function.blocks.empty()) continue;
     by_key_[function.key].push_back(id);
+    if (is_registered_operator(function.key)) registered_[function.key].push_back(id);
     if (function.kind == FunctionKind::kMethod) {
       const std::string name(method_name(function));
       const bool scoped = function.name.find("::") != std::string::npos;
       methods_[scoped ? function.name : function.class_name + "::" + name].push_back(id);
       methods_of_any_class_[name].push_back(id);
+      methods_in_file_[function.range.file][name].push_back(id);
     }
     if (function.kind == FunctionKind::kConstructor) constructors_[function.class_name].push_back(id);
   }
@@ -45,8 +47,8 @@ const FunctionInfo& FunctionIndex::info(std::uint32_t id) const {
 }
 
 namespace {
-const std::vector<std::uint32_t>& look_up(
-    const std::map<std::string, std::vector<std::uint32_t>, std::less<>>& index, std::string_view key) {
+template <class Index>
+const std::vector<std::uint32_t>& look_up(const Index& index, std::string_view key) {
   static const std::vector<std::uint32_t> none;
   const auto found = index.find(key);
   return found == index.end() ? none : found->second;
@@ -89,8 +91,8 @@ std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction
   if (is_registered_operator(instruction.name)) {
     const std::string any_key = instruction.name + "@";
     std::vector<std::uint32_t> out;
-    for (auto each = by_key_.lower_bound(any_key); each != by_key_.end() && each->first.starts_with(any_key);
-         ++each)
+    for (auto each = registered_.lower_bound(any_key);
+         each != registered_.end() && each->first.starts_with(any_key); ++each)
       out.insert(out.end(), each->second.begin(), each->second.end());
     return out;
   }
@@ -110,12 +112,16 @@ std::vector<std::uint32_t> FunctionIndex::attribute_callees(const Instruction& i
   const std::size_t split = name.find("::");
   const std::string_view key = split == std::string_view::npos ? std::string_view() : name.substr(split + 2);
   name = name.substr(0, split);
-  const std::vector<std::uint32_t>& all =
-      look_up(methods_of_any_class_, name == "__call__" ? "forward" : name);
+  const std::string_view method = name == "__call__" ? "forward" : name;
+  const std::vector<std::uint32_t>& all = look_up(methods_of_any_class_, method);
   std::vector<std::uint32_t> out = find(key);
-  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](std::uint32_t each) {
-    return all.size() < kMany || function(each).range.file == instruction.range.file;
-  });
+  const auto here = methods_in_file_.find(instruction.range.file);
+  if (all.size() < kMany) {
+    out.insert(out.end(), all.begin(), all.end());
+  } else if (here != methods_in_file_.end()) {
+    const std::vector<std::uint32_t>& own = look_up(here->second, method);
+    out.insert(out.end(), own.begin(), own.end());
+  }
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
@@ -54,13 +55,20 @@ class FunctionIndex {
   KnownUses& known_uses() const { return known_uses_; }
 
  private:
-  using ByName = std::map<std::string, std::vector<std::uint32_t>, std::less<>>;
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
+  };
+  using ByName = std::unordered_map<std::string, std::vector<std::uint32_t>, Hash, std::equal_to<>>;
   const Module* module_;
   ByName by_key_;
-  ByName methods_;  // by qualified name
+  std::map<std::string_view, std::vector<std::uint32_t>> registered_;  // operators, by key
+  ByName methods_;                                                     // by qualified name
   ByName methods_of_any_class_;
   ByName constructors_;
-  std::map<std::string_view, const ClassFacts*> classes_;
+  std::unordered_map<std::string_view, const ClassFacts*> classes_;
+  // Methods of any class, by name and file: of a common name there are very many.
+  std::map<std::uint32_t, ByName> methods_in_file_;
   mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
   mutable std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
   mutable KnownUses known_uses_;

@@ -125,12 +125,14 @@ const ClassesMadeHalf& Engine::classes_made_half() {
     if (functions.empty()) return;
     for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
       if (seen.contains(root)) continue;
-      Engine engine(program_, options_, setting_, torch_version_);
+      Engine engine(program_, options_, setting_, torch_version_, work_);
       engine.notes_halves_ = true;
       try {
         engine.evaluate_root(root);
       } catch (const BudgetExceeded&) {
-        continue;
+        if (!work_.is_used_up()) continue;
+        known.reset();  // of some roots only, it is known of no class
+        throw;
       }
       seen.merge(engine.has_run_);
       for (auto& [kind, halves] : engine.halves_) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <string>
+#include <utility>
 
 #include "analyzer/flow/operators/contractions.h"
 #include "rules/operators/operators.h"
@@ -116,14 +118,61 @@ class ReachesSinks {
 };
 }  // namespace
 
-std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
-                                                  const std::vector<std::uint32_t>& roots) {
-  const auto is_sink = [&](const Instruction& each, std::uint32_t function) {
+namespace {
+std::vector<std::uint32_t> functions_with_sinks(const FunctionIndex& index) {
+  return functions_with(index, [&](const Instruction& each, std::uint32_t function) {
     const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
     const bool product = op && is_contraction(op->name);
     return each.op == Op::kSink || (product && product_contract(op->name, each, index.info(function)));
+  });
+}
+
+// By function: how many calls lead to a sink at least.
+std::vector<std::size_t> distances(const FunctionIndex& index) {
+  const std::size_t count = index.module().functions.size();
+  std::vector<std::vector<std::uint32_t>> callers(count);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    for (const std::uint32_t callee : index.callees(i)) callers[callee].push_back(i);
+  }
+  std::vector<std::size_t> out(count, count);
+  std::vector<std::uint32_t> level = functions_with_sinks(index);
+  for (std::size_t distance = 0; !level.empty(); ++distance) {
+    std::vector<std::uint32_t> above;
+    for (const std::uint32_t each : level) {
+      if (out[each] <= distance) continue;
+      out[each] = distance;
+      above.insert(above.end(), callers[each].begin(), callers[each].end());
+    }
+    level = std::move(above);
+  }
+  return out;
+}
+}  // namespace
+
+std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
+                                                  const std::vector<std::uint32_t>& roots) {
+  return chosen(roots, ReachesSinks(index, functions_with_sinks(index)));
+}
+
+std::vector<std::uint32_t> nearest_first(const FunctionIndex& index,
+                                         const std::vector<std::uint32_t>& roots) {
+  const std::vector<std::size_t> of = distances(index);
+  std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> together;
+  const auto is_next = [&](std::uint32_t root) {
+    const std::string& owner = index.function(root).class_name;
+    return !together.empty() && !owner.empty() &&
+           owner == index.function(together.back().second.back()).class_name;
   };
-  return chosen(roots, ReachesSinks(index, functions_with(index, is_sink)));
+  for (const std::uint32_t root : roots) {
+    if (!is_next(root)) together.push_back({of[root], {}});
+    together.back().first = std::min(together.back().first, of[root]);
+    together.back().second.push_back(root);
+  }
+  std::stable_sort(together.begin(), together.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<std::uint32_t> out;
+  for (const auto& [distance, some] : together) out.insert(out.end(), some.begin(), some.end());
+  return out;
 }
 
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,

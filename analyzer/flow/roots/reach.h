@@ -15,6 +15,10 @@ namespace dtype_guard::flow {
 std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
                                                   const std::vector<std::uint32_t>& roots);
 
+// The roots with the fewest calls between them and a sink first; those of one class that stand together stay
+// so.
+std::vector<std::uint32_t> nearest_first(const FunctionIndex& index, const std::vector<std::uint32_t>& roots);
+
 // Of `roots`, those that may run one of `functions`: through calls and lambdas, or to make an object that the
 // root is given.
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,

@@ -24,6 +24,9 @@ struct AnalysisOptions {
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
   // All roots and settings together; what is left when it is used up is not evaluated.
   std::size_t total_budget = std::numeric_limits<std::size_t>::max();
+  // The same, with whatever is evaluated to look at a root, as Work counts it. Each setting has its share of
+  // it, and what it leaves out is named.
+  std::size_t work_budget = 60'000'000;
 };
 
 }  // namespace dtype_guard::flow

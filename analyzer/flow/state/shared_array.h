@@ -7,10 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "analyzer/flow/values/shared.h"
 
 namespace dtype_guard::flow {
 
@@ -28,9 +29,9 @@ class SharedArray {
     ~Leaf() = default;
   };
   struct Branch {
-    std::array<std::shared_ptr<Leaf>, kWidth> leaves;
+    std::array<Shared<Leaf>, kWidth> leaves;
   };
-  using Row = std::vector<std::shared_ptr<Branch>>;
+  using Row = std::vector<Shared<Branch>>;
 
  public:
   bool same(const SharedArray& other) const { return row_ == other.row_; }
@@ -74,10 +75,10 @@ class SharedArray {
     if (same(other)) return true;
     static const Leaf nothing{};
     // Copies: what is visited may be changed meanwhile.
-    const std::shared_ptr<Row> mine = row_;
-    const std::shared_ptr<Row> theirs = other.row_;
+    const Shared<Row> mine = row_;
+    const Shared<Row> theirs = other.row_;
     const std::size_t branches = std::max(mine ? mine->size() : 0, theirs ? theirs->size() : 0);
-    const auto branch_of = [](const std::shared_ptr<Row>& row, std::size_t at) {
+    const auto branch_of = [](const Shared<Row>& row, std::size_t at) {
       return row && at < row->size() ? (*row)[at].get() : nullptr;
     };
     for (std::size_t b = 0; b < branches; ++b) {
@@ -85,8 +86,8 @@ class SharedArray {
       const Branch* right = branch_of(theirs, b);
       if (left == right) continue;
       for (std::size_t l = 0; l < kWidth; ++l) {
-        const std::shared_ptr<Leaf> from = left ? left->leaves[l] : nullptr;
-        const std::shared_ptr<Leaf> to = right ? right->leaves[l] : nullptr;
+        const Shared<Leaf> from = left ? left->leaves[l] : nullptr;
+        const Shared<Leaf> to = right ? right->leaves[l] : nullptr;
         if (from == to) continue;
         const std::size_t start = (b * kWidth + l) * kWidth;
         for (std::size_t i = 0; i < kWidth; ++i) {
@@ -101,11 +102,11 @@ class SharedArray {
 
  private:
   template <class Node>
-  static Node& own(std::shared_ptr<Node>& node) {
+  static Node& own(Shared<Node>& node) {
     if (!node) {
-      node = std::make_shared<Node>();
-    } else if (node.use_count() > 1) {
-      node = std::make_shared<Node>(std::as_const(*node));
+      node = Shared<Node>::make();
+    } else if (!node.has_one_owner()) {
+      node = Shared<Node>::make(std::as_const(*node));
     }
     return *node;
   }
@@ -123,7 +124,7 @@ class SharedArray {
     return *leaf.summary;
   }
 
-  std::shared_ptr<Row> row_;
+  Shared<Row> row_;
 };
 
 }  // namespace dtype_guard::flow

@@ -92,7 +92,7 @@ class Joiner {
       }
       return Joiner(sides, symbols_).objects(there);
     }
-    auto out = std::make_shared<HeapObject>(*first);
+    auto out = Shared<HeapObject>::make(*first);
     cells(all, *out);
     const bool some = std::any_of(all.begin(), all.end(), [&](const HeapPointer& each) {
       return each->one_by_one != first->one_by_one;
@@ -114,10 +114,33 @@ class Joiner {
 
  private:
   void cells(const std::vector<HeapPointer>& all, HeapObject& out) const {
+    if (have_the_same_keys(all)) return cells_in_order(all, out);
     for (const HeapPointer& each : all) {
       for (const auto& [key, value] : each->cells) out.cells.try_emplace(key, value);
     }
     for (auto& [key, cell] : out.cells) cell = values(cell_of_each(all, key));
+  }
+
+  static bool have_the_same_keys(const std::vector<HeapPointer>& all) {
+    const Cells& first = all.front()->cells;
+    return std::all_of(all.begin() + 1, all.end(), [&](const HeapPointer& each) {
+      return std::equal(first.begin(), first.end(), each->cells.begin(), each->cells.end(),
+                        [](const auto& a, const auto& b) { return a.first == b.first; });
+    });
+  }
+
+  // What most objects are: nothing has to be looked for, and most cells are shared.
+  void cells_in_order(const std::vector<HeapPointer>& all, HeapObject& out) const {
+    Several cell;
+    std::ptrdiff_t at = 0;
+    for (auto& [key, joined] : out.cells) {
+      cell.clear();
+      for (const HeapPointer& each : all) cell.push_back(&(each->cells.begin() + at)->second);
+      ++at;
+      const bool is_one =
+          std::all_of(cell.begin(), cell.end(), [&](const Value* each) { return each->same(*cell.front()); });
+      if (!is_one) joined = values(cell_of_each(all, key));
+    }
   }
 
   // A way that has no such cell left it to the rest, or says nothing of it.
@@ -238,7 +261,7 @@ void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, Sym
                      SymbolSets& symbols) {
   heap.visit_differences(before, [&](std::size_t id, const HeapPointer& mine, const HeapPointer& old) {
     if (!mine || !old || mine == old) return true;
-    auto out = std::make_shared<HeapObject>(*mine);
+    auto out = Shared<HeapObject>::make(*mine);
     for (auto& [key, value] : out->cells) {
       const auto then = old->cells.find(key);
       value = under(value, then == old->cells.end() ? Value() : then->second, conditions, questions, symbols);
@@ -274,15 +297,15 @@ const HeapObject* State::find(HeapId id) const { return heap[id].get(); }
 HeapObject& State::change(HeapId id) {
   HeapPointer& slot = heap.change(id);
   // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
-  if (slot && slot.use_count() == 1) return const_cast<HeapObject&>(*slot);
-  auto copy = slot ? std::make_shared<HeapObject>(*slot) : std::make_shared<HeapObject>();
+  if (slot && slot.has_one_owner()) return const_cast<HeapObject&>(*slot);
+  auto copy = slot ? Shared<HeapObject>::make(*slot) : Shared<HeapObject>::make();
   HeapObject& out = *copy;
   slot = std::move(copy);
   return out;
 }
 
 void State::put(HeapId id, HeapObject object) {
-  heap.change(id) = std::make_shared<HeapObject>(std::move(object));
+  heap.change(id) = Shared<HeapObject>::make(std::move(object));
 }
 
 void State::erase(HeapId id) {

@@ -6,7 +6,6 @@
 
 #include <bitset>
 #include <map>
-#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "analyzer/flow/state/cells.h"
 #include "analyzer/flow/state/guards.h"
 #include "analyzer/flow/state/shared_array.h"
+#include "analyzer/flow/values/shared.h"
 #include "analyzer/flow/values/symbols.h"
 #include "analyzer/flow/values/values.h"
 #include "rules/dtype/dtype_set.h"
@@ -52,7 +52,7 @@ struct HeapObject {
   static constexpr Key kContents{Key::Kind::kIndex, 0};
   static constexpr Key kOne{Key::Kind::kNext, 0};  // of a list of parts: what one of them is
 };
-using HeapPointer = std::shared_ptr<const HeapObject>;
+using HeapPointer = Shared<const HeapObject>;
 
 // Autocast of the device under analysis, and of others as far as the code says.
 struct AutocastState {

@@ -87,7 +87,13 @@ void SymbolSets::set_nature(Symbol symbol, Nature nature) {
   natures_[symbol] = nature;
 }
 
-SymbolSets::Id SymbolSets::of(Symbol symbol, Said said) { return intern({{{symbol, said}}, {}}); }
+SymbolSets::Id SymbolSets::of(Symbol symbol, Said said) {
+  constexpr std::size_t kSaid = static_cast<std::size_t>(Said::kFalse) + 1;
+  const std::size_t at = symbol * kSaid + static_cast<std::size_t>(said);
+  if (of_one_.size() <= at) of_one_.resize((symbol + 1) * kSaid);
+  if (of_one_[at] == 0) of_one_[at] = intern({{{symbol, said}}, {}});
+  return of_one_[at];
+}
 
 SymbolSets::Id SymbolSets::unite(Id a, Id b) {
   if (a == b || b == 0) return a;

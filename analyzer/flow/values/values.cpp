@@ -142,7 +142,7 @@ Value::Value(std::vector<Alternative> alternatives) {
   if (alternatives.empty()) return;
   std::sort(alternatives.begin(), alternatives.end(),
             [](const Alternative& a, const Alternative& b) { return identity(a) < identity(b); });
-  set_ = std::make_shared<const std::vector<Alternative>>(std::move(alternatives));
+  set_ = Shared<const std::vector<Alternative>>::make(std::move(alternatives));
 }
 
 Value Value::unknown(SymbolSetId symbols) {

@@ -5,12 +5,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
+#include "analyzer/flow/values/shared.h"
 
 namespace dtype_guard::flow {
 
@@ -134,7 +134,7 @@ class Value {
   friend bool operator==(const Value& a, const Value& b);
 
  private:
-  std::shared_ptr<const std::vector<Alternative>> set_;
+  Shared<const std::vector<Alternative>> set_;
 };
 // Keeps a's identity when the result says the same as a.
 Value join(const Value& a, const Value& b, SymbolSets& symbols);

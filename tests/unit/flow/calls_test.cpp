@@ -193,6 +193,52 @@ TEST_CASE("a root beyond its budget under autocast is still evaluated as a half 
       "budget: more than 20 instructions were evaluated under autocast-fp16; not tried under autocast-bf16");
 }
 
+// One function has its sink itself; the other's is three calls away, behind much else.
+std::string near_and_far() {
+  std::string body;
+  for (int i = 10; i < 60; ++i) body += "  %" + std::to_string(i) + " = const 1\n";
+  const std::string widens =
+      "  %2 = const 2\n  %3 = pack(%2, %2)\n  %4 = op ones(%3)\n  %5 = op mul(%1, %4) ; ";
+  return "\nfunction far\n  parameter x: tensor\nb0:\n  %1 = param 0\n" + body +
+         "  %60 = call one(%1)\n  return\n"
+         "\nfunction one internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n  %2 = call two(%1)\n  "
+         "return\n"
+         "\nfunction two internal\n  parameter x: tensor\nb0:\n  %1 = param 0\n" +
+         widens +
+         "7:3-7:9\n  %6 = sink flash(q=%5, k=%1, v=%1)\n  return\n"
+         "\nfunction near\n  parameter x: tensor\nb0:\n  %1 = param 0\n" +
+         widens + "8:3-8:9\n  %6 = sink flash(q=%5, k=%1, v=%1)\n  return\n";
+}
+
+TEST_CASE("what all functions together may take goes to those near their sinks first, the others are named") {
+  LintOptions options{{"fp16"}, true};
+  REQUIRE(findings(near_and_far(), options).size() == 2);
+  REQUIRE(lint(near_and_far(), options).not_analysed.empty());
+  options.work_budget = 40;
+  const AnalysisResult result = lint(near_and_far(), options);
+  CHECK(summary(result) == std::vector<std::string>{"8 attention-implicit-promotion q in near [fp16]"});
+  REQUIRE(result.not_analysed.size() == 1);
+  CHECK(result.not_analysed[0].function == "far");
+  CHECK(result.not_analysed[0].reason == "budget: all functions together take more than they may under fp16");
+  CHECK(result.left_out);
+}
+
+TEST_CASE("each setting has its share of what all functions may take, the second half type a smaller one") {
+  LintOptions options;
+  options.work_budget = 100;
+  const AnalysisResult result = lint(near_and_far(), options);
+  CHECK(summary(result) == std::vector<std::string>{
+                               "8 attention-implicit-promotion q in near [autocast-fp16 fp16-fp32-buffers]"});
+  REQUIRE(result.not_analysed.size() == 2);
+  CHECK(result.not_analysed[0].function == "far");
+  CHECK(result.not_analysed[0].reason ==
+        "budget: all functions together take more than they may under autocast-fp16, autocast-bf16, "
+        "fp16-fp32-buffers, bf16-fp32-buffers");
+  CHECK(result.not_analysed[1].function == "near");
+  CHECK(result.not_analysed[1].reason ==
+        "budget: all functions together take more than they may under autocast-bf16, bf16-fp32-buffers");
+}
+
 TEST_CASE("calls that double at every level end in the budget, not in a hang") {
   std::string program;
   for (int i = 0; i < 40; ++i) {

@@ -67,6 +67,7 @@ AnalysisResult lint(const std::string& text, const LintOptions& options) {
   how.device = options.device;
   how.strict = options.strict;
   how.step_budget = options.step_budget;
+  how.work_budget = options.work_budget;
   how.torch_versions = options.torch;
   how.contracts = &contracts();
   return analyse(module, how);

@@ -14,6 +14,7 @@ struct LintOptions {
   std::string device = "cuda";
   bool strict = false;
   std::size_t step_budget = 500'000;
+  std::size_t work_budget = AnalysisOptions().work_budget;
   std::vector<std::string> torch = {"2.13"};
 };
 

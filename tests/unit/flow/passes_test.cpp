@@ -134,4 +134,83 @@ b0:
   CHECK(!calls.is_called_with_casts(2));
 }
 
+namespace {
+// A method `forward` for each class, in two files by turns.
+Module with_forwards(std::uint32_t count) {
+  Module out;
+  out.files = {"a.py", "b.py"};
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Function& method = out.functions.emplace_back();
+    method.kind = FunctionKind::kMethod;
+    method.class_name = "C" + std::to_string(i);
+    method.name = method.class_name + ".forward";
+    method.key = method.name;
+    method.range.file = i % 2;
+    method.blocks.resize(1);
+  }
+  return out;
+}
+}  // namespace
+
+TEST_CASE("of a name that very many methods have, those of the call's file may run") {
+  Instruction call;
+  call.op = Op::kCall;
+  call.name = "attribute::forward";
+  call.range.file = 1;
+  const Module few = with_forwards(6);
+  CHECK(FunctionIndex(few).may_run(call) == Ids{0, 1, 2, 3, 4, 5});
+  const Module many = with_forwards(40);
+  const FunctionIndex index(many);
+  Ids own;
+  for (std::uint32_t i = 1; i < 40; i += 2) own.push_back(i);
+  CHECK(index.may_run(call) == own);
+  call.name = "attribute::__call__";
+  CHECK(index.may_run(call) == own);
+  call.name = "attribute::__call__::C0.forward";
+  own.insert(own.begin(), 0);
+  CHECK(index.may_run(call) == own);
+  call.name = "attribute::backward";
+  CHECK(index.may_run(call).empty());
+}
+
+TEST_CASE("heirs of a method are those below its class that have a part in it") {
+  const Module module = parse(R"(class Alone
+class Base
+class Far : Near
+class Near : Base
+class Next : Base
+class Open : "?"
+
+method Base::run key base_run of Base
+b0:
+  %1 = param 0
+  call virtual::part::base_part(%1)
+  return
+
+method Base::part key base_part of Base
+b0:
+  return
+
+method Far::part key far_part of Far
+b0:
+  return
+
+method Next::part key next_part of Next
+b0:
+  return
+
+method Next::run key next_run of Next
+b0:
+  return
+
+method Open::part key open_part of Open
+b0:
+  return
+)");
+  const FunctionIndex index(module);
+  const ClassHierarchy classes(index);
+  CHECK(classes.heirs(index.find("base_run").front()) == std::vector<std::string>{"Far"});
+  CHECK(classes.heirs(index.find("base_part").front()).empty());
+}
+
 }  // namespace dtype_guard::flow

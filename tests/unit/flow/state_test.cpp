@@ -4,6 +4,9 @@
 
 #include <map>
 #include <random>
+#include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "tests/catch.h"
 
@@ -139,6 +142,67 @@ TEST_CASE("a state is compared and joined by what differs") {
   CHECK(joined.values[71] == number(4));
   two = join({&two, &one}, symbols, {});
   CHECK(joined == two);
+}
+
+TEST_CASE("objects that have the same cells join cell by cell, others by what either has") {
+  SymbolSets symbols;
+  const Key field{Key::Kind::kField, 1};
+  State one;
+  one.put(7, holding(number(1)));
+  one.change(7).cells[field] = number(5);
+  State two = one;
+  two.change(7).cells[HeapObject::kContents] = number(2);
+  State joined = join({&one, &two}, symbols, {});
+  CHECK(joined.find(7)->cells.at(HeapObject::kContents).size() == 2);
+  CHECK(joined.find(7)->cells.at(field).same(one.find(7)->cells.at(field)));
+  two.change(7).cells.erase(field);
+  joined = join({&one, &two}, symbols, {});
+  CHECK(joined.find(7)->cells.size() == 2);
+  CHECK(joined.find(7)->cells.at(field) == number(5));
+}
+
+struct Counted {
+  explicit Counted(int& count) : alive(count) { ++alive; }
+  Counted(const Counted& other) : alive(other.alive) { ++alive; }
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() { --alive; }
+  int& alive;
+};
+
+TEST_CASE("what is shared lives until its last owner goes") {
+  int alive = 0;
+  {
+    Shared<Counted> first = Shared<Counted>::make(alive);
+    CHECK(first.has_one_owner());
+    const Shared<const Counted> second = first;
+    CHECK(!first.has_one_owner());
+    CHECK(second.get() == first.get());
+    first = nullptr;
+    CHECK(!first);
+    CHECK(second.has_one_owner());
+    CHECK(alive == 1);
+    first = Shared<Counted>::make(*second);
+    CHECK(alive == 2);
+    first = Shared<Counted>(std::move(first));  // into itself
+    CHECK(alive == 2);
+  }
+  CHECK(alive == 0);
+  std::vector<Shared<Counted>> many;
+  for (int i = 0; i < 100; ++i) many.push_back(Shared<Counted>::make(alive));
+  CHECK(alive == 100);
+  many.erase(many.begin(), many.begin() + 50);
+  CHECK(alive == 50);
+}
+
+struct Refuses {
+  explicit Refuses(bool yes) {
+    if (yes) throw std::runtime_error("refused");
+  }
+};
+
+TEST_CASE("what could not be made leaves its room to the next") {
+  CHECK_THROWS_AS(Shared<Refuses>::make(true), std::runtime_error);
+  CHECK(Shared<Refuses>::make(false).has_one_owner());
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+// What is evaluated in all, in steps. One in a large state takes longer, so that what the state has room for
+// counts as well. It is counted and not timed: every machine comes equally far.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+namespace dtype_guard::flow {
+
+class Work {
+ public:
+  void allow(std::size_t steps) { allowed_ = done_ + std::min(steps, kMost) * kStep; }
+  void add_step(std::size_t objects) { done_ += kStep + objects; }
+  bool is_used_up() const { return done_ > allowed_; }
+  std::size_t steps() const { return done_ / kStep; }
+
+ private:
+  static constexpr std::size_t kStep = 8192;  // as many objects take as long again
+  static constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / kStep / 2;
+  std::size_t done_ = 0, allowed_ = kMost * kStep;
+};
+
+}  // namespace dtype_guard::flow
