@@ -10,7 +10,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test test-long wheel wheel-tools test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+.PHONY: help packages configure build demo test test-long wheel wheel-tools deb test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
         bench-cupti bench-torch install clean
 .DEFAULT_GOAL := help
 
@@ -28,6 +28,7 @@ help:
 	@echo 'make bench-torch  what its PyTorch source costs a training step, beside an empty callback'
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
+	@echo 'make deb      build and pack a Debian package for each part into $(BUILD)/deb/'
 	@echo 'make wheel    build and pack both commands for pip into $(BUILD)/wheel/'
 	@echo 'make clean    remove the build directories'
 
@@ -75,6 +76,7 @@ bench-kernels: configure
 
 bench-cupti: configure
 	cmake --build --preset $(PRESET) --target bench-cupti
+
 bench-san: configure
 	cmake --build --preset $(PRESET) --target bench-san
 
@@ -83,6 +85,10 @@ bench-torch: configure torch-venv
 
 wheel: build wheel-tools
 	@$(BUILD)/.wheel-tools/bin/python cmake/wheel/make_wheel.py --build $(BUILD) --out $(BUILD)/wheel
+
+deb: build
+	cpack -G DEB --config $(BUILD)/CPackConfig.cmake -B $(BUILD)/deb
+	@ls $(BUILD)/deb/*.deb
 
 # Never fails: without them the wheel's test skips, and make wheel says that they are missing.
 wheel-tools: packages
