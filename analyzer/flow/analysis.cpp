@@ -115,6 +115,9 @@ class Pass {
     }
     for (const SinkOperand& each : record.operands) {
       if (is_open(each)) refused(each, Dtype::kUndefined);
+      for (const Alternative& one : each.alternatives) {
+        if (is_number(one)) refused(each, one.dtype);
+      }
     }
   }
 
@@ -238,6 +241,13 @@ class Pass {
     return std::any_of(arrived.alternatives.begin(), arrived.alternatives.end(), [](const Alternative& each) {
       return each.kind != Alternative::Kind::kNone && each.dtype == Dtype::kUndefined;
     });
+  }
+
+  // A size, an index: what it is as a number is known, and that it has no dtype to ask for.
+  static bool is_number(const Alternative& each) {
+    using Kind = Alternative::Kind;
+    const bool is_one = each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kUnknown;
+    return is_one && each.dtype != Dtype::kUndefined;
   }
 
   const Program& program_;

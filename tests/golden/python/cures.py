@@ -19,6 +19,28 @@ MODULE = HEAD + """class Attention(torch.nn.Module):
         return flash_attn_func(q, k, k)
 """
 
+# Rows of a table, as many as there are positions: beside them stands nothing that has a dtype.
+COUNTED = HEAD + """class Table(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = torch.nn.Linear(1, 8), torch.nn.Linear(8, 4)
+
+    def forward(self, rows, device):
+        steps = torch.arange(1 - rows, rows, device=device).float()
+        return self.down(F.silu(self.up(steps.unsqueeze(-1))))
+
+
+class Attention(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inputs, self.table = torch.nn.Linear(8, 8), Table()
+
+    def forward(self, x):
+        batch, rows, width = x.shape
+        q = self.inputs(x).unsqueeze(1)
+        return F.scaled_dot_product_attention(q, q, q, attn_mask=self.table(rows, x.device))
+"""
+
 
 class Cures(Case):
     def only(self, text, *options):
@@ -50,6 +72,11 @@ class Cures(Case):
         self.assertEqual(fixes, ["cast back to the dtype of 'q' after the float32 arithmetic"])
         caller = "\n\ndef run(data):\n    return Attention()(data.q, data.k)\n"
         self.assertEqual([fix["title"] for fix in self.only(MODULE + caller)["fixes"]], fixes)
+
+    def test_a_size_has_no_dtype_to_cast_to(self):
+        finding = self.only(COUNTED)
+        self.assertEqual((finding["rule"], finding["location"]["line"]), ("operator-mixed-dtypes", 13))
+        self.assertEqual(finding["fixes"], [])
 
 
 if __name__ == "__main__":
