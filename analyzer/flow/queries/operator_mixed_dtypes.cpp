@@ -22,7 +22,7 @@ bool is_refused_unasked(const Defect& defect) {
   if (origin->kind == Origin::Kind::kPromotion && origin->by_setting) return false;
   if (is_of_attention_code(defect.alternative.lineage)) return true;
   if (origin->kind == Origin::Kind::kPromotion && origin->widens_half()) return true;
-  // Positions that a few layers make a bias of: what these give must suit the scores, so nobody keeps them
+  // Positions that a few layers make a bias of: what these give must suit the scores, so they are not kept
   // wide.
   if (defect.record->makes_bias && !origin->widens_half()) return !defect.alternative.assumed;
   const std::vector<const Step*> path = defect.origins->path(defect.alternative.trail);

@@ -64,7 +64,7 @@ bool fits_autocast_fp32_operator(const Defect& defect);
 bool fits_implicit_promotion(const Defect& defect);
 bool fits_mixed_dtypes(const Defect& defect);
 bool fits_operator_mixed_dtypes(const Defect& defect);
-// Of a layer: whether its input is what it does not take, and that is nobody's choice.
+// Of a layer: whether its input is what it does not take, without a cast that asks for it.
 bool is_refused_unasked(const Defect& defect);
 bool fits_unsupported_dtype(const Defect& defect);
 bool fits_silent_fallback(const Defect& defect);

@@ -280,7 +280,7 @@ void set_contents(State& state, HeapId id, Dtype dtype, SymbolSets& symbols) {
     // Integer buffers stay what they are.
     const bool floating =
         old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-    // float32 in a setting means that nobody converted it: what the constructor made of it stays.
+    // float32 in a setting means no conversion: what the constructor made of it stays.
     const bool as_made =
         dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
     const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;

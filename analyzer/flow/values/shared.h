@@ -1,6 +1,6 @@
 // A pointer that counts who shares what it points to: values, heap objects and the nodes of states, which the
 // engine copies all the time. One thread runs an evaluation, so counting needs no atomic operations, which
-// std::shared_ptr uses once a process has had a second thread. The room of what nobody has any more is kept
+// std::shared_ptr uses once a process has had a second thread. Memory of values without an owner is kept
 // for the next of its type.
 #pragma once
 

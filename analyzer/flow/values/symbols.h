@@ -86,7 +86,7 @@ class SymbolSets {
 
   std::unordered_map<std::uint64_t, Id> united_, common_;  // by both; most are asked for again and again
   std::unordered_map<Id, Id> deciding_;
-  std::vector<Id> of_one_;  // sets of one symbol, by it and what is said of it; 0: not made yet
+  std::vector<Id> of_one_;  // sets of one symbol, by the symbol and its nature; 0: not made yet
   std::unordered_map<Set, Id, Hash> ids_ = {{Set{}, 0}};
   std::vector<Known> sets_ = {{&ids_.begin()->first, 0, 0}};
   std::vector<Nature> natures_;  // by symbol
