@@ -174,9 +174,24 @@ class Search {
     const auto fast = record_.api->fast.find(std::string(options_.device));
     if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
     const Origin* origin = origins_.find(each.origin);
-    const bool is_input = role_kind(arrived.role) == RoleKind::kInput || is_product(*record_.api);
+    const bool product = is_product(*record_.api);
+    if (product && is_asked_beside(arrived, each)) return false;
+    const bool is_input = product || role_kind(arrived.role) == RoleKind::kInput;
     return is_input && origin && origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
            fast->second.contains(origin->before);
+  }
+
+  // A product takes one dtype alone: a cast of the other operand to this one asks for it on that path.
+  bool is_asked_beside(const SinkOperand& arrived, const Alternative& mine) const {
+    const auto is_cast_alike = [&](const Alternative& each) {
+      const Origin* origin = origins_.find(each.origin);
+      return is_known(each) && each.dtype == mine.dtype && origin && origin->kind == Origin::Kind::kCast &&
+             !are_never_together(each, mine);
+    };
+    return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
+      return &other != &arrived &&
+             std::any_of(other.alternatives.begin(), other.alternatives.end(), is_cast_alike);
+    });
   }
 
   // That the call is slow is certain, that it breaks is not: it is reported as what it is for certain.
