@@ -16,12 +16,20 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conversions.h"
+#include "analyzer/flow/engine/dtype_state.h"
 #include "analyzer/flow/engine/followed_calls.h"
-#include "analyzer/flow/engine/identities.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/operands.h"
-#include "analyzer/flow/engine/question.h"
+#include "analyzer/flow/engine/passed_tests.h"
+#include "analyzer/flow/engine/questions.h"
+#include "analyzer/flow/engine/ranks.h"
+#include "analyzer/flow/engine/rounds.h"
 #include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/engine/stubs.h"
+#include "analyzer/flow/engine/subject.h"
 #include "analyzer/flow/engine/tensor_changes.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/program.h"
@@ -75,23 +83,12 @@ class Engine {
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   static void finish(Activation& activation, const Value& result, State state);
-  std::vector<Side> sides_of_rounds(const Activation& activation, BlockId head,
-                                    const std::vector<const State*>& ways, std::size_t first);
-  static bool leaves_a_loop(const Activation& activation, BlockId block);
-  void leave_loops(const Activation& activation, BlockId from, BlockId to, State& state);
-  const Value& value(const State& state, ValueId id) const;
-  const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;
-  const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
 
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
   Value constant(const Constant& constant);
   Value dtype_of(const Activation& activation, const Instruction& instruction, const State& state);
   Value cast(const Activation& activation, const Instruction& instruction, const State& state);
-  void set_autocast(const Instruction& instruction, State& state);
-  void set_default_dtype(const Instruction& instruction, State& state) const;
-  Value save_state(const State& state);
-  void restore_state(const Instruction& instruction, State& state) const;
 
   // places.cpp
   Target resolve(const Activation& activation, const State& state, const Place& place);
@@ -108,8 +105,7 @@ class Engine {
   Alternatives tensors(const State& state, const Value& value, int depth = 0);
   Alternatives descriptor(const State& state, const HeapObject& object, int depth);
   std::vector<Value> elements(const State& state, const Value& value);  // else the value itself
-  bool is_container(const State& state, const Value& value) const;
-  bool is_list(const State& state, const Value& value);  // or the address of one
+  bool is_list(const State& state, const Value& value);                 // or the address of one
 
   // objects.cpp, registration.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);
@@ -158,7 +154,6 @@ class Engine {
                            std::vector<Value> handed, State& state);
   Value rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state);
   // stubs.cpp
-  const Stub* stub_at(std::uint32_t function, const Instruction* site);
 
   // dictionaries.cpp: nothing where the operator is not of a dictionary.
   std::optional<Value> dictionary_operation(const Activation& activation, const Instruction& instruction,
@@ -168,8 +163,6 @@ class Engine {
 
   // conversions.cpp
   struct Conversion;
-  static bool lists_parts(std::string_view name);
-  std::optional<std::vector<HeapId>> modules_of(const State& state, const Value& value) const;
   Value listed_parts(const Activation& activation, const Instruction& instruction, State& state);
   void write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value);
   void retype(const Activation& activation, const Instruction& instruction, State& state);
@@ -179,18 +172,12 @@ class Engine {
   void doubt_plain_members(State& state, HeapId module);
 
   // marks.cpp
-  Value shared_contents(const State& state, const Value& given) const;
-  void weaken(State& state, const Value& given) const;
-  static void doubt_elements(State& state, const std::vector<Value>& elements);
   void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
   void discard(const Activation& activation, const Instruction& instruction, State& state);
   Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
   Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
                         const Instruction* by);
   Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
-  void note_tests(const Activation& activation, State& state, ValueId condition, bool wanted, PassedTest test,
-                  int depth = 0) const;
-  static std::vector<PassedTest> tests_before(const Activation& activation, const State& state);
 
   // operators.cpp
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
@@ -235,39 +222,20 @@ class Engine {
   bool learn(State& state, const Value& tensor, const Rank& interval);
   void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
   void take_over_ranks(State& state, const std::vector<Value>& changed);
-  bool refine_count(State& state, const Instruction& comparison, bool wanted);
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
   Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
   Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
 
   // questions.cpp
-  SymbolSetId asked(const Activation& activation, const Instruction& instruction, const State& state);
-  Question question(const Instruction& instruction, const State& state) const;
-  Guard guard(const Activation& activation, const Instruction& instruction, bool taken, const State& state);
-  Comparison comparison(const Instruction& condition, bool taken, const State& state);
-  SymbolSetId asked_of(const Question& asked);
-  SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
-                         const State& state);
 
   // rounds.cpp
-  static bool is_repeated(const Activation& activation);
-  void note_round(const Activation& activation, RankSymbol symbol);
-  Value kept_in(State& state, HeapId object, const Value& value);
-  void become_several(State& state, const Value& objects, int depth = 0);
-  void end_round(const Activation& activation, BackEdge edge, State& state, const State& begun);
 
   // scalars.cpp: comparisons, logic and questions about tensors; nothing when the name is none of these.
   std::optional<Value> scalar_operation(const Activation& activation, const Instruction& instruction,
                                         State& state);
-  Value compare(const Instruction& instruction, const State& state, bool equal) const;
-  Value text_order(const Instruction& instruction, const State& state) const;
-  Value descriptor_dtype(const Instruction& instruction, const State& state) const;
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   // bounds.cpp
-  Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth = 0) const;
-  std::optional<bool> bounded_comparison(const Activation& activation, const State& state,
-                                         const Instruction& comparison) const;
 
   // calls.cpp
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
@@ -290,8 +258,6 @@ class Engine {
                                const VirtualCall& call, const State& state);
 
   // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
-  Value as_input(Value value);
-  bool is_input(const Value& value) const;
   bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
                       int depth = 0);
   bool state_input(const Activation& activation, State& state, ValueId asked, ValueId told);
@@ -306,7 +272,6 @@ class Engine {
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
   void doubt(const Activation& activation, State& state, ValueId condition, int depth);
   void doubt_counted(const Activation& activation, State& state, const Instruction& number);
-  static bool replace_everywhere(State& state, const Value& before, const Value& after);
   bool narrow(State& state, const Value& before, const Value& after);  // the same, of an input also
 
   // sinks.cpp, by_hand.cpp
@@ -344,7 +309,6 @@ class Engine {
   void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
   SymbolSetId symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id);
   void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
-  bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const;
   // made_half.cpp
   bool is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const;
   bool is_always(const std::set<std::string>& made_half, const std::string& class_name) const;
@@ -354,7 +318,6 @@ class Engine {
   const ClassesMadeHalf& classes_made_half();
   bool contradicts_autocast(const State& state, const std::vector<Value>& arguments);
   // other_methods.cpp, setters.cpp
-  std::vector<HeapId> objects_below(const State& state, const std::vector<Value>& values) const;
   std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
   Alternatives held_tensors(const State& state, const Value& value);
   void doubt(State& state, HeapId object, const Key& key);
@@ -366,34 +329,35 @@ class Engine {
                             ContextId context);
   void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
-  const Program& program_;
-  const FunctionIndex& index_;
-  const AnalysisOptions& options_;
-  const PrecisionSetting& setting_;
-  const std::string& torch_version_;
+  Subject subject_;
+  const Program& program_ = subject_.program;
+  const FunctionIndex& index_ = subject_.index;
+  const AnalysisOptions& options_ = subject_.options;
+  const PrecisionSetting& setting_ = subject_.setting;
+  const std::string& torch_version_ = subject_.torch_version;
   Work& work_;  // shared with other engines
-  Origins origins_;
-  SymbolSets symbols_;
-  Identities ids_{symbols_};
+  Names names_;
+  Origins& origins_ = names_.origins;
+  SymbolSets& symbols_ = names_.symbols;
+  Identities& ids_ = names_.ids;
+  RunningRoot root_;
   TensorChanges changes_;  // of the running activation
-  // By activation: the symbols of what is made anew in each round of its loops, with its block there.
-  std::map<ContextId, std::set<std::pair<RankSymbol, BlockId>>> of_rounds_;
-  std::unordered_set<RankSymbol> made_in_rounds_;  // all of these
   // Values that are one of a list's, with what stands in it; by address.
   std::unordered_map<const void*, std::pair<Value, std::vector<Value>>> elements_;
-  std::vector<std::pair<AutocastState, Dtype>> snapshots_;
   static constexpr int kOperatorMark = 1;
   Effects effects_;
   MadeObjects made_;
+  Stubs stubs_{index_};
+  DtypeState dtypes_{options_.device, effects_};
+  Questions questions_{names_};
+  Rounds rounds_{names_};
   FollowedCalls calls_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
-  std::map<std::pair<const Instruction*, std::uint32_t>, std::shared_ptr<Stub>> stubs_;
-  bool is_closed_ = false, notes_halves_ = false;  // of the root: it is a whole program; halves are noted
+  bool notes_halves_ = false;
   std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
   std::set<std::uint32_t> has_run_;              // where it notes halves
-  std::uint32_t unit_ = 0;                       // the source file of the root
 };
 
 }  // namespace dtype_guard::flow

@@ -8,10 +8,6 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 
-bool is_known_tensor(const Alternative& each) {
-  return each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
-}
-
 // What the instruction casts its first argument for: a cast, or an operator such as `to` or `half`.
 bool is_cast(const Instruction& instruction) {
   if (instruction.args.empty()) return false;
@@ -19,125 +15,7 @@ bool is_cast(const Instruction& instruction) {
   const Operator* op = instruction.op == Op::kOperator ? find_operator(instruction.name) : nullptr;
   return op && op->result == ResultRule::kCast && !op->in_place;
 }
-
-// Enough for any function that people write; generated ones must not make every state long.
-constexpr std::size_t kMaxTests = 64;
-void add(State& state, const PassedTest& test) {
-  const auto at = std::lower_bound(state.tests.begin(), state.tests.end(), test);
-  const bool known = at != state.tests.end() && !(test < *at);
-  if (!known && state.tests.size() < kMaxTests) state.tests.insert(at, test);
-}
-
-bool reaches(const Function& function, BlockId from, BlockId to, BlockId without) {
-  std::vector<bool> seen(function.blocks.size());
-  std::vector<BlockId> work = {from};
-  while (!work.empty()) {
-    const BlockId block = work.back();
-    work.pop_back();
-    if (block >= seen.size() || block == without || seen[block]) continue;
-    if (block == to) return true;
-    seen[block] = true;
-    const auto& instructions = function.blocks[block].instructions;
-    if (instructions.empty()) continue;
-    work.insert(work.end(), instructions.back().targets.begin(), instructions.back().targets.end());
-  }
-  return false;
-}
 }  // namespace
-
-// What a handle or a reference to a tensor leads to; another value as it is.
-Value Engine::shared_contents(const State& state, const Value& given) const {
-  const Alternative* one = given.single();
-  if (!one || (one->kind != Kind::kHandle && one->kind != Kind::kReference)) return given;
-  const HeapObject* object = state.find(one->object);
-  if (!object) return given;
-  const auto cell = object->cells.find(one->kind == Kind::kHandle ? HeapObject::kContents : one->key);
-  return cell == object->cells.end() ? given : cell->second;
-}
-
-namespace {
-// Tensors of a known dtype among these, each place once.
-std::vector<Alternative> known_tensors(const std::vector<Value>& elements) {
-  std::vector<Alternative> out;
-  for (const Value& element : elements) {
-    for (const Alternative& each : element) {
-      const auto is_same = [&](const Alternative& other) { return same_place_in_order(each, other); };
-      if (is_known_tensor(each) && std::none_of(out.begin(), out.end(), is_same)) out.push_back(each);
-    }
-  }
-  return out;
-}
-
-// With what came from where one of these did, whatever it has met since, no longer certain.
-std::optional<Value> doubted(const Value& value, const std::vector<Alternative>& tensors) {
-  const auto is_one = [&](const Alternative& each) {
-    return is_known_tensor(each) && !each.uncertain &&
-           std::any_of(tensors.begin(), tensors.end(),
-                       [&](const Alternative& other) { return same_place_in_order(each, other); });
-  };
-  if (std::none_of(value.begin(), value.end(), is_one)) return std::nullopt;
-  return weakened(value);
-}
-}  // namespace
-
-// `for (t : {q, k, v}) if (!is_half(t)) return false;`: which of them was asked is not known, and what comes
-// behind is not known to come with one that is not.
-void Engine::doubt_elements(State& state, const std::vector<Value>& elements) {
-  const std::vector<Alternative> tensors = known_tensors(elements);
-  if (tensors.empty()) return;
-  std::vector<std::pair<std::size_t, Value>> values;
-  state.values.visit_where([](const NoSummary&) { return true; },
-                           [&](std::size_t id, const Value& each) {
-                             if (auto out = doubted(each, tensors)) values.emplace_back(id, *out);
-                             return true;
-                           });
-  for (const auto& [id, value] : values) state.values.change(id) = value;
-  std::vector<std::tuple<HeapId, Key, Value>> cells;
-  state.heap.visit_where([](const HeldValues&) { return true; },
-                         [&](std::size_t id, const HeapPointer& object) {
-                           if (!object) return true;
-                           for (const auto& [key, cell] : object->cells) {
-                             if (auto out = doubted(cell, tensors))
-                               cells.emplace_back(static_cast<HeapId>(id), key, *out);
-                           }
-                           return true;
-                         });
-  for (const auto& [id, key, value] : cells) state.change(id).cells[key] = value;
-}
-
-// Of what an undecided condition was computed from: one of a list, or a list that was handed to who asks.
-void Engine::doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const {
-  constexpr int kMaxParts = 6;
-  const Instruction* definition = activation.info.definition(condition);
-  const bool computes = definition && (definition->op == Op::kOperator || definition->op == Op::kCall ||
-                                       definition->op == Op::kDtypeOf);
-  if (!computes || depth > kMaxParts) return;
-  // What asks of a list something else says nothing of its dtypes.
-  const std::vector<std::uint32_t> callees = index_.may_run(*definition);
-  const bool asks_dtype = std::any_of(callees.begin(), callees.end(), [&](std::uint32_t each) {
-    return program_.questions.asks_for_dtypes(each);
-  });
-  for (const Argument& each : definition->args) {
-    const Value asked = value(state, each.value);
-    const Alternative* one = asked.single();
-    const bool list = asks_dtype && one && one->kind == Kind::kObject;
-    const HeapObject* object = list ? state.find(one->object) : nullptr;
-    if (object && object->kind == HeapObject::Kind::kContainer) {
-      std::vector<Value> all;
-      for (const auto& [key, cell] : object->cells) all.push_back(cell);
-      doubt_elements(state, all);
-    }
-    const auto elements = elements_.find(asked.address());
-    if (elements != elements_.end()) doubt_elements(state, elements->second.second);
-    doubt_lists(activation, state, each.value, depth + 1);
-  }
-}
-
-void Engine::weaken(State& state, const Value& given) const {
-  const Value contents = shared_contents(state, given);
-  const bool tensor = std::any_of(contents.begin(), contents.end(), is_known_tensor);
-  if (tensor) replace_everywhere(state, contents, weakened(contents));
-}
 
 // Whoever holds the tensor that was to be cast still holds it uncast; every such place remembers.
 void Engine::discard(const Activation& activation, const Instruction& instruction, State& state) {
@@ -256,77 +134,6 @@ Value Engine::typed_pointer(const Activation& activation, const Instruction& ins
     out = join(out, Value(seen), symbols_);
   }
   return out.is_bottom() ? Value::unknown() : out;
-}
-
-void Engine::note_tests(const Activation& activation, State& state, ValueId condition, bool wanted,
-                        PassedTest test, int depth) const {
-  const Instruction* definition = activation.info.definition(condition);
-  constexpr int kMaxWalk = 16;
-  if (!definition || depth > kMaxWalk) return;
-  const auto again = [&](ValueId id, bool truth) {
-    note_tests(activation, state, id, truth, test, depth + 1);
-  };
-  if (definition->op == Op::kLoad || definition->op == Op::kCopy) {
-    const Alternative* one = value(state, condition).single();
-    if (one && one->source && one->context == activation.context && one->source != condition) {
-      again(one->source, wanted);
-    }
-    return;
-  }
-  if (definition->op != Op::kOperator || definition->args.empty()) return;
-  const std::string& name = definition->name;
-  if (name == "logical_not") return again(definition->args[0].value, !wanted);
-  if ((name == "logical_and" && wanted) || (name == "logical_or" && !wanted)) {
-    for (const Argument& each : definition->args) again(each.value, wanted);
-  } else if (name == "logical_or" || name == "logical_and") {
-    // x is half or x is bfloat16: one test of x when every part asks the same tensor.
-    State parts;
-    parts.values = state.values;
-    for (const Argument& each : definition->args) {
-      const std::size_t before = parts.tests.size();
-      note_tests(activation, parts, each.value, wanted, test, depth + 1);
-      if (parts.tests.size() != before + 1) return;
-    }
-    const Value& asked = value(state, parts.tests.front().tested);
-    DtypeSet all;
-    for (const PassedTest& each : parts.tests) {
-      if (!value(state, each.tested).same(asked)) return;
-      all = DtypeSet::from_bits(all.bits() | each.passes.bits());
-    }
-    test.tested = parts.tests.front().tested;
-    test.passes = all;
-    add(state, test);
-  } else if ((name == "eq" || name == "ne") && definition->args.size() == 2) {
-    for (const std::size_t side : {0U, 1U}) {
-      const Alternative* asked = value(state, definition->args[side].value).single();
-      const Alternative* named_one = value(state, definition->args[1 - side].value).single();
-      const bool fits = asked && named_one && asked->kind == Kind::kDtype && asked->source &&
-                        asked->context == activation.context && named_one->kind == Kind::kDtype &&
-                        !named_one->source && named_one->dtype != Dtype::kUndefined;
-      if (!fits) continue;
-      test.tested = asked->source;
-      const DtypeSet one = {named_one->dtype};
-      test.passes = (name == "eq") == wanted ? one : DtypeSet::from_bits(~one.bits());
-      add(state, test);
-      return;
-    }
-  }
-}
-
-// Of a branch, only one that decides whether this point is reached at all.
-std::vector<PassedTest> Engine::tests_before(const Activation& activation, const State& state) {
-  std::vector<PassedTest> out;
-  for (const PassedTest& each : state.tests) {
-    const bool is_branch = each.test->op == Op::kBranch;
-    bool decides = !is_branch;
-    for (const Activation* at = &activation; is_branch && at; at = at->caller) {
-      if (at->context != each.context) continue;
-      decides = !reaches(at->code, each.otherwise, at->block, each.block);
-      break;
-    }
-    if (decides) out.push_back(each);
-  }
-  return out;
 }
 
 }  // namespace dtype_guard::flow

@@ -17,7 +17,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
   switch (instruction.op) {
     case Op::kConst: {
       if (std::holds_alternative<Unknown>(instruction.constant)) {
-        return set(Value::unknown(asked(activation, instruction, state)));
+        return set(Value::unknown(questions_.asked(activation, instruction, state)));
       }
       return set(constant(instruction.constant));
     }
@@ -95,15 +95,15 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kAddress:
       return set(address(activation, instruction, state));
     case Op::kSetAutocast:
-      set_autocast(instruction, state);
+      dtypes_.set_autocast(instruction, state);
       return true;
     case Op::kSetDefaultDtype:
-      set_default_dtype(instruction, state);
+      dtypes_.set_default_dtype(instruction, state);
       return true;
     case Op::kSaveState:
-      return set(save_state(state));
+      return set(dtypes_.save_state(state));
     case Op::kRestoreState:
-      restore_state(instruction, state);
+      dtypes_.restore_state(instruction, state);
       return true;
     case Op::kDiscard:
       discard(activation, instruction, state);
@@ -112,7 +112,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const std::optional<bool> known = truth(argument(state, instruction, 0));
       if (instruction.args.empty()) return true;
       const ValueId fact = instruction.args[0].value;
-      const Guard passed = known ? Guard{} : guard(activation, instruction, true, state);
+      const Guard passed = known ? Guard{} : questions_.guard(activation, instruction, true, state);
       const bool holds = known ? *known : refine(activation, state, fact, true);
       const bool passes = holds || state_by_check(activation, state, fact, true);
       record_check(activation, instruction, fact, true, !passes, state);
@@ -242,48 +242,6 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
     }
   }
   return out.is_bottom() ? Value::unknown() : out;
-}
-
-void Engine::set_autocast(const Instruction& instruction, State& state) {
-  const bool here = instruction.name == options_.device || instruction.name.empty();
-  if (!here && !state.autocast.elsewhere.count(instruction.name)) {
-    state.autocast.elsewhere[instruction.name] = {true, true, false, Dtype::kUndefined, {}};
-  }
-  AutocastState& autocast = here ? state.autocast : state.autocast.elsewhere.at(instruction.name);
-  if (const Value* dtype = named(state, instruction, "dtype")) {
-    const Alternative* one = dtype->single();
-    autocast.dtype = one && one->kind == Kind::kDtype ? one->dtype : Dtype::kUndefined;
-  }
-  const Value* on = named(state, instruction, "on");
-  if (!on) return;
-  const std::optional<bool> known = truth(*on);
-  // Where none is named the device has one, whatever the setting.
-  if (known.value_or(true)) effects_.note_named(autocast.assumed ? Dtype::kUndefined : autocast.dtype);
-  autocast.may_be_on = known.value_or(true);
-  autocast.assumed = autocast.assumed && autocast.may_be_on;
-  autocast.may_be_off = !known.value_or(false);
-}
-
-void Engine::set_default_dtype(const Instruction& instruction, State& state) const {
-  const Alternative* one = argument(state, instruction, 0).single();
-  state.default_dtype = one && one->kind == Kind::kDtype ? one->dtype : Dtype::kUndefined;
-}
-
-Value Engine::save_state(const State& state) {
-  const std::pair snapshot(state.autocast, state.default_dtype);
-  auto found = std::find(snapshots_.begin(), snapshots_.end(), snapshot);
-  if (found == snapshots_.end()) found = snapshots_.insert(found, snapshot);
-  return Value(Alternative::at(Kind::kState, static_cast<HeapId>(found - snapshots_.begin())));
-}
-
-void Engine::restore_state(const Instruction& instruction, State& state) const {
-  const Alternative* one = argument(state, instruction, 0).single();
-  if (one && one->kind == Kind::kState) {
-    std::tie(state.autocast, state.default_dtype) = snapshots_[one->object];
-  } else {
-    state.autocast = {true, true, false, Dtype::kUndefined, {}};
-    state.default_dtype = Dtype::kUndefined;
-  }
 }
 
 }  // namespace dtype_guard::flow

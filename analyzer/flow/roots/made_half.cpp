@@ -166,6 +166,27 @@ const ClassesMadeHalf& Engine::classes_made_half() {
   return noted();
 }
 
+// Whether the code itself converts the module's parameters to half.
+static bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) {
+  for (const Alternative& each : value) {
+    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
+      continue;
+    seen.push_back(each.object);
+    const HeapObject* object = state.find(each.object);
+    if (!object) continue;
+    for (const Registration& one : object->registered) {
+      if (one.kind == Registration::Kind::kModule && is_made_half(state, one.value, seen)) return true;
+      const Alternative* handle = one.value.single();
+      const HeapObject* tensor =
+          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
+      if (!tensor || !tensor->stated || one.kind != Registration::Kind::kParameter) continue;
+      const Alternative* contents = tensor->cells.at(HeapObject::kContents).single();
+      if (contents && is_half(contents->dtype)) return true;
+    }
+  }
+  return false;
+}
+
 // Autocast over float32 parameters is not what a module is run under that makes itself half, or that the
 // program makes half.
 bool Engine::contradicts_autocast(const State& state, const std::vector<Value>& arguments) {

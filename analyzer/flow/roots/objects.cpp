@@ -37,7 +37,7 @@ MadeObject Engine::make_apart(const std::string& class_name, ContextId context, 
 Value Engine::object_of_root(const std::string& class_name, State& state) {
   const MadeObject* own = made_.given ? &made_.given->made : nullptr;
   if (!own) {
-    const auto [entry, is_new] = made_.known.try_emplace({class_name, unit_, made_.by_defaults});
+    const auto [entry, is_new] = made_.known.try_emplace({class_name, root_.unit, made_.by_defaults});
     if (is_new) entry->second = make_apart(class_name, ids_.context(0, &entry->first), state);
     own = &entry->second;
   }
@@ -91,7 +91,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
                           State& state) {
   const HeapId id = ids_.object(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
-  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
+  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, root_.unit);
   // Classes whose constructors take each other would never be done.
   if (made_.being_made >= kMaxNestedObjects) return Value::unknown(ids_.symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {

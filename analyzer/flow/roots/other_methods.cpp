@@ -24,25 +24,6 @@ bool keeps_dtypes(const std::vector<Alternative>& before, const std::vector<Alte
 }
 }  // namespace
 
-// Objects that a root is handed, and what they hold and own.
-std::vector<HeapId> Engine::objects_below(const State& state, const std::vector<Value>& values) const {
-  std::vector<HeapId> out;
-  std::vector<Value> work = values;
-  while (!work.empty()) {
-    const Value next = work.back();
-    work.pop_back();
-    for (const Alternative& each : next) {
-      const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-      if (!object || std::find(out.begin(), out.end(), each.object) != out.end()) continue;
-      out.push_back(each.object);
-      for (const auto& [key, cell] : object->cells) work.push_back(cell);
-      for (const Registration& one : object->registered) work.push_back(one.value);
-      work.push_back(object->rest);
-    }
-  }
-  return out;
-}
-
 // Nothing where the method cannot be followed to its end.
 std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, const State& begun,
                                           ContextId root) {

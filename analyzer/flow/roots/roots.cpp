@@ -103,27 +103,6 @@ std::vector<std::uint32_t> Engine::roots(const Program& program) {
   return out;
 }
 
-// Whether the code itself converts the module's parameters to half.
-bool Engine::is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const {
-  for (const Alternative& each : value) {
-    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
-      continue;
-    seen.push_back(each.object);
-    const HeapObject* object = state.find(each.object);
-    if (!object) continue;
-    for (const Registration& one : object->registered) {
-      if (one.kind == Registration::Kind::kModule && is_made_half(state, one.value, seen)) return true;
-      const Alternative* handle = one.value.single();
-      const HeapObject* tensor =
-          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
-      if (!tensor || !tensor->stated || one.kind != Registration::Kind::kParameter) continue;
-      const Alternative* contents = tensor->cells.at(HeapObject::kContents).single();
-      if (contents && is_half(contents->dtype)) return true;
-    }
-  }
-  return false;
-}
-
 // A class that inherits a method and overrides what that calls is looked at like one that has it.
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
   effects_ = {};
@@ -144,7 +123,7 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
 void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
                          OtherCode others) {
   const Function& code = index_.function(function);
-  unit_ = units_of(code).front();
+  root_.unit = units_of(code).front();
   const ContextId own = ids_.context(0, &code);
   const ContextId root =
       class_name == code.class_name ? own : ids_.context(own, index_.class_facts(class_name));
@@ -153,7 +132,7 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   state.autocast.dtype = lower_dtype(options_.device);
   made_.being_made = 0;
   ids_.set_in_round(false);
-  is_closed_ = code.is_main;
+  root_.is_closed = code.is_main;
   ids_.set_several({});
   halves_ = {};
   Speculation run(effects_, kGivenUp);
@@ -221,7 +200,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   if (is_one && made_.being_made == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
-      if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));
+      if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor)));
       // A typed pointer states its dtype itself.
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));

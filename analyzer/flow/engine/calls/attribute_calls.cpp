@@ -79,9 +79,9 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
       continue;
     }
     std::vector<std::uint32_t> methods =
-        program_.classes.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, unit_);
+        program_.classes.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.empty() && itself)
-      methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, unit_);
+      methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.size() == 1) {
       add(methods.front());
     } else {

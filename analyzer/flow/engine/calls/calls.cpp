@@ -20,7 +20,7 @@ std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, cons
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || object->type.empty()) return {};
     std::vector<std::uint32_t> found =
-        program_.classes.inherited(object->type, call.method, instruction.args.size() - 1, unit_);
+        program_.classes.inherited(object->type, call.method, instruction.args.size() - 1, root_.unit);
     // A class whose bases nobody noted has none that has its own.
     if (found.empty() && !index_.class_facts(object->type)) found = index_.find(call.key);
     if (found.size() != 1) return {};
@@ -181,7 +181,7 @@ Value Engine::as_if_unknown(const Value& result) const {
 }
 
 Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
-  SymbolSetId symbols = asked(activation, instruction, state);
+  SymbolSetId symbols = questions_.asked(activation, instruction, state);
   if (instruction.op != Op::kOperator) record_handed_on(activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i)
     escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);

@@ -38,7 +38,7 @@ bool is_tensor(const Parameter& parameter) {
 
 bool Engine::may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
                                   const Function& lambda, Escape how, const State& state) {
-  if (is_closed_) return false;  // a whole program gives its own
+  if (root_.is_closed) return false;  // a whole program gives its own
   const bool runs_it = instruction.op == Op::kOperator && instruction.name.starts_with("std::");
   const bool is_kept = how != Escape::kHanded || (runs_it && keeps(instruction.name));
   // What is seen to be called may run it, by a name that is not known to be its.

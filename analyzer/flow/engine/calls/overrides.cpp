@@ -34,7 +34,7 @@ Value Engine::given_by_all_overrides(const Activation& activation, const Instruc
   }
   if (!agree(out)) return {};
   // Other questions may hang on which class it is.
-  const SymbolSetId which = asked(activation, instruction, state);
+  const SymbolSetId which = questions_.asked(activation, instruction, state);
   std::vector<Alternative> all = out.alternatives();
   for (Alternative& each : all) each.symbols = symbols_.unite(each.symbols, which);
   return Value(std::move(all));

@@ -83,12 +83,12 @@ Value Engine::several_results(const Activation& activation, const Instruction& i
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
-  const SymbolSetId symbols = asked(activation, instruction, state);
+  const SymbolSetId symbols = questions_.asked(activation, instruction, state);
   for (const ApiResult& each : record.api->results) {
     const Value one = each.like.empty() ? Value(Alternative::tensor(each.dtype, {}))
                                         : result_like(each.like, record, state);
     const Key key{Key::Kind::kIndex, static_cast<std::int64_t>(list.cells.size())};
-    list.cells[key] = kept_in(state, id, one.is_bottom() ? Value::unknown(symbols) : one);
+    list.cells[key] = rounds_.kept_in(state, id, one.is_bottom() ? Value::unknown(symbols) : one);
   }
   list.rest = Value::unknown(symbols);
   state.put(id, std::move(list));
@@ -299,7 +299,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
   const Value result = several ? several_results(activation, instruction, record, state)
                                : sink_result(record, instruction, state);
   if (!is_contradicted(state)) effects_.sinks.add(std::move(record));
-  return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;
+  return result.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : result;
 }
 
 }  // namespace dtype_guard::flow

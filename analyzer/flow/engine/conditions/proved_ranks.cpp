@@ -90,7 +90,7 @@ RankFacts Engine::proved_by(const SinkRecord& record) const {
     const bool one = std::all_of(
         operand.alternatives.begin(), operand.alternatives.end(),
         [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
-    if (one && rank.may_be_zero() && !made_in_rounds_.contains(rank.symbol))
+    if (one && rank.may_be_zero() && !rounds_.is_of_rounds(rank.symbol))
       learn_rank(out, rank, Rank::at_least(1));
   }
   return out;
@@ -128,7 +128,7 @@ void Engine::take_over_ranks(State& state, const std::vector<Value>& changed) {
 }
 
 // q.dim() == 4, q.sizes().size() >= 2
-bool Engine::refine_count(State& state, const Instruction& comparison, bool wanted) {
+bool refine_count(State& state, const Instruction& comparison, bool wanted) {
   if (comparison.args.size() != 2) return true;
   for (const std::size_t side : {0, 1}) {
     const Alternative* counted = argument(state, comparison, side).single();
@@ -171,7 +171,7 @@ Rank Engine::own_rank(const Activation& activation, const Instruction& instructi
     if (each->code.kind == FunctionKind::kLambda) return rank;
   }
   rank.symbol = ids_.rank(activation.context, &instruction);
-  note_round(activation, rank.symbol);
+  rounds_.note_round(activation, rank.symbol);
   return rank;
 }
 

@@ -33,36 +33,8 @@ bool has_none(const Value& asked) {
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
 }  // namespace
 
-bool Engine::replace_everywhere(State& state, const Value& before, const Value& after) {
-  if (before.same(after)) return true;
-  if (after.is_bottom()) return false;
-  const Value old = before;  // `before` may live in what is replaced
-  std::vector<std::size_t> places;
-  state.values.visit_where([](const NoSummary&) { return true; },
-                           [&](std::size_t id, const Value& each) {
-                             if (each.same(old)) places.push_back(id);
-                             return true;
-                           });
-  for (const std::size_t id : places) state.values.change(id) = after;
-  std::vector<HeapId> holders;
-  state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(old); },
-                         [&](std::size_t id, const HeapPointer& object) {
-                           const auto holds = [&](const auto& entry) { return entry.second.same(old); };
-                           if (object && std::any_of(object->cells.begin(), object->cells.end(), holds)) {
-                             holders.push_back(static_cast<HeapId>(id));
-                           }
-                           return true;
-                         });
-  for (const HeapId id : holders) {
-    for (auto& [key, cell] : state.change(id).cells) {
-      if (cell.same(old)) cell = after;
-    }
-  }
-  return true;
-}
-
 bool Engine::narrow(State& state, const Value& before, const Value& after) {
-  if (is_input(before)) (void)as_input(after);
+  if (effects_.is_input(before)) (void)effects_.as_input(after);
   return replace_everywhere(state, before, after);
 }
 
@@ -175,6 +147,34 @@ void Engine::doubt_counted(const Activation& activation, State& state, const Ins
     });
     if (!asks_dtype) continue;
     for (const Argument& each : answer->args) weaken(state, value(state, each.value));
+  }
+}
+
+// Of what an undecided condition was computed from: one of a list, or a list that was handed to who asks.
+void Engine::doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const {
+  constexpr int kMaxParts = 6;
+  const Instruction* definition = activation.info.definition(condition);
+  const bool computes = definition && (definition->op == Op::kOperator || definition->op == Op::kCall ||
+                                       definition->op == Op::kDtypeOf);
+  if (!computes || depth > kMaxParts) return;
+  // What asks of a list something else says nothing of its dtypes.
+  const std::vector<std::uint32_t> callees = index_.may_run(*definition);
+  const bool asks_dtype = std::any_of(callees.begin(), callees.end(), [&](std::uint32_t each) {
+    return program_.questions.asks_for_dtypes(each);
+  });
+  for (const Argument& each : definition->args) {
+    const Value asked = value(state, each.value);
+    const Alternative* one = asked.single();
+    const bool list = asks_dtype && one && one->kind == Kind::kObject;
+    const HeapObject* object = list ? state.find(one->object) : nullptr;
+    if (object && object->kind == HeapObject::Kind::kContainer) {
+      std::vector<Value> all;
+      for (const auto& [key, cell] : object->cells) all.push_back(cell);
+      doubt_elements(state, all);
+    }
+    const auto elements = elements_.find(asked.address());
+    if (elements != elements_.end()) doubt_elements(state, elements->second.second);
+    doubt_lists(activation, state, each.value, depth + 1);
   }
 }
 

@@ -12,16 +12,6 @@ using Kind = Alternative::Kind;
 constexpr int kMaxWalk = 32;
 }  // namespace
 
-Value Engine::as_input(Value value) {
-  effects_.inputs.push_back(value);
-  return value;
-}
-
-bool Engine::is_input(const Value& value) const {
-  return std::any_of(effects_.inputs.begin(), effects_.inputs.end(),
-                     [&](const Value& each) { return each.same(value); });
-}
-
 bool Engine::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
                             int depth) {
   const Value known = value(state, condition);
@@ -65,7 +55,7 @@ bool Engine::state_input(const Activation& activation, State& state, ValueId ask
   if (!names_dtype(other) || other->assumed || is_half(other->dtype)) return false;
   if (!mine->source || mine->context != activation.context) return false;
   const Value input = value(state, mine->source);
-  if (!is_input(input)) return false;
+  if (!effects_.is_input(input)) return false;
   const Dtype dtype = other->dtype;
   const auto stated = [&](const Value& from) {
     Alternatives all = from.alternatives();
@@ -75,7 +65,7 @@ bool Engine::state_input(const Activation& activation, State& state, ValueId ask
     }
     return Value(std::move(all));
   };
-  const Value after = as_input(stated(input));
+  const Value after = effects_.as_input(stated(input));
   state.other_inputs_are_guessed = state.other_inputs_are_guessed || is_floating(dtype);
   return replace_everywhere(state, input, after) && replace_everywhere(state, before, stated(before));
 }

@@ -19,29 +19,8 @@ std::optional<Registration::Kind> listed_kind(std::string_view list) {
 }
 }  // namespace
 
-bool Engine::lists_parts(std::string_view name) {
+bool lists_parts(std::string_view name) {
   return listed_kind(name) || name == "children" || name == "modules";
-}
-
-// The modules that a value may be, each of a list's; nothing where one is not known.
-std::optional<std::vector<HeapId>> Engine::modules_of(const State& state, const Value& value) const {
-  std::vector<HeapId> out, seen;
-  std::vector<Alternative> work(value.begin(), value.end());
-  while (!work.empty()) {
-    const Alternative each = work.back();
-    work.pop_back();
-    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (!object) return std::nullopt;
-    if (std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
-    seen.push_back(each.object);
-    if (object->stands == Stands::kForItself) {
-      out.push_back(each.object);
-      continue;
-    }
-    for (const Registration& one : object->registered)
-      work.insert(work.end(), one.value.begin(), one.value.end());
-  }
-  return out;
 }
 
 // What Module::parameters(), buffers(), children() or modules() gives: an object that owns what they list,
@@ -208,7 +187,7 @@ void Engine::doubt_plain_members(State& state, HeapId module) {
   const std::string type = state.find(module)->type;
   bool overridden = false;
   for (std::size_t count = 1; count <= kMostArgumentsOfTo && !type.empty(); ++count)
-    overridden = overridden || !program_.classes.inherited(type, "to", count, unit_).empty();
+    overridden = overridden || !program_.classes.inherited(type, "to", count, root_.unit).empty();
   if (!overridden) return;
   for (auto& [key, cell] : state.change(module).cells) {
     const bool tensor = std::any_of(cell.begin(), cell.end(),

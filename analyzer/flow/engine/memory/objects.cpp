@@ -14,7 +14,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
-  object.symbols = asked(activation, instruction, state);
+  object.symbols = questions_.asked(activation, instruction, state);
   if (instruction.op == Op::kObject) {
     if (!made_.watched.empty() && object.type == made_.watched)
       made_.noted.push_back({id, {activation.function, &instruction}});
@@ -40,7 +40,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       // Of a whole number it decides; a floating one is there on any path.
       const bool whole = std::all_of(numbers.begin(), numbers.end(),
                                      [](const Alternative& each) { return !is_floating(each.dtype); });
-      SymbolSetId symbols = whole ? asked(activation, instruction, state) : 0;
+      SymbolSetId symbols = whole ? questions_.asked(activation, instruction, state) : 0;
       for (std::size_t i = 1; whole && i < instruction.args.size(); ++i)  // what it was computed from
         symbols = symbols_.unite(symbols, symbols_of(argument(state, instruction, i), symbols_));
       for (Alternative& each : numbers) {
@@ -63,7 +63,7 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
   // Behind a list of unknown length it is not known which place it is.
   const auto add = [&](const Value& element) {
     const Key place{Key::Kind::kIndex, static_cast<std::int64_t>(object.cells.size())};
-    const Value held = kept_in(state, id, element);
+    const Value held = rounds_.kept_in(state, id, element);
     if (object.rest.is_bottom()) {
       object.cells[place] = held;
     } else {
@@ -112,10 +112,10 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   HeapObject fresh = *object;
   if (!fresh.original) fresh.original = original.object;
   const HeapId copy = ids_.object(context, site, ++sub);
-  if (!fresh.rest.is_bottom()) fresh.rest = kept_in(state, copy, fresh.rest);
+  if (!fresh.rest.is_bottom()) fresh.rest = rounds_.kept_in(state, copy, fresh.rest);
   for (auto& [key, cell] : fresh.cells) {
     Value inner;
-    const Value held = kept_in(state, copy, cell);
+    const Value held = rounds_.kept_in(state, copy, cell);
     cell = held;
     for (const Alternative& each : held) {
       inner = join(inner, Value(cloned(each, context, site, sub, state, depth + 1)), symbols_);
@@ -141,19 +141,19 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   replaced.is_input = from->is_input;
   replaced.nature = from->nature;
   replaced.original = from->original ? from->original : source->object;
-  for (auto& [key, cell] : replaced.cells) cell = kept_in(state, target->object, cell);
-  if (!replaced.rest.is_bottom()) replaced.rest = kept_in(state, target->object, replaced.rest);
+  for (auto& [key, cell] : replaced.cells) cell = rounds_.kept_in(state, target->object, cell);
+  if (!replaced.rest.is_bottom()) replaced.rest = rounds_.kept_in(state, target->object, replaced.rest);
   state.put(target->object, std::move(replaced));
 }
 
 Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
   const auto& functions = index_.find(instruction.name);
-  if (functions.empty()) return Value::unknown(asked(activation, instruction, state));
+  if (functions.empty()) return Value::unknown(questions_.asked(activation, instruction, state));
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
   for (const Argument& each : instruction.args)
-    object.cells[ids_.field(each.name)] = kept_in(state, id, value(state, each.value));
+    object.cells[ids_.field(each.name)] = rounds_.kept_in(state, id, value(state, each.value));
   state.put(id, std::move(object));
   Alternative out = Alternative::at(Kind::kClosure, id);
   out.function = functions.front();
@@ -164,7 +164,7 @@ Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& conte
                             bool stated) {
   HeapObject object;
   object.kind = kind;
-  object.cells[HeapObject::kContents] = kept_in(state, id, contents);
+  object.cells[HeapObject::kContents] = rounds_.kept_in(state, id, contents);
   object.stated = stated;
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kHandle, id));

@@ -176,8 +176,9 @@ void Engine::write(State& state, const Location& location, const Value& given, b
   const HeapObject* holder = state.find(location.object);
   if (holder && holder->stands != HeapObject::Stands::kForItself && location.key.kind == Key::Kind::kField)
     return write_to_one(state, *holder, location.key, given);
-  if (ids_.in_round() && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
-  const Value value = kept_in(state, location.object, given);
+  if (ids_.in_round() && !(holder && holder->kind == HeapObject::Kind::kFrame))
+    rounds_.become_several(state, given);
+  const Value value = rounds_.kept_in(state, location.object, given);
   HeapObject& object = state.change(location.object);
   Key key = location.key;
   if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
@@ -204,7 +205,7 @@ Value Engine::load(const Activation& activation, const Instruction& instruction,
   const Target target = resolve(activation, state, instruction.place);
   if (!target.element) {
     const Value out = read(state, target);
-    return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
+    return out.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : out;
   }
   Alternatives out;
   for (Alternative each : tensors(state, target.direct)) {
@@ -225,7 +226,7 @@ Value Engine::address(const Activation& activation, const Instruction& instructi
   for (const Location& each : target.locations) {
     out = join(out, Value(Alternative::at(Kind::kReference, each.object, each.key)), symbols_);
   }
-  return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
+  return out.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : out;
 }
 
 }  // namespace dtype_guard::flow

@@ -103,12 +103,6 @@ Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& ob
   return out;
 }
 
-bool Engine::is_container(const State& state, const Value& value) const {
-  const Alternative* one = value.single();
-  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
-  return object && object->kind == HeapObject::Kind::kContainer;
-}
-
 // A reference may lead back to itself.
 bool Engine::is_list(const State& state, const Value& given) {
   Value value = given;

@@ -45,7 +45,7 @@ std::optional<Value> Engine::dictionary_operation(const Activation& activation,
   const std::string& what = instruction.name;
   const bool takes = what == "dict_pop", asks = what == "dict_has";
   if (what != "dict_get" && !takes && !asks) return std::nullopt;
-  const SymbolSetId open = asked(activation, instruction, state);
+  const SymbolSetId open = questions_.asked(activation, instruction, state);
   const Value& self = argument(state, instruction, 0);
   const Alternative* one = self.single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;

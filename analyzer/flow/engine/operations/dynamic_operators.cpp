@@ -132,7 +132,7 @@ Value Engine::own_parameter(const Activation& activation, const Instruction& ins
 
 bool Engine::is_module_type(const std::string& type) const {
   if (find_module_type(type) || type == kSequential || type.starts_with("torch::nn::")) return true;
-  const std::vector<std::uint32_t> made = index_.constructors(type, unit_);
+  const std::vector<std::uint32_t> made = index_.constructors(type, root_.unit);
   return std::any_of(made.begin(), made.end(),
                      [&](std::uint32_t each) { return index_.function(each).of_module; });
 }

@@ -62,7 +62,8 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
   }
   if (const ModuleType* type = find_module_type(object->type))
     return module_forward(activation, instruction, *type, {module, input}, inner, state);
-  const std::vector<std::uint32_t> callees = program_.classes.inherited(object->type, "forward", 1, unit_);
+  const std::vector<std::uint32_t> callees =
+      program_.classes.inherited(object->type, "forward", 1, root_.unit);
   if (callees.size() != 1) return std::nullopt;
   bool alive = true;
   Value result = call(callees.front(), {module, input}, state, inner, &activation, alive);
@@ -103,7 +104,7 @@ Value Engine::module_results(const Activation& activation, const Instruction& in
   HeapObject tuple;
   tuple.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
-    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = kept_in(
+    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = rounds_.kept_in(
         state, id, module_results(activation, instruction, type, wanted.parts[i], given, packs, at, state));
   }
   state.put(id, std::move(tuple));
@@ -114,7 +115,7 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
                             const ModuleType& type, int number, const std::vector<Value>& given, ContextId at,
                             State& state) {
   const Operator* op = find_operator(number ? type.forward + "." + std::to_string(number) : type.forward);
-  if (!op) return Value::unknown(asked(activation, instruction, state));
+  if (!op) return Value::unknown(questions_.asked(activation, instruction, state));
   std::vector<Input> inputs;
   for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
     const std::string& source = type.arguments[i];

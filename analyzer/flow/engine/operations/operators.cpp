@@ -117,7 +117,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
       // What the operands have together is what out= has then.
       const bool together = op->rank == RankRule::kBroadcast;
       Rank now = together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
-      if (made_in_rounds_.contains(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
+      if (rounds_.is_of_rounds(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
       set_rank(state, argument(state, instruction, 0), now);
     }
     return argument(state, instruction, 0);
@@ -224,7 +224,7 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
-  list.rest = kept_in(state, id, element);
+  list.rest = rounds_.kept_in(state, id, element);
   state.put(id, std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }
@@ -273,7 +273,7 @@ bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<
 bool Engine::is_view_of_input(const Activation& activation, ValueId id, const State& state) const {
   constexpr int kMaxViews = 8;
   for (int i = 0; i < kMaxViews; ++i) {
-    if (is_input(value(state, id))) return !options_.settings_named_by_user;
+    if (effects_.is_input(value(state, id))) return !options_.settings_named_by_user;
     const Instruction* made = activation.info.definition(id);
     const Operator* op = made && made->op == Op::kOperator ? find_operator(made->name) : nullptr;
     const bool is_view = op && op->result == ResultRule::kLikeFirst && !op->in_place && !made->args.empty();

@@ -5,6 +5,7 @@
 #include <array>
 #include <string_view>
 
+#include "analyzer/flow/engine/conditions/bounds.h"
 #include "analyzer/flow/engine/engine.h"
 
 namespace dtype_guard::flow {
@@ -57,7 +58,7 @@ std::optional<bool> constant_comparison(std::string_view name, std::int64_t a, s
 }
 }  // namespace
 
-Value Engine::compare(const Instruction& instruction, const State& state, bool equal) const {
+static Value compare(const Instruction& instruction, const State& state, bool equal) {
   bool may_be_equal = false;
   bool may_differ = false;
   for (const Alternative& a : argument(state, instruction, 0)) {
@@ -92,14 +93,14 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
 }
 
 // As strcmp has it: which of two that differ is first is not known.
-Value Engine::text_order(const Instruction& instruction, const State& state) const {
+static Value text_order(const Instruction& instruction, const State& state) {
   const std::optional<bool> same = truth(compare(instruction, state, true));
   if (!same) return Value(Alternative::integer(std::nullopt));
   return *same ? Value(Alternative::integer(0)) : Value({Alternative::integer(-1), Alternative::integer(1)});
 }
 
 // What the code and bits of a DLDataType of one lane say together.
-Value Engine::descriptor_dtype(const Instruction& instruction, const State& state) const {
+static Value descriptor_dtype(const Instruction& instruction, const State& state) {
   const auto number = [&](std::size_t at) -> std::optional<std::uint8_t> {
     const Alternative* one = argument(state, instruction, at).single();
     if (!one || !is_scalar(*one) || !one->has_number || one->number < 0 || one->number > UINT8_MAX) return {};
@@ -174,7 +175,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   };
   const auto fact = [&](std::optional<bool> known) {
     if (!known && !symbols)
-      symbols = all_scalar && !has_text ? ids_.undecided() : asked(activation, instruction, state);
+      symbols = all_scalar && !has_text ? ids_.undecided() : questions_.asked(activation, instruction, state);
     return decided_here(Value(Alternative::boolean(known)));
   };
   // Of what is not known at all it is an answer, or one for each element.
@@ -231,11 +232,11 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (name == kTextOrder && instruction.args.size() == 2) {
     const Value order = text_order(instruction, state);
     if (order.size() == 1 && !order.single()->has_number && !symbols)
-      symbols = asked(activation, instruction, state);
+      symbols = questions_.asked(activation, instruction, state);
     return decided_here(order);
   }
   if (name == kTextLength) {
-    if (!symbols) symbols = asked(activation, instruction, state);
+    if (!symbols) symbols = questions_.asked(activation, instruction, state);
     return decided_here(Value(Alternative::integer(std::nullopt)));
   }
   if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
@@ -279,7 +280,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   }
   if (of_shape) {
     Alternative number = name == "item" ? Alternative::real() : dimensions_asked(name, instruction, state);
-    number.symbols = asked(activation, instruction, state);
+    number.symbols = questions_.asked(activation, instruction, state);
     return decided_here(Value(number));
   }
   if (all_scalar && !has_tensor && !has_unknown) {
