@@ -33,7 +33,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   int rounds = 0;
   for (const Activation* each = caller; each; each = each->caller) rounds += each->function == function;
   if (rounds >= kMaxRounds || (caller && caller->depth >= kMaxDepth) || code.blocks.empty()) {
-    for (const Value& each : arguments) havoc(state, each);
+    for (const Value& each : arguments) memory_.havoc(state, each);
     return Value::unknown(ids_.symbol(context, &code));
   }
   if (notes_halves_) has_run_.insert(function);

@@ -22,6 +22,7 @@
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/made_objects.h"
+#include "analyzer/flow/engine/memory.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/engine/questions.h"
@@ -91,21 +92,8 @@ class Engine {
   Value cast(const Activation& activation, const Instruction& instruction, const State& state);
 
   // places.cpp
-  Target resolve(const Activation& activation, const State& state, const Place& place);
-  void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);
-  Value one_of_several(const HeapObject& list, const Value& all);
-  Value read(const State& state, const Location& location);
-  Value read(const State& state, const Target& target);
-  void write(State& state, const Target& target, const Value& value);
-  void write(State& state, const Location& location, const Value& value, bool strong);
-  Value load(const Activation& activation, const Instruction& instruction, const State& state);
-  Value address(const Activation& activation, const Instruction& instruction, const State& state);
 
   // tensors.cpp: looks through handles, references and descriptors.
-  Alternatives tensors(const State& state, const Value& value, int depth = 0);
-  Alternatives descriptor(const State& state, const HeapObject& object, int depth);
-  std::vector<Value> elements(const State& state, const Value& value);  // else the value itself
-  bool is_list(const State& state, const Value& value);                 // or the address of one
 
   // objects.cpp, registration.cpp
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);
@@ -116,12 +104,9 @@ class Engine {
   void overwrite_object(const Instruction& instruction, State& state);
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);
-  Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
-                      bool stated = false);
   void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
                   const Value& given, State& state);
   void write_elements(const Activation& activation, const Instruction& instruction, State& state);
-  void havoc(State& state, const Value& value);
   Value owned_tensor(const Activation& activation, const Instruction& instruction, State& state);
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
   void take_over_registered(State& state, const TensorChanges::Registered& callees, const Activation* caller);
@@ -164,7 +149,6 @@ class Engine {
   // conversions.cpp
   struct Conversion;
   Value listed_parts(const Activation& activation, const Instruction& instruction, State& state);
-  void write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value);
   void retype(const Activation& activation, const Instruction& instruction, State& state);
   void retype_below(State& state, const Alternative& target, Conversion& how);
   Value converted_contents(const Value& contents, const Conversion& how);
@@ -175,8 +159,6 @@ class Engine {
   void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
   void discard(const Activation& activation, const Instruction& instruction, State& state);
   Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
-  Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
-                        const Instruction* by);
   Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
 
   // operators.cpp
@@ -307,7 +289,6 @@ class Engine {
   Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
                     State& state);
   void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
-  SymbolSetId symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id);
   void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   // made_half.cpp
   bool is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const;
@@ -342,8 +323,6 @@ class Engine {
   Identities& ids_ = names_.ids;
   RunningRoot root_;
   TensorChanges changes_;  // of the running activation
-  // Values that are one of a list's, with what stands in it; by address.
-  std::unordered_map<const void*, std::pair<Value, std::vector<Value>>> elements_;
   static constexpr int kOperatorMark = 1;
   Effects effects_;
   MadeObjects made_;
@@ -351,6 +330,7 @@ class Engine {
   DtypeState dtypes_{options_.device, effects_};
   Questions questions_{names_};
   Rounds rounds_{names_};
+  Memory memory_{program_, names_, questions_, rounds_};
   FollowedCalls calls_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor

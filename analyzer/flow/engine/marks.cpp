@@ -22,7 +22,7 @@ void Engine::discard(const Activation& activation, const Instruction& instructio
   if (instruction.args.empty()) return;
   const Instruction* cast = activation.info.definition(instruction.args[0].value);
   if (!cast || !is_cast(*cast)) return;
-  const Alternatives results = tensors(state, argument(state, instruction, 0));
+  const Alternatives results = memory_.tensors(state, argument(state, instruction, 0));
   if (results.empty() || !is_known_tensor(results.front())) return;
   const Dtype wanted = results.front().dtype;
   const bool agree = std::all_of(results.begin(), results.end(),
@@ -68,24 +68,6 @@ Value Engine::stored(const Activation& activation, const Instruction& instructio
   return changed ? Value(std::move(marked)) : given;
 }
 
-// The tensor behind a descriptor, or behind a pointer that was cast: `seen` is what the callee takes it for.
-Alternative Engine::described(const Alternative& data, Alternative seen, std::uint32_t function,
-                              const Instruction* by) {
-  const bool stated = !data.assumed && !seen.assumed;
-  const Origin* origin = origins_.find(data.origin);
-  const bool promoted = origin && origin->kind == Origin::Kind::kPromotion;
-  const bool lies = is_known_tensor(data) && is_floating(data.dtype) && is_floating(seen.dtype) &&
-                    data.dtype != seen.dtype && !data.uncertain && !seen.uncertain && (stated || promoted);
-  if (!lies || !by) return seen;
-  Step step{0, 0, function, by, "describe", data.dtype, seen.dtype, "described as another dtype"};
-  step.kind = Step::Kind::kDescribed;
-  step.other = data.dtype;
-  seen.origin = data.origin;
-  seen.trail = origins_.step(data.trail, data.origin, std::move(step));
-  seen.symbols = symbols_.unite(seen.symbols, data.symbols);
-  return seen;
-}
-
 namespace {
 // Memory of which nothing is known but where it is: malloc's, a workspace, a void pointer that was handed in.
 bool is_untyped(const State& state, const Alternative& each) {
@@ -112,11 +94,11 @@ Value Engine::typed_pointer(const Activation& activation, const Instruction& ins
   if (!checked && stated->dtype != Dtype::kUndefined && std::all_of(given.begin(), given.end(), untyped)) {
     const Value contents(Alternative::tensor(stated->dtype, Rank::at_least(1)));
     const HeapId id = ids_.object(activation.context, &instruction);
-    return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+    return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
   }
   if (!checked && !plain) return given;  // memory keeps its identity
   Value out;
-  for (const Alternative& each : tensors(state, given)) {
+  for (const Alternative& each : memory_.tensors(state, given)) {
     const Origin* origin = each.kind == Kind::kTensor ? origins_.find(each.origin) : nullptr;
     const bool promoted = origin && origin->kind == Origin::Kind::kPromotion;
     Alternative seen = Alternative::tensor(stated->dtype, Rank::at_least(1));
@@ -127,7 +109,7 @@ Value Engine::typed_pointer(const Activation& activation, const Instruction& ins
       seen = each;
       seen.assumed = false;
     } else if (!checked) {
-      seen = described(each, seen, activation.function, &instruction);
+      seen = memory_.described(each, seen, activation.function, &instruction);
     } else if (each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined && (!each.assumed || promoted)) {
       seen = each;
     }

@@ -74,26 +74,27 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kCall:
       return call_instruction(activation, instruction, state);
     case Op::kLoad: {
-      const Value loaded = load(activation, instruction, state);
+      const Value loaded = memory_.load(activation, instruction, state);
       lose(activation, instruction, loaded, state);
       return set(loaded);
     }
     case Op::kStore: {
-      const Target target = resolve(activation, state, instruction.place);
+      const Target target = memory_.resolve(activation, state, instruction.place);
       // A reference to an element of a buffer is the buffer.
       const bool through = instruction.place.base && instruction.place.path.empty();
       if (through && target.locations.empty())
         write_into(activation, instruction, target.direct, argument(state, instruction, 0), state);
       if (!instruction.place.path.empty())
         escape(activation, instruction, argument(state, instruction, 0), Escape::kKept, state);
-      write(state, target, without_length(stored(activation, instruction, argument(state, instruction, 0))));
+      memory_.write(state, target,
+                    without_length(stored(activation, instruction, argument(state, instruction, 0))));
       return true;
     }
     case Op::kWrite:
       write_elements(activation, instruction, state);
       return true;
     case Op::kAddress:
-      return set(address(activation, instruction, state));
+      return set(memory_.address(activation, instruction, state));
     case Op::kSetAutocast:
       dtypes_.set_autocast(instruction, state);
       return true;
@@ -149,7 +150,7 @@ Value Engine::constant(const Constant& constant) {
 
 Value Engine::dtype_of(const Activation& activation, const Instruction& instruction, const State& state) {
   Value out;
-  for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+  for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
     const bool known = each.kind == Kind::kTensor || each.kind == Kind::kNumber || each.kind == Kind::kDtype;
     Alternative dtype =
         each.kind == Kind::kOptions ? each : Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined);
@@ -196,7 +197,7 @@ Origin conversion(std::uint32_t function, const Instruction& instruction, const 
 Value Engine::cast(const Activation& activation, const Instruction& instruction, const State& state) {
   std::vector<StatedDtype> dtypes;
   bool unchanged = false;
-  for (const Alternative& each : tensors(state, argument(state, instruction, 1))) {
+  for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 1))) {
     unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
     const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
     dtypes.push_back(
@@ -204,7 +205,7 @@ Value Engine::cast(const Activation& activation, const Instruction& instruction,
   }
   if (unchanged) return argument(state, instruction, 0);
   Value out;
-  for (const Alternative& given : tensors(state, argument(state, instruction, 0))) {
+  for (const Alternative& given : memory_.tensors(state, argument(state, instruction, 0))) {
     const Alternative from = number_of_type(given, named(state, instruction, "from"));
     for (const auto& [dtype, assumed, uncertain, symbols, told] : dtypes) {
       Alternative to = from;

@@ -46,8 +46,8 @@ std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, c
 // What it is, or what stands in the list that it is.
 Engine::Alternatives Engine::held_tensors(const State& state, const Value& value) {
   Alternatives out;
-  for (const Value& each : elements(state, value)) {
-    const Alternatives one = tensors(state, each);
+  for (const Value& each : memory_.elements(state, value)) {
+    const Alternatives one = memory_.tensors(state, each);
     out.insert(out.end(), one.begin(), one.end());
   }
   return out;

@@ -205,7 +205,7 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));
       const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
-      return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+      return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor:
       return or_none(tensor);

@@ -50,7 +50,7 @@ void Engine::give_what_setters_do(State& state, const std::vector<Value>& argume
     if (object.type.empty() || object.kind != HeapObject::Kind::kInstance) continue;
     for (const FieldUses::SetLater& each : program_.uses.set_later(object.type)) {
       const auto cell = object.cells.find(ids_.field(each.field));
-      const SymbolSetId own = symbols_of_field(id, object, ids_.field(each.field).id);
+      const SymbolSetId own = memory_.symbols_of_field(id, object, ids_.field(each.field).id);
       if (cell == object.cells.end() || !is_open(cell->second, own)) continue;
       if (!seen_by_root) seen_by_root = index_.reached_from(root);
       const auto seen = [&](std::uint32_t function) { return seen_by_root->contains(function); };

@@ -44,7 +44,7 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
   name = name.substr(0, name.find("::"));
   Value receiver = argument(state, instruction, 0);
   if (const Alternative* one = receiver.single(); one && one->kind == Kind::kReference)
-    receiver = read(state, Location{one->object, one->key});
+    receiver = memory_.read(state, Location{one->object, one->key});
   const auto add = [&](std::uint32_t function) {
     if (std::find(out.callees.begin(), out.callees.end(), function) == out.callees.end())
       out.callees.push_back(function);

@@ -36,8 +36,8 @@ SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives
 void Engine::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
                             State& state) {
   std::vector<Value> turned;
-  for (const Value& each : elements(state, result)) {
-    if (is_turned_tensor(tensors(state, each))) turned.push_back(each);
+  for (const Value& each : memory_.elements(state, result)) {
+    if (is_turned_tensor(memory_.tensors(state, each))) turned.push_back(each);
   }
   record_rotation(SinkPlace::kLeaving, activation, instruction, turned, state);
 }
@@ -48,7 +48,7 @@ void Engine::record_handed_on(const Activation& activation, const Instruction& i
   bool beside_half = false;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value& given = argument(state, instruction, i);
-    const std::vector<Alternative> all = tensors(state, given);
+    const std::vector<Alternative> all = memory_.tensors(state, given);
     if (is_turned_tensor(all)) turned.push_back(given);
     beside_half = beside_half || is_half_tensor(all);
   }
@@ -66,7 +66,8 @@ void Engine::record_rotation(SinkPlace place, const Activation& activation, cons
   const Alternative* widened = nullptr;
   for (const Value& each : turned) {
     if (record.operands.size() + 1 < api.operands.size())
-      record.operands.push_back(operand(api.operands[record.operands.size() + 1].role, tensors(state, each)));
+      record.operands.push_back(
+          operand(api.operands[record.operands.size() + 1].role, memory_.tensors(state, each)));
   }
   for (const SinkOperand& each : record.operands) {
     for (const Alternative& one : each.alternatives) {
@@ -113,7 +114,7 @@ void Engine::record_check(const Activation& activation, const Instruction& check
           first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
       if (!asked) return;
       record.operands.push_back(
-          operand(side.role, tensors(state, value(state, first->source)), first->source));
+          operand(side.role, memory_.tensors(state, value(state, first->source)), first->source));
     }
     effects_.sinks.add(std::move(record));
     return;

@@ -159,7 +159,7 @@ bool Engine::give_from_setting(const Function& callee, ContextId context, std::v
   for (std::size_t i = 0; i + first < arguments.size(); ++i) {
     const Parameter& parameter = callee.parameters[i];
     if (parameter.kind != ParameterKind::kTensor || !parameter.type.empty()) continue;
-    const Handed handed = handed_as(tensors(state, arguments[i + first]), setting_.inputs);
+    const Handed handed = handed_as(memory_.tensors(state, arguments[i + first]), setting_.inputs);
     if (handed == Handed::kNoInput) return false;
     if (handed == Handed::kUnknown) unknown.push_back(i);
   }
@@ -194,7 +194,7 @@ Value Engine::unknown_call(const Activation& activation, const Instruction& inst
     const Alternative* one = each.single();
     const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
     if (is_operator && !open) continue;
-    havoc(state, each);
+    memory_.havoc(state, each);
   }
   return Value::unknown(symbols);
 }

@@ -52,7 +52,7 @@ bool Engine::may_be_handed_inputs(const Activation& activation, const Instructio
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value& beside = argument(state, instruction, i);
     if (beside.begin() != beside.end() && beside.begin()->kind == Kind::kDtype) return false;
-    for (const Alternative& each : tensors(state, beside)) {
+    for (const Alternative& each : memory_.tensors(state, beside)) {
       const bool fits = each.kind != Kind::kTensor || each.rank.wrapped || each.dtype == Dtype::kUndefined ||
                         each.dtype == setting_.inputs || !is_floating(each.dtype);
       if (!fits) return false;
@@ -79,7 +79,8 @@ void Engine::escape(const Activation& activation, const Instruction& instruction
     if (how != Escape::kLost) continue;
     for (const Alternative& one : variables) {
       const Location place{one.object, one.key};
-      if (!after || read(*after, place) != read(state, place)) havoc(state, Value(one));
+      if (!after || memory_.read(*after, place) != memory_.read(state, place))
+        memory_.havoc(state, Value(one));
     }
   }
 }

@@ -286,7 +286,7 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
     const Operand* operand = operand_of(*api, instruction, i);
     if (!operand || !open.contains(operand->role)) continue;
     Alternatives alternatives =
-        arriving(tensors(state, argument(state, instruction, i)), record.guards, symbols_);
+        arriving(memory_.tensors(state, argument(state, instruction, i)), record.guards, symbols_);
     for (Alternative& each : alternatives) {
       const bool is_null = each.kind == Kind::kNumber && each.has_number && each.number == 0;
       if (is_null) each = Alternative::of(Kind::kNone);

@@ -40,13 +40,13 @@ std::string_view exchanged(std::string_view name) {
 
 RankInputs Engine::rank_inputs(const Instruction& instruction, State& state) {
   return {[&](std::size_t i) { return argument(state, instruction, i); },
-          [&](const Value& value) { return tensors(state, value); },
+          [&](const Value& value) { return memory_.tensors(state, value); },
           [&](const Value& value) -> std::optional<std::vector<Value>> {
             const Alternative* one = value.single();
             if (one && one->kind == Kind::kReference) return std::nullopt;
             if (!is_container(state, value) || !state.find(one->object)->rest.is_bottom())
               return std::nullopt;
-            return elements(state, value);
+            return memory_.elements(state, value);
           },
           [&](const Value& value) { return length(state, value); }};
 }
@@ -56,12 +56,12 @@ Rank Engine::length(const State& state, const Value& list) {
   if (!one) return {};
   if (is_list_of_sizes(*one)) return known_rank(state.ranks, one->rank);
   if (!is_container(state, list) || !state.find(one->object)->rest.is_bottom()) return {};
-  return Rank::exactly(static_cast<std::int64_t>(elements(state, list).size()));
+  return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
 }
 
 // Every tensor that it may be has one rank, or it is none at all.
 bool Engine::learn(State& state, const Value& tensor, const Rank& interval) {
-  const Alternatives all = tensors(state, tensor);
+  const Alternatives all = memory_.tensors(state, tensor);
   const Alternative* one = nullptr;
   for (const Alternative& each : all) {
     if (each.kind == Kind::kNone) continue;
@@ -191,7 +191,7 @@ Alternative Engine::dimensions_asked(std::string_view question, const Instructio
     learn(state, asked, Rank::at_least(least));
     return number;
   }
-  const Alternatives of = of_list ? Alternatives{} : tensors(state, asked);
+  const Alternatives of = of_list ? Alternatives{} : memory_.tensors(state, asked);
   const bool one = of.size() == 1 && of[0].kind == Kind::kTensor && !of[0].rank.wrapped;
   const Rank rank = of_list ? length(state, asked) : one ? of[0].rank : Rank{};
   if (!counts) return sizes_of(rank);

@@ -172,8 +172,7 @@ void Engine::doubt_lists(const Activation& activation, State& state, ValueId con
       for (const auto& [key, cell] : object->cells) all.push_back(cell);
       doubt_elements(state, all);
     }
-    const auto elements = elements_.find(asked.address());
-    if (elements != elements_.end()) doubt_elements(state, elements->second.second);
+    if (const std::vector<Value>* several = memory_.several_of(asked)) doubt_elements(state, *several);
     doubt_lists(activation, state, each.value, depth + 1);
   }
 }
@@ -257,7 +256,7 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
     const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
     if (each.kind == Kind::kReference && asked.size() > 1) {  // which of them was asked is not known
       const Location place{each.object, each.key};
-      write(state, place, weakened(read(state, place)), true);
+      memory_.write(state, place, weakened(memory_.read(state, place)), true);
     }
     const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
     const auto cell = object

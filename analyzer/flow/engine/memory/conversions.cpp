@@ -31,7 +31,7 @@ Value Engine::listed_parts(const Activation& activation, const Instruction& inst
   const bool all_modules = instruction.name == "modules";
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference)
-    owners = read(state, Location{one->object, one->key});
+    owners = memory_.read(state, Location{one->object, one->key});
   // Whether what lies deeper counts; of modules(), whether the module itself does.
   const Value* flag = named(state, instruction, "flag");
   const std::optional<bool> stated = flag ? truth(*flag) : std::optional(true);
@@ -77,20 +77,6 @@ Value Engine::listed_parts(const Activation& activation, const Instruction& inst
   return stated ? made(Stands::kForEach, 0) : one;
 }
 
-// What is stored in a field of one of several objects: any of them may have got it.
-void Engine::write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value) {
-  if (key.kind != Key::Kind::kField) return;
-  for (const Registration& each : std::vector<Registration>(several.registered)) {
-    const auto modules = modules_of(state, each.value);
-    if (!modules) continue;
-    for (const HeapId id : *modules) {
-      if (state.find(id)->cells.find(key) == state.find(id)->cells.end()) continue;
-      write(state, Location{id, key}, value, false);
-      state.change(id).one_by_one = true;
-    }
-  }
-}
-
 struct Engine::Conversion {
   const Activation& activation;
   const Instruction& instruction;
@@ -116,7 +102,7 @@ struct Engine::Conversion {
 
 void Engine::retype(const Activation& activation, const Instruction& instruction, State& state) {
   const Value target = argument(state, instruction, 0);
-  const Alternatives dtypes = tensors(state, argument(state, instruction, 1));
+  const Alternatives dtypes = memory_.tensors(state, argument(state, instruction, 1));
   const bool known =
       dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
   // Of options, devices and None nothing is said of the dtype.
@@ -199,7 +185,7 @@ void Engine::doubt_plain_members(State& state, HeapId module) {
 void Engine::retype_below(State& state, const Alternative& target, Conversion& how) {
   if (target.kind == Kind::kReference) {
     const Location location{target.object, target.key};
-    const Value contents = read(state, location);
+    const Value contents = memory_.read(state, location);
     if (!how.perhaps) how.aim_at(contents, state, ids_.in_round());
     Value plain;
     for (const Alternative& each : contents) {
@@ -210,7 +196,7 @@ void Engine::retype_below(State& state, const Alternative& target, Conversion& h
         plain = join(plain, Value(each), symbols_);
       }
     }
-    if (!(plain == contents)) write(state, location, plain, true);
+    if (!(plain == contents)) memory_.write(state, location, plain, true);
     return;
   }
   if (target.kind != Kind::kObject && target.kind != Kind::kHandle) return;

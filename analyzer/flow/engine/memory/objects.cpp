@@ -49,7 +49,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       }
       return Value(std::move(numbers));
     }
-    return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+    return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
   }
   object.kind = HeapObject::Kind::kContainer;
   state.put(id, std::move(object));
@@ -134,7 +134,7 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   const Alternative* source = argument(state, instruction, 1).single();
   const HeapObject* to = target && target->kind == Kind::kObject ? state.find(target->object) : nullptr;
   const HeapObject* from = source && source->kind == Kind::kObject ? state.find(source->object) : nullptr;
-  if (!to || !from) return havoc(state, argument(state, instruction, 0));
+  if (!to || !from) return memory_.havoc(state, argument(state, instruction, 0));
   HeapObject replaced = *to;
   replaced.cells = from->cells;
   replaced.rest = from->rest;
@@ -160,16 +160,6 @@ Value Engine::closure(const Activation& activation, const Instruction& instructi
   return Value(out);
 }
 
-Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
-                            bool stated) {
-  HeapObject object;
-  object.kind = kind;
-  object.cells[HeapObject::kContents] = rounds_.kept_in(state, id, contents);
-  object.stated = stated;
-  state.put(id, std::move(object));
-  return Value(Alternative::at(Kind::kHandle, id));
-}
-
 Value Engine::library_module(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
@@ -179,8 +169,8 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
     int sub = 0;
     const auto add = [&](const ModuleType::Tensor& tensor, Registration::Kind kind) {
       const Value contents(Alternative::tensor(state.default_dtype, Rank::exactly(tensor.rank)));
-      const Value handle = shared_tensor(ids_.object(activation.context, &instruction, ++sub),
-                                         HeapObject::Kind::kTensor, contents, state);
+      const Value handle = memory_.shared_tensor(ids_.object(activation.context, &instruction, ++sub),
+                                                 HeapObject::Kind::kTensor, contents, state);
       object.cells[ids_.field(tensor.name)] = handle;
       object.registered.push_back({kind, tensor.name, handle});
     };
@@ -196,7 +186,7 @@ void Engine::write_elements(const Activation& activation, const Instruction& ins
   for (int depth = 0; depth < 4; ++depth) {
     const Alternative* one = target.single();
     if (!one || one->kind != Kind::kReference) break;
-    target = read(state, Location{one->object, one->key});
+    target = memory_.read(state, Location{one->object, one->key});
   }
   write_into(activation, instruction, target, argument(state, instruction, 1), state);
 }
@@ -204,7 +194,7 @@ void Engine::write_elements(const Activation& activation, const Instruction& ins
 // A buffer remembers of what it was given where half data was widened.
 void Engine::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
                         const Value& given, State& state) {
-  const Alternatives written = tensors(state, given);
+  const Alternatives written = memory_.tensors(state, given);
   for (const Alternative& each : target) {
     const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
     if (!object || object->kind != HeapObject::Kind::kBuffer) continue;  // a tensor keeps its dtype
@@ -222,44 +212,6 @@ void Engine::write_into(const Activation& activation, const Instruction& instruc
       contents = join(contents, Value(element), symbols_);
     }
     state.change(each.object).cells[HeapObject::kContents] = contents;
-  }
-}
-
-// Something unknown may have happened to everything that can be reached from here by reference.
-void Engine::havoc(State& state, const Value& value) {
-  std::vector<Alternative> work(value.begin(), value.end());
-  std::vector<HeapId> seen;
-  while (!work.empty()) {
-    const Alternative each = work.back();
-    work.pop_back();
-    if (each.kind == Kind::kReference) {
-      const Value old = read(state, Location{each.object, each.key});
-      work.insert(work.end(), old.begin(), old.end());
-      write(state, Location{each.object, each.key}, Value::unknown(symbols_of(old, symbols_)), true);
-      continue;
-    }
-    const bool shared =
-        each.kind == Kind::kObject || each.kind == Kind::kHandle || each.kind == Kind::kClosure;
-    if (!shared || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
-    seen.push_back(each.object);
-    if (!state.find(each.object)) continue;
-    HeapObject& object = state.change(each.object);
-    object.is_input = false;
-    const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
-    const auto change = [&](Value& cell) {
-      work.insert(work.end(), cell.begin(), cell.end());
-      const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
-        return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
-      });
-      if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
-    };
-    for (auto& [key, cell] : object.cells) {
-      if (!buffer) change(cell);
-    }
-    if (!object.rest.is_bottom()) change(object.rest);
-    if (object.type == kDictionary && object.rest.is_bottom()) object.rest = Value::unknown();
-    for (const Registration& one : object.registered)
-      work.insert(work.end(), one.value.begin(), one.value.end());
   }
 }
 

@@ -103,14 +103,15 @@ Value Engine::owned_tensor(const Activation& activation, const Instruction& inst
   for (int i = 0; i < kMaxPointers; ++i) {
     const Alternative* one = plain.single();
     if (!one || one->kind != Kind::kReference) break;
-    plain = read(state, Location{one->object, one->key});
+    plain = memory_.read(state, Location{one->object, one->key});
   }
   Value handles, contents;
   bool is_known = true;
   for (const Alternative& each : plain) {
     if (each.kind == Kind::kHandle) handles = join(handles, Value(each), symbols_);
     is_known = is_known && (is_tensor(each) || each.kind == Kind::kHandle);
-    const Alternatives held = each.kind == Kind::kHandle ? Alternatives{} : tensors(state, Value(each));
+    const Alternatives held =
+        each.kind == Kind::kHandle ? Alternatives{} : memory_.tensors(state, Value(each));
     for (Alternative one : held) {
       const Step* kept = origins_.step(one.trail);
       if (kept && kept->kind == Step::Kind::kPlainMember) one.trail = kept->parent;  // not plain after all
@@ -124,7 +125,7 @@ Value Engine::owned_tensor(const Activation& activation, const Instruction& inst
       std::any_of(handles.begin(), handles.end(), [&](const Alternative& each) { return each.object == id; });
   if (again && state.find(id))
     contents = join(contents, state.find(id)->cells.at(HeapObject::kContents), symbols_);
-  const Value handle = shared_tensor(id, HeapObject::Kind::kTensor, contents, state);
+  const Value handle = memory_.shared_tensor(id, HeapObject::Kind::kTensor, contents, state);
   const Registered made{plain, join(handles, handle, symbols_), true, activation.block};
   if (!is_known) return made.after;
   replace_everywhere(state, plain, made.after);
@@ -150,7 +151,7 @@ Value Engine::registration(const Activation& activation, const Instruction& inst
   const Registration entry{kind, name ? *name : std::string(), registered};
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
-    owners = read(state, Location{one->object, one->key});
+    owners = memory_.read(state, Location{one->object, one->key});
   }
   for (const Alternative& owner : owners) {
     if (owner.kind != Kind::kObject) continue;

@@ -60,7 +60,7 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
   const std::string how = instruction.args.size() > 1 ? instruction.args[1].name : "any";
   Value whole = argument(state, instruction, 0);
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
-    whole = read(state, Location{one->object, one->key});
+    whole = memory_.read(state, Location{one->object, one->key});
   const Key key = element_key(activation, instruction, state);
   Value out;
   for (const Alternative& each : whole) {
@@ -73,7 +73,7 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
       const Value held = sliced && of_modules ? Value(each)
                          : sliced             ? Value::unknown(symbols_of(whole, symbols_))
                          : by_any_key         ? one_of_dictionary(*object)
-                                              : read(state, Location{each.object, key, each.symbols});
+                                              : memory_.read(state, Location{each.object, key, each.symbols});
       out = join(out, held, symbols_);
       continue;
     }
@@ -82,7 +82,7 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
       out = join(out, Value::unknown(each.symbols), symbols_);
       continue;
     }
-    for (Alternative part : tensors(state, Value(each))) {
+    for (Alternative part : memory_.tensors(state, Value(each))) {
       part.rank = own_rank(activation, instruction, rank_of_part(part.rank, how));
       out = join(out, Value(part), symbols_);
     }
@@ -97,13 +97,14 @@ void Engine::store_element(const Activation& activation, const Instruction& inst
   const Value whole = argument(state, instruction, 0);
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject)
-      write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
+      memory_.write(state, Location{each.object, key}, given,
+                    whole.size() == 1 && key.kind != Key::Kind::kAny);
   }
 }
 
 // In place for a tensor, which keeps its dtype; for anything else a new value.
 Value Engine::augmented(const Activation& activation, const Instruction& instruction, State& state) {
-  const Alternatives before = tensors(state, argument(state, instruction, 0));
+  const Alternatives before = memory_.tensors(state, argument(state, instruction, 0));
   const bool in_place =
       !before.empty() && std::all_of(before.begin(), before.end(), [](const Alternative& each) {
         return each.kind == Kind::kTensor && !each.rank.wrapped;
@@ -120,12 +121,12 @@ Value Engine::augmented(const Activation& activation, const Instruction& instruc
 
 Value Engine::own_parameter(const Activation& activation, const Instruction& instruction, State& state) {
   Value contents;
-  for (Alternative each : tensors(state, argument(state, instruction, 0))) {
+  for (Alternative each : memory_.tensors(state, argument(state, instruction, 0))) {
     if (each.kind != Kind::kTensor) each = Alternative::tensor(Dtype::kUndefined, Rank{});
     contents = join(contents, Value(each), symbols_);
   }
-  const Value out = shared_tensor(ids_.object(activation.context, &instruction), HeapObject::Kind::kTensor,
-                                  contents, state);
+  const Value out = memory_.shared_tensor(ids_.object(activation.context, &instruction),
+                                          HeapObject::Kind::kTensor, contents, state);
   state.change(out.single()->object).type = kParameterType;
   return out;
 }

@@ -82,7 +82,7 @@ std::optional<Value> Engine::forward_through_any(const Activation& activation, c
     if (!passed) return std::nullopt;
     out = join(out, *passed, symbols_);
   }
-  const bool same = agree(Value(tensors(state, join(input, out, symbols_))));
+  const bool same = agree(Value(memory_.tensors(state, join(input, out, symbols_))));
   return same ? std::optional(std::move(out)) : std::nullopt;
 }
 
@@ -130,7 +130,8 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
     }
   }
   record_operator(activation, instruction, *op, inputs, at, state);
-  const Rank rank = rank_of_forward(*op, type, given.size() > 1 ? tensors(state, given[1]) : Alternatives{});
+  const Rank rank =
+      rank_of_forward(*op, type, given.size() > 1 ? memory_.tensors(state, given[1]) : Alternatives{});
   const Value out = apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state);
   return layer_contract(*op) ? marked(activation, instruction, *op, inputs, at, out) : out;
 }
@@ -146,9 +147,9 @@ std::vector<Input> Engine::module_inputs(const Instruction& instruction, std::st
   const bool written = instruction.args.size() > position && position < given.size() &&
                        argument(state, instruction, position).same(given[position]);
   std::vector<Input> out;
-  for (const Value& each :
-       position < given.size() ? elements(state, given[position]) : std::vector<Value>{Value::unknown()}) {
-    Input input{{}, tensors(state, each), written ? instruction.args[position].value : 0};
+  for (const Value& each : position < given.size() ? memory_.elements(state, given[position])
+                                                   : std::vector<Value>{Value::unknown()}) {
+    Input input{{}, memory_.tensors(state, each), written ? instruction.args[position].value : 0};
     const auto undefined = std::find_if(input.alternatives.begin(), input.alternatives.end(),
                                         [](const Alternative& one) { return one.kind == Kind::kNone; });
     if (undefined != input.alternatives.end() && !otherwise.empty()) {
@@ -168,7 +169,7 @@ Engine::Alternatives Engine::module_parameter(const ModuleType& type, const std:
   const Alternative* module = given.empty() ? nullptr : given.front().single();
   const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
   const auto cell = object ? object->cells.find(ids_.field(name)) : Cells::const_iterator();
-  if (object && cell != object->cells.end()) return tensors(state, cell->second);
+  if (object && cell != object->cells.end()) return memory_.tensors(state, cell->second);
   Alternative parameter =
       Alternative::tensor(type.norm ? setting_.norms : setting_.parameters, Rank::at_least(1));
   parameter.assumed = true;

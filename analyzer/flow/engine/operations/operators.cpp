@@ -158,9 +158,10 @@ Operands Engine::operands(const Instruction& instruction, const Operator& op, co
     const std::string_view name = argument_name(op, instruction.args[i], i);
     const bool shape = name == "size" || name == "shape" || name == "sizes" || name == "repeats";
     const Value given = argument(state, instruction, i);
-    for (const Value& element : shape ? std::vector<Value>{} : elements(state, given)) {
+    for (const Value& element : shape ? std::vector<Value>{} : memory_.elements(state, given)) {
       // An element of a list has no value of its own here.
-      Input input{name, tensors(state, element), is_list(state, given) ? 0 : instruction.args[i].value};
+      Input input{name, memory_.tensors(state, element),
+                  memory_.is_list(state, given) ? 0 : instruction.args[i].value};
       forget_what_decides_numbers(input.alternatives);
       const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&

@@ -160,7 +160,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       has_text = has_text || one.kind == Kind::kString;
       has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
     }
-    for (const Alternative& one : each.is_bottom() ? Alternatives{} : tensors(state, each)) {
+    for (const Alternative& one : each.is_bottom() ? Alternatives{} : memory_.tensors(state, each)) {
       has_tensor = has_tensor || (one.kind == Kind::kTensor && !one.rank.wrapped);
     }
   }
@@ -213,7 +213,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (name == "defined" || name == "has_value") {
     bool present = false;
     bool absent = false;
-    for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
       present = present || each.kind != Kind::kNone;
       absent = absent || each.kind == Kind::kNone || each.kind == Kind::kUnknown;
     }
@@ -222,7 +222,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (name == "is_floating_point") {
     std::optional<bool> known;
     bool mixed = false;
-    for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
       const bool has_dtype = each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
       if (!has_dtype || (known && *known != is_floating(each.dtype))) mixed = true;
       if (has_dtype) known = is_floating(each.dtype);
@@ -266,7 +266,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     if (b && b->kind == Kind::kNone) return fact(truth(compare(instruction, state, name == "eq")));
   }
   if (name == "element_size" || name == "itemsize") {
-    const Alternatives of = tensors(state, argument(state, instruction, 0));
+    const Alternatives of = memory_.tensors(state, argument(state, instruction, 0));
     std::optional<std::int64_t> bytes;
     bool several = of.empty();
     for (const Alternative& each : of) {
