@@ -55,20 +55,20 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   frame.kind = HeapObject::Kind::kFrame;
   state.put(activation.frame, std::move(frame));
   Guards guards = state.guards;
-  TensorChanges changes = std::exchange(changes_, {});
+  TensorChanges changes = registrations_.begin_call();
 
   const bool in_round = ids_.in_round();
   run(activation, std::move(state));
   ids_.set_in_round(in_round);
   alive = activation.finish.has_value();
   if (!alive) {
-    changes_ = std::move(changes);
+    registrations_.drop_call(std::move(changes));
     return {};
   }
   const Value result = activation.finish->values[kResult];
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
-  take_over_changes(state, std::move(changes), activation);
+  registrations_.take_over_changes(state, std::move(changes), activation);
   state.erase(activation.frame);
   state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
   std::erase_if(state.tests, [&](const PassedTest& each) {
@@ -164,9 +164,10 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         for (const bool taken : {true, false}) {
           State next = state;
           const ValueId fact = instruction.args[0].value;
-          const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
+          const bool feasible = known ? *known == taken : conditions_.refine(activation, next, fact, taken);
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
-          const bool passes = feasible || (is_check && state_by_check(activation, next, fact, taken));
+          const bool passes =
+              feasible || (is_check && conditions_.state_by_check(activation, next, fact, taken));
           if (is_check) record_check(activation, instruction, fact, taken, !passes, state);
           if (!passes) continue;
           if (!known) {

@@ -17,16 +17,19 @@
 
 #include "analyzer/flow/engine/activation.h"
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conditions.h"
 #include "analyzer/flow/engine/conversions.h"
 #include "analyzer/flow/engine/dtype_state.h"
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/objects.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/engine/questions.h"
 #include "analyzer/flow/engine/ranks.h"
+#include "analyzer/flow/engine/registration.h"
 #include "analyzer/flow/engine/rounds.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/engine/stubs.h"
@@ -61,7 +64,7 @@ class Engine {
   std::size_t find_witnesses(std::uint32_t root);  // witnesses.cpp: how many that the program itself makes
   bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
-  RankFacts proved_by(const SinkRecord& record) const;
+  RankFacts proved_by(const SinkRecord& record) const { return ranks_.proved_by(record); }
   // The functions whose inputs the setting decides.
   static std::vector<std::uint32_t> roots(const Program& program);
 
@@ -96,22 +99,6 @@ class Engine {
   // tensors.cpp: looks through handles, references and descriptors.
 
   // objects.cpp, registration.cpp
-  Value allocate(const Activation& activation, const Instruction& instruction, State& state);
-  Value pack(const Activation& activation, const Instruction& instruction, State& state);
-  Value copy_of(const Activation& activation, const Instruction& instruction, State& state);
-  Alternative cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
-                     State& state, int depth);
-  void overwrite_object(const Instruction& instruction, State& state);
-  Value closure(const Activation& activation, const Instruction& instruction, State& state);
-  Value library_module(const Activation& activation, const Instruction& instruction, State& state);
-  void write_into(const Activation& activation, const Instruction& instruction, const Value& target,
-                  const Value& given, State& state);
-  void write_elements(const Activation& activation, const Instruction& instruction, State& state);
-  Value owned_tensor(const Activation& activation, const Instruction& instruction, State& state);
-  Value registration(const Activation& activation, const Instruction& instruction, State& state);
-  void take_over_registered(State& state, const TensorChanges::Registered& callees, const Activation* caller);
-  void take_over_changes(State& state, TensorChanges callers, const Activation& callee);
-  void take_over_changes_of(State& state, const Value& own, const Value& passed, const Activation& caller);
 
   // dynamic_operators.cpp
   std::optional<Value> dynamic_operation(const Activation& activation, const Instruction& instruction,
@@ -121,8 +108,6 @@ class Engine {
   void store_element(const Activation& activation, const Instruction& instruction, State& state);
   Value augmented(const Activation& activation, const Instruction& instruction, State& state);
   Value own_parameter(const Activation& activation, const Instruction& instruction, State& state);
-  bool is_module_type(const std::string& type) const;
-  std::optional<Registration::Kind> registered_as(const State& state, const Value& given) const;
   // attribute_calls.cpp
   struct Attribute {
     std::vector<std::uint32_t> callees;
@@ -147,16 +132,8 @@ class Engine {
   Value looked_up(const HeapObject& dictionary, HeapId id, const std::string& name, const Value& otherwise);
 
   // conversions.cpp
-  struct Conversion;
-  Value listed_parts(const Activation& activation, const Instruction& instruction, State& state);
-  void retype(const Activation& activation, const Instruction& instruction, State& state);
-  void retype_below(State& state, const Alternative& target, Conversion& how);
-  Value converted_contents(const Value& contents, const Conversion& how);
-  void doubt_modules(State& state);
-  void doubt_plain_members(State& state, HeapId module);
 
   // marks.cpp
-  void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
   void discard(const Activation& activation, const Instruction& instruction, State& state);
   Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
   Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
@@ -197,16 +174,7 @@ class Engine {
                                 const std::vector<Value>& given, const State& state);
 
   // proved_ranks.cpp
-  RankInputs rank_inputs(const Instruction& instruction, State& state);
-  Rank length(const State& state, const Value& list);
-  void prove_ranks(const Operator& op, const Instruction& instruction, State& state);
   // False when it contradicts what is known.
-  bool learn(State& state, const Value& tensor, const Rank& interval);
-  void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
-  void take_over_ranks(State& state, const std::vector<Value>& changed);
-  bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
-  Rank own_rank(const Activation& activation, const Instruction& instruction, Rank rank);
-  Alternative dimensions_asked(std::string_view question, const Instruction& instruction, State& state);
 
   // questions.cpp
 
@@ -240,21 +208,8 @@ class Engine {
                                const VirtualCall& call, const State& state);
 
   // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
-  bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
-                      int depth = 0);
-  bool state_input(const Activation& activation, State& state, ValueId asked, ValueId told);
 
   // refine.cpp: false when the condition cannot have that truth.
-  bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
-  bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
-                         bool equal);
-  bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
-                    int depth);
-  bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
-                       const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
-  void doubt(const Activation& activation, State& state, ValueId condition, int depth);
-  void doubt_counted(const Activation& activation, State& state, const Instruction& number);
-  bool narrow(State& state, const Value& before, const Value& after);  // the same, of an input also
 
   // sinks.cpp, by_hand.cpp
   Value sink(const Activation& activation, const Instruction& instruction, State& state);
@@ -322,7 +277,6 @@ class Engine {
   SymbolSets& symbols_ = names_.symbols;
   Identities& ids_ = names_.ids;
   RunningRoot root_;
-  TensorChanges changes_;  // of the running activation
   static constexpr int kOperatorMark = 1;
   Effects effects_;
   MadeObjects made_;
@@ -331,11 +285,15 @@ class Engine {
   Questions questions_{names_};
   Rounds rounds_{names_};
   Memory memory_{program_, names_, questions_, rounds_};
+  Objects objects_{index_, names_, made_, questions_, rounds_, memory_};
+  Conversions conversions_{program_, root_, names_, effects_, memory_};
+  Registrations registrations_{index_, root_, names_, memory_};
+  Ranks ranks_{names_, made_, rounds_, memory_};
+  Conditions conditions_{program_, effects_, memory_};
   FollowedCalls calls_;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
   std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
   bool notes_halves_ = false;
-  std::set<HeapId> converted_as_assumed_;  // tensors whose last conversion was to a dtype of the setting
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
   std::set<std::uint32_t> has_run_;              // where it notes halves
 };

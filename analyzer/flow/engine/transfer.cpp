@@ -54,22 +54,22 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(cast(activation, instruction, state));
     case Op::kAlloc:
     case Op::kObject:
-      return set(allocate(activation, instruction, state));
+      return set(objects_.allocate(activation, instruction, state));
     case Op::kModule:
-      return set(library_module(activation, instruction, state));
+      return set(objects_.library_module(activation, instruction, state));
     case Op::kPack:
       for (std::size_t i = 0; i < instruction.args.size(); ++i)
         escape(activation, instruction, argument(state, instruction, i), Escape::kKept, state);
-      return set(pack(activation, instruction, state));
+      return set(objects_.pack(activation, instruction, state));
     case Op::kClosure: {
-      const Value made = closure(activation, instruction, state);
+      const Value made = objects_.closure(activation, instruction, state);
       lose(activation, instruction, made, state);
       return set(made);
     }
     case Op::kRegister:
-      return set(registration(activation, instruction, state));
+      return set(registrations_.registration(activation, instruction, state));
     case Op::kRetype:
-      retype(activation, instruction, state);
+      conversions_.retype(activation, instruction, state);
       return true;
     case Op::kCall:
       return call_instruction(activation, instruction, state);
@@ -83,7 +83,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       // A reference to an element of a buffer is the buffer.
       const bool through = instruction.place.base && instruction.place.path.empty();
       if (through && target.locations.empty())
-        write_into(activation, instruction, target.direct, argument(state, instruction, 0), state);
+        objects_.write_into(activation, instruction, target.direct, argument(state, instruction, 0), state);
       if (!instruction.place.path.empty())
         escape(activation, instruction, argument(state, instruction, 0), Escape::kKept, state);
       memory_.write(state, target,
@@ -91,7 +91,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return true;
     }
     case Op::kWrite:
-      write_elements(activation, instruction, state);
+      objects_.write_elements(activation, instruction, state);
       return true;
     case Op::kAddress:
       return set(memory_.address(activation, instruction, state));
@@ -114,8 +114,8 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       if (instruction.args.empty()) return true;
       const ValueId fact = instruction.args[0].value;
       const Guard passed = known ? Guard{} : questions_.guard(activation, instruction, true, state);
-      const bool holds = known ? *known : refine(activation, state, fact, true);
-      const bool passes = holds || state_by_check(activation, state, fact, true);
+      const bool holds = known ? *known : conditions_.refine(activation, state, fact, true);
+      const bool passes = holds || conditions_.state_by_check(activation, state, fact, true);
       record_check(activation, instruction, fact, true, !passes, state);
       if (!passes) return false;
       if (passed.symbols) add_guard(state.guards, passed);

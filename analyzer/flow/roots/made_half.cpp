@@ -49,7 +49,7 @@ bool Engine::is_wholly_half(const State& state, HeapId module, Registration::Kin
       const auto cell = tensor ? tensor->cells.find(HeapObject::kContents) : Cells::const_iterator();
       const Alternative* contents = tensor && cell != tensor->cells.end() ? cell->second.single() : nullptr;
       const bool half = contents && is_half(contents->dtype) && !contents->uncertain && tensor->stated;
-      if (!half || converted_as_assumed_.contains(handle->object)) return false;
+      if (!half || conversions_.was_assumed(handle->object)) return false;
       some = true;
     }
   }

@@ -117,7 +117,8 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     if (!alive) continue;
     if (is_guessed) value = as_if_unknown(value);
     for (std::size_t each = 0; each < arguments.size(); ++each)
-      take_over_changes_of(branch, argument(branch, instruction, each), arguments[each], activation);
+      registrations_.take_over_changes_of(branch, argument(branch, instruction, each), arguments[each],
+                                          activation);
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
     if (joined) {
       joined = join({&*joined, &branch}, symbols_, {activation.context});

@@ -4,7 +4,9 @@
 // inputs stays what it is.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conditions.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -12,8 +14,8 @@ using Kind = Alternative::Kind;
 constexpr int kMaxWalk = 32;
 }  // namespace
 
-bool Engine::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
-                            int depth) {
+bool Conditions::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
+                                int depth) {
   const Value known = value(state, condition);
   if (truth(known) == wanted) return true;
   const Instruction* definition = activation.info.definition(condition);
@@ -44,7 +46,7 @@ bool Engine::state_by_check(const Activation& activation, State& state, ValueId 
 }
 
 // That the input whose dtype is `asked` has the dtype `told`.
-bool Engine::state_input(const Activation& activation, State& state, ValueId asked, ValueId told) {
+bool Conditions::state_input(const Activation& activation, State& state, ValueId asked, ValueId told) {
   const Value before = value(state, asked);
   const Alternative* mine = before.single();
   const Alternative* other = value(state, told).single();
@@ -58,7 +60,7 @@ bool Engine::state_input(const Activation& activation, State& state, ValueId ask
   if (!effects_.is_input(input)) return false;
   const Dtype dtype = other->dtype;
   const auto stated = [&](const Value& from) {
-    Alternatives all = from.alternatives();
+    std::vector<Alternative> all = from.alternatives();
     for (Alternative& each : all) {
       each.dtype = dtype;
       each.assumed = false;

@@ -1,8 +1,11 @@
 // What code does to the tensors of modules: Module::to and set_data, and the lists that Module::parameters(),
 // children() and their kin give.
+#include "analyzer/flow/engine/conversions.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -26,7 +29,7 @@ bool lists_parts(std::string_view name) {
 // What Module::parameters(), buffers(), children() or modules() gives: an object that owns what they list,
 // and whose any cell is itself, so that what a loop does to "each" is done to all. What is taken out of it by
 // a name or an index is one of them, and which is not known.
-Value Engine::listed_parts(const Activation& activation, const Instruction& instruction, State& state) {
+Value Conversions::listed_parts(const Activation& activation, const Instruction& instruction, State& state) {
   const auto wanted = listed_kind(instruction.name);
   const bool all_modules = instruction.name == "modules";
   Value owners = argument(state, instruction, 0);
@@ -77,7 +80,7 @@ Value Engine::listed_parts(const Activation& activation, const Instruction& inst
   return stated ? made(Stands::kForEach, 0) : one;
 }
 
-struct Engine::Conversion {
+struct Conversions::Conversion {
   const Activation& activation;
   const Instruction& instruction;
   Alternative like;         // a dtype, or the tensor whose data is taken over
@@ -100,9 +103,9 @@ struct Engine::Conversion {
   }
 };
 
-void Engine::retype(const Activation& activation, const Instruction& instruction, State& state) {
+void Conversions::retype(const Activation& activation, const Instruction& instruction, State& state) {
   const Value target = argument(state, instruction, 0);
-  const Alternatives dtypes = memory_.tensors(state, argument(state, instruction, 1));
+  const std::vector<Alternative> dtypes = memory_.tensors(state, argument(state, instruction, 1));
   const bool known =
       dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
   // Of options, devices and None nothing is said of the dtype.
@@ -125,7 +128,7 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   }
 }
 
-void Engine::doubt_modules(State& state) {
+void Conversions::doubt_modules(State& state) {
   for (std::size_t id = 1; id <= ids_.count_of_objects(); ++id) {
     const HeapObject* object = state.find(static_cast<HeapId>(id));
     if (!object || object->kind != HeapObject::Kind::kTensor) continue;
@@ -144,7 +147,7 @@ Alternative converted(const Alternative& from, const Alternative& like) {
 }
 }  // namespace
 
-Value Engine::converted_contents(const Value& contents, const Conversion& how) {
+Value Conversions::converted_contents(const Value& contents, const Conversion& how) {
   const Dtype dtype = how.like.dtype;
   Value out;
   for (const Alternative& each : contents) {
@@ -169,7 +172,7 @@ Value Engine::converted_contents(const Value& contents, const Conversion& how) {
 }
 
 // A class that overrides `to` converts its plain members there as well, or some of them.
-void Engine::doubt_plain_members(State& state, HeapId module) {
+void Conversions::doubt_plain_members(State& state, HeapId module) {
   const std::string type = state.find(module)->type;
   bool overridden = false;
   for (std::size_t count = 1; count <= kMostArgumentsOfTo && !type.empty(); ++count)
@@ -182,7 +185,7 @@ void Engine::doubt_plain_members(State& state, HeapId module) {
   }
 }
 
-void Engine::retype_below(State& state, const Alternative& target, Conversion& how) {
+void Conversions::retype_below(State& state, const Alternative& target, Conversion& how) {
   if (target.kind == Kind::kReference) {
     const Location location{target.object, target.key};
     const Value contents = memory_.read(state, location);

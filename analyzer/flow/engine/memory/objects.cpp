@@ -1,8 +1,12 @@
 // Things with identity: instances, containers, closures, library modules, and tensors that several handles
 // share.
+#include "analyzer/flow/engine/objects.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -10,7 +14,7 @@ using Kind = Alternative::Kind;
 constexpr int kMaxNesting = 3;  // containers of containers that are copied with what they hold
 }  // namespace
 
-Value Engine::allocate(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::allocate(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
@@ -36,7 +40,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       contents = join(contents, Value(tensor), symbols_);
     }
     if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
-      Alternatives numbers(contents.begin(), contents.end());
+      std::vector<Alternative> numbers(contents.begin(), contents.end());
       // Of a whole number it decides; a floating one is there on any path.
       const bool whole = std::all_of(numbers.begin(), numbers.end(),
                                      [](const Alternative& each) { return !is_floating(each.dtype); });
@@ -56,7 +60,7 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-Value Engine::pack(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::pack(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kContainer;
@@ -93,7 +97,7 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
 }
 
 // A copy of a container or of a plain object: what is done to the one is not done to the other.
-Value Engine::copy_of(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::copy_of(const Activation& activation, const Instruction& instruction, State& state) {
   Value out;
   int sub = 0;
   const Value original = argument(state, instruction, 0);
@@ -103,8 +107,8 @@ Value Engine::copy_of(const Activation& activation, const Instruction& instructi
   return out.is_bottom() ? original : out;
 }
 
-Alternative Engine::cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
-                           State& state, int depth) {
+Alternative Objects::cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                            State& state, int depth) {
   const HeapObject* object = original.kind == Kind::kObject ? state.find(original.object) : nullptr;
   const bool container = object && object->kind == HeapObject::Kind::kContainer;
   if (!container && !(object && object->kind == HeapObject::Kind::kInstance && depth == 0)) return original;
@@ -129,7 +133,7 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
 }
 
 // The object keeps its identity and holds what the other one holds.
-void Engine::overwrite_object(const Instruction& instruction, State& state) {
+void Objects::overwrite_object(const Instruction& instruction, State& state) {
   const Alternative* target = argument(state, instruction, 0).single();
   const Alternative* source = argument(state, instruction, 1).single();
   const HeapObject* to = target && target->kind == Kind::kObject ? state.find(target->object) : nullptr;
@@ -146,7 +150,7 @@ void Engine::overwrite_object(const Instruction& instruction, State& state) {
   state.put(target->object, std::move(replaced));
 }
 
-Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::closure(const Activation& activation, const Instruction& instruction, State& state) {
   const auto& functions = index_.find(instruction.name);
   if (functions.empty()) return Value::unknown(questions_.asked(activation, instruction, state));
   const HeapId id = ids_.object(activation.context, &instruction);
@@ -160,7 +164,7 @@ Value Engine::closure(const Activation& activation, const Instruction& instructi
   return Value(out);
 }
 
-Value Engine::library_module(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::library_module(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
@@ -181,7 +185,7 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
+void Objects::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
   Value target = argument(state, instruction, 0);
   for (int depth = 0; depth < 4; ++depth) {
     const Alternative* one = target.single();
@@ -192,9 +196,9 @@ void Engine::write_elements(const Activation& activation, const Instruction& ins
 }
 
 // A buffer remembers of what it was given where half data was widened.
-void Engine::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
-                        const Value& given, State& state) {
-  const Alternatives written = memory_.tensors(state, given);
+void Objects::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
+                         const Value& given, State& state) {
+  const std::vector<Alternative> written = memory_.tensors(state, given);
   for (const Alternative& each : target) {
     const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
     if (!object || object->kind != HeapObject::Kind::kBuffer) continue;  // a tensor keeps its dtype

@@ -10,7 +10,6 @@ using Kind = Alternative::Kind;
 constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
-constexpr std::string_view kParameterType = "parameter";
 
 bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
 
@@ -83,7 +82,7 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
       continue;
     }
     for (Alternative part : memory_.tensors(state, Value(each))) {
-      part.rank = own_rank(activation, instruction, rank_of_part(part.rank, how));
+      part.rank = ranks_.own_rank(activation, instruction, rank_of_part(part.rank, how));
       out = join(out, Value(part), symbols_);
     }
   }
@@ -131,31 +130,6 @@ Value Engine::own_parameter(const Activation& activation, const Instruction& ins
   return out;
 }
 
-bool Engine::is_module_type(const std::string& type) const {
-  if (find_module_type(type) || type == kSequential || type.starts_with("torch::nn::")) return true;
-  const std::vector<std::uint32_t> made = index_.constructors(type, root_.unit);
-  return std::any_of(made.begin(), made.end(),
-                     [&](std::uint32_t each) { return index_.function(each).of_module; });
-}
-
-// What a module registers when a field of it is assigned: parameters and modules.
-std::optional<Registration::Kind> Engine::registered_as(const State& state, const Value& given) const {
-  std::optional<Registration::Kind> out;
-  for (const Alternative& each : given) {
-    const HeapObject* object =
-        each.kind == Kind::kHandle || each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (each.kind == Kind::kNone) continue;
-    if (!object) return std::nullopt;
-    const bool parameter = each.kind == Kind::kHandle && object->type == kParameterType;
-    const bool module = each.kind == Kind::kObject && is_module_type(object->type);
-    if (!parameter && !module) return std::nullopt;
-    const auto kind = parameter ? Registration::Kind::kParameter : Registration::Kind::kModule;
-    if (out && *out != kind) return std::nullopt;
-    out = kind;
-  }
-  return out;
-}
-
 std::optional<Value> Engine::dynamic_operation(const Activation& activation, const Instruction& instruction,
                                                State& state) {
   const std::string& name = instruction.name;
@@ -188,11 +162,12 @@ std::optional<Value> Engine::dynamic_operation(const Activation& activation, con
   const bool objects =
       !self.is_bottom() && std::all_of(self.begin(), self.end(), [&](const Alternative& each) {
         const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-        return object && object->stands == HeapObject::Stands::kForItself && is_module_type(object->type);
+        return object && object->stands == HeapObject::Stands::kForItself &&
+               registrations_.is_module_type(object->type);
       });
   if (objects && instruction.args.size() == 2 && (name == "to" || name == "module_dtype")) {
     const Value owner = self;
-    retype(activation, instruction, state);
+    conversions_.retype(activation, instruction, state);
     return owner;
   }
   return std::nullopt;

@@ -92,9 +92,9 @@ bool states_dtype(const Alternative& each) {
 
 Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
   if (instruction.name == "pointer_cast") return typed_pointer(activation, instruction, state);
-  if (instruction.name == "copy_of") return copy_of(activation, instruction, state);
+  if (instruction.name == "copy_of") return objects_.copy_of(activation, instruction, state);
   if (instruction.name == "assign_object") {
-    overwrite_object(instruction, state);
+    objects_.overwrite_object(instruction, state);
     return argument(state, instruction, 0);
   }
   if (auto dynamic = dynamic_operation(activation, instruction, state)) return *dynamic;
@@ -102,10 +102,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (instruction.name.ends_with("::forward")) {
     if (auto given = library_forward(activation, instruction, state)) return *given;
   }
-  if (lists_parts(instruction.name)) return listed_parts(activation, instruction, state);
+  if (lists_parts(instruction.name)) return conversions_.listed_parts(activation, instruction, state);
   const Operator* op = operator_of(instruction, activation.info);
   if (!op) return unknown_call(activation, instruction, state);
-  prove_ranks(*op, instruction, state);
+  ranks_.prove_ranks(*op, instruction, state);
   if (op->in_place) {  // its own dtype stays
     if (store_contract(*op)) {
       record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs,
@@ -116,9 +116,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.
       const bool together = op->rank == RankRule::kBroadcast;
-      Rank now = together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
+      Rank now =
+          together ? OperatorRank(*op, instruction, ranks_.rank_inputs(instruction, state)).result() : Rank{};
       if (rounds_.is_of_rounds(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
-      set_rank(state, argument(state, instruction, 0), now);
+      registrations_.set_rank(state, argument(state, instruction, 0), now);
     }
     return argument(state, instruction, 0);
   }
@@ -232,8 +233,9 @@ Value Engine::wrap_list(const Activation& activation, const Instruction& instruc
 
 Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
                     Operands given, State& state) {
-  const Rank rank = own_rank(activation, instruction,
-                             OperatorRank(op, instruction, rank_inputs(instruction, state)).result());
+  const Rank rank =
+      ranks_.own_rank(activation, instruction,
+                      OperatorRank(op, instruction, ranks_.rank_inputs(instruction, state)).result());
   return apply_at(rank, activation, instruction, op, std::move(given), state);
 }
 

@@ -279,7 +279,8 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return decided_here(Value(Alternative::integer(several ? std::nullopt : bytes)));
   }
   if (of_shape) {
-    Alternative number = name == "item" ? Alternative::real() : dimensions_asked(name, instruction, state);
+    Alternative number =
+        name == "item" ? Alternative::real() : ranks_.dimensions_asked(name, instruction, state);
     number.symbols = questions_.asked(activation, instruction, state);
     return decided_here(Value(number));
   }
