@@ -1,5 +1,9 @@
 #include "analyzer/flow/engine/arguments.h"
 
+#include <variant>
+
+#include "analyzer/flow/engine/speculation.h"
+
 namespace dtype_guard::flow {
 
 const Value& value(const State& state, ValueId id) {
@@ -17,6 +21,20 @@ const Value* named(const State& state, const Instruction& instruction, std::stri
     if (each.name == name) return &value(state, each.value);
   }
   return nullptr;
+}
+
+Value constant(const Constant& constant, Effects& effects) {
+  if (const auto* dtype = std::get_if<Dtype>(&constant)) effects.note_named(*dtype);
+  struct Make {
+    Value operator()(Unknown) const { return Value::unknown(); }
+    Value operator()(None) const { return Value::none(); }
+    Value operator()(bool value) const { return Value(Alternative::boolean(value)); }
+    Value operator()(std::int64_t value) const { return Value(Alternative::integer(value)); }
+    Value operator()(double) const { return Value(Alternative::real()); }
+    Value operator()(const std::string& value) const { return Value(Alternative::text(value)); }
+    Value operator()(Dtype value) const { return Value(Alternative::a_dtype(value)); }
+  };
+  return std::visit(Make{}, constant);
 }
 
 }  // namespace dtype_guard::flow

@@ -20,12 +20,6 @@ Engine::Engine(const Program& program, const AnalysisOptions& options, const Pre
                const std::string& torch_version, Work& work)
     : subject_{program, program.functions, options, setting, torch_version}, work_(work) {}
 
-std::vector<SinkRecord> Engine::records() const {
-  return effects_.sinks.all(symbols_, [&](const SinkRecord& record) {
-    return ids_.known_symbol(record.context, record.instruction, kOperatorMark);
-  });
-}
-
 Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
                    const Activation* caller, bool& alive, const Instruction* site) {
   const Stub* stub = stubs_.stub_at(function, site);
@@ -151,7 +145,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
         if (!activation.caller) {
           escape(activation, instruction, result, Escape::kKept, state);
-          record_leaving(activation, instruction, result, state);
+          sinks_.record_leaving(activation, instruction, result, state);
         }
         finish(activation, result, std::move(state));
         return out;
@@ -168,7 +162,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
           const bool passes =
               feasible || (is_check && conditions_.state_by_check(activation, next, fact, taken));
-          if (is_check) record_check(activation, instruction, fact, taken, !passes, state);
+          if (is_check) sinks_.record_check(activation, instruction, fact, taken, !passes, state);
           if (!passes) continue;
           if (!known) {
             add_guard(next.guards, questions_.guard(activation, instruction, taken, state));

@@ -17,12 +17,14 @@
 
 #include "analyzer/flow/engine/activation.h"
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/casts.h"
 #include "analyzer/flow/engine/conditions.h"
 #include "analyzer/flow/engine/conversions.h"
 #include "analyzer/flow/engine/dtype_state.h"
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/made_objects.h"
+#include "analyzer/flow/engine/marks.h"
 #include "analyzer/flow/engine/memory.h"
 #include "analyzer/flow/engine/objects.h"
 #include "analyzer/flow/engine/operands.h"
@@ -31,6 +33,7 @@
 #include "analyzer/flow/engine/ranks.h"
 #include "analyzer/flow/engine/registration.h"
 #include "analyzer/flow/engine/rounds.h"
+#include "analyzer/flow/engine/sinks.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/engine/stubs.h"
 #include "analyzer/flow/engine/subject.h"
@@ -68,7 +71,7 @@ class Engine {
   // The functions whose inputs the setting decides.
   static std::vector<std::uint32_t> roots(const Program& program);
 
-  std::vector<SinkRecord> records() const;
+  std::vector<SinkRecord> records() const { return sinks_.records(); }
   const FollowedCalls& calls() const { return calls_; }
   const Origins& origins() const { return origins_; }
   bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
@@ -90,9 +93,6 @@ class Engine {
 
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
-  Value constant(const Constant& constant);
-  Value dtype_of(const Activation& activation, const Instruction& instruction, const State& state);
-  Value cast(const Activation& activation, const Instruction& instruction, const State& state);
 
   // places.cpp
 
@@ -134,9 +134,6 @@ class Engine {
   // conversions.cpp
 
   // marks.cpp
-  void discard(const Activation& activation, const Instruction& instruction, State& state);
-  Value stored(const Activation& activation, const Instruction& instruction, const Value& given);
-  Value typed_pointer(const Activation& activation, const Instruction& instruction, State& state);
 
   // operators.cpp
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
@@ -212,27 +209,6 @@ class Engine {
   // refine.cpp: false when the condition cannot have that truth.
 
   // sinks.cpp, by_hand.cpp
-  Value sink(const Activation& activation, const Instruction& instruction, State& state);
-  bool is_contradicted(const State& state) const;
-  const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
-                                          const Instruction& instruction);
-  SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
-                       const State& state);
-  void record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
-                       const std::vector<Input>& inputs, ContextId at, const State& state);
-  Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
-               const std::vector<Input>& inputs, ContextId at, const Value& result);
-  void record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
-                      State& state);
-  void record_handed_on(const Activation& activation, const Instruction& instruction, State& state);
-  void record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
-                       const std::vector<Value>& turned, State& state);
-  void record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
-                    bool fails, State& state);
-  Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
-  Value result_like(const std::string& role, const SinkRecord& record, const State& state);
-  Value several_results(const Activation& activation, const Instruction& instruction,
-                        const SinkRecord& record, State& state);
 
   // roots.cpp, witnesses.cpp, objects.cpp
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
@@ -277,7 +253,6 @@ class Engine {
   SymbolSets& symbols_ = names_.symbols;
   Identities& ids_ = names_.ids;
   RunningRoot root_;
-  static constexpr int kOperatorMark = 1;
   Effects effects_;
   MadeObjects made_;
   Stubs stubs_{index_};
@@ -290,9 +265,11 @@ class Engine {
   Registrations registrations_{index_, root_, names_, memory_};
   Ranks ranks_{names_, made_, rounds_, memory_};
   Conditions conditions_{program_, effects_, memory_};
+  Sinks sinks_{subject_, names_, effects_, questions_, rounds_, memory_};
+  Marks marks_{names_, memory_};
+  Casts casts_{names_, memory_};
   FollowedCalls calls_;
-  std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
-  std::map<const Instruction*, Instruction> renamed_;               // what `x += y` is where x is no tensor
+  std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
   bool notes_halves_ = false;
   std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
   std::set<std::uint32_t> has_run_;              // where it notes halves

@@ -1,8 +1,12 @@
 // What the rules want to know beyond dtypes: steps that a value passed through and that mean something to
 // one of them, and the checks of a dtype that were passed on the way.
+#include "analyzer/flow/engine/marks.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/passed_tests.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -18,18 +22,18 @@ bool is_cast(const Instruction& instruction) {
 }  // namespace
 
 // Whoever holds the tensor that was to be cast still holds it uncast; every such place remembers.
-void Engine::discard(const Activation& activation, const Instruction& instruction, State& state) {
+void Marks::discard(const Activation& activation, const Instruction& instruction, State& state) {
   if (instruction.args.empty()) return;
   const Instruction* cast = activation.info.definition(instruction.args[0].value);
   if (!cast || !is_cast(*cast)) return;
-  const Alternatives results = memory_.tensors(state, argument(state, instruction, 0));
+  const std::vector<Alternative> results = memory_.tensors(state, argument(state, instruction, 0));
   if (results.empty() || !is_known_tensor(results.front())) return;
   const Dtype wanted = results.front().dtype;
   const bool agree = std::all_of(results.begin(), results.end(),
                                  [&](const Alternative& each) { return each.dtype == wanted; });
   if (!agree) return;
   const Value given = shared_contents(state, value(state, cast->args[0].value));
-  Alternatives marked = given.alternatives();
+  std::vector<Alternative> marked = given.alternatives();
   for (Alternative& each : marked) {
     if (!is_known_tensor(each) || each.dtype == wanted) continue;
     Step step{0, 0, activation.function, cast, "to", each.dtype, each.dtype, "this result is not used"};
@@ -42,7 +46,7 @@ void Engine::discard(const Activation& activation, const Instruction& instructio
 
 // A tensor that a module's constructor keeps without registering it, and a dtype that is written into a
 // descriptor.
-Value Engine::stored(const Activation& activation, const Instruction& instruction, const Value& given) {
+Value Marks::stored(const Activation& activation, const Instruction& instruction, const Value& given) {
   const Place& place = instruction.place;
   const bool is_field = !place.path.empty() && place.path.back().kind == Place::Step::Kind::kField;
   if (!is_field) return given;
@@ -54,7 +58,7 @@ Value Engine::stored(const Activation& activation, const Instruction& instructio
   const bool describes = place.path.back().field == "dtype";
   if (!own_member && !describes) return given;
   bool changed = false;
-  Alternatives marked = given.alternatives();
+  std::vector<Alternative> marked = given.alternatives();
   for (Alternative& each : marked) {
     const bool tensor = is_known_tensor(each) && is_floating(each.dtype) && !each.rank.wrapped;
     const bool dtype = each.kind == Kind::kDtype && each.dtype != Dtype::kUndefined && !each.trail;
@@ -82,7 +86,7 @@ bool is_untyped(const State& state, const Alternative& each) {
 
 // q.data_ptr<T>() says what q holds; a cast of q.data_ptr() says what it is taken for. One of untyped memory
 // makes it a buffer of that type: each cast its own, for parts of a workspace are of several types.
-Value Engine::typed_pointer(const Activation& activation, const Instruction& instruction, State& state) {
+Value Marks::typed_pointer(const Activation& activation, const Instruction& instruction, State& state) {
   const Value* named_dtype = named(state, instruction, "dtype");
   const Alternative* stated = named_dtype ? named_dtype->single() : nullptr;
   if (!stated || stated->kind != Kind::kDtype) return argument(state, instruction, 0);

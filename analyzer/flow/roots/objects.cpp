@@ -81,7 +81,8 @@ Value Engine::constructor_argument(const Function& constructor, std::size_t at, 
   if (made_.by_defaults && parameter.kind == ParameterKind::kOther && parameter.default_value) {
     const Value function = default_function(parameter, index_, inner, ids_, state);
     if (!function.is_bottom()) return function;
-    if (!std::holds_alternative<Unknown>(*parameter.default_value)) return constant(*parameter.default_value);
+    if (!std::holds_alternative<Unknown>(*parameter.default_value))
+      return constant(*parameter.default_value, effects_);
   }
   return input(parameter, inner, position, Nature::kSetting, state);
 }

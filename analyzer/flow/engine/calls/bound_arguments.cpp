@@ -109,7 +109,7 @@ std::vector<Value> Engine::bound(const Function& callee, const Instruction& inst
       const bool decided = parameter.default_value && !left.more_positions && !left.more_names;
       const Value function = decided ? default_function(parameter, index_, context, ids_, state) : Value();
       const Value otherwise = !function.is_bottom() ? function
-                              : decided             ? constant(*parameter.default_value)
+                              : decided             ? constant(*parameter.default_value, effects_)
                                                     : Value::unknown();
       const HeapObject* names = decided && left.open ? state.find(left.open) : nullptr;
       one = names ? looked_up(*names, left.open, parameter.name, otherwise) : otherwise;

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/passed_tests.h"
+#include "analyzer/flow/engine/sinks.h"
 #include "analyzer/flow/operators/contractions.h"
 
 namespace dtype_guard::flow {
@@ -33,8 +36,8 @@ SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives
 }  // namespace
 
 // The callers of a root are not seen: what it gives back goes to attention beside values of the old dtype.
-void Engine::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
-                            State& state) {
+void Sinks::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
+                           State& state) {
   std::vector<Value> turned;
   for (const Value& each : memory_.elements(state, result)) {
     if (is_turned_tensor(memory_.tensors(state, each))) turned.push_back(each);
@@ -43,7 +46,7 @@ void Engine::record_leaving(const Activation& activation, const Instruction& ins
 }
 
 // Unseen code that is handed two rotated tensors beside one that is half is attention.
-void Engine::record_handed_on(const Activation& activation, const Instruction& instruction, State& state) {
+void Sinks::record_handed_on(const Activation& activation, const Instruction& instruction, State& state) {
   std::vector<Value> turned;
   bool beside_half = false;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -56,8 +59,8 @@ void Engine::record_handed_on(const Activation& activation, const Instruction& i
     record_rotation(SinkPlace::kHandedOn, activation, instruction, turned, state);
 }
 
-void Engine::record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
-                             const std::vector<Value>& turned, State& state) {
+void Sinks::record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
+                            const std::vector<Value>& turned, State& state) {
   const Api& api = rotation_by_hand();
   effects_.sinks.forget(activation.context, instruction);
   if (is_contradicted(state)) return;
@@ -84,8 +87,8 @@ void Engine::record_rotation(SinkPlace place, const Activation& activation, cons
 }
 
 // Of a condition that is known to fail the comparison that makes it fail.
-void Engine::record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
-                          bool fails, State& state) {
+void Sinks::record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
+                         bool fails, State& state) {
   effects_.sinks.forget(activation.context, check);
   if (!fails || is_contradicted(state)) return;
   for (int i = 0; i < kMaxWalk; ++i) {

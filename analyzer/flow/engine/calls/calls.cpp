@@ -183,7 +183,7 @@ Value Engine::as_if_unknown(const Value& result) const {
 
 Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
   SymbolSetId symbols = questions_.asked(activation, instruction, state);
-  if (instruction.op != Op::kOperator) record_handed_on(activation, instruction, state);
+  if (instruction.op != Op::kOperator) sinks_.record_handed_on(activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i)
     escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {

@@ -129,11 +129,11 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
       inputs.push_back(std::move(each));
     }
   }
-  record_operator(activation, instruction, *op, inputs, at, state);
+  sinks_.record_operator(activation, instruction, *op, inputs, at, state);
   const Rank rank =
       rank_of_forward(*op, type, given.size() > 1 ? memory_.tensors(state, given[1]) : Alternatives{});
   const Value out = apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state);
-  return layer_contract(*op) ? marked(activation, instruction, *op, inputs, at, out) : out;
+  return layer_contract(*op) ? sinks_.marked(activation, instruction, *op, inputs, at, out) : out;
 }
 
 // What "$1|$0" names: several tensors where it is a tuple of them.

@@ -91,7 +91,7 @@ bool states_dtype(const Alternative& each) {
 }  // namespace
 
 Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
-  if (instruction.name == "pointer_cast") return typed_pointer(activation, instruction, state);
+  if (instruction.name == "pointer_cast") return marks_.typed_pointer(activation, instruction, state);
   if (instruction.name == "copy_of") return objects_.copy_of(activation, instruction, state);
   if (instruction.name == "assign_object") {
     objects_.overwrite_object(instruction, state);
@@ -108,10 +108,11 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   ranks_.prove_ranks(*op, instruction, state);
   if (op->in_place) {  // its own dtype stays
     if (store_contract(*op)) {
-      record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs,
-                      activation.context, state);
+      sinks_.record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs,
+                             activation.context, state);
       const Value target = shared_contents(state, argument(state, instruction, 0));
-      replace_everywhere(state, target, marked(activation, instruction, *op, {}, activation.context, target));
+      replace_everywhere(state, target,
+                         sinks_.marked(activation, instruction, *op, {}, activation.context, target));
     }
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.
@@ -123,10 +124,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     }
     return argument(state, instruction, 0);
   }
-  if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
+  if (op->result == ResultRule::kDescriptor) return marks_.typed_pointer(activation, instruction, state);
 
   Operands given = operands(instruction, *op, state);
-  record_operator(activation, instruction, *op, given.inputs, activation.context, state);
+  sinks_.record_operator(activation, instruction, *op, given.inputs, activation.context, state);
   std::vector<GivenTensors> tensors_given;
   for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
   const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
@@ -137,7 +138,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
   if (op->list_result) return wrap_list(activation, instruction, element, state);
-  return marked(activation, instruction, *op, given.inputs, activation.context, element);
+  return sinks_.marked(activation, instruction, *op, given.inputs, activation.context, element);
 }
 
 namespace {
