@@ -10,6 +10,7 @@
 #include "analyzer/flow/engine/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/given_up.h"
 #include "analyzer/flow/roots/named_device.h"
 #include "analyzer/flow/roots/reach.h"
@@ -264,7 +265,7 @@ class Pass {
 
 std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through) {
-  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(program.functions, Engine::roots(program));
+  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(program.functions, all_roots(program));
   return through.empty() ? roots : roots_that_run(program.functions, roots, through);
 }
 

@@ -30,7 +30,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
     for (const Value& each : arguments) memory_.havoc(state, each);
     return Value::unknown(ids_.symbol(context, &code));
   }
-  if (notes_halves_) has_run_.insert(function);
+  if (made_half_.takes_notes()) made_half_.note_run(function);
   // What a stub does is the caller's doing.
   Activation activation{stub && caller ? caller->function : function,
                         code,
@@ -69,6 +69,13 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
     return each.context == activation.context && each.test->op == Op::kBranch;
   });
   return result.is_bottom() ? Value::none() : result;
+}
+
+HalvesOfRoot Engine::halves_of(std::uint32_t root) {
+  Engine engine(program_, options_, setting_, torch_version_, work_);
+  engine.made_half_.begin_notes();
+  engine.evaluate_root(root);
+  return engine.made_half_.noted();
 }
 
 void Engine::run(Activation& activation, State entry) {

@@ -21,13 +21,17 @@
 #include "analyzer/flow/engine/conditions.h"
 #include "analyzer/flow/engine/conversions.h"
 #include "analyzer/flow/engine/dtype_state.h"
+#include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/inputs.h"
+#include "analyzer/flow/engine/made_half.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/marks.h"
 #include "analyzer/flow/engine/memory.h"
 #include "analyzer/flow/engine/objects.h"
 #include "analyzer/flow/engine/operands.h"
+#include "analyzer/flow/engine/other_methods.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/engine/questions.h"
 #include "analyzer/flow/engine/ranks.h"
@@ -49,7 +53,7 @@
 
 namespace dtype_guard::flow {
 
-class Engine {
+class Engine final : public Evaluator {
  public:
   Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
          const std::string& torch_version, Work& work);
@@ -68,8 +72,12 @@ class Engine {
   bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const { return ranks_.proved_by(record); }
-  // The functions whose inputs the setting decides.
-  static std::vector<std::uint32_t> roots(const Program& program);
+
+  // Where the parts re-enter it.
+  Value call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
+             const Activation* caller, bool& alive, const Instruction* site = nullptr) override;
+  Value operation(const Activation& activation, const Instruction& instruction, State& state) override;
+  HalvesOfRoot halves_of(std::uint32_t root) override;
 
   std::vector<SinkRecord> records() const { return sinks_.records(); }
   const FollowedCalls& calls() const { return calls_; }
@@ -85,8 +93,6 @@ class Engine {
   using Alternatives = std::vector<Alternative>;
 
   // engine.cpp
-  Value call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
-             const Activation* caller, bool& alive, const Instruction* site = nullptr);
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   static void finish(Activation& activation, const Value& result, State state);
@@ -141,7 +147,6 @@ class Engine {
   bool is_view_of_input(const Activation& activation, ValueId id, const State& state) const;
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                  Operands given, const Rank& rank, const Value& too_many, const State& state);
-  Value operation(const Activation& activation, const Instruction& instruction, State& state);
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
               Operands given, State& state);
   Value apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
@@ -212,34 +217,9 @@ class Engine {
 
   // roots.cpp, witnesses.cpp, objects.cpp
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
-  Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
   void note_witnesses(const State& state);
-  Value object_of_root(const std::string& class_name, State& state);
-  MadeObject make_apart(const std::string& class_name, ContextId context, const State& begun);
-  Value constructor_argument(const Function& constructor, std::size_t at, ContextId inner, State& state);
-  Value make_object(const std::string& class_name, ContextId context, int position, Nature nature,
-                    State& state);
-  void give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature, State& state);
-  void open_fields(State& state, const Value& value, std::vector<HeapId>& seen);  // settable.cpp
   // made_half.cpp
-  bool is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const;
-  bool is_always(const std::set<std::string>& made_half, const std::string& class_name) const;
-  bool buffers_are_made_half(const std::string& class_name);
-  void note_halves(const State& state, const std::vector<Value>& arguments,
-                   const std::vector<HeapId>& handed);
-  const ClassesMadeHalf& classes_made_half();
-  bool contradicts_autocast(const State& state, const std::vector<Value>& arguments);
   // other_methods.cpp, setters.cpp
-  std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
-  Alternatives held_tensors(const State& state, const Value& value);
-  void doubt(State& state, HeapId object, const Key& key);
-  void doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
-                        ContextId context);
-  Value set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key, const State& begun,
-               ContextId root);
-  void give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
-                            ContextId context);
-  void apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms);
 
   Subject subject_;
   const Program& program_ = subject_.program;
@@ -268,11 +248,11 @@ class Engine {
   Sinks sinks_{subject_, names_, effects_, questions_, rounds_, memory_};
   Marks marks_{names_, memory_};
   Casts casts_{names_, memory_};
+  MadeHalf made_half_{subject_, work_, names_, effects_, conversions_, *this};
+  Inputs inputs_{subject_, root_, names_, effects_, made_, memory_, made_half_, *this};
+  OtherMethods others_{program_, names_, effects_, memory_, inputs_, *this};
   FollowedCalls calls_;
   std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
-  bool notes_halves_ = false;
-  std::map<Registration::Kind, Halves> halves_;  // classes of the objects that the last root left so
-  std::set<std::uint32_t> has_run_;              // where it notes halves
 };
 
 }  // namespace dtype_guard::flow

@@ -1,8 +1,10 @@
 // Objects that a setting fills: what a root is a method of, and what it or a constructor is handed.
 #include <algorithm>
 
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/inputs.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -11,7 +13,7 @@ constexpr int kMaxNestedObjects = 3;
 }  // namespace
 
 // Steps and effects of it are its own: a root that needs it takes over the effects.
-MadeObject Engine::make_apart(const std::string& class_name, ContextId context, const State& begun) {
+MadeObject Inputs::make_apart(const std::string& class_name, ContextId context, const State& begun) {
   MadeObject out;
   out.state = begun;
   out.state.ranks.clear();
@@ -34,7 +36,7 @@ MadeObject Engine::make_apart(const std::string& class_name, ContextId context, 
   return out;
 }
 
-Value Engine::object_of_root(const std::string& class_name, State& state) {
+Value Inputs::object_of_root(const std::string& class_name, State& state) {
   const MadeObject* own = made_.given ? &made_.given->made : nullptr;
   if (!own) {
     const auto [entry, is_new] = made_.known.try_emplace({class_name, root_.unit, made_.by_defaults});
@@ -62,7 +64,7 @@ Value Engine::object_of_root(const std::string& class_name, State& state) {
   return made.object;
 }
 
-Value Engine::constructor_argument(const Function& constructor, std::size_t at, ContextId inner,
+Value Inputs::constructor_argument(const Function& constructor, std::size_t at, ContextId inner,
                                    State& state) {
   const Parameter& parameter = constructor.parameters[at];
   const int position = static_cast<int>(at);
@@ -88,7 +90,7 @@ Value Engine::constructor_argument(const Function& constructor, std::size_t at, 
 }
 
 // An instance as its constructors leave it, with the setting applied to what is registered in it.
-Value Engine::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
+Value Inputs::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
                           State& state) {
   const HeapId id = ids_.object(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
@@ -115,7 +117,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
     for (std::size_t i = 0; i < code.parameters.size(); ++i)
       arguments.push_back(constructor_argument(code, i, inner, one));
     bool alive = true;
-    call(constructor, std::move(arguments), one, inner, nullptr, alive);
+    evaluator_.call(constructor, std::move(arguments), one, inner, nullptr, alive);
     if (!alive) continue;
     if (made) {
       made = join({&*made, &one}, symbols_, {root});
@@ -126,15 +128,19 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   if (made) state = std::move(*made);
   if (position >= 0) give_fields(class_name, id, root, nature, state);
   --made_.being_made;
-  std::vector<HeapId> opened, seen;
-  open_fields(state, object, opened);
-  made_.half_buffers = made_.being_made == 0 && buffers_are_made_half(class_name);
-  apply_setting(state, object, seen, false);
+  hand_over(state, object, class_name, made_.being_made == 0);
   return object;
 }
 
+void Inputs::hand_over(State& state, const Value& object, const std::string& class_name, bool is_whole) {
+  std::vector<HeapId> opened, seen;
+  open_fields(state, object, opened);
+  made_.half_buffers = is_whole && made_half_.buffers_are_made_half(class_name);
+  apply_setting(state, object, seen, false);
+}
+
 // An object that a caller hands in holds what the setting says that callers hand in.
-void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
+void Inputs::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
                          State& state) {
   const ClassFacts* facts = index_.class_facts(class_name);
   if (!facts) return;

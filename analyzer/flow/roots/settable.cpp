@@ -2,7 +2,9 @@
 // that somebody hands in.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/inputs.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -38,7 +40,7 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
 }  // namespace
 
 // Of the object and of all that it holds.
-void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& seen) {
+void Inputs::open_fields(State& state, const Value& value, std::vector<HeapId>& seen) {
   for (const Alternative& each : value) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;

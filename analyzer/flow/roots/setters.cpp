@@ -3,7 +3,9 @@
 // root that uses it is handed that.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/other_methods.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -20,8 +22,8 @@ bool is_open(const Value& value, SymbolSetId own) {
 }  // namespace
 
 // Bottom where they do not leave it in one dtype.
-Value Engine::set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key,
-                     const State& begun, ContextId root) {
+Value OtherMethods::set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key,
+                           const State& begun, ContextId root) {
   Value out;
   for (const std::uint32_t setter : setters) {
     const std::optional<State> after = after_method(setter, object, begun, root);
@@ -40,8 +42,8 @@ Value Engine::set_by(const std::vector<std::uint32_t>& setters, HeapId object, c
 }
 
 // Whether it was set goes with whatever its setters set along with it.
-void Engine::give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
-                                  ContextId context) {
+void OtherMethods::give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                                        ContextId context) {
   std::optional<std::set<std::uint32_t>> seen_by_root;
   std::size_t tried = 0;
   const State begun = state;

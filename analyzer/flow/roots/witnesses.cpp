@@ -50,10 +50,7 @@ void Engine::note_witnesses(const State& state) {
     made.object = Value(Alternative::at(Alternative::Kind::kObject, id));
     made.state.heap = state.heap;
     made.several = ids_.several();
-    std::vector<HeapId> opened, seen;
-    open_fields(made.state, made.object, opened);
-    made_.half_buffers = buffers_are_made_half(made_.watched);
-    apply_setting(made.state, made.object, seen, false);
+    inputs_.hand_over(made.state, made.object, made_.watched, true);
     all.push_back(std::move(witness));
   }
 }

@@ -166,7 +166,7 @@ bool Engine::give_from_setting(const Function& callee, ContextId context, std::v
   }
   for (const std::size_t i : unknown)
     arguments[i + first] =
-        input(callee.parameters[i], context, static_cast<int>(i), Nature::kArgument, state);
+        inputs_.input(callee.parameters[i], context, static_cast<int>(i), Nature::kArgument, state);
   return !unknown.empty();
 }
 

@@ -104,7 +104,7 @@ std::optional<State> Engine::after_escape(const Activation& activation, const In
   for (std::size_t i = 0; i < lambda.parameters.size(); ++i) {
     const int position = static_cast<int>(i);
     arguments.push_back(from_setting || !is_tensor(lambda.parameters[i])
-                            ? input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
+                            ? inputs_.input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
                             : Value::unknown(ids_.symbol(inner, &lambda, position)));
   }
   const Speculation run(effects_, kAnotherRun);
