@@ -151,7 +151,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kReturn: {
         const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
         if (!activation.caller) {
-          escape(activation, instruction, result, Escape::kKept, state);
+          escapes_.escape(activation, instruction, result, Escape::kKept, state);
           sinks_.record_leaving(activation, instruction, result, state);
         }
         finish(activation, result, std::move(state));

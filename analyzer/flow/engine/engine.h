@@ -21,22 +21,27 @@
 #include "analyzer/flow/engine/conditions.h"
 #include "analyzer/flow/engine/conversions.h"
 #include "analyzer/flow/engine/dtype_state.h"
+#include "analyzer/flow/engine/dynamic_operators.h"
+#include "analyzer/flow/engine/escaping.h"
 #include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/inputs.h"
+#include "analyzer/flow/engine/library_forward.h"
 #include "analyzer/flow/engine/made_half.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/marks.h"
 #include "analyzer/flow/engine/memory.h"
 #include "analyzer/flow/engine/objects.h"
 #include "analyzer/flow/engine/operands.h"
+#include "analyzer/flow/engine/operators.h"
 #include "analyzer/flow/engine/other_methods.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/engine/questions.h"
 #include "analyzer/flow/engine/ranks.h"
 #include "analyzer/flow/engine/registration.h"
 #include "analyzer/flow/engine/rounds.h"
+#include "analyzer/flow/engine/scalars.h"
 #include "analyzer/flow/engine/sinks.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/engine/stubs.h"
@@ -251,8 +256,13 @@ class Engine final : public Evaluator {
   MadeHalf made_half_{subject_, work_, names_, effects_, conversions_, *this};
   Inputs inputs_{subject_, root_, names_, effects_, made_, memory_, made_half_, *this};
   OtherMethods others_{program_, names_, effects_, memory_, inputs_, *this};
+  Escapes escapes_{subject_, root_, names_, effects_, made_, questions_, memory_, sinks_, inputs_, *this};
+  Operators operators_{subject_, names_, effects_, rounds_, memory_, ranks_};
+  Scalars scalars_{options_.device, names_, effects_, questions_, memory_, ranks_};
+  Dictionaries dictionaries_{names_, questions_};
+  DynamicOperators dynamic_{names_, memory_, ranks_, dictionaries_, conversions_, registrations_, *this};
+  LibraryModules modules_{subject_, root_, names_, questions_, rounds_, memory_, sinks_, operators_, *this};
   FollowedCalls calls_;
-  std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
 };
 
 }  // namespace dtype_guard::flow

@@ -28,7 +28,8 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       if (!given) return set(Value::unknown(ids_.symbol(activation.context, &instruction)));
       const bool is_itself = activation.code.kind == FunctionKind::kLambda && *position == 0;
       if (!is_itself)
-        lose(activation, instruction, activation.arguments[static_cast<std::size_t>(*position)], state);
+        escapes_.lose(activation, instruction, activation.arguments[static_cast<std::size_t>(*position)],
+                      state);
       return set(activation.arguments[static_cast<std::size_t>(*position)]);
     }
     case Op::kCopy:
@@ -41,7 +42,8 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(out.is_bottom() ? Value::unknown() : out);
     }
     case Op::kOperator:
-      if (cannot_store(activation, instruction, state)) return false;  // what follows is not reached
+      if (operators_.cannot_store(activation, instruction, state))
+        return false;  // what follows is not reached
       return set(operation(activation, instruction, state));
     case Op::kDtypeOf:
       return set(casts_.dtype_of(activation, instruction, state));
@@ -59,11 +61,11 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(objects_.library_module(activation, instruction, state));
     case Op::kPack:
       for (std::size_t i = 0; i < instruction.args.size(); ++i)
-        escape(activation, instruction, argument(state, instruction, i), Escape::kKept, state);
+        escapes_.escape(activation, instruction, argument(state, instruction, i), Escape::kKept, state);
       return set(objects_.pack(activation, instruction, state));
     case Op::kClosure: {
       const Value made = objects_.closure(activation, instruction, state);
-      lose(activation, instruction, made, state);
+      escapes_.lose(activation, instruction, made, state);
       return set(made);
     }
     case Op::kRegister:
@@ -75,7 +77,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return call_instruction(activation, instruction, state);
     case Op::kLoad: {
       const Value loaded = memory_.load(activation, instruction, state);
-      lose(activation, instruction, loaded, state);
+      escapes_.lose(activation, instruction, loaded, state);
       return set(loaded);
     }
     case Op::kStore: {
@@ -85,7 +87,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       if (through && target.locations.empty())
         objects_.write_into(activation, instruction, target.direct, argument(state, instruction, 0), state);
       if (!instruction.place.path.empty())
-        escape(activation, instruction, argument(state, instruction, 0), Escape::kKept, state);
+        escapes_.escape(activation, instruction, argument(state, instruction, 0), Escape::kKept, state);
       memory_.write(state, target,
                     without_length(marks_.stored(activation, instruction, argument(state, instruction, 0))));
       return true;
@@ -126,7 +128,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kSink: {
       const Api* api = sinks_.contract_of(instruction);
       return set(api ? sinks_.sink(*api, activation, instruction, state)
-                     : unknown_call(activation, instruction, state));
+                     : escapes_.unknown_call(activation, instruction, state));
     }
     case Op::kJump:
     case Op::kBranch:

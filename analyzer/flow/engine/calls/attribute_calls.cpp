@@ -69,7 +69,7 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
     if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type.clear();
     const bool forwards = itself || name == "forward";
     if (forwards && (find_module_type(type) || type == kSequential)) {
-      const auto given = library_module_call(activation, instruction, each, state);
+      const auto given = modules_.library_module_call(activation, instruction, each, state);
       out.unknown = out.unknown || !given;
       const bool is_only_one = std::all_of(receiver.begin(), receiver.end(), [&](const Alternative& other) {
         return other.kind == Kind::kNone || other.object == each.object;
@@ -90,25 +90,6 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
   }
   if (out.callees.empty() && out.given.is_bottom()) out.unknown = true;
   return out;
-}
-
-// Of a module's forward, by position.
-std::optional<Value> Engine::library_module_call(const Activation& activation, const Instruction& instruction,
-                                                 const Alternative& module, State& state) {
-  const std::string type = state.find(module.object)->type;
-  std::vector<Value> given = {Value(module)};
-  for (std::size_t i = 1; i < instruction.args.size(); ++i) {
-    const std::string& name = instruction.args[i].name;
-    const bool first = i == 1 && (name == "input" || name == "query" || name == "hidden_states");
-    if (!name.empty() && !first) return std::nullopt;
-    given.push_back(argument(state, instruction, i));
-  }
-  if (type == kSequential) {
-    if (given.size() != 2) return std::nullopt;
-    return forward_through(activation, instruction, given[0], given[1],
-                           ids_.context(activation.context, &instruction), state, 0);
-  }
-  return module_forward(activation, instruction, *find_module_type(type), given, activation.context, state);
 }
 
 }  // namespace dtype_guard::flow

@@ -112,7 +112,7 @@ std::vector<Value> Engine::bound(const Function& callee, const Instruction& inst
                               : decided             ? constant(*parameter.default_value, effects_)
                                                     : Value::unknown();
       const HeapObject* names = decided && left.open ? state.find(left.open) : nullptr;
-      one = names ? looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
+      one = names ? dictionaries_.looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
     }
   }
   return out;

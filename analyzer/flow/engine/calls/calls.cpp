@@ -69,7 +69,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     const Value agreed = virtually && !instruction.args.empty()
                              ? given_by_all_overrides(activation, instruction, *virtually, state)
                              : Value();
-    const Value unknown = unknown_call(activation, instruction, state);
+    const Value unknown = escapes_.unknown_call(activation, instruction, state);
     // What a library module among the receivers gives, it gives whatever the others are.
     set(agreed.is_bottom() ? join(unknown, attribute.given, symbols_) : agreed);
     return true;
@@ -179,25 +179,6 @@ Value Engine::as_if_unknown(const Value& result) const {
     each.uncertain = each.uncertain || (each.kind == Kind::kTensor && (each.assumed || !stated));
   }
   return Value(std::move(out));
-}
-
-Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
-  SymbolSetId symbols = questions_.asked(activation, instruction, state);
-  if (instruction.op != Op::kOperator) sinks_.record_handed_on(activation, instruction, state);
-  for (std::size_t i = 0; i < instruction.args.size(); ++i)
-    escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);
-  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    const Value each = argument(state, instruction, i);
-    symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
-    // An operator that the table does not know leaves objects alone; a function may do anything to them.
-    // A function of the standard library works on the containers and lambdas that it is given.
-    const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
-    const Alternative* one = each.single();
-    const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
-    if (is_operator && !open) continue;
-    memory_.havoc(state, each);
-  }
-  return Value::unknown(symbols);
 }
 
 }  // namespace dtype_guard::flow

@@ -1,8 +1,11 @@
 // Operators whose meaning hangs on what arrives, as it does in a language without static types: x[i] of a
 // tensor or a list, x.to(...) of a tensor or a module, x += y in place or not.
+#include "analyzer/flow/engine/dynamic_operators.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -40,7 +43,8 @@ bool takes_slices(const Instruction& subscript) {
 }
 
 // The element of a container that an index means; of any, where it is not constant.
-Key Engine::element_key(const Activation& activation, const Instruction& instruction, const State& state) {
+Key DynamicOperators::element_key(const Activation& activation, const Instruction& instruction,
+                                  const State& state) {
   const Value* index = named(state, instruction, "index");
   const Alternative* one = index ? index->single() : nullptr;
   if (!one || !one->has_number) return {Key::Kind::kAny, 0};
@@ -55,7 +59,7 @@ Key Engine::element_key(const Activation& activation, const Instruction& instruc
   return one->number < 0 ? Key{Key::Kind::kAny, 0} : Key{Key::Kind::kIndex, one->number};
 }
 
-Value Engine::part_of(const Activation& activation, const Instruction& instruction, State& state) {
+Value DynamicOperators::part_of(const Activation& activation, const Instruction& instruction, State& state) {
   const std::string how = instruction.args.size() > 1 ? instruction.args[1].name : "any";
   Value whole = argument(state, instruction, 0);
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
@@ -71,7 +75,7 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
       const bool of_modules = object && object->type.starts_with("torch::nn::");
       const Value held = sliced && of_modules ? Value(each)
                          : sliced             ? Value::unknown(symbols_of(whole, symbols_))
-                         : by_any_key         ? one_of_dictionary(*object)
+                         : by_any_key         ? dictionaries_.one_of_dictionary(*object)
                                               : memory_.read(state, Location{each.object, key, each.symbols});
       out = join(out, held, symbols_);
       continue;
@@ -89,7 +93,8 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
   return out.is_bottom() ? Value::unknown() : out;
 }
 
-void Engine::store_element(const Activation& activation, const Instruction& instruction, State& state) {
+void DynamicOperators::store_element(const Activation& activation, const Instruction& instruction,
+                                     State& state) {
   const Value* stored = named(state, instruction, "value");
   const Value given = stored ? *stored : Value::unknown();
   const Key key = element_key(activation, instruction, state);
@@ -102,8 +107,9 @@ void Engine::store_element(const Activation& activation, const Instruction& inst
 }
 
 // In place for a tensor, which keeps its dtype; for anything else a new value.
-Value Engine::augmented(const Activation& activation, const Instruction& instruction, State& state) {
-  const Alternatives before = memory_.tensors(state, argument(state, instruction, 0));
+Value DynamicOperators::augmented(const Activation& activation, const Instruction& instruction,
+                                  State& state) {
+  const std::vector<Alternative> before = memory_.tensors(state, argument(state, instruction, 0));
   const bool in_place =
       !before.empty() && std::all_of(before.begin(), before.end(), [](const Alternative& each) {
         return each.kind == Kind::kTensor && !each.rank.wrapped;
@@ -115,10 +121,11 @@ Value Engine::augmented(const Activation& activation, const Instruction& instruc
   if (unknown) return Value::unknown(symbols_of(argument(state, instruction, 0), symbols_));
   Instruction& plain = renamed_.try_emplace(&instruction, instruction).first->second;
   plain.name = instruction.name.substr(kAugmented.size());
-  return operation(activation, plain, state);
+  return evaluator_.operation(activation, plain, state);
 }
 
-Value Engine::own_parameter(const Activation& activation, const Instruction& instruction, State& state) {
+Value DynamicOperators::own_parameter(const Activation& activation, const Instruction& instruction,
+                                      State& state) {
   Value contents;
   for (Alternative each : memory_.tensors(state, argument(state, instruction, 0))) {
     if (each.kind != Kind::kTensor) each = Alternative::tensor(Dtype::kUndefined, Rank{});
@@ -130,10 +137,11 @@ Value Engine::own_parameter(const Activation& activation, const Instruction& ins
   return out;
 }
 
-std::optional<Value> Engine::dynamic_operation(const Activation& activation, const Instruction& instruction,
-                                               State& state) {
+std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activation,
+                                                         const Instruction& instruction, State& state) {
   const std::string& name = instruction.name;
-  if (auto of_dictionary = dictionary_operation(activation, instruction, state)) return of_dictionary;
+  if (auto of_dictionary = dictionaries_.dictionary_operation(activation, instruction, state))
+    return of_dictionary;
   if (name == "subscript") return part_of(activation, instruction, state);
   if (name == "store_element") {
     store_element(activation, instruction, state);

@@ -1,12 +1,15 @@
 // What the table of tensor operators does not know: comparisons of dtypes and numbers, logic, arithmetic on
 // numbers, and questions about a tensor (dim, size, defined). Their results carry the symbols that decide
 // them.
+#include "analyzer/flow/engine/scalars.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -112,21 +115,21 @@ static Value descriptor_dtype(const Instruction& instruction, const State& state
 }
 
 // Whether autocast is on, and what it casts to, where that is known.
-std::optional<Value> Engine::autocast_question(const Instruction& instruction, const State& state) const {
+std::optional<Value> Scalars::autocast_question(const Instruction& instruction, const State& state) const {
   const std::size_t split = instruction.name.find("::");
   const std::string what = instruction.name.substr(0, split);
   if (what != "autocast_dtype" && what != "autocast_enabled") return std::nullopt;
   const std::string device = split == std::string::npos ? "" : instruction.name.substr(split + 2);
   const auto elsewhere = state.autocast.elsewhere.find(device);
-  if (device != options_.device && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
-  const AutocastState& autocast = device == options_.device ? state.autocast : elsewhere->second;
+  if (device != device_ && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
+  const AutocastState& autocast = device == device_ ? state.autocast : elsewhere->second;
   if (what == "autocast_dtype") return Value(Alternative::a_dtype(autocast.dtype));
   const bool known = autocast.may_be_on != autocast.may_be_off;
   return Value(Alternative::boolean(known ? std::optional(autocast.may_be_on) : std::nullopt));
 }
 
-std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
-                                              State& state) {
+std::optional<Value> Scalars::scalar_operation(const Activation& activation, const Instruction& instruction,
+                                               State& state) {
   if (instruction.name == "descriptor_dtype") return descriptor_dtype(instruction, state);
   if (instruction.name == kLoopEntered)
     return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
@@ -160,7 +163,8 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       has_text = has_text || one.kind == Kind::kString;
       has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
     }
-    for (const Alternative& one : each.is_bottom() ? Alternatives{} : memory_.tensors(state, each)) {
+    for (const Alternative& one :
+         each.is_bottom() ? std::vector<Alternative>{} : memory_.tensors(state, each)) {
       has_tensor = has_tensor || (one.kind == Kind::kTensor && !one.rank.wrapped);
     }
   }
@@ -188,7 +192,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       return std::any_of(given.begin(), given.end(), is_open);
     };
     if (std::none_of(instruction.args.begin(), instruction.args.end(), has_open)) return answer;
-    Alternatives out = answer.alternatives();
+    std::vector<Alternative> out = answer.alternatives();
     for (Alternative& each : out) {
       if (!each.has_number) each.kind = Kind::kUnknown;
     }
@@ -266,7 +270,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     if (b && b->kind == Kind::kNone) return fact(truth(compare(instruction, state, name == "eq")));
   }
   if (name == "element_size" || name == "itemsize") {
-    const Alternatives of = memory_.tensors(state, argument(state, instruction, 0));
+    const std::vector<Alternative> of = memory_.tensors(state, argument(state, instruction, 0));
     std::optional<std::int64_t> bytes;
     bool several = of.empty();
     for (const Alternative& each : of) {
