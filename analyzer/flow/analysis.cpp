@@ -86,7 +86,6 @@ class Pass {
 
   // Null where it was given up, or where nothing is found even on trust.
   Engine* evaluate(std::uint32_t root, Sight& sight, AnalysisResult& out, std::string& problem) {
-    using OtherCode = Engine::OtherCode;
     Engine& engine = engine_for(root);
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
       if (others == OtherCode::kTrusted && options_.refusals) continue;
@@ -202,7 +201,6 @@ class Pass {
 
   // Whether there is anything to find with the object that the engine was told to use.
   bool look_at_object(std::uint32_t root, Engine& engine, AnalysisResult& out) {
-    using OtherCode = Engine::OtherCode;
     bool has_some = true;
     try {
       for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/passed_tests.h"
+
 namespace dtype_guard::flow {
 namespace {
 constexpr int kMaxDepth = 32;
@@ -71,8 +74,12 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   return result.is_bottom() ? Value::none() : result;
 }
 
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+  roots_.evaluate_root(function, proved, others);
+}
+
 HalvesOfRoot Engine::halves_of(std::uint32_t root) {
-  Engine engine(program_, options_, setting_, torch_version_, work_);
+  Engine engine(subject_.program, options_, subject_.setting, subject_.torch_version, work_);
   engine.made_half_.begin_notes();
   engine.evaluate_root(root);
   return engine.made_half_.noted();

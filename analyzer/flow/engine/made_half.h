@@ -16,11 +16,11 @@ class MadeHalf {
  public:
   MadeHalf(const Subject& subject, const Work& work, Names& names, Effects& effects,
            const Conversions& conversions, Evaluator& evaluator)
-      : subject_(subject),
-        program_(subject.program),
+      : program_(subject.program),
         index_(subject.index),
         options_(subject.options),
         setting_(subject.setting),
+        torch_version_(subject.torch_version),
         work_(work),
         ids_(names.ids),
         effects_(effects),
@@ -44,11 +44,11 @@ class MadeHalf {
   const ClassesMadeHalf& classes_made_half();
   bool is_always(const std::set<std::string>& made_half, const std::string& class_name) const;
 
-  const Subject& subject_;
   const Program& program_;
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
+  const std::string& torch_version_;
   const Work& work_;
   Identities& ids_;
   Effects& effects_;

@@ -6,7 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/passed_tests.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -1,5 +1,7 @@
 // An operator: by its name, by what it is called on, or by the table.
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/operators/stores.h"
@@ -37,8 +39,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   ranks_.prove_ranks(*op, instruction, state);
   if (op->in_place) {  // its own dtype stays
     if (store_contract(*op)) {
-      sinks_.record_operator(activation, instruction, *op, operators_.operands(instruction, *op, state).inputs,
-                             activation.context, state);
+      sinks_.record_operator(activation, instruction, *op,
+                             operators_.operands(instruction, *op, state).inputs, activation.context, state);
       const Value target = shared_contents(state, argument(state, instruction, 0));
       replace_everywhere(state, target,
                          sinks_.marked(activation, instruction, *op, {}, activation.context, target));

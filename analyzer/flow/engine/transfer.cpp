@@ -1,7 +1,9 @@
 // One instruction: dispatch, and the instructions that concern dtypes and the thread's dtype state.
 #include <algorithm>
 
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
@@ -74,7 +76,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       conversions_.retype(activation, instruction, state);
       return true;
     case Op::kCall:
-      return call_instruction(activation, instruction, state);
+      return calls_.call_instruction(activation, instruction, state);
     case Op::kLoad: {
       const Value loaded = memory_.load(activation, instruction, state);
       escapes_.lose(activation, instruction, loaded, state);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/reach.h"
@@ -114,7 +113,7 @@ static Functions callers_first(const FunctionIndex& index, const Functions& root
 }
 
 const ClassesMadeHalf& MadeHalf::classes_made_half() {
-  std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, subject_.torch_version);
+  std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   const auto noted = [&]() -> const ClassesMadeHalf& {
     const bool some = !known->parameters.empty() || !known->buffers.empty();
     effects_.tells_half_types_apart = effects_.tells_half_types_apart || some;

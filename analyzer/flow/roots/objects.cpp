@@ -3,8 +3,9 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/inputs.h"
+#include "analyzer/flow/settings/module_types.h"
+#include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
 namespace {

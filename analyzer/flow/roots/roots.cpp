@@ -1,8 +1,11 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
 // what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
+#include "analyzer/flow/engine/roots.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -20,7 +23,7 @@ Dtype lower_dtype(const std::string& device) {
 }  // namespace
 
 // A class that inherits a method and overrides what that calls is looked at like one that has it.
-void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+void Roots::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
   effects_ = {};
   made_.steps = 0;
   origins_.begin_run();
@@ -36,8 +39,8 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
   }
 }
 
-void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
-                         OtherCode others) {
+void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
+                        OtherCode others) {
   const Function& code = index_.function(function);
   root_.unit = units_of(code).front();
   const ContextId own = ids_.context(0, &code);
@@ -83,7 +86,7 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   std::vector<HeapId> handed =
       made_half_.takes_notes() && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
   bool alive = true;
-  call(function, arguments, state, root, nullptr, alive);
+  evaluator_.call(function, arguments, state, root, nullptr, alive);
   if (made_half_.takes_notes() && makes) handed = objects_below(state, arguments);
   if (alive && made_half_.takes_notes()) made_half_.note_halves(state, arguments, handed);
   if (alive && !made_.watched.empty()) note_witnesses(state);

@@ -2,8 +2,6 @@
 // that somebody hands in.
 #include <algorithm>
 
-#include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/inputs.h"
 
 namespace dtype_guard::flow {

@@ -3,7 +3,6 @@
 // root that uses it is handed that.
 #include <algorithm>
 
-#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/other_methods.h"
 

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/calls.h"
 #include "analyzer/flow/engine/held_function.h"
 
 namespace dtype_guard::flow {
@@ -36,8 +37,8 @@ Value held_by_name(const Value& receiver, const Instruction& call, const State& 
 
 // What runs, and what library modules among the receivers give; `unknown` where a receiver may run anything.
 // None runs nothing: it throws.
-Engine::Attribute Engine::attribute(const Activation& activation, const Instruction& instruction,
-                                    State& state) {
+Calls::Attribute Calls::attribute(const Activation& activation, const Instruction& instruction,
+                                  State& state) {
   Attribute out;
   std::string_view name = instruction.name;
   name.remove_prefix(kAttributeCall.size());

@@ -5,8 +5,6 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/engine/sinks.h"
 #include "analyzer/flow/operators/contractions.h"
 

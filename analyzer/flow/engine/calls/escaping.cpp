@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/operators/layers.h"

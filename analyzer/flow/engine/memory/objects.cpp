@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {

@@ -3,7 +3,6 @@
 #include "analyzer/flow/engine/dictionaries.h"
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {

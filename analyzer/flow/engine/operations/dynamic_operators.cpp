@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -9,7 +9,6 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
-#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
