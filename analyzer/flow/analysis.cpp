@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
 #include "analyzer/flow/roots/all_roots.h"

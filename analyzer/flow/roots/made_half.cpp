@@ -1,6 +1,6 @@
 // Classes that the program always makes half: of these the code says that they are not run under autocast
 // over float32 parameters, whoever calls their methods.
-#include "analyzer/flow/engine/made_half.h"
+#include "analyzer/flow/roots/made_half.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/inputs.h"
+#include "analyzer/flow/roots/inputs.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/flow/values/ranks.h"
 

@@ -1,6 +1,6 @@
 // What other methods than the root may have done to an object before the root is called: a tensor that one of
 // them leaves in another dtype is not known to be as the constructor made it.
-#include "analyzer/flow/engine/other_methods.h"
+#include "analyzer/flow/roots/other_methods.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
 // what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
-#include "analyzer/flow/engine/roots.h"
+#include "analyzer/flow/roots/roots.h"
 
 #include <algorithm>
 

@@ -2,7 +2,7 @@
 // that somebody hands in.
 #include <algorithm>
 
-#include "analyzer/flow/engine/inputs.h"
+#include "analyzer/flow/roots/inputs.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/other_methods.h"
+#include "analyzer/flow/roots/other_methods.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -2,7 +2,7 @@
 // the program hands them is a case that there is, and what is certain there is certain.
 #include <algorithm>
 
-#include "analyzer/flow/engine/roots.h"
+#include "analyzer/flow/roots/roots.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -1,7 +1,7 @@
 // Several source files joined into one program: what a call of one reaches in another, and what it must not.
 #include "analyzer/flow/program/link.h"
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "tests/catch.h"

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/calls.h"
-#include "analyzer/flow/engine/held_function.h"
+#include "analyzer/flow/engine/calls/calls.h"
+#include "analyzer/flow/engine/calls/held_function.h"
 
 namespace dtype_guard::flow {
 namespace {

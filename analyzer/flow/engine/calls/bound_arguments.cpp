@@ -1,6 +1,6 @@
 // Arguments by position and by name, those of a list and of a dictionary, and the parameters that take the
 // rest of either.
-#include "analyzer/flow/engine/bound_arguments.h"
+#include "analyzer/flow/engine/calls/bound_arguments.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
 // Calls: the callee is evaluated in the caller's state, so its effects on places, modules and the thread's
 // dtype state are the caller's. What is not known may have done anything to what it was given by reference.
-#include "analyzer/flow/engine/calls.h"
+#include "analyzer/flow/engine/calls/calls.h"
 
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/held_function.h"
+#include "analyzer/flow/engine/calls/held_function.h"
 #include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/operators/registered_operators.h"
 

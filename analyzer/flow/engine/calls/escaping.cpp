@@ -1,7 +1,7 @@
 // Lambdas that go to code nobody sees: a kernel that is registered, the body of a parallel loop, a thread's
 // work, an entry of a table of functions. What they do they do some day, so each is run where it gets out of
 // sight: with what it captured as that is there, and with parameters as the setting hands them in.
-#include "analyzer/flow/engine/escaping.h"
+#include "analyzer/flow/engine/calls/escaping.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/calls.h"
+#include "analyzer/flow/engine/calls/calls.h"
 
 namespace dtype_guard::flow {
 namespace {

@@ -1,5 +1,5 @@
 // Functions without source as values: what they do is reported, and could be edited, where they are called.
-#include "analyzer/flow/engine/stubs.h"
+#include "analyzer/flow/engine/calls/stubs.h"
 
 namespace dtype_guard::flow {
 

@@ -4,7 +4,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/ranks.h"
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/contracts/roles.h"
 

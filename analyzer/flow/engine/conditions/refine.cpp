@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/conditions.h"
+#include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {

@@ -1,6 +1,6 @@
 // What code does to the tensors of modules: Module::to and set_data, and the lists that Module::parameters(),
 // children() and their kin give.
-#include "analyzer/flow/engine/conversions.h"
+#include "analyzer/flow/engine/memory/conversions.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Things with identity: instances, containers, closures, library modules, and tensors that several handles
 // share.
-#include "analyzer/flow/engine/objects.h"
+#include "analyzer/flow/engine/memory/objects.h"
 
 #include <algorithm>
 

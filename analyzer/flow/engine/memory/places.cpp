@@ -3,7 +3,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {

@@ -1,6 +1,6 @@
 // Tensors that a module owns. Each is a handle from then on wherever it is known, so that a conversion of the
 // module is seen there: in the caller's values too, and for all that may be that tensor in doubt.
-#include "analyzer/flow/engine/registration.h"
+#include "analyzer/flow/engine/memory/registration.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,7 +1,7 @@
 // Rounds of loops. What a loop makes has a rank of its own in each round: within one, two values with the
 // same symbol have the same rank, and when the next one begins nothing that is left of the last has that
 // symbol.
-#include "analyzer/flow/engine/rounds.h"
+#include "analyzer/flow/engine/memory/rounds.h"
 
 #include <algorithm>
 #include <unordered_map>

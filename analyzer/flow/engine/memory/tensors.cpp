@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {

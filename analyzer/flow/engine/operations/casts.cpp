@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/casts.h"
+#include "analyzer/flow/engine/operations/casts.h"
 #include "analyzer/flow/engine/operands.h"
 
 namespace dtype_guard::flow {

@@ -1,6 +1,6 @@
 // Dictionaries: what stands under a key, where it is known which keys there are. Those that a root is handed
 // are not: each is known by its name, and may be absent.
-#include "analyzer/flow/engine/dictionaries.h"
+#include "analyzer/flow/engine/operations/dictionaries.h"
 
 #include "analyzer/flow/engine/arguments.h"
 

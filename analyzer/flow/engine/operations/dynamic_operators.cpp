@@ -1,6 +1,6 @@
 // Operators whose meaning hangs on what arrives, as it does in a language without static types: x[i] of a
 // tensor or a list, x.to(...) of a tensor or a module, x += y in place or not.
-#include "analyzer/flow/engine/dynamic_operators.h"
+#include "analyzer/flow/engine/operations/dynamic_operators.h"
 
 #include <algorithm>
 

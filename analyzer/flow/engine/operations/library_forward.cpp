@@ -1,6 +1,6 @@
 // forward() of library modules: an operator on the input and the module's parameters, and Sequential, which
 // hands what one of its modules gives to the next.
-#include "analyzer/flow/engine/library_forward.h"
+#include "analyzer/flow/engine/operations/library_forward.h"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Operators: every combination of what the inputs may be goes through the operator table; the result's origin
 // says which instruction decided its dtype.
-#include "analyzer/flow/engine/operators.h"
+#include "analyzer/flow/engine/operations/operators.h"
 
 #include <algorithm>
 

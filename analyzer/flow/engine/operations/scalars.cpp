@@ -1,7 +1,7 @@
 // What the table of tensor operators does not know: comparisons of dtypes and numbers, logic, arithmetic on
 // numbers, and questions about a tensor (dim, size, defined). Their results carry the symbols that decide
 // them.
-#include "analyzer/flow/engine/scalars.h"
+#include "analyzer/flow/engine/operations/scalars.h"
 
 #include <algorithm>
 #include <array>

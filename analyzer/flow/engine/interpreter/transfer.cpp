@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/values/ranks.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/tensor_changes.h"
 
 namespace dtype_guard::flow {

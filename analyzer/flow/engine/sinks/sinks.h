@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "rules/contracts/contract.h"

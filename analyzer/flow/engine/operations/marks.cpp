@@ -1,6 +1,6 @@
 // What the rules want to know beyond dtypes: steps that a value passed through and that mean something to
 // one of them, and the checks of a dtype that were passed on the way.
-#include "analyzer/flow/engine/marks.h"
+#include "analyzer/flow/engine/operations/marks.h"
 
 #include <algorithm>
 

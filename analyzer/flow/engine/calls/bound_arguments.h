@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "analyzer/flow/engine/dictionaries.h"
+#include "analyzer/flow/engine/operations/dictionaries.h"
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/flow/engine/made_objects.h"
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 
 namespace dtype_guard::flow {
 

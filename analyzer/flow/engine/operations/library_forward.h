@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analyzer/flow/engine/evaluator.h"
-#include "analyzer/flow/engine/operators.h"
-#include "analyzer/flow/engine/sinks.h"
+#include "analyzer/flow/engine/operations/operators.h"
+#include "analyzer/flow/engine/sinks/sinks.h"
 #include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {

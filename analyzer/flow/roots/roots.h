@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/engine/other_methods.h"
+#include "analyzer/flow/roots/other_methods.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "analyzer/flow/engine/ranks.h"
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {

@@ -5,7 +5,7 @@
 #include <set>
 #include <string_view>
 
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "analyzer/flow/engine/bound_arguments.h"
-#include "analyzer/flow/engine/escaping.h"
+#include "analyzer/flow/engine/calls/bound_arguments.h"
+#include "analyzer/flow/engine/calls/escaping.h"
 #include "analyzer/flow/engine/followed_calls.h"
-#include "analyzer/flow/engine/library_forward.h"
-#include "analyzer/flow/engine/registration.h"
+#include "analyzer/flow/engine/operations/library_forward.h"
+#include "analyzer/flow/engine/memory/registration.h"
 
 namespace dtype_guard::flow {
 

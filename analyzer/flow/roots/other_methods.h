@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/flow/engine/inputs.h"
+#include "analyzer/flow/roots/inputs.h"
 
 namespace dtype_guard::flow {
 

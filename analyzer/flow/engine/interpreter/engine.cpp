@@ -1,4 +1,4 @@
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Calls that have a contract: what arrives is recorded for the rule queries; the result follows the contract.
-#include "analyzer/flow/engine/sinks.h"
+#include "analyzer/flow/engine/sinks/sinks.h"
 
 #include <algorithm>
 

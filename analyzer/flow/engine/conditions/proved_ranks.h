@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "analyzer/flow/engine/made_objects.h"
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/sink_record.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/values/ranks.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyzer/flow/engine/operands.h"
-#include "analyzer/flow/engine/ranks.h"
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "rules/operators/operators.h"
 

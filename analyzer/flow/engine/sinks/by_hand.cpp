@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/sinks.h"
+#include "analyzer/flow/engine/sinks/sinks.h"
 #include "analyzer/flow/operators/contractions.h"
 
 namespace dtype_guard::flow {

@@ -1,7 +1,7 @@
 // The dtype that a value has, and casts to one.
 #pragma once
 
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 
 namespace dtype_guard::flow {
 

@@ -2,7 +2,7 @@
 // of them.
 #pragma once
 
-#include "analyzer/flow/engine/memory.h"
+#include "analyzer/flow/engine/memory/memory.h"
 
 namespace dtype_guard::flow {
 
