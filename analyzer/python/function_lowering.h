@@ -19,8 +19,7 @@ namespace dtype_guard::python {
 
 class FunctionLowering {
  public:
-  FunctionLowering(FileUnit& unit, const FunctionDefinition& definition,
-                   FunctionLowering* outer = nullptr);
+  FunctionLowering(FileUnit& unit, const FunctionDefinition& definition, FunctionLowering* outer = nullptr);
   flow::Function run();
   // Names of enclosing functions that the body uses.
   const std::set<std::string>& captured() const { return captured_; }

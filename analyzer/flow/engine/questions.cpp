@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/operators/shape_questions.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -18,22 +18,8 @@ using Kind = Alternative::Kind;
 std::string_view subject(std::string_view name) {
   constexpr std::string_view kOfTensors = "at::Tensor::";
   if (name.starts_with(kOfTensors)) name.remove_prefix(kOfTensors.size());
-  struct Synonym {
-    std::string_view name, subject;
-  };
-  static constexpr std::array<Synonym, 10> kSynonyms = {{{"is_cuda", "device"},
-                                                         {"is_cpu", "device"},
-                                                         {"get_device", "device"},
-                                                         {"ndimension", "dim"},
-                                                         {"numel", "size"},
-                                                         {"sizes", "size"},
-                                                         {"stride", "size"},
-                                                         {"strides", "size"},
-                                                         {"sym_sizes", "size"},
-                                                         {"sym_size", "size"}}};
-  const auto* const found = std::find_if(kSynonyms.begin(), kSynonyms.end(),
-                                         [&](const Synonym& each) { return each.name == name; });
-  return found == kSynonyms.end() ? name : found->subject;
+  const ShapeQuestion* known = find_shape_question(name);
+  return known ? known->subject : name;
 }
 
 constexpr const char* kUndecided = "undecided";

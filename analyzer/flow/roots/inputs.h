@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "analyzer/flow/engine/evaluator.h"
-#include "analyzer/flow/roots/made_half.h"
 #include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/roots/made_half.h"
 
 namespace dtype_guard::flow {
 

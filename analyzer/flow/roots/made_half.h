@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/engine/memory/conversions.h"
 #include "analyzer/flow/engine/evaluator.h"
+#include "analyzer/flow/engine/memory/conversions.h"
 #include "analyzer/flow/engine/subject.h"
 #include "analyzer/flow/engine/work.h"
 

@@ -31,98 +31,123 @@ std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const
   return out;
 }
 
-bool Calls::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
-  const std::optional<VirtualCall> virtually = virtual_call(instruction.name);
-  std::vector<std::uint32_t> callees = virtually && !instruction.args.empty()
-                                           ? dispatch(instruction, *virtually, state)
-                                           : index_.find(instruction.name);
+// What may run. None where that is not known; of an attribute, also where library modules give all there is.
+struct Calls::Callees {
+  std::optional<VirtualCall> virtually;  // of an object
+  bool by_attribute = false;
+  Attribute attribute;
+  std::vector<std::uint32_t> functions;
+
+  bool is_given() const { return functions.empty() && by_attribute && !attribute.unknown; }
+};
+
+Calls::Callees Calls::callees_of(const Activation& activation, const Instruction& instruction, State& state) {
+  Callees out;
+  if (!instruction.args.empty()) out.virtually = virtual_call(instruction.name);
+  out.functions =
+      out.virtually ? dispatch(instruction, *out.virtually, state) : index_.find(instruction.name);
   if (is_registered_operator(instruction.name)) {
     const auto kernel = registered_kernel(index_, instruction.name, options_.device, state.autocast);
-    if (kernel) callees = {*kernel};
+    if (kernel) out.functions = {*kernel};
   }
-  Attribute attribute;
-  const bool by_attribute = instruction.name.starts_with(kAttributeCall) && !instruction.args.empty();
-  if (by_attribute) {
-    attribute = this->attribute(activation, instruction, state);
-    callees = attribute.unknown ? std::vector<std::uint32_t>() : attribute.callees;
+  out.by_attribute = instruction.name.starts_with(kAttributeCall) && !instruction.args.empty();
+  if (out.by_attribute) {
+    out.attribute = attribute(activation, instruction, state);
+    out.functions = out.attribute.unknown ? std::vector<std::uint32_t>() : out.attribute.callees;
   }
   if (instruction.name.empty()) {
-    callees.clear();
+    out.functions.clear();
     bool unknown = false;
     for (const Alternative& each : argument(state, instruction, 0)) {
       if (each.kind == Kind::kClosure) {
-        callees.push_back(each.function);
+        out.functions.push_back(each.function);
       } else {
         unknown = true;
       }
     }
-    if (unknown) callees.clear();
+    if (unknown) out.functions.clear();
   }
-  const auto set = [&](Value result) {
-    if (instruction.result) state.values.change(instruction.result) = std::move(result);
-  };
-  const bool is_given = callees.empty() && by_attribute && !attribute.unknown;
-  (callees.empty() && !is_given ? calls_.lost : calls_.followed).insert(&instruction);
-  if (is_given) {
-    set(attribute.given);
-    return true;
-  }
-  if (callees.empty()) {
-    const Value agreed = virtually && !instruction.args.empty()
-                             ? given_by_all_overrides(activation, instruction, *virtually, state)
-                             : Value();
-    const Value unknown = escapes_.unknown_call(activation, instruction, state);
-    // What a library module among the receivers gives, it gives whatever the others are.
-    set(agreed.is_bottom() ? join(unknown, attribute.given, symbols_) : agreed);
-    return true;
-  }
+  return out;
+}
 
+// The arguments as they go in. A tensor that carries an origin leaves a step: this is where it does.
+std::vector<Value> Calls::arguments_of(const Activation& activation, const Instruction& instruction,
+                                       const Callees& callees, const State& state) {
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    // A tensor that carries an origin leaves a step: this is where it goes into the callee.
     std::vector<Alternative> passed = argument(state, instruction, i).alternatives();
     // None has no method that could run.
-    if (by_attribute && i == 0)
+    if (callees.by_attribute && i == 0)
       std::erase_if(passed, [](const Alternative& each) { return each.kind == Kind::kNone; });
     for (Alternative& each : passed) {
       if (each.kind != Kind::kTensor || !each.origin) continue;
       each.trail = origins_.step(each.trail, each.origin,
                                  {0, 0, activation.function, &instruction, "call", each.dtype, each.dtype,
-                                  "passed to '" + index_.function(callees.front()).name + "'"});
+                                  "passed to '" + index_.function(callees.functions.front()).name + "'"});
     }
     const Value& original = argument(state, instruction, i);
     const Value marked(std::move(passed));
     arguments.push_back(marked == original ? original : marked);
   }
-
-  if (by_attribute) {
+  if (callees.by_attribute) {
     if (const Value held = held_by_name(arguments[0], instruction, state, ids_); !held.is_bottom())
       arguments[0] = held;
   }
+  return arguments;
+}
+
+// What one of them gives, with what it leaves behind in `state`; nothing where it does not return.
+std::optional<Value> Calls::result_of(std::uint32_t function, const Activation& activation,
+                                      const Instruction& instruction, const Callees& callees,
+                                      const std::vector<Value>& arguments, State& state) {
   const ContextId inner = ids_.context(activation.context, &instruction);
+  const Function& callee = index_.function(function);
+  const ContextId own = callees.functions.size() == 1 ? inner : ids_.context(inner, &callee);
+  // A lambda takes itself, a function that was found through a pointer does not.
+  const bool plain = (instruction.name.empty() && callee.kind != FunctionKind::kLambda) ||
+                     (callees.by_attribute && callee.kind == FunctionKind::kFunction);
+  std::vector<Value> handed(arguments.begin() + (plain ? 1 : 0), arguments.end());
+  handed = bound_.bound(callee, instruction, own, std::move(handed), state);
+  const bool is_guessed = give_from_setting(callee, own, handed, state);
+  bool alive = true;
+  Value value = evaluator_.call(function, std::move(handed), state, own, &activation, alive, &instruction);
+  if (!alive) return std::nullopt;
+  if (is_guessed) value = as_if_unknown(value);
+  for (std::size_t each = 0; each < arguments.size(); ++each) {
+    registrations_.take_over_changes_of(state, argument(state, instruction, each), arguments[each],
+                                        activation);
+  }
+  return value;
+}
+
+bool Calls::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
+  const Callees callees = callees_of(activation, instruction, state);
+  const Value& given = callees.attribute.given;
+  const auto set = [&](Value result) {
+    if (instruction.result) state.values.change(instruction.result) = std::move(result);
+    return true;
+  };
+  const bool is_lost = callees.functions.empty() && !callees.is_given();
+  (is_lost ? calls_.lost : calls_.followed).insert(&instruction);
+  if (callees.is_given()) return set(given);
+  if (is_lost) {
+    const Value agreed = callees.virtually
+                             ? given_by_all_overrides(activation, instruction, *callees.virtually, state)
+                             : Value();
+    const Value unknown = escapes_.unknown_call(activation, instruction, state);
+    // What a library module among the receivers gives, it gives whatever the others are.
+    return set(agreed.is_bottom() ? join(unknown, given, symbols_) : agreed);
+  }
+
+  const std::vector<Value> arguments = arguments_of(activation, instruction, callees, state);
   std::optional<State> joined;
   Value result;
-  for (std::size_t i = 0; i < callees.size(); ++i) {
-    State branch = i + 1 == callees.size() ? std::move(state) : state;
-    bool alive = true;
-    const ContextId own = callees.size() == 1 ? inner : ids_.context(inner, &index_.function(callees[i]));
-    // A lambda takes itself, a function that was found through a pointer does not.
-    const FunctionKind kind = index_.function(callees[i]).kind;
-    const bool plain = (instruction.name.empty() && kind != FunctionKind::kLambda) ||
-                       (by_attribute && kind == FunctionKind::kFunction);
-    const auto from = arguments.begin() + (plain ? 1 : 0);
-    std::vector<Value> handed(from, arguments.end());
-    const Function& callee = index_.function(callees[i]);
-    handed = bound_.bound(callee, instruction, own, std::move(handed), branch);
-    const bool is_guessed = give_from_setting(callee, own, handed, branch);
-    Value value =
-        evaluator_.call(callees[i], std::move(handed), branch, own, &activation, alive, &instruction);
-    if (!alive) continue;
-    if (is_guessed) value = as_if_unknown(value);
-    for (std::size_t each = 0; each < arguments.size(); ++each)
-      registrations_.take_over_changes_of(branch, argument(branch, instruction, each), arguments[each],
-                                          activation);
-    result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
+  for (std::size_t i = 0; i < callees.functions.size(); ++i) {
+    const bool is_last = i + 1 == callees.functions.size();
+    State branch = is_last ? std::move(state) : state;
+    const auto value = result_of(callees.functions[i], activation, instruction, callees, arguments, branch);
+    if (!value) continue;
+    result = join(result, callees.functions.size() == 1 ? *value : weakened(*value), symbols_);
     if (joined) {
       joined = join({&*joined, &branch}, symbols_, {activation.context});
     } else {
@@ -131,8 +156,7 @@ bool Calls::call_instruction(Activation& activation, const Instruction& instruct
   }
   if (!joined) return false;
   state = std::move(*joined);
-  set(join(result, attribute.given, symbols_));
-  return true;
+  return set(join(result, given, symbols_));
 }
 
 namespace {

@@ -1,13 +1,14 @@
 // Calls: which functions run, with which arguments, and what comes of it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "analyzer/flow/engine/calls/bound_arguments.h"
 #include "analyzer/flow/engine/calls/escaping.h"
 #include "analyzer/flow/engine/followed_calls.h"
-#include "analyzer/flow/engine/operations/library_forward.h"
 #include "analyzer/flow/engine/memory/registration.h"
+#include "analyzer/flow/engine/operations/library_forward.h"
 
 namespace dtype_guard::flow {
 
@@ -44,6 +45,13 @@ class Calls {
     Value given;
     bool unknown = false;
   };
+  struct Callees;
+  Callees callees_of(const Activation& activation, const Instruction& instruction, State& state);
+  std::vector<Value> arguments_of(const Activation& activation, const Instruction& instruction,
+                                  const Callees& callees, const State& state);
+  std::optional<Value> result_of(std::uint32_t function, const Activation& activation,
+                                 const Instruction& instruction, const Callees& callees,
+                                 const std::vector<Value>& arguments, State& state);
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
                                       const State& state) const;
   Attribute attribute(const Activation& activation, const Instruction& instruction,

@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "analyzer/flow/roots/inputs.h"
 #include "analyzer/flow/engine/sinks/sinks.h"
+#include "analyzer/flow/roots/inputs.h"
 
 namespace dtype_guard::flow {
 

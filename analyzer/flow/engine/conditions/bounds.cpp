@@ -5,15 +5,11 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/operators/shape_questions.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-
-bool is_never_negative(std::string_view name) {
-  return name == "size" || name == "sym_size" || name == "numel" || name == "dim" || name == "ndimension" ||
-         name == "length";
-}
 }  // namespace
 
 Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth) {
@@ -31,7 +27,8 @@ Bounds bounds(const Activation& activation, const State& state, ValueId id, int 
                         one->context == activation.context && one->source != id;
     return is_own ? bounds(activation, state, one->source, depth + 1) : Bounds{};
   }
-  if (is_never_negative(definition->name)) return {0, {}};
+  const ShapeQuestion* shape = find_shape_question(definition->name);
+  if (shape && shape->never_negative) return {0, {}};
   const bool smaller = definition->name == kSmallerOf;
   if ((!smaller && definition->name != kLargerOf) || definition->args.size() != 2) return {};
   const Bounds a = bounds(activation, state, definition->args[0].value, depth + 1);

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {

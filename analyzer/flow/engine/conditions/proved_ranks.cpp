@@ -1,10 +1,11 @@
 // Ranks as a program proves them: by what it asks, checks and calls. What is proved holds from there on, and
 // for every value that is known to have the same rank (ranks.h).
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
+
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/contracts/roles.h"
 

@@ -12,15 +12,15 @@
 #include <vector>
 
 #include "analyzer/flow/engine/calls/calls.h"
-#include "analyzer/flow/engine/operations/casts.h"
+#include "analyzer/flow/engine/calls/stubs.h"
 #include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/dtype_state.h"
+#include "analyzer/flow/engine/memory/objects.h"
+#include "analyzer/flow/engine/operations/casts.h"
 #include "analyzer/flow/engine/operations/dynamic_operators.h"
 #include "analyzer/flow/engine/operations/marks.h"
-#include "analyzer/flow/engine/memory/objects.h"
-#include "analyzer/flow/roots/roots.h"
 #include "analyzer/flow/engine/operations/scalars.h"
-#include "analyzer/flow/engine/calls/stubs.h"
+#include "analyzer/flow/roots/roots.h"
 
 namespace dtype_guard::flow {
 

@@ -1,7 +1,7 @@
 // An operator: by its name, by what it is called on, or by the table.
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/operators/stores.h"

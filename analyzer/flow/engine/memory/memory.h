@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
-#include "analyzer/flow/engine/questions.h"
 #include "analyzer/flow/engine/memory/rounds.h"
+#include "analyzer/flow/engine/questions.h"
 #include "analyzer/flow/engine/subject.h"
 #include "analyzer/flow/state/state.h"
 

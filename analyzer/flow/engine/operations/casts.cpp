@@ -1,7 +1,8 @@
+#include "analyzer/flow/engine/operations/casts.h"
+
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/operations/casts.h"
 #include "analyzer/flow/engine/operands.h"
 
 namespace dtype_guard::flow {

@@ -4,11 +4,11 @@
 #include <map>
 #include <optional>
 
-#include "analyzer/flow/engine/memory/conversions.h"
-#include "analyzer/flow/engine/operations/dictionaries.h"
-#include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
+#include "analyzer/flow/engine/evaluator.h"
+#include "analyzer/flow/engine/memory/conversions.h"
 #include "analyzer/flow/engine/memory/registration.h"
+#include "analyzer/flow/engine/operations/dictionaries.h"
 
 namespace dtype_guard::flow {
 

@@ -1,8 +1,8 @@
 // Operators of the table: every combination of what the inputs may be goes through it.
 #pragma once
 
-#include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
+#include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "rules/operators/operators.h"
 

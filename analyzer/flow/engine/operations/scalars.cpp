@@ -9,13 +9,11 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
+#include "analyzer/flow/operators/shape_questions.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::array<std::string_view, 14> kQuestions = {
-    "dim",    "size",    "sizes",   "sym_sizes", "numel",         "ndimension", "length",
-    "stride", "strides", "is_cuda", "is_cpu",    "is_contiguous", "item",       "get_device"};
 constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le", "gt", "ge"};
 
 bool is_scalar(const Alternative& each) {
@@ -127,6 +125,200 @@ std::optional<Value> Scalars::autocast_question(const Instruction& instruction, 
   return Value(Alternative::boolean(known ? std::optional(autocast.may_be_on) : std::nullopt));
 }
 
+namespace {
+// Of what is not known at all it is an answer, or one for each element.
+bool is_open(const Value& given) {
+  return std::any_of(given.begin(), given.end(), [](const Alternative& each) {
+    return each.kind == Kind::kUnknown || each.kind == Kind::kTop;
+  });
+}
+}  // namespace
+
+// What is asked, of what, and what decides the answer.
+struct Scalars::Asked {
+  const Activation& activation;
+  const Instruction& instruction;
+  State& state;
+  std::string name;  // without what qualifies it
+  bool of_shape = false;
+  bool has_tensor = false;
+  bool has_unknown = false;
+  bool has_text = false;
+  bool all_scalar = false;
+  SymbolSetId symbols = 0;
+
+  const Value& operand(std::size_t at) const { return argument(state, instruction, at); }
+  std::size_t count() const { return instruction.args.size(); }
+};
+
+Scalars::Asked Scalars::look_at(const Activation& activation, const Instruction& instruction, State& state) {
+  const std::size_t qualified = instruction.name.rfind("::");
+  Asked out{activation, instruction, state,
+            qualified == std::string::npos ? instruction.name : instruction.name.substr(qualified + 2)};
+  const ShapeQuestion* question = find_shape_question(out.name);
+  out.of_shape = question && question->of_scalars;
+  out.all_scalar = !instruction.args.empty();
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value& each = argument(state, instruction, i);
+    for (const Alternative& one : each) {
+      // What led a tensor here decides which it is, not how many elements it has.
+      const bool is_tensor = one.kind == Kind::kTensor && !one.rank.wrapped;
+      if (!is_tensor || !out.of_shape)
+        out.symbols = symbols_.unite(out.symbols, symbols_.deciding(one.symbols));
+      const HeapObject* object = one.kind == Kind::kObject ? state.find(one.object) : nullptr;
+      if (object) out.symbols = symbols_.unite(out.symbols, object->symbols);
+      out.all_scalar = out.all_scalar && is_scalar(one);
+      out.has_text = out.has_text || one.kind == Kind::kString;
+      out.has_unknown = out.has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
+    }
+    for (const Alternative& one :
+         each.is_bottom() ? std::vector<Alternative>{} : memory_.tensors(state, each)) {
+      out.has_tensor = out.has_tensor || (one.kind == Kind::kTensor && !one.rank.wrapped);
+    }
+  }
+  return out;
+}
+
+Value Scalars::decided_here(const Asked& asked, const Value& out) {
+  std::vector<Alternative> alternatives = out.alternatives();
+  for (Alternative& each : alternatives) {
+    each.symbols = symbols_.unite(each.symbols, asked.symbols);
+    each.context = asked.activation.context;
+    each.source = asked.instruction.result;
+  }
+  return Value(std::move(alternatives));
+}
+
+// What it hangs on where nothing else is known to decide it.
+SymbolSetId Scalars::itself(const Asked& asked) {
+  return questions_.asked(asked.activation, asked.instruction, asked.state);
+}
+
+Value Scalars::fact(Asked& asked, std::optional<bool> known) {
+  if (!known && !asked.symbols)
+    asked.symbols = asked.all_scalar && !asked.has_text ? ids_.undecided() : itself(asked);
+  return decided_here(asked, Value(Alternative::boolean(known)));
+}
+
+std::optional<Value> Scalars::logic(Asked& asked) {
+  if (asked.has_tensor) return std::nullopt;
+  if (asked.name == "logical_not") {
+    const Value& operand = asked.operand(0);
+    const auto known = truth(operand);
+    return with_truth(fact(asked, known ? std::optional(!*known) : std::nullopt),
+                      opposite(truth_of(operand)));
+  }
+  if (asked.name != "logical_and" && asked.name != "logical_or") return std::nullopt;
+  const bool deciding = asked.name == "logical_or";
+  std::optional<bool> known = !deciding;
+  for (std::size_t i = 0; i < asked.count(); ++i) {
+    const auto one = truth(asked.operand(i));
+    if (one == deciding) return fact(asked, deciding);
+    if (!one) known.reset();
+  }
+  return fact(asked, known);
+}
+
+// Whether there is a tensor, and whether it is of a floating type.
+std::optional<Value> Scalars::of_tensor(Asked& asked) {
+  if (asked.name == "defined" || asked.name == "has_value") {
+    bool present = false;
+    bool absent = false;
+    for (const Alternative& each : memory_.tensors(asked.state, asked.operand(0))) {
+      present = present || each.kind != Kind::kNone;
+      absent = absent || each.kind == Kind::kNone || each.kind == Kind::kUnknown;
+    }
+    return fact(asked, present != absent ? std::optional(present) : std::nullopt);
+  }
+  if (asked.name != "is_floating_point") return std::nullopt;
+  std::optional<bool> known;
+  bool mixed = false;
+  for (const Alternative& each : memory_.tensors(asked.state, asked.operand(0))) {
+    const bool has_dtype = each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
+    if (!has_dtype || (known && *known != is_floating(each.dtype))) mixed = true;
+    if (has_dtype) known = is_floating(each.dtype);
+  }
+  return fact(asked, mixed ? std::nullopt : known);
+}
+
+std::optional<Value> Scalars::of_text_or_two_numbers(Asked& asked) {
+  if (asked.name == kTextOrder && asked.count() == 2) {
+    const Value order = text_order(asked.instruction, asked.state);
+    if (order.size() == 1 && !order.single()->has_number && !asked.symbols) asked.symbols = itself(asked);
+    return decided_here(asked, order);
+  }
+  if (asked.name == kTextLength) {
+    if (!asked.symbols) asked.symbols = itself(asked);
+    return decided_here(asked, Value(Alternative::integer(std::nullopt)));
+  }
+  if ((asked.name != kSmallerOf && asked.name != kLargerOf) || asked.count() != 2) return std::nullopt;
+  const Alternative* a = asked.operand(0).single();
+  const Alternative* b = asked.operand(1).single();
+  const bool known = a && b && a->has_number && b->has_number;
+  if (!known) return decided_here(asked, Value(Alternative::integer(std::nullopt)));
+  const auto [low, high] = std::minmax(a->number, b->number);
+  return decided_here(asked, Value(Alternative::integer(asked.name == kSmallerOf ? low : high)));
+}
+
+std::optional<Value> Scalars::comparison(Asked& asked) {
+  if (!is_one_of(kComparisons, asked.name) || asked.count() != 2) return std::nullopt;
+  const bool equates = asked.name == "eq" || asked.name == "ne";
+  const auto compared_alike = [&] {
+    return truth(compare(asked.instruction, asked.state, asked.name == "eq"));
+  };
+  const Alternative* a = asked.operand(0).single();
+  const Alternative* b = asked.operand(1).single();
+  if (asked.has_tensor) {  // a tensor against none asks whether it is there
+    if (b && b->kind == Kind::kNone) return fact(asked, compared_alike());
+    return std::nullopt;
+  }
+  if (const auto known = bounded_comparison(asked.activation, asked.state, asked.instruction))
+    return fact(asked, known);
+  if (equates) {
+    return with_truth(fact(asked, compared_alike()),
+                      compared(asked.operand(0), asked.operand(1), asked.name == "eq"));
+  }
+  if (a && b && a->has_number && b->has_number)
+    return fact(asked, constant_comparison(asked.name, a->number, b->number));
+  const Value answer = fact(asked, std::nullopt);
+  if (!is_open(asked.operand(0)) && !is_open(asked.operand(1))) return answer;
+  std::vector<Alternative> out = answer.alternatives();
+  for (Alternative& each : out) {
+    if (!each.has_number) each.kind = Kind::kUnknown;
+  }
+  return Value(std::move(out));
+}
+
+std::optional<Value> Scalars::size_in_bytes(const Asked& asked) {
+  if (asked.name != "element_size" && asked.name != "itemsize") return std::nullopt;
+  const std::vector<Alternative> of = memory_.tensors(asked.state, asked.operand(0));
+  std::optional<std::int64_t> bytes;
+  bool several = of.empty();
+  for (const Alternative& each : of) {
+    const bool has_dtype =
+        (each.kind == Kind::kTensor || each.kind == Kind::kDtype) && each.dtype != Dtype::kUndefined;
+    const std::int64_t own = has_dtype ? bits(each.dtype) / 8 : 0;
+    several = several || !has_dtype || (bytes && *bytes != own);
+    bytes = own;
+  }
+  return decided_here(asked, Value(Alternative::integer(several ? std::nullopt : bytes)));
+}
+
+std::optional<Value> Scalars::arithmetic(const Asked& asked) {
+  if (!asked.all_scalar || asked.has_tensor || asked.has_unknown) return std::nullopt;
+  const std::string& name = asked.name;
+  bool real = name == "div" || name == "exp" || name == "log" || name == "sqrt";
+  for (std::size_t i = 0; i < asked.count(); ++i) {
+    for (const Alternative& each : asked.operand(i)) real = real || each.dtype == Dtype::kFloat64;
+  }
+  const Operator* op = find_operator(asked.instruction.name);
+  const bool factory =
+      op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
+             op->result == ResultRule::kFixed);
+  if (factory) return std::nullopt;
+  return decided_here(asked, Value(real ? Alternative::real() : Alternative::integer(std::nullopt)));
+}
+
 std::optional<Value> Scalars::scalar_operation(const Activation& activation, const Instruction& instruction,
                                                State& state) {
   if (instruction.name == "descriptor_dtype") return descriptor_dtype(instruction, state);
@@ -141,165 +333,19 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
       return answer;
     }
   }
-  const std::size_t qualified = instruction.name.rfind("::");
-  const std::string name =
-      qualified == std::string::npos ? instruction.name : instruction.name.substr(qualified + 2);
-  const bool of_shape = is_one_of(kQuestions, name);
-  bool has_tensor = false;
-  bool has_unknown = false;
-  bool has_text = false;
-  bool all_scalar = !instruction.args.empty();
-  SymbolSetId symbols = 0;
-  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    const Value& each = argument(state, instruction, i);
-    for (const Alternative& one : each) {
-      // What led a tensor here decides which it is, not how many elements it has.
-      const bool is_tensor = one.kind == Kind::kTensor && !one.rank.wrapped;
-      if (!is_tensor || !of_shape) symbols = symbols_.unite(symbols, symbols_.deciding(one.symbols));
-      const HeapObject* object = one.kind == Kind::kObject ? state.find(one.object) : nullptr;
-      if (object) symbols = symbols_.unite(symbols, object->symbols);
-      all_scalar = all_scalar && is_scalar(one);
-      has_text = has_text || one.kind == Kind::kString;
-      has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
-    }
-    for (const Alternative& one :
-         each.is_bottom() ? std::vector<Alternative>{} : memory_.tensors(state, each)) {
-      has_tensor = has_tensor || (one.kind == Kind::kTensor && !one.rank.wrapped);
-    }
-  }
-  const auto decided_here = [&](Value out) {
-    std::vector<Alternative> alternatives = out.alternatives();
-    for (Alternative& each : alternatives) {
-      each.symbols = symbols_.unite(each.symbols, symbols);
-      each.context = activation.context;
-      each.source = instruction.result;
-    }
-    return Value(std::move(alternatives));
-  };
-  const auto fact = [&](std::optional<bool> known) {
-    if (!known && !symbols)
-      symbols = all_scalar && !has_text ? ids_.undecided() : questions_.asked(activation, instruction, state);
-    return decided_here(Value(Alternative::boolean(known)));
-  };
-  // Of what is not known at all it is an answer, or one for each element.
-  const auto compared_unknown = [&](const Value& answer) {
-    const auto is_open = [](const Alternative& each) {
-      return each.kind == Kind::kUnknown || each.kind == Kind::kTop;
-    };
-    const auto has_open = [&](const Argument& each) {
-      const Value& given = value(state, each.value);
-      return std::any_of(given.begin(), given.end(), is_open);
-    };
-    if (std::none_of(instruction.args.begin(), instruction.args.end(), has_open)) return answer;
-    std::vector<Alternative> out = answer.alternatives();
-    for (Alternative& each : out) {
-      if (!each.has_number) each.kind = Kind::kUnknown;
-    }
-    return Value(std::move(out));
-  };
-
-  if (name == "logical_not" && !has_tensor) {
-    const Value& asked = argument(state, instruction, 0);
-    const auto known = truth(asked);
-    return with_truth(fact(known ? std::optional(!*known) : std::nullopt), opposite(truth_of(asked)));
-  }
-  if ((name == "logical_and" || name == "logical_or") && !has_tensor) {
-    const bool deciding = name == "logical_or";
-    std::optional<bool> known = !deciding;
-    for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-      const auto one = truth(argument(state, instruction, i));
-      if (one == deciding) return fact(deciding);
-      if (!one) known.reset();
-    }
-    return fact(known);
-  }
-  if (name == "defined" || name == "has_value") {
-    bool present = false;
-    bool absent = false;
-    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
-      present = present || each.kind != Kind::kNone;
-      absent = absent || each.kind == Kind::kNone || each.kind == Kind::kUnknown;
-    }
-    return fact(present != absent ? std::optional(present) : std::nullopt);
-  }
-  if (name == "is_floating_point") {
-    std::optional<bool> known;
-    bool mixed = false;
-    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
-      const bool has_dtype = each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
-      if (!has_dtype || (known && *known != is_floating(each.dtype))) mixed = true;
-      if (has_dtype) known = is_floating(each.dtype);
-    }
-    return fact(mixed ? std::nullopt : known);
-  }
-  if (name == kTextOrder && instruction.args.size() == 2) {
-    const Value order = text_order(instruction, state);
-    if (order.size() == 1 && !order.single()->has_number && !symbols)
-      symbols = questions_.asked(activation, instruction, state);
-    return decided_here(order);
-  }
-  if (name == kTextLength) {
-    if (!symbols) symbols = questions_.asked(activation, instruction, state);
-    return decided_here(Value(Alternative::integer(std::nullopt)));
-  }
-  if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
-    const Alternative* a = argument(state, instruction, 0).single();
-    const Alternative* b = argument(state, instruction, 1).single();
-    const bool known = a && b && a->has_number && b->has_number;
-    if (!known) return decided_here(Value(Alternative::integer(std::nullopt)));
-    const auto [low, high] = std::minmax(a->number, b->number);
-    return decided_here(Value(Alternative::integer(name == kSmallerOf ? low : high)));
-  }
-  if (is_one_of(kComparisons, name) && instruction.args.size() == 2 && !has_tensor) {
-    if (const auto known = bounded_comparison(activation, state, instruction)) return fact(known);
-    if (name == "eq" || name == "ne") {
-      const Value& a = argument(state, instruction, 0);
-      const Value& b = argument(state, instruction, 1);
-      return with_truth(fact(truth(compare(instruction, state, name == "eq"))), compared(a, b, name == "eq"));
-    }
-    const Alternative* a = argument(state, instruction, 0).single();
-    const Alternative* b = argument(state, instruction, 1).single();
-    if (a && b && a->has_number && b->has_number)
-      return fact(constant_comparison(name, a->number, b->number));
-    return compared_unknown(fact(std::nullopt));
-  }
-  if (is_one_of(kComparisons, name) && instruction.args.size() == 2) {
-    // A tensor against none asks whether it is there.
-    const Alternative* b = argument(state, instruction, 1).single();
-    if (b && b->kind == Kind::kNone) return fact(truth(compare(instruction, state, name == "eq")));
-  }
-  if (name == "element_size" || name == "itemsize") {
-    const std::vector<Alternative> of = memory_.tensors(state, argument(state, instruction, 0));
-    std::optional<std::int64_t> bytes;
-    bool several = of.empty();
-    for (const Alternative& each : of) {
-      const bool has_dtype =
-          (each.kind == Kind::kTensor || each.kind == Kind::kDtype) && each.dtype != Dtype::kUndefined;
-      const std::int64_t own = has_dtype ? bits(each.dtype) / 8 : 0;
-      several = several || !has_dtype || (bytes && *bytes != own);
-      bytes = own;
-    }
-    return decided_here(Value(Alternative::integer(several ? std::nullopt : bytes)));
-  }
-  if (of_shape) {
+  Asked asked = look_at(activation, instruction, state);
+  if (auto out = logic(asked)) return out;
+  if (auto out = of_tensor(asked)) return out;
+  if (auto out = of_text_or_two_numbers(asked)) return out;
+  if (auto out = comparison(asked)) return out;
+  if (auto out = size_in_bytes(asked)) return out;
+  if (asked.of_shape) {
     Alternative number =
-        name == "item" ? Alternative::real() : ranks_.dimensions_asked(name, instruction, state);
-    number.symbols = questions_.asked(activation, instruction, state);
-    return decided_here(Value(number));
+        asked.name == "item" ? Alternative::real() : ranks_.dimensions_asked(asked.name, instruction, state);
+    number.symbols = itself(asked);
+    return decided_here(asked, Value(number));
   }
-  if (all_scalar && !has_tensor && !has_unknown) {
-    bool real = name == "div" || name == "exp" || name == "log" || name == "sqrt";
-    for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-      for (const Alternative& each : argument(state, instruction, i))
-        real = real || each.dtype == Dtype::kFloat64;
-    }
-    const Operator* op = find_operator(instruction.name);
-    const bool factory =
-        op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
-               op->result == ResultRule::kFixed);
-    if (!factory) return decided_here(Value(real ? Alternative::real() : Alternative::integer(std::nullopt)));
-  }
-  return std::nullopt;
+  return arithmetic(asked);
 }
 
 }  // namespace dtype_guard::flow

@@ -27,6 +27,18 @@ class Scalars {
                                         State& state);
 
  private:
+  struct Asked;
+  Asked look_at(const Activation& activation, const Instruction& instruction, State& state);
+  Value decided_here(const Asked& asked, const Value& out);
+  SymbolSetId itself(const Asked& asked);
+  Value fact(Asked& asked, std::optional<bool> known);
+  // Nothing where it is not asked that.
+  std::optional<Value> logic(Asked& asked);
+  std::optional<Value> of_tensor(Asked& asked);
+  std::optional<Value> of_text_or_two_numbers(Asked& asked);
+  std::optional<Value> comparison(Asked& asked);
+  std::optional<Value> size_in_bytes(const Asked& asked);
+  std::optional<Value> arithmetic(const Asked& asked);
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   const std::string& device_;  // that the analysis is for
