@@ -44,6 +44,8 @@ struct Operations : Code {
 TEST_CASE_METHOD(Operations, "operators: the table says what a sum of two dtypes is") {
   const Operator* add = find_operator("add");
   REQUIRE(add);
+  give(1, tensor(Dtype::kFloat32, Rank::exactly(2)));
+  give(3, tensor(Dtype::kBFloat16, Rank::exactly(2)));
   const Value out = operators.apply(*activation, at(4), *add, operators.operands(at(4), *add, state), state);
   REQUIRE(out.single());
   CHECK(out.single()->dtype == Dtype::kFloat32);

@@ -87,7 +87,7 @@ b0:
   %5 = op dim(%1) ; f.cpp:3:3-3:9 "x.dim()"
   %6 = const 3
   %7 = op eq(%5, %6)
-  %8 = pack %1, %3
+  %8 = pack(%1, %3)
   %9 = op copy_of(%8)
   %10 = dtype_of %1
   %11 = op eq(%10, %2)
@@ -104,7 +104,7 @@ b0:
   store q, %1
   %21 = load q
   %22 = op dict_has(%8, index=%14)
-  set_autocast "cuda", dtype=%2, on=%7
+  set_autocast cuda(on=%7, dtype=%2)
   return %4
 )ir";
 

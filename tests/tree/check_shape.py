@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Functions of the analyzer fit a screen, and a part of its engine has at most 25 methods and no friends.
+
+The sources are formatted (check_format.py): a definition begins at the start of a line and ends with the next brace there. What
+is longer stands in LONG, by name; that list may only shrink."""
+import re
+import sys
+
+from tracked import ROOT, tracked
+
+LINES = 80
+METHODS = 25
+PARTS = ("analyzer/flow/engine/", "analyzer/flow/roots/")
+# A switch over instructions, a table of options, and what is left to take apart.
+LONG = {"Engine::transfer", "declare", "FunctionLowering::construct_as", "FunctionLowering::lvalue",
+        "FunctionLowering::special_function"}
+
+NO_FUNCTION = ("namespace", "class", "struct", "enum", "union", "using", "template", "#", "//", "}", " ")
+NAME = re.compile(r"([\w:~]+|operator\S+)\(")
+CLASS = re.compile(r"^class (\w+)\b[^;{]*\{\n(.*?)^\};", re.M | re.S)
+METHOD = re.compile(r"^  (?! )(?!using |struct |enum |friend )[^\n(]*?\b(\w+)\(", re.M)
+
+
+def functions(text):
+    """Name and lines of each function that is defined outside of a class."""
+    lines = re.sub(r"[ \t]*//.*", "", text).split("\n")
+    at = 0
+    while at < len(lines):
+        if not lines[at] or lines[at].startswith(NO_FUNCTION) or "(" not in lines[at]:
+            at += 1
+            continue
+        body = at
+        while body + 1 < len(lines) and not lines[body].rstrip().endswith(("{", ";", "}")):
+            body += 1
+        end = body
+        if lines[body].rstrip().endswith("{"):
+            while end + 1 < len(lines) and not lines[end].startswith("}"):
+                end += 1
+            found = NAME.search(lines[at])
+            yield found.group(1) if found else lines[at], end - at + 1
+        at = end + 1
+
+
+def long_functions(texts, known):
+    over = {}
+    for file, text in sorted(texts.items()):
+        over.update({name: f"{file}: {name} has {count} lines; keep a function within {LINES}"
+                     for name, count in functions(text) if count > LINES})
+    return [said for name, said in over.items() if name not in known] + [
+        f"{name}: in LONG, and no function of that name has more than {LINES} lines: take it out"
+        for name in sorted(known - over.keys())]
+
+
+def large_parts(texts):
+    for file, text in sorted(texts.items()):
+        for name, body in CLASS.findall(text):
+            body = re.sub(r"//.*", "", body)
+            methods = [each for each in METHOD.findall(body) if each != name]
+            if len(methods) > METHODS:
+                yield f"{file}: {name} has {len(methods)} methods; keep a part of the engine within {METHODS}"
+            if re.search(r"^\s*friend (?!.*\boperator)", body, re.M):
+                yield f"{file}: {name} has a friend; a part of the engine owns what it keeps"
+
+
+def main():
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in tracked("*.h", "*.cpp")}
+    analyzer = {name: text for name, text in texts.items() if name.startswith("analyzer/")}
+    wrong = long_functions(analyzer, LONG)
+    wrong += large_parts({name: text for name, text in analyzer.items() if name.startswith(PARTS)})
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
