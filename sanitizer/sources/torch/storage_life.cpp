@@ -3,8 +3,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <span>
+
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/platform/rebind.h"
+#include "sanitizer/sources/torch/abi.h"
 #include "sanitizer/sources/torch/library.h"
 
 namespace dtype_guard::san::torch {
@@ -66,50 +69,111 @@ Function original(std::atomic<void*>& known, const char* symbol) {
   return typed;
 }
 
-constinit std::atomic<void*> original_new{nullptr}, original_delete{nullptr};
+constinit std::atomic<void*> original_new{nullptr}, original_delete{nullptr}, original_report{nullptr},
+    original_signed_report{nullptr};
 
 constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
 constexpr const char* kDelete = "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv";
+constexpr const char* kReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
+constexpr const char* kSignedReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE";
+
+// What stands below for the functions of c10. In a process that was joined the address of an exported
+// function could be that of c10's own, so these are led to by their own.
+
+void on_new(void* reporter, void* block, std::size_t bytes) {
+  if (storage_life.is_on() && block != nullptr) storage_life.born(reinterpret_cast<std::uintptr_t>(block));
+  if (auto next = original<decltype(&on_new)>(original_new, kNew)) next(reporter, block, bytes);
+}
+
+void on_delete(void* reporter, void* block) {
+  if (storage_life.is_on() && block != nullptr) storage_life.died(reinterpret_cast<std::uintptr_t>(block));
+  if (auto next = original<decltype(&on_delete)>(original_delete, kDelete)) next(reporter, block);
+}
+
+// Of the CPU's blocks, which come by here only while a profiler asks for them, New and Delete tell.
+void note_device_block(void* block, std::int64_t bytes, Device device) {
+  if (!storage_life.is_on() || block == nullptr || device.type == kCpu) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (bytes > 0) storage_life.born(address);
+  if (bytes < 0) storage_life.died(address);
+}
+
+void on_report(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {
+  note_device_block(block, bytes, device);
+  if (auto next = original<decltype(&on_report)>(original_report, kReport))
+    next(block, bytes, allocated, reserved, device);
+}
+
+void on_signed_report(void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
+                      Device device) {
+  note_device_block(block, bytes, device);
+  if (auto next = original<decltype(&on_signed_report)>(original_signed_report, kSignedReport))
+    next(block, bytes, allocated, reserved, device);
+}
 
 }  // namespace
 }  // namespace dtype_guard::san::torch
 
-// c10::ProfiledCPUMemoryReporter::New and Delete: the CPU allocator calls them with each block, and nothing
-// else does.
 extern "C" {
 
+using namespace dtype_guard::san::torch;
+
+// c10::ProfiledCPUMemoryReporter::New and Delete: the CPU allocator calls them with each block, and nothing
+// else does.
 [[gnu::visibility("default")]] void _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm(void* reporter, void* block,
                                                                                std::size_t bytes) {
-  using namespace dtype_guard::san::torch;
-  if (storage_life.is_on() && block != nullptr) storage_life.born(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next = original<void (*)(void*, void*, std::size_t)>(original_new, kNew))
-    next(reporter, block, bytes);
+  on_new(reporter, block, bytes);
 }
 
 [[gnu::visibility("default")]] void _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv(void* reporter,
                                                                                  void* block) {
-  using namespace dtype_guard::san::torch;
-  if (storage_life.is_on() && block != nullptr) storage_life.died(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next = original<void (*)(void*, void*)>(original_delete, kDelete)) next(reporter, block);
+  on_delete(reporter, block);
+}
+
+// c10::reportMemoryUsageToProfiler: the caching allocators of devices call it as they hand out a block, and
+// as it comes back, then with a negative size. The totals are unsigned since 2.0.
+[[gnu::visibility("default")]] void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(
+    void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {
+  on_report(block, bytes, allocated, reserved, device);
+}
+
+[[gnu::visibility("default")]] void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(
+    void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved, Device device) {
+  on_signed_report(block, bytes, allocated, reserved, device);
 }
 
 }  // extern "C"
 
 namespace dtype_guard::san::torch {
+namespace {
 
-// The object that has the functions also has the allocator that calls them.
-void lead_allocators_here() {
+struct Led {
+  const char* symbol;
+  std::uintptr_t here;
+};
+
+// Calls of these functions that the object with `exported` makes.
+void lead_calls_of(const char* exported, std::span<const Led> functions) {
   LoadedObject object;
-  if (!find_object(kNew, object)) return;
+  if (!find_object(exported, object)) return;
   object.each_binding([&](const Binding& binding) {
     if (!binding.is_call && !binding.is_table) return;
-    if (strcmp(binding.symbol, kNew) == 0)
-      (void)rebind(object, binding.place,
-                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm));
-    if (strcmp(binding.symbol, kDelete) == 0)
-      (void)rebind(object, binding.place,
-                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv));
+    for (const Led& one : functions)
+      if (strcmp(binding.symbol, one.symbol) == 0) (void)rebind(object, binding.place, one.here);
   });
+}
+
+}  // namespace
+
+// The object that has the CPU's functions also has the allocator that calls them; that of CUDA devices is in
+// libc10_cuda, which the other function is of.
+void lead_allocators_here() {
+  const Led of_cpu[] = {{kNew, reinterpret_cast<std::uintptr_t>(&on_new)},
+                        {kDelete, reinterpret_cast<std::uintptr_t>(&on_delete)}};
+  const Led of_cuda[] = {{kReport, reinterpret_cast<std::uintptr_t>(&on_report)},
+                         {kSignedReport, reinterpret_cast<std::uintptr_t>(&on_signed_report)}};
+  lead_calls_of(kNew, of_cpu);
+  lead_calls_of("_ZN3c104cuda12device_countEv", of_cuda);
 }
 
 }  // namespace dtype_guard::san::torch
