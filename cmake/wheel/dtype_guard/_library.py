@@ -8,6 +8,7 @@ import ctypes
 import os
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import threading
 
@@ -90,9 +91,19 @@ def _remove_folder(folder, owner):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _check(options):
+    """dtype-san reads them, in front of a command that does nothing: the library itself goes on with what it understands."""
+    done = subprocess.run([program("dtype-san"), "run", "--options", options, "--quiet", "--", "true"], text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise WatchError(done.stderr.strip() or f"dtype-san run ended with {done.returncode}")
+
+
 def _load(options):
     global _folder, _mailbox
     path = _file()
+    if options:
+        _check(options)
     _folder = tempfile.mkdtemp(prefix="dtype-guard-")
     atexit.register(_remove_folder, _folder, os.getpid())
     _mailbox = _Mailbox(magic=b"dtype-san-join3", process=os.getpid(),
@@ -100,7 +111,7 @@ def _load(options):
     problem = []
 
     def join():
-        ctypes.CDLL(None).prctl(_PR_SET_NAME, f"dts{ctypes.addressof(_mailbox):x}".encode(), 0, 0, 0)
+        ctypes.CDLL(None).prctl(_PR_SET_NAME, f"dts{ctypes.addressof(_mailbox):012x}".encode(), 0, 0, 0)
         try:
             ctypes.CDLL(path, os.RTLD_NOW)
         except OSError as error:
