@@ -57,7 +57,7 @@ def in_tag(root, tag):
     version = project_version(root)
     tags = [tag] if tag else [name for name in run("git", "-C", root, "tag", "--points-at", "HEAD").splitlines() if re.match(r"v\d", name)]
     for name in tags:
-        yield f"tag {name}", name.removeprefix("v") if name.startswith("v") else name, None
+        yield f"tag {name}", name.removeprefix("v") if name.startswith("v") else f"{name}, without a v", None
     if not tags:
         other = run("git", "-C", root, "rev-parse", "--quiet", "--verify", f"refs/tags/v{version}^{{commit}}")
         yield f"tag v{version}, to be set at this commit", "at another one" if other else "not there yet", "not there yet"
