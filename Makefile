@@ -10,7 +10,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test test-long wheel wheel-tools deb test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+.PHONY: help packages configure build demo test test-long wheel wheel-tools old-glibc deb pre-commit release-check test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
         bench-cupti bench-torch install clean
 .DEFAULT_GOAL := help
 
@@ -29,7 +29,9 @@ help:
 	@echo 'make bench-san  what dtype-san costs a call, beside an empty preload and an LD_AUDIT tracer'
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make deb      build and pack a Debian package for each part into $(BUILD)/deb/'
-	@echo 'make wheel    build and pack both commands for pip into $(BUILD)/wheel/'
+	@echo 'make wheel    build and pack both commands for pip into $(BUILD)/wheel/, for glibc 2.34 and (without Clang) 2.17'
+	@echo 'make pre-commit  write the repository of the hooks for pre-commit into $(BUILD)/pre-commit/'
+	@echo 'make release-check  compare the version in the tag, changelog, wheels, packages and pages (TAG=v1.2.3)'
 	@echo 'make clean    remove the build directories'
 
 packages:
@@ -51,10 +53,10 @@ torch-venv: packages
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_venv.sh $(BUILD))
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_jobs.sh $(BUILD))
 
-test: build torch-venv wheel-tools
+test: build torch-venv old-glibc
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
 
-test-long: build torch-venv wheel-tools
+test-long: build torch-venv old-glibc
 	ctest --test-dir $(BUILD) -L '^slow$$' --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
 
 # Only what the kernels' tests need is built. torch and aarch64 load or build something else than this library; what
@@ -83,16 +85,29 @@ bench-san: configure
 bench-torch: configure torch-venv
 	cmake --build --preset $(PRESET) --target bench-torch
 
-wheel: build wheel-tools
+wheel: old-glibc
 	@$(BUILD)/.wheel-tools/bin/python cmake/wheel/make_wheel.py --build $(BUILD) --out $(BUILD)/wheel
 
 deb: build
 	cpack -G DEB --config $(BUILD)/CPackConfig.cmake -B $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
 
+# The hooks for pre-commit in a repository of their own, with the tag of this version.
+pre-commit:
+	@python3 cmake/release/pre_commit.py $(BUILD)/pre-commit
+
+# TAG=v1.2.3 for a tag that is not there yet.
+release-check: wheel deb pre-commit
+	@python3 cmake/release/check.py --build $(BUILD) --wheels $(BUILD)/wheel --packages $(BUILD)/deb --pre-commit $(BUILD)/pre-commit $(if $(TAG),--tag $(TAG))
+
 # Never fails: without them the wheel's test skips, and make wheel says that they are missing.
 wheel-tools: packages
 	@cmake/wheel/tools.sh $(BUILD)
+
+# The programs of the second wheel, where there is what links them.
+old-glibc: build wheel-tools
+	@if $(BUILD)/.wheel-tools/bin/python -c 'import ziglang' 2>/dev/null; then cmake --build --preset $(PRESET) --target old_glibc; \
+	 else echo 'no ziglang in $(BUILD)/.wheel-tools: no second wheel, for an older glibc' >&2; fi
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'

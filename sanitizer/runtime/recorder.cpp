@@ -14,6 +14,7 @@
 #include "sanitizer/process/place.h"
 #include "sanitizer/process/tally.h"
 #include "sanitizer/runtime/control.h"
+#include "sanitizer/runtime/counts.h"
 #include "sanitizer/runtime/source.h"
 #include "sanitizer/settings/settings.h"
 
@@ -69,25 +70,7 @@ FindingSlot* find_slot(Process& process, std::uint64_t key, bool& is_new) {
   return nullptr;
 }
 
-std::uint32_t slot_index(const Process& process, const FindingSlot& slot) {
-  return static_cast<std::uint32_t>(&slot - process.findings);
-}
-
 bool is_power_of_two(std::uint64_t number) { return (number & (number - 1)) == 0; }
-
-void write_count(Process& process, Scratch& scratch, const FindingSlot& slot) {
-  FrameBuilder frame(scratch.frame, FrameType::kCount);
-  frame.u32(slot_index(process, slot)).u64(slot.count.load(std::memory_order_relaxed));
-  (void)append_frame(process, frame, scratch);
-}
-
-void write_calls(Process& process, Scratch& scratch, ApiId api) {
-  const std::uint64_t calls = total_calls(process, api);
-  if (calls == 0) return;  // of what is not counted, as PyTorch's operators that raised
-  FrameBuilder frame(scratch.frame, FrameType::kCalls);
-  frame.text(contract_of(api).name).u64(calls);
-  (void)append_frame(process, frame, scratch);
-}
 
 [[noreturn]] void halt(Process& process, const WatchedCall& call) {
   const ApiContract& contract = contract_of(call.api);
@@ -228,15 +211,7 @@ void record(Process& process, Scratch& scratch, const WatchedCall& call, std::ui
 
 // Gives the number of findings in the journal.
 std::uint64_t write_counts(Process& process, Scratch& scratch) {
-  std::uint64_t recorded = 0;
-  for (const FindingSlot& slot : process.findings) {
-    if (slot.recorded.load(std::memory_order_acquire) != kRecorded) continue;
-    ++recorded;
-    if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
-  }
-  for (std::size_t i = 0; i < kAllApis; ++i)
-    if (process.kernel_recorded[i].load(std::memory_order_relaxed) != 0)
-      write_calls(process, scratch, static_cast<ApiId>(i));
+  const std::uint64_t recorded = write_repeats(process, scratch);
   for (const Source* source : sources()) {
     source->finish(process, scratch);
     write_source(process, scratch, *source);

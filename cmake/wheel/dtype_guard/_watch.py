@@ -1,30 +1,26 @@
-"""A part of this process under dtype-san: the preload library joins the process, and is switched on for a block.
+"""A part of this process under dtype-san: the preload library is loaded into it once, and switched on for a block.
 
-The library stays in the process and idle after the block. A process that was started under dtype-san is only switched on
-and off; its findings then stand in the journal of the whole run, and `findings` holds those of the blocks together.
+A process that was started under `dtype-san run`, or that another tool has joined, has the library already: it goes on as it was
+after the block, and what is found stands in the report of the whole run as well.
 """
-import ctypes
 import dataclasses
 import html
 import json
-import os
 import pathlib
 import subprocess
 import tempfile
+import threading
+import warnings
 
+from . import _library
+from ._library import WatchError
 from ._programs import program
-
-_PR_SET_PTRACER = 0x59616D61  # Yama's: which process may trace this one (prctl(2))
-
-
-class WatchError(RuntimeError):
-    """dtype-san could not join this process, or could not read what it recorded; the message is dtype-san's."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
     """One finding: its rule, its level (error, warning or note), the message, where the value became wide (`file`, `line`, None where
-    unknown), and how often."""
+    unknown), and how often it came in the block."""
 
     rule: str
     level: str
@@ -35,56 +31,101 @@ class Finding:
     details: dict = dataclasses.field(repr=False, compare=False)
 
     @classmethod
-    def of_report(cls, finding):
+    def of_report(cls, finding, count):
         """From an element of `findings` of a JSON report (rules/report/report.schema.json)."""
         location = finding.get("location") or {}
-        return cls(finding["rule"], finding["level"], finding["message"], location.get("file"), location.get("line"),
-                   finding["count"], finding)
+        return cls(finding["rule"], finding["level"], finding["message"], location.get("file"), location.get("line"), count, finding)
 
 
-def _run(*arguments, accepted=(0,)):
-    """Runs dtype-san beside this process, which it may trace for that time. Its standard output."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    any_process = ctypes.c_ulong(-1)  # the child's own id is known only once it runs
-    libc.prctl(_PR_SET_PTRACER, any_process, 0, 0, 0)  # fails where there is no Yama, and is not needed there
-    try:
-        done = subprocess.run([program("dtype-san"), *arguments], text=True, stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    finally:
-        libc.prctl(_PR_SET_PTRACER, ctypes.c_ulong(0), 0, 0, 0)
-    if done.returncode not in accepted:
-        raise WatchError(done.stderr.strip() or f"dtype-san {arguments[0]} ended with {done.returncode}")
-    return done.stdout
+def _report(journals):
+    """The JSON report of the journals as they are now."""
+    with tempfile.TemporaryDirectory(prefix="dtype-guard-") as scratch:
+        report = pathlib.Path(scratch) / "report.json"
+        done = subprocess.run([program("dtype-san"), "report", f"--format=json={report}", "--quiet", *map(str, journals)], text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        if done.returncode not in (0, 1, 3) or not report.is_file():
+            raise WatchError(done.stderr.strip() or f"dtype-san report ended with {done.returncode}")
+        return json.loads(report.read_text(encoding="utf-8"))
+
+
+def _counts(finding):
+    """How often it was seen so far, by what stays the same of an occurrence."""
+    location = finding.get("location") or {}
+    what = (finding["rule"], finding.get("api"), location.get("file"), location.get("line"))
+    return {(*what, each.get("host"), each.get("pid"), each.get("thread"), each.get("first_seen")): each["count"]
+            for each in finding["occurrences"]}
+
+
+class _Seen:
+    """What the journals of this process hold at one moment."""
+
+    _newest = None  # of the process: between blocks mostly nothing is written
+
+    def __init__(self, state, document):
+        self.state = state
+        self.findings = document["findings"]
+        self.calls = document["summary"].get("calls", 0)
+        self.problems = [each.get("detail") or each["reason"] for each in document["not_analysed"]]
+        self.counts = {key: count for each in self.findings for key, count in _counts(each).items()}
+
+    @classmethod
+    def now(cls):
+        journals = _library.journals()
+        state = [(str(each), each.stat().st_size) for each in journals]
+        if cls._newest is None or cls._newest.state != state:
+            empty = {"findings": [], "summary": {}, "not_analysed": []}
+            cls._newest = cls(state, _report(journals) if journals else empty)
+        return cls._newest
+
+    def since(self, before):
+        """What came since then."""
+        found = []
+        for each in self.findings:
+            count = sum(now - before.counts.get(key, 0) for key, now in _counts(each).items())
+            if count > 0:
+                found.append(Finding.of_report(each, count))
+        return found
 
 
 class Watch:
-    """A block that is watched. `findings` is filled at its end, a table in a notebook."""
+    """A block that is watched. `findings` is filled at its end, a table in a notebook; `calls` is how many attention and rotary calls
+    were looked at, and `problems` what could not be read of them."""
 
-    _folder = None  # of the journals, one for the process: the library keeps the options that it joined with
+    _lock = threading.Lock()
+    _open = 0  # blocks that are not left yet, of all threads
+    _was_on = False  # before the first of them
 
     def __init__(self, options=""):
         self.findings = []
         self.calls = 0
+        self.problems = []
         self._options = options
+        self._before = None
 
     def __enter__(self):
-        if Watch._folder is None:
-            Watch._folder = tempfile.mkdtemp(prefix="dtype-guard-")
-        options = f"journal={Watch._folder}" + (f":{self._options}" if self._options else "")
-        _run("attach", str(os.getpid()), "--options", options)
+        with Watch._lock:
+            was_on = _library.join(self._options)
+            if Watch._open == 0:
+                Watch._was_on = was_on
+            _library.switch(was_on)  # what was counted so far is no part of the block
+            self._before = _Seen.now()
+            _library.switch(True)
+            Watch._open += 1
         return self
 
     def __exit__(self, kind, value, trace):
-        _run("off", str(os.getpid()))
-        self._read()
-
-    def _read(self):
-        with tempfile.TemporaryDirectory(prefix="dtype-guard-") as scratch:
-            report = pathlib.Path(scratch) / "report.json"
-            _run("report", f"--format=json={report}", "--quiet", Watch._folder, accepted=(0, 1))
-            document = json.loads(report.read_text(encoding="utf-8"))
-        self.findings = [Finding.of_report(each) for each in document["findings"]]
-        self.calls = document["summary"].get("calls", 0)
+        try:
+            with Watch._lock:
+                Watch._open -= 1
+                _library.switch(Watch._open > 0 or Watch._was_on)
+                now = _Seen.now()
+            self.findings = now.since(self._before)
+            self.calls = now.calls - self._before.calls
+            self.problems = [each for each in now.problems if each not in self._before.problems]
+        except WatchError as problem:
+            if kind is None:
+                raise
+            warnings.warn(f"dtype_guard: {problem}", RuntimeWarning, stacklevel=2)  # the block's own error goes first
 
     def __len__(self):
         return len(self.findings)
@@ -92,21 +133,39 @@ class Watch:
     def __iter__(self):
         return iter(self.findings)
 
+    def __bool__(self):
+        return bool(self.findings)
+
+    def _summary(self):
+        if self.calls == 0 and not self.findings:
+            return "no attention or rotary call was seen in this block"
+        findings = "1 finding" if len(self) == 1 else f"{len(self) or 'no'} findings"
+        return f"{findings} in {self.calls} attention or rotary call{'' if self.calls == 1 else 's'}"
+
     def __repr__(self):
-        return f"<{len(self.findings)} findings in {self.calls} attention and rotary calls>"
+        lines = [self._summary()]
+        for each in self:
+            place = f"{each.file}:{each.line}: " if each.file else ""
+            lines.append(f"{place}{each.level}: {each.message} [{each.rule}]" + (f" ({each.count} times)" if each.count > 1 else ""))
+        return "\n".join([*lines, *(f"not seen: {each}" for each in self.problems)])
 
     def _repr_html_(self):
-        rows = "".join(
-            f"<tr><td>{html.escape(each.rule)}</td><td>{html.escape(f'{each.file}:{each.line}' if each.file else '')}</td>"
-            f"<td>{html.escape(each.message)}</td><td>{each.count}</td></tr>" for each in self.findings)
-        return (f"<p>{html.escape(repr(self)[1:-1])}</p><table><tr><th>rule</th><th>place</th><th>message</th>"
-                f"<th>times</th></tr>{rows}</table>")
+        def row(cell, values):
+            return "<tr>" + "".join(f"<{cell}>{html.escape(str(each))}</{cell}>" for each in values) + "</tr>"
+
+        text = f"<p>{html.escape(self._summary())}</p>"
+        if self.findings:
+            places = [f"{each.file}:{each.line}" if each.file else "" for each in self]
+            text += "<table>" + row("th", ("rule", "level", "place", "message", "times"))
+            text += "".join(row("td", (each.rule, each.level, place, each.message, each.count)) for each, place in zip(self, places))
+            text += "</table>"
+        return text + "".join(f"<p>not seen: {html.escape(each)}</p>" for each in self.problems)
 
 
 def watch(options=""):
     """Watches the block of a `with` statement: `with dtype_guard.watch() as found: model(x)`, then `found.findings`.
 
-    options: more of DTYPE_SAN_OPTIONS, "key=value:key=value", taken by the first block of a process alone.
-    Raises WatchError where this process cannot be joined.
+    options: more of DTYPE_SAN_OPTIONS, "key=value:key=value". The library keeps those of the first block of a process; other ones later
+    raise WatchError, as a process does in which the library cannot be.
     """
     return Watch(options)

@@ -1,0 +1,24 @@
+// How often each finding and each API came: frames of the journal. While a process runs they are written at
+// powers of two.
+#pragma once
+
+#include <cstdint>
+
+#include "sanitizer/contracts/watched_call.h"
+#include "sanitizer/process/process.h"
+
+namespace dtype_guard::san {
+
+struct Scratch;
+
+std::uint32_t slot_index(const Process& process, const FindingSlot& slot);
+void write_count(Process& process, Scratch& scratch, const FindingSlot& slot);
+void write_calls(Process& process, Scratch& scratch, ApiId api);
+
+// All of them, as they are now. Gives the number of findings in the journal.
+std::uint64_t write_repeats(Process& process, Scratch& scratch);
+
+// The same for a program that reads the journal while it runs. Nothing where there is no journal.
+void record_repeats(Process& process);
+
+}  // namespace dtype_guard::san
