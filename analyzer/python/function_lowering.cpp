@@ -65,7 +65,10 @@ Function FunctionLowering::run() {
   function_.key = definition_.key;
   const bool nested = outer_ != nullptr;
   const bool method = definition_.owner && !definition_.is_static && !definition_.is_class_method;
-  function_.name = definition_.owner ? definition_.owner->name + "." + definition_.name : definition_.name;
+  // As co_qualname has it, which is what a run tells.
+  function_.name = definition_.owner ? definition_.owner->name + "." + definition_.name
+                   : nested          ? outer_->function_.name + ".<locals>." + definition_.name
+                                     : definition_.name;
   function_.kind = nested ? FunctionKind::kLambda : method ? FunctionKind::kMethod : FunctionKind::kFunction;
   if (method && definition_.name == "__init__") function_.kind = FunctionKind::kConstructor;
   if (definition_.owner) {

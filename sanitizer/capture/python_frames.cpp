@@ -14,6 +14,7 @@ struct Layout {
   std::uint32_t previous, code, instruction, owner, is_entry;
   std::uint32_t file_name, qualified_name, line_table, first_line, bytecode;
   std::uint32_t ascii_size, compact_size;
+  std::uint32_t frames_are_objects;
 };
 constexpr Layout kLayouts[] = {
 #define DTYPE_SAN_PYTHON(...) {__VA_ARGS__},
@@ -44,7 +45,7 @@ bool agrees(const Layout& known, const char* runtime) {
 }
 
 const char* check(const Layout* known, const char* runtime) {
-  if (known == nullptr) return "the layout of this CPython version is not known (3.11 to 3.13 are)";
+  if (known == nullptr) return "the layout of this CPython version is not known (3.10 to 3.13 are)";
   if (known->version < 0x030d) return nullptr;
   if (runtime == nullptr || std::memcmp(runtime, "xdebugpy", 8) != 0)
     return "CPython does not state its layout";
@@ -104,6 +105,19 @@ void read_text(const Layout& known, std::uintptr_t text, char (&out)[PythonFrame
 class LineTable {
  public:
   LineTable(std::uintptr_t bytes, std::size_t size) : at_(bytes), left_(size) {}
+
+  // In the table of 3.10: pairs of how many bytes of code, and by how many lines further than those before.
+  std::uint32_t find_in_pairs(std::int64_t unit, std::int32_t first_line) {
+    constexpr std::int8_t kNoLine = -128;
+    std::int64_t line = first_line, passed = 0;
+    while (left_ > 1) {
+      passed += next();
+      const auto lines = static_cast<std::int8_t>(next());
+      if (lines != kNoLine) line += lines;
+      if (unit * 2 < passed) return lines == kNoLine || line < 0 ? 0 : static_cast<std::uint32_t>(line);
+    }
+    return 0;
+  }
 
   // The line of the instruction `unit`, counted in code units.
   std::uint32_t find(std::int64_t unit, std::int32_t first_line) {
@@ -177,13 +191,28 @@ bool read_frame(const Layout& known, std::uintptr_t frame, PythonFrame& out) {
   if (out.file[0] == '\0' || out.function[0] == '\0') return false;
   constexpr std::int64_t kLargestTable = 1 << 20;
   out.line = 0;
-  if (get(table + kVarSize, table_size) && table_size > 0 && table_size < kLargestTable)
-    out.line = LineTable(table + kBytesHeader, static_cast<std::size_t>(table_size))
-                   .find((static_cast<std::int64_t>(instruction) -
-                          static_cast<std::int64_t>(code + known.bytecode)) /
-                             2,
-                         first_line);
+  if (!get(table + kVarSize, table_size) || table_size <= 0 || table_size >= kLargestTable) return true;
+  LineTable lines(table + kBytesHeader, static_cast<std::size_t>(table_size));
+  if (known.frames_are_objects != 0)
+    out.line = lines.find_in_pairs(static_cast<std::int32_t>(instruction), first_line);
+  else
+    out.line = lines.find(
+        (static_cast<std::int64_t>(instruction) - static_cast<std::int64_t>(code + known.bytecode)) / 2,
+        first_line);
   return true;
+}
+
+// Major and minor number, as in the table; before 3.11 only a text has them ("3.10.13 (main, ...").
+std::uint32_t version_of(const LoadedObject& object) {
+  if (const auto* stated = static_cast<const std::uint32_t*>(object.find_object("Py_Version")))
+    return *stated >> 16;
+  void* function = object.find_function("Py_GetVersion");
+  const char* text = function != nullptr ? reinterpret_cast<const char* (*)()>(function)() : nullptr;
+  if (text == nullptr || text[0] != '3' || text[1] != '.') return 0;
+  std::uint32_t minor = 0;
+  for (const char* digit = text + 2; *digit >= '0' && *digit <= '9'; ++digit)
+    minor = minor * 10 + static_cast<std::uint32_t>(*digit - '0');
+  return 0x0300 | minor;
 }
 
 }  // namespace
@@ -193,18 +222,18 @@ void find_python() {
     return;
   void* get_state = nullptr;
   const char* runtime = nullptr;
-  const std::uint32_t* version = nullptr;
+  std::uint32_t version = 0;
   each_loaded_object([&](const LoadedObject& object) {
     get_state = object.find_function("PyGILState_GetThisThreadState");
     if (get_state == nullptr) return true;
     runtime = static_cast<const char*>(object.find_object("_PyRuntime"));
-    version = static_cast<const std::uint32_t*>(object.find_object("Py_Version"));
+    version = version_of(object);
     return false;
   });
   if (get_state == nullptr) return;
   const Layout* found = nullptr;
   for (const Layout& known : kLayouts)
-    if (version != nullptr && *version >> 16 == known.version) found = &known;
+    if (version == known.version) found = &known;
   if (const char* why = check(found, runtime)) {
     problem.store(why, std::memory_order_relaxed);
     return;
@@ -224,6 +253,11 @@ std::size_t capture_python(PythonFrame* frames, std::size_t capacity) {
   std::uintptr_t frame = innermost(*known);
   for (int i = 0; i < kLongestChain && frame != 0 && count < capacity; ++i) {
     char owner = 0, is_entry = 0;
+    if (known->frames_are_objects != 0) {
+      if (read_frame(*known, frame, frames[count])) frames[count++].from_c = true;
+      if (!get(frame + known->previous, frame)) break;
+      continue;
+    }
     if (!get(frame + known->owner, owner)) break;
     if (known->is_entry == 0 && owner == kOwnedByCStack) {
       if (count != 0) frames[count - 1].from_c = true;
@@ -243,7 +277,10 @@ std::uint64_t read_python_position() {
   std::uintptr_t frame = innermost(*known);
   constexpr int kFrames = 4;
   for (int i = 0; i < kFrames && frame != 0; ++i) {
-    position = (position ^ at(frame + known->instruction)) * 0x9e3779b97f4a7c15U;
+    std::uintptr_t instruction = at(frame + known->instruction);
+    if (known->frames_are_objects != 0)  // a count within its code
+      instruction = at(frame + known->code) * 31 + static_cast<std::uint32_t>(instruction);
+    position = (position ^ instruction) * 0x9e3779b97f4a7c15U;
     frame = at(frame + known->previous);
   }
   return position;

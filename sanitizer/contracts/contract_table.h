@@ -51,6 +51,13 @@ inline constexpr std::size_t kFirstRecordApi = kApiCount + kMaxOwnApis;
 inline constexpr std::size_t kFirstWithOptions = kFirstRecordApi + kRecordApiCount;
 static_assert(kFirstWithOptions + kFirstRecordApi < 256, "ApiId holds them all");
 
+// Mixes of floating dtypes that an operator takes.
+enum class AcceptedMix : std::uint8_t {
+  kNone,
+  kFloatParameters,  // float32 beside a first operand in float16 or bfloat16
+  kFloatParametersOnCpu,
+};
+
 // What a record is called, the contract that holds for it, and for each operand of that the position among
 // the record's values; from 256 on it is one in a list: the position of that, and 256 times the place in it,
 // from 1.
@@ -59,6 +66,7 @@ struct RecordRow {
   ApiId api;
   bool only_if_raised;  // the contract is that of an older version: it is broken where the call raises
   bool is_operator;     // any of PyTorch's, of which a finding is what raises for its operands' dtypes
+  AcceptedMix mix;
   int arguments[kMaxOperands];
 };
 

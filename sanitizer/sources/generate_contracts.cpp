@@ -149,15 +149,23 @@ struct RecordContract {
   // call raised.
   bool only_if_raised = false;
   bool is_operator = false;  // of torch/operators.inc
+  const char* mix = "kNone";
 };
 
 // Where a record has the j-th tensor of the list at i (contract_table.h).
 constexpr int list_position(int i, int j) { return i | (j + 1) << 8; }
 
 // The rows of torch/operators.inc as contracts: all operands floating, in the dtype of the first.
-std::vector<Api> operators(std::vector<std::vector<int>>& positions) {
-  std::vector<Api> apis;
-  const auto add = [&](const char* name, const std::vector<std::string>& roles, std::vector<int> at) {
+struct OperatorRow {
+  Api api;
+  std::vector<int> positions;
+  const char* mix;
+};
+
+std::vector<OperatorRow> operators() {
+  std::vector<OperatorRow> rows;
+  const auto add = [&](const char* name, const std::vector<std::string>& roles, std::vector<int> at,
+                       const char* mix) {
     Api api;
     api.name = name;
     for (const std::string& role : roles) {
@@ -170,24 +178,23 @@ std::vector<Api> operators(std::vector<std::vector<int>>& positions) {
         operand.same_as = roles.front();
       api.operands.push_back(operand);
     }
-    apis.push_back(api);
-    positions.push_back(std::move(at));
+    rows.push_back({std::move(api), std::move(at), mix});
   };
 #define ROW_LIST(...) \
   { __VA_ARGS__ }
 #define LIST(i, j) list_position(i, j)
-#define DTYPE_SAN_TORCH_OPERATOR(name, roles, at) \
-  add(name, split_roles(#roles), std::vector<int> ROW_LIST at);
+#define DTYPE_SAN_TORCH_OPERATOR(name, roles, at, mix) \
+  add(name, split_roles(#roles), std::vector<int> ROW_LIST at, #mix);
 #include "sanitizer/sources/torch/operators.inc"
 #undef DTYPE_SAN_TORCH_OPERATOR
 #undef LIST
 #undef ROW_LIST
-  return apis;
+  return rows;
 }
 
-RecordContract of_row(const Api& api, const std::vector<int>& positions) {
-  RecordContract contract{&api, {api.name}, {}, positions, true, true};
-  for (const Operand& operand : api.operands) contract.operands.push_back(&operand);
+RecordContract of_row(const OperatorRow& row) {
+  RecordContract contract{&row.api, {row.api.name}, {}, row.positions, true, true, row.mix};
+  for (const Operand& operand : row.api.operands) contract.operands.push_back(&operand);
   return contract;
 }
 
@@ -217,9 +224,8 @@ std::vector<RecordContract> record_contracts() {
       contracts.push_back(of_operator(api));
     if (!api.autograd_function.empty()) contracts.push_back(of_function(api));
   }
-  static std::vector<std::vector<int>> positions;
-  static const std::vector<Api> rows = operators(positions);
-  for (std::size_t i = 0; i < rows.size(); ++i) contracts.push_back(of_row(rows[i], positions[i]));
+  static const std::vector<OperatorRow> rows = operators();
+  for (const OperatorRow& row : rows) contracts.push_back(of_row(row));
   return contracts;
 }
 
@@ -247,9 +253,10 @@ std::string record_table() {
   std::size_t count = 0;
   for (std::size_t i = 0; i < contracts.size(); ++i) {
     for (const std::string& name : contracts[i].names) {
-      text += fmt::format("    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, {{{}}}}},\n", name,
-                          i, contracts[i].only_if_raised, contracts[i].is_operator,
-                          fmt::join(contracts[i].positions, ", "));
+      text += fmt::format(
+          "    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, AcceptedMix::{}, {{{}}}}},\n",
+          name, i, contracts[i].only_if_raised, contracts[i].is_operator, contracts[i].mix,
+          fmt::join(contracts[i].positions, ", "));
       ++count;
     }
   }

@@ -16,6 +16,7 @@
 #include "sanitizer/symbolize/cast_findings.h"
 #include "sanitizer/symbolize/implied_dtype.h"
 #include "sanitizer/symbolize/launch_findings.h"
+#include "sanitizer/symbolize/one_cause.h"
 #include "sanitizer/symbolize/opening.h"
 #include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
@@ -103,6 +104,7 @@ class Builder {
       report_.not_analysed.push_back(
           {one.place, "", "ranks-differ", fmt::format("{}: {}", one.api, one.detail)});
     if (settings_.lint) join_static(report_, *settings_.lint, accepted_);
+    merge_causes(report_.findings);
     for (const std::string& refused : stacks_.refused())
       report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
                                       refused.substr(refused.find(": ") + 2)});
@@ -315,13 +317,6 @@ class Builder {
     return result;
   }
 
-  static bool same_stack(const std::vector<StackFrame>& a, const std::vector<StackFrame>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const StackFrame& x, const StackFrame& y) {
-      return x.function == y.function && x.file == y.file && x.line == y.line && x.module == y.module &&
-             x.offset == y.offset;
-    });
-  }
-
   // One finding per mistake: the same rule, API, dtypes and stack. Shapes may differ from call to call.
   void merge(Finding&& finding) {
     for (Finding& known : report_.findings) {
@@ -334,16 +329,6 @@ class Builder {
       return;
     }
     report_.findings.push_back(std::move(finding));
-  }
-
-  static void merge_occurrence(Finding& known, const Occurrence& more) {
-    for (Occurrence& one : known.occurrences) {
-      if (one.pid != more.pid || one.host != more.host) continue;
-      one.count += more.count;
-      one.first_seen = std::min(one.first_seen, more.first_seen);
-      return;
-    }
-    known.occurrences.push_back(more);
   }
 
   const ReportSettings& settings_;

@@ -18,10 +18,6 @@ std::size_t bits_of(const std::string& dtype) {
   return known ? static_cast<std::size_t>(bits(*known)) : 0;
 }
 
-bool is_widening(const PathStep& step) {
-  return !step.before.empty() && bits_of(step.before) < bits_of(step.after);
-}
-
 // Back from the writer as long as the dtype was that one already: there it came in.
 const PathStep& first_of_dtype(const std::vector<PathStep>& path, std::size_t at) {
   while (at > 0 && path[at - 1].after == path[at].after) --at;
@@ -30,14 +26,23 @@ const PathStep& first_of_dtype(const std::vector<PathStep>& path, std::size_t at
 
 }  // namespace
 
-SourceLocation opening(const Finding& finding) {
+bool is_widening(const PathStep& step) {
+  return !step.before.empty() && bits_of(step.before) < bits_of(step.after);
+}
+
+const PathStep* opening_step(const Finding& finding) {
   const PathStep* chosen = nullptr;
   for (const FindingOperand& operand : finding.operands) {
     if (!operand.origin) continue;
     const PathStep& first = first_of_dtype(finding.path, *operand.origin);
     if (chosen == nullptr || (!is_widening(*chosen) && is_widening(first))) chosen = &first;
   }
-  return chosen != nullptr ? chosen->location : finding.path.back().location;
+  return chosen;
+}
+
+SourceLocation opening(const Finding& finding) {
+  const PathStep* step = opening_step(finding);
+  return step != nullptr ? step->location : finding.path.back().location;
 }
 
 bool is_widened(const Journal& journal, const JournalFinding& recorded, const JournalOrigin& origin) {

@@ -6,6 +6,13 @@
 
 namespace dtype_guard::san {
 
+// Whether an operator gave a wider dtype than it read.
+bool is_widening(const PathStep& step);
+
+// Where the first operand that an operator widened came by its dtype; else where the first with an origin
+// did; nullptr where none has an origin.
+const PathStep* opening_step(const Finding& finding);
+
 // Of a finding with a path: where the first operand that an operator widened came by its dtype; else where
 // the first with an origin did.
 SourceLocation opening(const Finding& finding);

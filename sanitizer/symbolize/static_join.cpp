@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <set>
+#include <string_view>
 
 namespace dtype_guard::san {
 
@@ -23,6 +24,28 @@ std::string plain_function(const std::string& function) {
   return scope == std::string::npos ? name : name.substr(scope + 2);
 }
 
+// The function whose body it stands in: a comprehension is a function of its own in some releases.
+std::string without_comprehensions(std::string function) {
+  constexpr std::string_view kLocal = ".<locals>.";
+  for (;;) {
+    const std::size_t at = function.rfind(kLocal);
+    if (at == std::string::npos) return function;
+    const std::string_view last = std::string_view(function).substr(at + kLocal.size());
+    if (last != "<listcomp>" && last != "<genexpr>" && last != "<dictcomp>" && last != "<setcomp>")
+      return function;
+    function.resize(at);
+  }
+}
+
+// Both tools spell a Python function as co_qualname does, so that two classes of a file are told apart;
+// CPython 3.10 has the name alone, and there the line has to agree too.
+bool same_python_function(const StackFrame& frame, const Sink& sink) {
+  const std::string seen = without_comprehensions(frame.function);
+  const std::string told = without_comprehensions(sink.location.function);
+  const bool is_bare = seen.find('.') == std::string::npos && told.ends_with("." + seen);
+  return seen == told || (is_bare && frame.line == sink.location.line);
+}
+
 // How well a stack fits a sink: 0 not at all, 1 by function, 2 by line too.
 int fit(const Sink& sink, const std::string& sink_root, const std::vector<StackFrame>& stack,
         const std::string& stack_root) {
@@ -31,8 +54,11 @@ int fit(const Sink& sink, const std::string& sink_root, const std::vector<StackF
     if (frame.file.empty() ||
         absolute_file(frame.file, stack_root) != absolute_file(sink.location.file, sink_root))
       continue;
+    if (frame.language == "python" && !same_python_function(frame, sink)) continue;
     if (frame.line == sink.location.line) return 2;
-    if (plain_function(frame.function) == plain_function(sink.location.function)) best = 1;
+    if (frame.language == "python" ||
+        plain_function(frame.function) == plain_function(sink.location.function))
+      best = 1;
   }
   return best;
 }
@@ -115,9 +141,14 @@ class Join {
            std::all_of(report_.not_analysed.begin(), report_.not_analysed.end(), says_nothing);
   }
 
-  // The caller's line is known.
-  static bool is_placed(const std::vector<StackFrame>& stack) {
-    return !stack.empty() && !stack.front().file.empty();
+  // The caller's line is known: of a call that is written in Python behind the frames of the library that it
+  // goes through.
+  static bool is_placed(const std::vector<StackFrame>& stack, const Sink& sink) {
+    const bool has_file = !stack.empty() && !stack.front().file.empty();
+    return has_file || (sink.location.file.ends_with(".py") &&
+                        std::any_of(stack.begin(), stack.end(), [](const StackFrame& frame) {
+                          return frame.language == "python" && !frame.file.empty();
+                        }));
   }
 
   // Of each API that was called, the places are known, and have lines.
@@ -127,10 +158,10 @@ class Join {
       if (calls == report_.watched->calls.end() || calls->second == 0) return true;
       std::size_t places = 0, placed = 0;
       for (const AcceptedCall& call : accepted_)
-        if (call.api == sink.api) ++places, placed += is_placed(call.stack) ? 1U : 0U;
+        if (call.api == sink.api) ++places, placed += is_placed(call.stack, sink) ? 1U : 0U;
       for (std::size_t i = 0; i < runtime_count_; ++i)
         if (const Finding& seen = report_.findings[i]; seen.api == sink.api)
-          ++places, placed += is_placed(seen.backtrace) ? 1U : 0U;
+          ++places, placed += is_placed(seen.backtrace, sink) ? 1U : 0U;
       return places != 0 && places == placed;
     });
   }

@@ -35,14 +35,18 @@ class Python(Case):
         self.assertEqual(finding["count"], 2)
         return finding, report
 
-    def expect_frames(self, version):
+    def expect_frames(self, version, method="Layer.forward"):
         finding, _ = self.run_with(version)
         frames = [(frame["language"], frame["function"], frame["line"]) for frame in finding["backtrace"][:4]]
         self.assertEqual(frames[:2], [("python", "apply_rotary", marked_line("ctypes_calls.py", "ctypes")),
-                                      ("python", "Layer.forward", marked_line("ctypes_calls.py", "forward"))])
+                                      ("python", method, marked_line("ctypes_calls.py", "forward"))])
         self.assertEqual([function for _, function, _ in frames[2:]], ["main", "<module>"])
         self.assertTrue(finding["location"]["file"].endswith("programs/ctypes_calls.py"))
         self.assertNotIn("_PyEval_EvalFrameDefault", [frame["function"] for frame in finding["backtrace"]])
+
+    def test_3_10(self):
+        """Which has no qualified names."""
+        self.expect_frames("3.10", "forward")
 
     def test_3_11(self):
         self.expect_frames("3.11")
@@ -58,7 +62,7 @@ class Python(Case):
             self.skipTest("an instrumented library cannot be loaded into Python")
         done, report = self.run_command(sys.executable, BUILT["source"] + "/programs/many_callers.py", BUILT["kernels"], *words)
         self.assertEqual(done.returncode, 0, done.stderr)
-        if f"{sys.version_info[0]}.{sys.version_info[1]}" not in ("3.11", "3.12", "3.13") or not hasattr(sys, "_getframe"):
+        if f"{sys.version_info[0]}.{sys.version_info[1]}" not in ("3.10", "3.11", "3.12", "3.13") or not hasattr(sys, "_getframe"):
             self.skipTest("Python frames of this version are not known")
         return report
 
@@ -81,13 +85,13 @@ class Python(Case):
         self.assertNotIn("write_first", [frame["function"] for frame in step["backtrace"]])
 
     def test_unknown_version_is_said(self):
-        finding, report = self.run_with("3.10")
+        finding, report = self.run_with("3.9")
         self.assertNotIn("python", [frame["language"] for frame in finding["backtrace"]])
         self.assertIn("no Python frames in the stacks: the layout of this CPython version is not known",
                       " ".join(entry["detail"] for entry in report["not_analysed"]))
 
     def test_off(self):
-        version = next(one for one in ("3.11", "3.12", "3.13") if interpreter(one))
+        version = next(one for one in ("3.11", "3.12", "3.13", "3.10") if interpreter(one))
         finding, _ = self.run_with(version, "--options=python=off")
         self.assertNotIn("python", [frame["language"] for frame in finding["backtrace"]])
 

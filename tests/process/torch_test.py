@@ -103,7 +103,8 @@ class Torch(Case):
                 ("behind_a_norm", "aten::linear", "input"), ("bias", "aten::linear", "bias"), ("scores", "aten::matmul", "a"),
                 ("weights_times_values", "aten::matmul", "a"), ("by_einsum", "aten::einsum", "a"),
                 ("cache", "aten::index_copy_", "source"), ("cache_by_index", "aten::index_put_", "source"),
-                ("convolution", "aten::conv1d", "input"), ("double", "aten::linear", "input")):
+                ("convolution", "aten::conv1d", "input"), ("double", "aten::linear", "input"), ("norm", "aten::layer_norm", "input"),
+                ("transposed_convolution", "aten::conv_transpose1d", "input")):
             with self.subTest(name=name):
                 printed, report = self.watched(program, name)
                 self.assertIn("RuntimeError", printed)
@@ -113,6 +114,21 @@ class Torch(Case):
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
         printed, report = self.watched(program, "right")
         self.assertEqual((printed.count("RuntimeError"), report["findings"]), (2, []))
+        printed, report = self.watched(program, "right_mixes")
+        self.assertEqual((printed.count("RuntimeError"), printed.count("torch.bfloat16"), report["findings"]), (5, 4, []))
+
+    def test_one_promotion_is_one_finding(self):
+        program = "torch_raises.py"
+        apis = ["scaled_dot_product_attention", "aten::matmul", "aten::linear"]
+        for name, lines in (("one_promotion", ["one_promotion"]), ("two_promotions", ["first_promotion", "second_promotion"])):
+            with self.subTest(name=name):
+                printed, report = self.watched(program, name)
+                self.assertEqual(printed.count("RuntimeError"), 3 * len(lines))
+                self.assertEqual([self.opening(finding) for finding in report["findings"]], [(program, marked_line(program, line)) for line in lines])
+                for finding in report["findings"]:
+                    self.assertEqual((finding["rule"], finding["also_rules"], finding["count"]), ("attention-mixed-dtypes", ["operator-mixed-dtypes"], 3))
+                    self.assertEqual([sink["api"] for sink in finding["sinks"]], apis)
+                    self.assertEqual(sorted(stack["kind"] for stack in finding["stacks"]), ["call", "call"])
 
     def test_attention_by_hand(self):
         program = "torch_by_hand.py"

@@ -71,6 +71,24 @@ bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const
   return true;
 }
 
+namespace {
+
+// Norms compute in float32 and take their parameters so.
+bool takes_mix(const RecordRow& row, const ApiContract& contract, const Record& record) {
+  if (row.mix == AcceptedMix::kNone) return false;
+  const Values values = inputs_of(record);
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    const char* value = value_at(values, row.arguments[i]);
+    if (value == nullptr || !is_tensor(value) || !tensor_in(value).has_float_dtype()) continue;
+    const ScalarType dtype = tensor_in(value).dtype();
+    if (i == 0 ? dtype != kHalf && dtype != kBFloat16 : dtype != kFloat) return false;
+    if (row.mix == AcceptedMix::kFloatParametersOnCpu && tensor_in(value).device_type() != kCpu) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
 bool mixes_floats(const RecordRow& row, const ApiContract& contract, const Record& record) {
   const Values values = inputs_of(record);
   ScalarType first = kScalarTypeCount;
@@ -79,7 +97,7 @@ bool mixes_floats(const RecordRow& row, const ApiContract& contract, const Recor
     if (value == nullptr || !is_tensor(value) || !tensor_in(value).has_float_dtype()) continue;
     const ScalarType dtype = tensor_in(value).dtype();
     if (first == kScalarTypeCount) first = dtype;
-    if (first != dtype) return true;
+    if (first != dtype) return !takes_mix(row, contract, record);
   }
   return false;
 }

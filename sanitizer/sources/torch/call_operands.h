@@ -30,7 +30,8 @@ class CallOperands {
   const DLTensor* list_[kMaxOperands] = {};
 };
 
-// Whether floating operands of more than one dtype are among them; what most calls of an operator are asked.
+// Whether floating operands of more than one dtype are among them that the operator does not take together;
+// what most calls of an operator are asked.
 bool mixes_floats(const RecordRow& row, const ApiContract& contract, const Record& record);
 
 }  // namespace dtype_guard::san::torch

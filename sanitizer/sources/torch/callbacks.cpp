@@ -18,7 +18,7 @@ bool is_noting() { return notes_origins.load(std::memory_order_relaxed); }
 OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator& op, const Record& record,
                        std::uintptr_t caller) {
   if (outer != nullptr && outer->is_attention) {
-    if (outer->is_waiting && outer->op->record == op.record) settle_call(*outer, record);
+    if (outer->is_waiting && outer->op->record == op.record) settle_call(*outer, record, caller);
     return nullptr;
   }
   OpenRecord* open = thread.open(op);

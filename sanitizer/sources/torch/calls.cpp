@@ -6,6 +6,7 @@
 #include "sanitizer/process/call_counts.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/source.h"
+#include "sanitizer/sources/torch/accepted_calls.h"
 #include "sanitizer/sources/torch/call_operands.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/library.h"
@@ -101,9 +102,11 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   if (mapped == nullptr) return;
   if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
   const bool is_accepted = operands.accepted(contract);
-  if (is_accepted && !is_widened_attention(contract, operands)) return;
-  if (is_accepted && libtorch.may_autocast(operands.device_type())) return;
-  if (is_accepted) return record_wrong(open, operands, caller);
+  if (is_accepted) {
+    if (is_widened_attention(contract, operands) && !libtorch.may_autocast(operands.device_type()))
+      return record_wrong(open, operands, caller);
+    return note_accepted(*mapped, row.api, operands, caller);
+  }
   if (row.only_if_raised || libtorch.may_autocast(operands.device_type())) {
     open.is_waiting = true;
     open.thread->waiting = operands;
@@ -141,19 +144,24 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
   if (!libtorch.may_autocast(operands.device_type())) record_wrong(open, operands, caller);
 }
 
-void settle_call(OpenRecord& waiting, const Record& inner) {
+void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller) {
   const RecordRow& row = row_of(waiting);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
   if (!operands.read(row, contract, inner) || !operands.accepted(contract)) return;
   waiting.is_waiting = false;
   note_recast(*waiting.op, contract, waiting.thread->waiting, operands);
+  if (Process* mapped = row.is_operator ? nullptr : process())
+    note_accepted(*mapped, row.api, operands, caller);
 }
 
 void end_call(OpenRecord& open, std::uintptr_t caller) {
   open.is_waiting = false;
-  if (row_of(open).only_if_raised && !cpp_raises() && !python_raises()) return;
-  record_wrong(open, open.thread->waiting, caller);
+  const RecordRow& row = row_of(open);
+  if (!row.only_if_raised || cpp_raises() || python_raises())
+    return record_wrong(open, open.thread->waiting, caller);
+  if (Process* mapped = row.is_operator ? nullptr : process())
+    note_accepted(*mapped, row.api, open.thread->waiting, caller);
 }
 
 }  // namespace dtype_guard::san::torch

@@ -1,5 +1,6 @@
 # What the preloaded library is made of in this folder.
 set(files
+  accepted_calls.cpp
   autograd_nodes.cpp
   call_operands.cpp
   callbacks.cpp

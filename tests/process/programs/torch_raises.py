@@ -76,6 +76,49 @@ def double():
     raises(lambda: F.linear(x, torch.randn(4, 16)))
 
 
+def norm():
+    x = low() * torch.ones(16)  # call: norm
+    raises(lambda: F.layer_norm(x, (16,), torch.ones(16, dtype=LOW), torch.zeros(16, dtype=LOW)))
+
+
+def transposed_convolution():
+    x = low(1, 3, 8) + torch.ones(8)  # call: transposed_convolution
+    raises(lambda: F.conv_transpose1d(x, low(3, 4, 1)))
+
+
+def take(q):
+    k = low(1, 2, 8, 16)
+    raises(lambda: F.scaled_dot_product_attention(q, k, k))
+    raises(lambda: q @ k.transpose(-1, -2))
+    raises(lambda: F.linear(q, low(4, 16)))
+
+
+def one_promotion():
+    """What one line widens reaches three calls."""
+    q = low(1, 2, 8, 16)
+    q = q * torch.ones(16)  # call: one_promotion
+    take(q)
+
+
+def two_promotions():
+    q = low(1, 2, 8, 16)
+    take(q * torch.ones(16))  # call: first_promotion
+    take(q * torch.ones(16))  # call: second_promotion
+
+
+def right_mixes():
+    """These take float32 beside a low input (a transposed convolution its bias, of a float32 one in any dtype); they raise for their shapes."""
+    wide, short = torch.ones(8), torch.ones(4)
+    raises(lambda: F.layer_norm(low(2, 8), (4,), short, short))
+    raises(lambda: F.group_norm(low(2, 8, 4), 3, wide, wide))
+    raises(lambda: F.batch_norm(low(2, 8, 4), None, None, short, short, training=True))
+    raises(lambda: F.instance_norm(low(2, 8, 4), None, None, short, short))
+    raises(lambda: F.conv_transpose1d(torch.randn(1, 5, 8), torch.randn(3, 4, 1), low(4)))
+    print(F.layer_norm(low(2, 8), (8,), wide, wide).dtype, F.group_norm(low(2, 8, 4), 2, wide, wide).dtype,
+          F.batch_norm(low(2, 8, 4), None, None, wide, wide, training=True).dtype, F.instance_norm(low(2, 8, 4), None, None, wide, wide).dtype,
+          F.conv_transpose1d(torch.randn(1, 3, 8), torch.randn(3, 4, 1), low(4)).dtype)
+
+
 def right():
     """Nothing here is wrong: shapes that do not fit in one dtype, autocast, a store that converts, mixes that promote."""
     raises(lambda: low(2, 3) @ low(2, 3))

@@ -1,0 +1,84 @@
+#include "sanitizer/symbolize/one_cause.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+#include <utility>
+
+#include "sanitizer/symbolize/opening.h"
+
+namespace dtype_guard::san {
+namespace {
+
+// The operator that is to blame, where one widened; nullptr for all else (a cast, a factory, an unknown
+// origin), which may be meant for one of the calls and not for another.
+const PathStep* cause(const Finding& finding) {
+  if (finding.observed != std::vector<std::string>{"runtime"}) return nullptr;
+  const PathStep* step = opening_step(finding);
+  return step != nullptr && is_widening(*step) ? step : nullptr;
+}
+
+bool same_cause(const PathStep& a, const PathStep& b) {
+  return std::tie(a.op, a.before, a.after) == std::tie(b.op, b.before, b.after) &&
+         same_stack(a.backtrace, b.backtrace);
+}
+
+template <typename T>
+void add_once(std::vector<T>& to, const T& value) {
+  if (std::find(to.begin(), to.end(), value) == to.end()) to.push_back(value);
+}
+
+void take_over(Finding& kept, Finding&& more) {
+  if (more.level < kept.level) std::swap(kept, more);
+  if (more.rule != kept.rule) add_once(kept.also_rules, more.rule);
+  for (const std::string& rule : more.also_rules)
+    if (rule != kept.rule) add_once(kept.also_rules, rule);
+  for (const Sink& sink : more.sinks) {
+    const auto same = [&](const Sink& one) {
+      return std::tie(one.api, one.role, one.location.file, one.location.line) ==
+             std::tie(sink.api, sink.role, sink.location.file, sink.location.line);
+    };
+    if (std::none_of(kept.sinks.begin(), kept.sinks.end(), same)) kept.sinks.push_back(sink);
+  }
+  for (Stack& stack : more.stacks) kept.stacks.push_back(std::move(stack));
+  if (!same_stack(kept.backtrace, more.backtrace)) kept.stacks.push_back({"call", std::move(more.backtrace)});
+  kept.count += more.count;
+  for (const Occurrence& occurrence : more.occurrences) merge_occurrence(kept, occurrence);
+}
+
+}  // namespace
+
+void merge_causes(std::vector<Finding>& findings) {
+  std::vector<Finding> merged;
+  for (Finding& finding : findings) {
+    const PathStep* own = cause(finding);
+    const auto known = std::find_if(merged.begin(), merged.end(), [&](const Finding& one) {
+      const PathStep* other = own != nullptr ? cause(one) : nullptr;
+      return other != nullptr && same_cause(*own, *other);
+    });
+    if (known == merged.end())
+      merged.push_back(std::move(finding));
+    else
+      take_over(*known, std::move(finding));
+  }
+  findings = std::move(merged);
+}
+
+void merge_occurrence(Finding& known, const Occurrence& more) {
+  for (Occurrence& one : known.occurrences) {
+    if (one.pid != more.pid || one.host != more.host) continue;
+    one.count += more.count;
+    one.first_seen = std::min(one.first_seen, more.first_seen);
+    return;
+  }
+  known.occurrences.push_back(more);
+}
+
+bool same_stack(const std::vector<StackFrame>& a, const std::vector<StackFrame>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const StackFrame& x, const StackFrame& y) {
+    return x.function == y.function && x.file == y.file && x.line == y.line && x.module == y.module &&
+           x.offset == y.offset;
+  });
+}
+
+}  // namespace dtype_guard::san
