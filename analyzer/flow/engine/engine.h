@@ -334,6 +334,7 @@ class Engine {
 
   // roots.cpp, witnesses.cpp, objects.cpp
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
+  bool may_be_left_out(const Parameter& parameter) const;
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
   void note_witnesses(const State& state);
   Value object_of_root(const std::string& class_name, State& state);

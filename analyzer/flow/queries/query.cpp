@@ -67,6 +67,9 @@ class Search {
       }
     }
     for (const SinkOperand& arrived : record_.operands) settle(arrived, out);
+    if (!only_possible_) {
+      for (Defect& each : out) each.definite = each.definite || differs_on_every_way(each);
+    }
     return out;
   }
 
@@ -119,6 +122,24 @@ class Search {
       if (known == either.either.end()) either.either.push_back(each.dtype);
     }
     found.push_back(std::move(either));
+  }
+
+  // Where each of the two operands is one thing only, it does not matter what decided that it is.
+  bool differs_on_every_way(const Defect& defect) const {
+    const auto is_one = [&](const SinkOperand& operand) {
+      const Alternative& only = operand.alternatives.front();
+      return operand.alternatives.size() == 1 && is_known(only) && !only.uncertain &&
+             !symbols_.demands(only.symbols, Nature::kKeyword) &&
+             relation(only.symbols, record_.guards, symbols_) < SymbolSets::Relation::kContradict;
+    };
+    const auto differs = [&](const SinkOperand* other) {
+      const bool both_half =
+          is_half(other->alternatives.front().dtype) && is_half(defect.alternative.dtype);
+      return is_one(*other) && !both_half;
+    };
+    const std::vector<const SinkOperand*>& others = defect.differs_from;
+    return is_one(*defect.arrived) && !widens_unknown(defect.origin) &&
+           std::any_of(others.begin(), others.end(), differs);
   }
 
   // One input is float32 by what the code says, so that the others may be. The call breaks all the same where

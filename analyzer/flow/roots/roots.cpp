@@ -141,6 +141,14 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
   }
 }
 
+// Sizes and scales stay open: no dtype hangs on which number is the default.
+bool Engine::may_be_left_out(const Parameter& parameter) const {
+  if (!made_.called_by_defaults || !parameter.default_value) return false;
+  const bool is_number = parameter.kind == ParameterKind::kNumber && parameter.type != "bool";
+  const bool is_known = !std::holds_alternative<Unknown>(*parameter.default_value);
+  return is_known && !is_number && parameter.kind != ParameterKind::kDtype;
+}
+
 void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
                          OtherCode others) {
   const Function& code = index_.function(function);
@@ -169,7 +177,9 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   }
   if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
   for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-    arguments.push_back(input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
+    arguments.push_back(may_be_left_out(code.parameters[i])
+                            ? constant(*code.parameters[i].default_value)
+                            : input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
   }
   const bool looks = others == OtherCode::kLookedAt;
   if (looks) doubt_reassigned(state, arguments, function, root);
