@@ -7,9 +7,10 @@
 #include <memory>
 
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/given_up.h"
 #include "analyzer/flow/roots/named_device.h"
 #include "analyzer/flow/roots/reach.h"
@@ -86,7 +87,6 @@ class Pass {
 
   // Null where it was given up, or where nothing is found even on trust.
   Engine* evaluate(std::uint32_t root, Sight& sight, AnalysisResult& out, std::string& problem) {
-    using OtherCode = Engine::OtherCode;
     Engine& engine = engine_for(root);
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
       if (others == OtherCode::kTrusted && options_.refusals) continue;
@@ -215,7 +215,6 @@ class Pass {
 
   // Whether there is anything to find with the object that the engine was told to use.
   bool look_at_object(std::uint32_t root, Engine& engine, AnalysisResult& out) {
-    using OtherCode = Engine::OtherCode;
     bool has_some = true;
     try {
       for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
@@ -278,7 +277,7 @@ class Pass {
 
 std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through) {
-  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(program.functions, Engine::roots(program));
+  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(program.functions, all_roots(program));
   return through.empty() ? roots : roots_that_run(program.functions, roots, through);
 }
 

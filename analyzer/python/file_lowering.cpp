@@ -9,66 +9,49 @@ namespace dtype_guard::python {
 using namespace flow;
 
 Module FileLowering::run() {
-  module_.files.push_back(file_.tree().name());
-  for (const auto& each : file_.functions()) lower(*each);
-  for (const auto& each : file_.classes()) {
+  unit_.module().files.push_back(unit_.file().tree().name());
+  for (const auto& each : unit_.file().functions()) lower(*each);
+  for (const auto& each : unit_.file().classes()) {
     for (const auto& [name, method] : each->methods) lower(*method);
     inherited_constructor(*each);
     inherited_forward(*each);
     field_constructor(*each);
     note_class(*each);
   }
-  std::sort(module_.classes.begin(), module_.classes.end(),
+  std::sort(unit_.module().classes.begin(), unit_.module().classes.end(),
             [](const ClassFacts& a, const ClassFacts& b) { return a.name < b.name; });
-  return std::move(module_);
+  return unit_.take();
 }
 
 Module FileLowering::only(const FunctionDefinition& definition) {
   lower(definition);
-  return std::exchange(module_, {});
+  return unit_.take();
 }
 
 Module FileLowering::facts_of(const ClassDefinition& definition) {
   inherited_constructor(definition);
   field_constructor(definition);
   note_class(definition);
-  return std::exchange(module_, {});
-}
-
-void FileLowering::not_lowered(const std::string& function, const Node& at, std::string reason) {
-  module_.not_lowered.push_back({function, std::move(reason), at.range()});
+  return unit_.take();
 }
 
 void FileLowering::lower(const FunctionDefinition& definition) {
   if (definition.is_opaque && definition.wrappers.empty()) return;
   if (definition.node.has_error()) {
-    not_lowered(definition.name, definition.node, "it has a syntax error");
+    unit_.not_lowered(definition.name, definition.node, "it has a syntax error");
     return;
   }
-  FunctionLowering lowering(*this, definition);
+  FunctionLowering lowering(unit_, definition);
   Function lowered = lowering.run();
-  if (lowering.too_large()) return not_lowered(definition.name, definition.node, "it is too large");
+  if (lowering.too_large()) return unit_.not_lowered(definition.name, definition.node, "it is too large");
   // What it is handed is its decorators' doing.
   lowered.foreign = lowered.foreign || definition.is_opaque;
-  add(std::move(lowered));
+  unit_.add(std::move(lowered));
 }
-
-bool FileLowering::is_project_method(std::string_view name) const {
-  return std::any_of(file_.classes().begin(), file_.classes().end(),
-                     [&](const auto& each) { return each->method(name) != nullptr; });
-}
-
-bool FileLowering::is_module(const ClassDefinition& of) {
-  const auto [known, fresh] = modules_in_sight_.try_emplace(&of, false);
-  if (fresh) known->second = modules_.is_module(of);
-  return known->second;
-}
-
-std::string constructor_key(const ClassDefinition& of) { return "py:" + of.qualified + ".__init__"; }
 
 // A dataclass takes its fields in their order, and keeps them.
 void FileLowering::field_constructor(const ClassDefinition& definition) {
-  if (!definition.is_dataclass || modules_.method(definition, "__init__", nullptr)) return;
+  if (!definition.is_dataclass || unit_.modules().method(definition, "__init__", nullptr)) return;
   Function function;
   function.key = constructor_key(definition);
   function.name = definition.name + ".__init__";
@@ -78,20 +61,20 @@ void FileLowering::field_constructor(const ClassDefinition& definition) {
   Builder builder(function);
   const ValueId self = builder.parameter(0);
   for (const Node& each : definition.fields) {
-    function.parameters.push_back(describe_field(definition, each, modules_));
+    function.parameters.push_back(describe_field(definition, each, unit_.modules()));
     Place place;
     place.base = self;
     place.path.push_back({Place::Step::Kind::kField, function.parameters.back().name, 0});
     builder.store(std::move(place), builder.parameter(static_cast<int>(function.parameters.size())));
   }
   builder.finish();
-  add(std::move(function));
+  unit_.add(std::move(function));
 }
 
 // A class without a constructor of its own is made by that of the first base that has one.
 void FileLowering::inherited_constructor(const ClassDefinition& definition) {
   bool complete = true;
-  if (const FunctionDefinition* above = modules_.method(definition, "__init__", &complete)) {
+  if (const FunctionDefinition* above = unit_.modules().method(definition, "__init__", &complete)) {
     if (!definition.method("__init__")) inherit(definition, *above);
   }
 }
@@ -99,8 +82,8 @@ void FileLowering::inherited_constructor(const ClassDefinition& definition) {
 // What an installed base does in its forward is run for a class of the project, which may be all that runs
 // it.
 void FileLowering::inherited_forward(const ClassDefinition& definition) {
-  if (file_.is_installed || !is_module(definition)) return;
-  const FunctionDefinition* above = modules_.method(definition, "forward", nullptr);
+  if (unit_.file().is_installed || !unit_.is_module(definition)) return;
+  const FunctionDefinition* above = unit_.modules().method(definition, "forward", nullptr);
   if (above && above->file->is_installed) inherit(definition, *above);
 }
 
@@ -111,7 +94,7 @@ void FileLowering::inherit(const ClassDefinition& definition, const FunctionDefi
   function.key = "py:" + definition.qualified + "." + above.name;
   function.name = definition.name + "." + above.name;
   function.class_name = definition.qualified;
-  function.of_module = is_module(definition);
+  function.of_module = unit_.is_module(definition);
   function.kind = constructs ? FunctionKind::kConstructor : FunctionKind::kMethod;
   function.range = definition.node.field("name").range();
   Builder builder(function);
@@ -122,8 +105,8 @@ void FileLowering::inherit(const ClassDefinition& definition, const FunctionDefi
   for (const Node& each : above.node.field("parameters").children()) {
     if (each.is("keyword_separator") || each.is("positional_separator")) continue;
     if (!std::exchange(first, false)) {
-      function.parameters.push_back(describe_parameter(above, each, modules_));
-      describe_default(*this, above, each, function.parameters.back());
+      function.parameters.push_back(describe_parameter(above, each, unit_.modules()));
+      describe_default(unit_, above, each, function.parameters.back());
       const Rest rest = function.parameters.back().rest;
       handed.push_back({rest == Rest::kPositional ? "*"
                         : rest == Rest::kKeywords ? "**"
@@ -134,22 +117,22 @@ void FileLowering::inherit(const ClassDefinition& definition, const FunctionDefi
   const ValueId result = builder.value(Op::kCall, above.key, std::move(handed));
   if (!constructs) builder.give_back(result);
   builder.finish();
-  add(std::move(function));
+  unit_.add(std::move(function));
 }
 
 void FileLowering::note_class(const ClassDefinition& definition) {
   ClassFacts facts;
   facts.name = definition.qualified;
-  for (const auto& [above, library] : modules_.bases(definition)) {
+  for (const auto& [above, library] : unit_.modules().bases(definition)) {
     if (above) {
       facts.bases.push_back(above->qualified);
     } else if (!library.starts_with("torch.nn.") && library != "object") {
       facts.bases.emplace_back(kUnknownClass);
     }
   }
-  const bool known = std::any_of(module_.classes.begin(), module_.classes.end(),
+  const bool known = std::any_of(unit_.module().classes.begin(), unit_.module().classes.end(),
                                  [&](const ClassFacts& each) { return each.name == facts.name; });
-  if (!known) module_.classes.push_back(std::move(facts));
+  if (!known) unit_.module().classes.push_back(std::move(facts));
 }
 
 }  // namespace dtype_guard::python

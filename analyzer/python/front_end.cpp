@@ -41,9 +41,4 @@ LoweredFile Project::lower(const std::string& path) const {
   return out;
 }
 
-std::string report_name(const ProjectOptions& options, const std::string& path) {
-  const std::string prefix = options.root + "/";
-  return path.starts_with(prefix) ? path.substr(prefix.size()) : path;
-}
-
 }  // namespace dtype_guard::python

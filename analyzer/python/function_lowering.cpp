@@ -44,7 +44,7 @@ std::string_view parameter_name(const Node& parameter) {
 }
 }  // namespace
 
-FunctionLowering::FunctionLowering(FileLowering& unit, const FunctionDefinition& definition,
+FunctionLowering::FunctionLowering(FileUnit& unit, const FunctionDefinition& definition,
                                    FunctionLowering* outer)
     : unit_(unit),
       definition_(definition),

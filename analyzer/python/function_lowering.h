@@ -12,14 +12,14 @@
 #include <vector>
 
 #include "analyzer/flow/ir/builder.h"
-#include "analyzer/python/file_lowering.h"
+#include "analyzer/python/file_unit.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::python {
 
 class FunctionLowering {
  public:
-  FunctionLowering(FileLowering& unit, const FunctionDefinition& definition,
+  FunctionLowering(FileUnit& unit, const FunctionDefinition& definition,
                    FunctionLowering* outer = nullptr);
   flow::Function run();
   // Names of enclosing functions that the body uses.
@@ -201,7 +201,7 @@ class FunctionLowering {
   bool assign_buffer(const Node& target, const Node& source);
   std::optional<ValueId> named_result(const Node& node);
 
-  FileLowering& unit_;
+  FileUnit& unit_;
   const FunctionDefinition& definition_;
   FunctionLowering* outer_;
   flow::Function function_;
@@ -245,10 +245,10 @@ bool gives_function_back(const std::string& name);
 const Operator* torch_function(const std::string& name);
 
 // Of a function or class as a value, the key of what runs where it is called. A stub is added to the file.
-std::optional<std::string> function_key(FileLowering& unit, const Entity& entity);
+std::optional<std::string> function_key(FileUnit& unit, const Entity& entity);
 // Notes what a parameter of that function is by default where that has a name at the top of its file:
 // `norm_layer=nn.LayerNorm`.
-void describe_default(FileLowering& unit, const FunctionDefinition& of, const Node& parameter,
+void describe_default(FileUnit& unit, const FunctionDefinition& of, const Node& parameter,
                       flow::Parameter& out);
 
 // What a parameter may be, from its annotation, default and use.

@@ -132,7 +132,7 @@ Function handing_on_stub(const std::string& key, const std::string& function, Op
 }
 
 // A function or class of a library.
-std::optional<Function> library_stub(const FileLowering& unit, const std::string& name) {
+std::optional<Function> library_stub(const FileUnit& unit, const std::string& name) {
   const std::string key = std::string(kStub) + name;
   if (const Api* api = unit.contract(name)) return sink_stub(key, *api);
   constexpr std::string_view kNn = "torch.nn.";
@@ -149,7 +149,7 @@ std::optional<Function> library_stub(const FileLowering& unit, const std::string
   return operator_stub(key, *entry, spelt);
 }
 
-std::optional<std::string> added(FileLowering& unit, std::optional<Function> stub) {
+std::optional<std::string> added(FileUnit& unit, std::optional<Function> stub) {
   if (!stub) return std::nullopt;
   std::string key = stub->key;
   unit.add_once(std::move(*stub));
@@ -157,7 +157,7 @@ std::optional<std::string> added(FileLowering& unit, std::optional<Function> stu
 }
 }  // namespace
 
-std::optional<std::string> function_key(FileLowering& unit, const Entity& entity) {
+std::optional<std::string> function_key(FileUnit& unit, const Entity& entity) {
   if (entity.kind == Entity::Kind::kLibrary) return added(unit, library_stub(unit, entity.name));
   if (entity.kind == Entity::Kind::kFunction) {
     const FunctionDefinition& function = *entity.function;
@@ -173,7 +173,7 @@ std::optional<std::string> function_key(FileLowering& unit, const Entity& entity
   return added(unit, handing_on_stub(key, constructor ? constructor->key : "", Op::kObject, made.qualified));
 }
 
-void describe_default(FileLowering& unit, const FunctionDefinition& of, const Node& parameter,
+void describe_default(FileUnit& unit, const FunctionDefinition& of, const Node& parameter,
                       flow::Parameter& out) {
   const Node given = parameter.field("value");
   const bool is_name = given && (given.is("identifier") || given.is("attribute"));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analyzer/python/front_end.h"
+#include "analyzer/python/project_options.h"
 
 namespace dtype_guard::python {
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
-#include "analyzer/python/front_end.h"
+#include "analyzer/python/project_options.h"
 
 struct TSTree;
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/ir/mnemonics.h"
 #include "tests/oracle/properties.h"
 

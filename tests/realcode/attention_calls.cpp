@@ -20,7 +20,7 @@
 
 #include "analyzer/clang/front_end.h"
 #include "analyzer/flow/analysis.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/program/link.h"
 

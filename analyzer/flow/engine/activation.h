@@ -37,6 +37,10 @@ struct Activation {
   BlockId block = 0;                        // that is being executed
 };
 
+// Whether it is in a loop, or a caller of it.
+bool is_repeated(const Activation& activation);
+bool leaves_a_loop(const Activation& activation, BlockId block);
+
 // It was given up, and its root with it; what() says why.
 class BudgetExceeded : public std::runtime_error {
  public:

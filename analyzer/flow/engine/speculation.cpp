@@ -1,6 +1,17 @@
 #include "analyzer/flow/engine/speculation.h"
 
+#include <algorithm>
+
 namespace dtype_guard::flow {
+
+Value Effects::as_input(Value value) {
+  inputs.push_back(value);
+  return value;
+}
+
+bool Effects::is_input(const Value& value) const {
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Value& each) { return each.same(value); });
+}
 
 Speculation::Speculation(Effects& effects, const RolledBack& rolled_back) : effects_(effects) {
   if (rolled_back.sinks) sinks_ = effects.sinks;

@@ -18,7 +18,9 @@ namespace dtype_guard::flow {
 
 struct Effects {
   SinkRecords sinks;
-  std::vector<Value> inputs;       // of the root, as the setting made them, or as a check said since
+  std::vector<Value> inputs;  // of the root, as the setting made them, or as a check said since
+  Value as_input(Value value);
+  bool is_input(const Value& value) const;
   bool converted_to_half = false;  // the code did that to a module
   // Something went by which of the two half types it was: with the other one all may be otherwise.
   bool tells_half_types_apart = false;

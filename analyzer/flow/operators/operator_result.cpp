@@ -242,7 +242,12 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const bool explicit_dtype = dtype_ || op_.result == ResultRule::kCast;
   // What widened something unknown, such as positions, says nothing where a half value is met.
   if (!narrow && !promoted && !raised) (widened ? promoted : narrow) = widened ? widened : open;
-  const ChosenInput* inherited = promoted ? promoted : raised ? raised : narrow ? nullptr : equal;
+  // Where all must be of one dtype, a cast of one of them asks for it of all.
+  const bool is_asked = raised && op_.result == ResultRule::kRequireSame;
+  const ChosenInput* inherited = promoted && !is_asked ? promoted
+                                 : raised              ? raised
+                                 : narrow              ? nullptr
+                                                       : equal;
   if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
   // A cast that changes nothing in this setting still states what was the setting's choice before.
   if (inherited && explicit_dtype && stated_.by != StatedBy::kSetting && inherited->alternative->assumed &&

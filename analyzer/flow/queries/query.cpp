@@ -68,7 +68,7 @@ class Search {
     }
     for (const SinkOperand& arrived : record_.operands) settle(arrived, out);
     if (!only_possible_) {
-      for (Defect& each : out) each.definite = each.definite || differs_on_every_way(each);
+      for (Defect& each : out) each.definite = each.definite || differs_on_every_way(each, symbols_);
     }
     return out;
   }
@@ -124,24 +124,6 @@ class Search {
     found.push_back(std::move(either));
   }
 
-  // Where each of the two operands is one thing only, it does not matter what decided that it is.
-  bool differs_on_every_way(const Defect& defect) const {
-    const auto is_one = [&](const SinkOperand& operand) {
-      const Alternative& only = operand.alternatives.front();
-      return operand.alternatives.size() == 1 && is_known(only) && !only.uncertain &&
-             !symbols_.demands(only.symbols, Nature::kKeyword) &&
-             relation(only.symbols, record_.guards, symbols_) < SymbolSets::Relation::kContradict;
-    };
-    const auto differs = [&](const SinkOperand* other) {
-      const bool both_half =
-          is_half(other->alternatives.front().dtype) && is_half(defect.alternative.dtype);
-      return is_one(*other) && !both_half;
-    };
-    const std::vector<const SinkOperand*>& others = defect.differs_from;
-    return is_one(*defect.arrived) && !widens_unknown(defect.origin) &&
-           std::any_of(others.begin(), others.end(), differs);
-  }
-
   // One input is float32 by what the code says, so that the others may be. The call breaks all the same where
   // it takes no float32, and where what differs is stated on both sides.
   bool rests_on_guess(const Defect& defect) const {
@@ -195,9 +177,24 @@ class Search {
     const auto fast = record_.api->fast.find(std::string(options_.device));
     if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
     const Origin* origin = origins_.find(each.origin);
-    const bool is_input = role_kind(arrived.role) == RoleKind::kInput || is_product(*record_.api);
+    const bool product = is_product(*record_.api);
+    if (product && is_asked_beside(arrived, each)) return false;
+    const bool is_input = product || role_kind(arrived.role) == RoleKind::kInput;
     return is_input && origin && origin->kind == Origin::Kind::kPromotion && is_half(origin->before) &&
            fast->second.contains(origin->before);
+  }
+
+  // A product takes one dtype alone: a cast of the other operand to this one asks for it on that path.
+  bool is_asked_beside(const SinkOperand& arrived, const Alternative& mine) const {
+    const auto is_cast_alike = [&](const Alternative& each) {
+      const Origin* origin = origins_.find(each.origin);
+      return is_known(each) && each.dtype == mine.dtype && origin && origin->kind == Origin::Kind::kCast &&
+             !are_never_together(each, mine);
+    };
+    return std::any_of(record_.operands.begin(), record_.operands.end(), [&](const SinkOperand& other) {
+      return &other != &arrived &&
+             std::any_of(other.alternatives.begin(), other.alternatives.end(), is_cast_alike);
+    });
   }
 
   // That the call is slow is certain, that it breaks is not: it is reported as what it is for certain.

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 
 namespace dtype_guard::flow {
 
@@ -40,6 +40,9 @@ struct DefectOptions {
 std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options);
 // All that break the contract, evidence or not.
 std::vector<Defect> find_breaches(const SinkRecord& record, Engine& engine, const DefectOptions& options);
+
+// Whether each of two operands that must be equal is one thing only, and the two differ.
+bool differs_on_every_way(const Defect& defect, const SymbolSets& symbols);
 
 struct Query {
   std::string_view rule;

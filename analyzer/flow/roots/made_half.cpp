@@ -1,8 +1,11 @@
 // Classes that the program always makes half: of these the code says that they are not run under autocast
 // over float32 parameters, whoever calls their methods.
+#include "analyzer/flow/roots/made_half.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/reach.h"
 
 namespace dtype_guard::flow {
@@ -38,7 +41,7 @@ bool is_kind_of(const FunctionIndex& index, const std::string& class_name, const
 
 // Whether all parameters, or buffers, of which there are some, were converted to half on every path; by a
 // dtype that the code states.
-bool Engine::is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const {
+bool MadeHalf::is_wholly_half(const State& state, HeapId module, Registration::Kind kind) const {
   bool some = false;
   for (const HeapId id : objects_below(state, {Value(Alternative::at(Kind::kObject, module))})) {
     for (const Registration& each : state.find(id)->registered) {
@@ -49,7 +52,7 @@ bool Engine::is_wholly_half(const State& state, HeapId module, Registration::Kin
       const auto cell = tensor ? tensor->cells.find(HeapObject::kContents) : Cells::const_iterator();
       const Alternative* contents = tensor && cell != tensor->cells.end() ? cell->second.single() : nullptr;
       const bool half = contents && is_half(contents->dtype) && !contents->uncertain && tensor->stated;
-      if (!half || converted_as_assumed_.contains(handle->object)) return false;
+      if (!half || conversions_.was_assumed(handle->object)) return false;
       some = true;
     }
   }
@@ -58,8 +61,8 @@ bool Engine::is_wholly_half(const State& state, HeapId module, Registration::Kin
 
 // What the root left half and what it did not. It did not make the object that it was handed, or that it is
 // to construct, and of what that holds the class of the object decides.
-void Engine::note_halves(const State& state, const std::vector<Value>& arguments,
-                         const std::vector<HeapId>& handed) {
+void MadeHalf::note_halves(const State& state, const std::vector<Value>& arguments,
+                           const std::vector<HeapId>& handed) {
   std::string owner;
   for (const Value& each : arguments) {
     const Alternative* one = each.single();
@@ -72,7 +75,7 @@ void Engine::note_halves(const State& state, const std::vector<Value>& arguments
     if (!object || object->kind != HeapObject::Kind::kInstance || !index_.class_facts(object->type)) continue;
     const bool made_here = std::find(handed.begin(), handed.end(), id) == handed.end();
     for (const auto kind : {Registration::Kind::kParameter, Registration::Kind::kBuffer}) {
-      Halves& of_kind = halves_[kind];
+      Halves& of_kind = noted_.halves[kind];
       if (is_wholly_half(state, id, kind)) {
         of_kind.half.insert(object->type);
       } else if (made_here) {
@@ -87,7 +90,7 @@ void Engine::note_halves(const State& state, const std::vector<Value>& arguments
 // Who may make something half. What an object's own constructors do is seen there: its other methods need not
 // be run for it.
 static Functions makers(const Program& program) {
-  Functions out = Engine::roots(program);
+  Functions out = all_roots(program);
   const Functions constructors = functions_with(program.functions, [](const Function& each) {
     return each.kind == FunctionKind::kConstructor && !each.blocks.empty() && !each.foreign;
   });
@@ -109,7 +112,7 @@ static Functions callers_first(const FunctionIndex& index, const Functions& root
   return out;
 }
 
-const ClassesMadeHalf& Engine::classes_made_half() {
+const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   const auto noted = [&]() -> const ClassesMadeHalf& {
     const bool some = !known->parameters.empty() || !known->buffers.empty();
@@ -125,17 +128,16 @@ const ClassesMadeHalf& Engine::classes_made_half() {
     if (functions.empty()) return;
     for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
       if (seen.contains(root)) continue;
-      Engine engine(program_, options_, setting_, torch_version_, work_);
-      engine.notes_halves_ = true;
+      HalvesOfRoot of_root;
       try {
-        engine.evaluate_root(root);
+        of_root = evaluator_.halves_of(root);
       } catch (const BudgetExceeded&) {
         if (!work_.is_used_up()) continue;
         known.reset();  // of some roots only, it is known of no class
         throw;
       }
-      seen.merge(engine.has_run_);
-      for (auto& [kind, halves] : engine.halves_) {
+      seen.merge(of_root.has_run);
+      for (auto& [kind, halves] : of_root.halves) {
         found[kind].half.merge(halves.half);
         found[kind].other.merge(halves.other);
         found[kind].owned.merge(halves.owned);
@@ -166,9 +168,30 @@ const ClassesMadeHalf& Engine::classes_made_half() {
   return noted();
 }
 
+// Whether the code itself converts the module's parameters to half.
+static bool is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) {
+  for (const Alternative& each : value) {
+    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
+      continue;
+    seen.push_back(each.object);
+    const HeapObject* object = state.find(each.object);
+    if (!object) continue;
+    for (const Registration& one : object->registered) {
+      if (one.kind == Registration::Kind::kModule && is_made_half(state, one.value, seen)) return true;
+      const Alternative* handle = one.value.single();
+      const HeapObject* tensor =
+          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
+      if (!tensor || !tensor->stated || one.kind != Registration::Kind::kParameter) continue;
+      const Alternative* contents = tensor->cells.at(HeapObject::kContents).single();
+      if (contents && is_half(contents->dtype)) return true;
+    }
+  }
+  return false;
+}
+
 // Autocast over float32 parameters is not what a module is run under that makes itself half, or that the
 // program makes half.
-bool Engine::contradicts_autocast(const State& state, const std::vector<Value>& arguments) {
+bool MadeHalf::contradicts_autocast(const State& state, const std::vector<Value>& arguments) {
   if (setting_.autocast == Dtype::kUndefined || options_.settings_named_by_user) return false;
   std::vector<HeapId> seen;
   for (const Value& each : arguments) {
@@ -183,14 +206,14 @@ bool Engine::contradicts_autocast(const State& state, const std::vector<Value>& 
   });
 }
 
-bool Engine::is_always(const std::set<std::string>& made_half, const std::string& class_name) const {
+bool MadeHalf::is_always(const std::set<std::string>& made_half, const std::string& class_name) const {
   return !class_name.empty() && std::any_of(made_half.begin(), made_half.end(), [&](const std::string& each) {
     return is_kind_of(index_, each, class_name);
   });
 }
 
 // Module::to converts buffers as well.
-bool Engine::buffers_are_made_half(const std::string& class_name) {
+bool MadeHalf::buffers_are_made_half(const std::string& class_name) {
   const bool asked = is_half(setting_.parameters) && !is_half(setting_.buffers);
   return asked && !options_.settings_named_by_user && is_always(classes_made_half().buffers, class_name);
 }

@@ -1,8 +1,11 @@
 // Objects that a setting fills: what a root is a method of, and what it or a constructor is handed.
 #include <algorithm>
 
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/roots/inputs.h"
+#include "analyzer/flow/settings/module_types.h"
+#include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -11,7 +14,7 @@ constexpr int kMaxNestedObjects = 3;
 }  // namespace
 
 // Steps and effects of it are its own: a root that needs it takes over the effects.
-MadeObject Engine::make_apart(const std::string& class_name, ContextId context, const State& begun) {
+MadeObject Inputs::make_apart(const std::string& class_name, ContextId context, const State& begun) {
   MadeObject out;
   out.state = begun;
   out.state.ranks.clear();
@@ -34,10 +37,10 @@ MadeObject Engine::make_apart(const std::string& class_name, ContextId context, 
   return out;
 }
 
-Value Engine::object_of_root(const std::string& class_name, State& state) {
+Value Inputs::object_of_root(const std::string& class_name, State& state) {
   const MadeObject* own = made_.given ? &made_.given->made : nullptr;
   if (!own) {
-    const auto [entry, is_new] = made_.known.try_emplace({class_name, unit_, made_.by_defaults});
+    const auto [entry, is_new] = made_.known.try_emplace({class_name, root_.unit, made_.by_defaults});
     if (is_new) entry->second = make_apart(class_name, ids_.context(0, &entry->first), state);
     own = &entry->second;
   }
@@ -62,7 +65,7 @@ Value Engine::object_of_root(const std::string& class_name, State& state) {
   return made.object;
 }
 
-Value Engine::constructor_argument(const Function& constructor, std::size_t at, ContextId inner,
+Value Inputs::constructor_argument(const Function& constructor, std::size_t at, ContextId inner,
                                    State& state) {
   const Parameter& parameter = constructor.parameters[at];
   const int position = static_cast<int>(at);
@@ -81,17 +84,18 @@ Value Engine::constructor_argument(const Function& constructor, std::size_t at, 
   if (made_.by_defaults && parameter.kind == ParameterKind::kOther && parameter.default_value) {
     const Value function = default_function(parameter, index_, inner, ids_, state);
     if (!function.is_bottom()) return function;
-    if (!std::holds_alternative<Unknown>(*parameter.default_value)) return constant(*parameter.default_value);
+    if (!std::holds_alternative<Unknown>(*parameter.default_value))
+      return constant(*parameter.default_value, effects_);
   }
   return input(parameter, inner, position, Nature::kSetting, state);
 }
 
 // An instance as its constructors leave it, with the setting applied to what is registered in it.
-Value Engine::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
+Value Inputs::make_object(const std::string& class_name, ContextId root, int position, Nature nature,
                           State& state) {
   const HeapId id = ids_.object(root, &index_.module(), position);
   const Value object(Alternative::at(Kind::kObject, id));
-  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, unit_);
+  const std::vector<std::uint32_t> constructors = index_.constructors(class_name, root_.unit);
   // Classes whose constructors take each other would never be done.
   if (made_.being_made >= kMaxNestedObjects) return Value::unknown(ids_.symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
@@ -114,7 +118,7 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
     for (std::size_t i = 0; i < code.parameters.size(); ++i)
       arguments.push_back(constructor_argument(code, i, inner, one));
     bool alive = true;
-    call(constructor, std::move(arguments), one, inner, nullptr, alive);
+    evaluator_.call(constructor, std::move(arguments), one, inner, nullptr, alive);
     if (!alive) continue;
     if (made) {
       made = join({&*made, &one}, symbols_, {root});
@@ -125,15 +129,19 @@ Value Engine::make_object(const std::string& class_name, ContextId root, int pos
   if (made) state = std::move(*made);
   if (position >= 0) give_fields(class_name, id, root, nature, state);
   --made_.being_made;
-  std::vector<HeapId> opened, seen;
-  open_fields(state, object, opened);
-  made_.half_buffers = made_.being_made == 0 && buffers_are_made_half(class_name);
-  apply_setting(state, object, seen, false);
+  hand_over(state, object, class_name, made_.being_made == 0);
   return object;
 }
 
+void Inputs::hand_over(State& state, const Value& object, const std::string& class_name, bool is_whole) {
+  std::vector<HeapId> opened, seen;
+  open_fields(state, object, opened);
+  made_.half_buffers = is_whole && made_half_.buffers_are_made_half(class_name);
+  apply_setting(state, object, seen, false);
+}
+
 // An object that a caller hands in holds what the setting says that callers hand in.
-void Engine::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
+void Inputs::give_fields(const std::string& class_name, HeapId id, ContextId root, Nature nature,
                          State& state) {
   const ClassFacts* facts = index_.class_facts(class_name);
   if (!facts) return;

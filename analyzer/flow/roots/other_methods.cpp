@@ -1,8 +1,10 @@
 // What other methods than the root may have done to an object before the root is called: a tensor that one of
 // them leaves in another dtype is not known to be as the constructor made it.
+#include "analyzer/flow/roots/other_methods.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -24,28 +26,9 @@ bool keeps_dtypes(const std::vector<Alternative>& before, const std::vector<Alte
 }
 }  // namespace
 
-// Objects that a root is handed, and what they hold and own.
-std::vector<HeapId> Engine::objects_below(const State& state, const std::vector<Value>& values) const {
-  std::vector<HeapId> out;
-  std::vector<Value> work = values;
-  while (!work.empty()) {
-    const Value next = work.back();
-    work.pop_back();
-    for (const Alternative& each : next) {
-      const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-      if (!object || std::find(out.begin(), out.end(), each.object) != out.end()) continue;
-      out.push_back(each.object);
-      for (const auto& [key, cell] : object->cells) work.push_back(cell);
-      for (const Registration& one : object->registered) work.push_back(one.value);
-      work.push_back(object->rest);
-    }
-  }
-  return out;
-}
-
 // Nothing where the method cannot be followed to its end.
-std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, const State& begun,
-                                          ContextId root) {
+std::optional<State> OtherMethods::after_method(std::uint32_t method, HeapId object, const State& begun,
+                                                ContextId root) {
   const Function& code = index_.function(method);
   const ContextId inner = ids_.context(root, &code);
   const Speculation run(effects_, kOtherMethod);
@@ -54,8 +37,9 @@ std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, c
   try {
     std::vector<Value> arguments = {Value(Alternative::at(Kind::kObject, object))};
     for (std::size_t i = 0; i < code.parameters.size(); ++i)
-      arguments.push_back(input(code.parameters[i], inner, static_cast<int>(i), Nature::kArgument, state));
-    call(method, std::move(arguments), state, inner, nullptr, alive);
+      arguments.push_back(
+          inputs_.input(code.parameters[i], inner, static_cast<int>(i), Nature::kArgument, state));
+    evaluator_.call(method, std::move(arguments), state, inner, nullptr, alive);
   } catch (const BudgetExceeded&) {
     alive = false;
   }
@@ -63,16 +47,16 @@ std::optional<State> Engine::after_method(std::uint32_t method, HeapId object, c
 }
 
 // What it is, or what stands in the list that it is.
-Engine::Alternatives Engine::held_tensors(const State& state, const Value& value) {
-  Alternatives out;
-  for (const Value& each : elements(state, value)) {
-    const Alternatives one = tensors(state, each);
+std::vector<Alternative> OtherMethods::held_tensors(const State& state, const Value& value) {
+  std::vector<Alternative> out;
+  for (const Value& each : memory_.elements(state, value)) {
+    const std::vector<Alternative> one = memory_.tensors(state, each);
     out.insert(out.end(), one.begin(), one.end());
   }
   return out;
 }
 
-void Engine::doubt(State& state, HeapId object, const Key& key) {
+void OtherMethods::doubt(State& state, HeapId object, const Key& key) {
   const Value held = state.find(object)->cells.at(key);
   if (!is_container(state, held)) {
     state.change(object).cells[key] = weakened(held);
@@ -83,8 +67,8 @@ void Engine::doubt(State& state, HeapId object, const Key& key) {
   if (!list.rest.is_bottom()) list.rest = weakened(list.rest);
 }
 
-void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
-                              ContextId context) {
+void OtherMethods::doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                                    ContextId context) {
   std::optional<std::set<std::uint32_t>> seen_by_root;
   std::map<std::pair<HeapId, std::uint32_t>, std::optional<State>> outcomes;
   const State begun = state;
@@ -94,7 +78,7 @@ void Engine::doubt_reassigned(State& state, const std::vector<Value>& arguments,
     for (const FieldStores::Reassigned& each : program_.stores.reassigned(type)) {
       const auto cell = begun.find(id)->cells.find(ids_.field(each.field));
       if (cell == begun.find(id)->cells.end()) continue;
-      const Alternatives before = held_tensors(begun, cell->second);
+      const std::vector<Alternative> before = held_tensors(begun, cell->second);
       if (std::none_of(before.begin(), before.end(), is_known_float)) continue;
       if (each.method) {
         if (!seen_by_root) seen_by_root = index_.reached_from(root);

@@ -1,10 +1,12 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
 // what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
+#include "analyzer/flow/roots/roots.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
-#include "analyzer/flow/ir/registered_names.h"
-#include "analyzer/flow/program/units_with_main.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -19,118 +21,15 @@ bool takes_object(const Function& function) {
 Dtype lower_dtype(const std::string& device) {
   return device == "cpu" || device == "xla" || device == "hpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
 }
-
-// What a set of functions leads to, through calls and lambdas that are made.
-class Reached {
- public:
-  explicit Reached(const FunctionIndex& index) : index_(index), reached_(index.module().functions.size()) {}
-
-  bool contains(std::uint32_t function) const { return reached_[function]; }
-  void add(std::uint32_t function) {
-    std::vector<std::uint32_t> work = {function};
-    while (!work.empty()) {
-      const std::uint32_t next = work.back();
-      work.pop_back();
-      if (reached_[next]) continue;
-      reached_[next] = true;
-      for (const std::uint32_t callee : callees(next)) work.push_back(callee);
-    }
-  }
-  bool is_lambda(std::uint32_t function) const {
-    return index_.function(function).kind == FunctionKind::kLambda;
-  }
-  std::vector<std::uint32_t> callees(std::uint32_t function) const {
-    std::vector<std::uint32_t> out;
-    if (is_registered_operator(index_.function(function).key))
-      return out;  // its kernel is for others as well
-    for (const Block& block : index_.function(function).blocks) {
-      for (const Instruction& each : block.instructions) {
-        for (const std::uint32_t found : index_.may_run(each)) {
-          // Who has a function's address may call it from anywhere.
-          const bool by_address = each.op == Op::kClosure && !is_lambda(found);
-          if (!by_address) out.push_back(found);
-        }
-      }
-    }
-    return out;
-  }
-
- private:
-  const FunctionIndex& index_;
-  std::vector<bool> reached_;
-};
-
-// A lambda is one where the front end knows that anyone may run it: as an entry of a table.
-bool may_be_root(const Program& program, const Function& function) {
-  if (function.blocks.empty() || function.foreign) return false;
-  return function.kind != FunctionKind::kLambda ||
-         (function.external && !program.calls_of_objects.is_called_with_casts(function.parameters.size()));
-}
 }  // namespace
 
-// In a file with main, its calls give the inputs. What nobody calls is there for somebody outside, by address
-// or from another file.
-std::vector<std::uint32_t> Engine::roots(const Program& program) {
-  const FunctionIndex& index = program.functions;
-  const auto& functions = index.module().functions;
-  const auto count = static_cast<std::uint32_t>(functions.size());
-  const UnitsWithMain units(index.module());
-  std::vector<bool> chosen(count);
-  Reached reached(index);
-  const auto choose = [&](std::uint32_t each) {
-    chosen[each] = true;
-    reached.add(each);
-  };
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const Function& each = functions[i];
-    if (may_be_root(program, each) && (each.is_main || (each.external && units.is_open(each)))) choose(i);
-  }
-  std::vector<bool> called(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    for (const std::uint32_t callee : reached.callees(i)) called[callee] = called[callee] || callee != i;
-  }
-  for (const bool entered : {false, true}) {  // then functions that only call each other
-    for (std::uint32_t i = 0; i < count; ++i) {
-      // A header's functions wait for other files, where they are called.
-      if (units.waits(functions[i])) continue;
-      if (may_be_root(program, functions[i]) && !reached.contains(i) && (entered || !called[i])) choose(i);
-    }
-  }
-  std::vector<std::uint32_t> out;
-  for (std::uint32_t i = 0; i < count; ++i) {
-    if (chosen[i]) out.push_back(i);
-  }
-  return out;
-}
-
-// Whether the code itself converts the module's parameters to half.
-bool Engine::is_made_half(const State& state, const Value& value, std::vector<HeapId>& seen) const {
-  for (const Alternative& each : value) {
-    if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
-      continue;
-    seen.push_back(each.object);
-    const HeapObject* object = state.find(each.object);
-    if (!object) continue;
-    for (const Registration& one : object->registered) {
-      if (one.kind == Registration::Kind::kModule && is_made_half(state, one.value, seen)) return true;
-      const Alternative* handle = one.value.single();
-      const HeapObject* tensor =
-          handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
-      if (!tensor || !tensor->stated || one.kind != Registration::Kind::kParameter) continue;
-      const Alternative* contents = tensor->cells.at(HeapObject::kContents).single();
-      if (contents && is_half(contents->dtype)) return true;
-    }
-  }
-  return false;
-}
-
 // A class that inherits a method and overrides what that calls is looked at like one that has it.
-void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+void Roots::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
   effects_ = {};
   made_.steps = 0;
   origins_.begin_run();
   evaluate_as(index_.function(function).class_name, function, proved, others);
-  if (notes_halves_ || made_.given) return;
+  if (made_half_.takes_notes() || made_.given) return;
   const Speculation run(effects_, kAnotherRun);
   for (const std::string& heir : program_.classes.heirs(function)) {
     try {
@@ -142,17 +41,17 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
 }
 
 // Sizes and scales stay open: no dtype hangs on which number is the default.
-bool Engine::may_be_left_out(const Parameter& parameter) const {
+bool Roots::may_be_left_out(const Parameter& parameter) const {
   if (!made_.called_by_defaults || !parameter.default_value) return false;
   const bool is_number = parameter.kind == ParameterKind::kNumber && parameter.type != "bool";
   const bool is_known = !std::holds_alternative<Unknown>(*parameter.default_value);
   return is_known && !is_number && parameter.kind != ParameterKind::kDtype;
 }
 
-void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
-                         OtherCode others) {
+void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
+                        OtherCode others) {
   const Function& code = index_.function(function);
-  unit_ = units_of(code).front();
+  root_.unit = units_of(code).front();
   const ContextId own = ids_.context(0, &code);
   const ContextId root =
       class_name == code.class_name ? own : ids_.context(own, index_.class_facts(class_name));
@@ -161,13 +60,13 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   state.autocast.dtype = lower_dtype(options_.device);
   made_.being_made = 0;
   ids_.set_in_round(false);
-  is_closed_ = code.is_main;
+  root_.is_closed = code.is_main;
   ids_.set_several({});
-  halves_ = {};
+  made_half_.begin_root();
   Speculation run(effects_, kGivenUp);
   std::vector<Value> arguments;
   if (takes_object(code) && code.kind != FunctionKind::kConstructor) {
-    arguments.push_back(object_of_root(class_name, state));
+    arguments.push_back(inputs_.object_of_root(class_name, state));
   } else if (takes_object(code)) {
     HeapObject fresh;
     fresh.type = code.class_name;
@@ -177,14 +76,15 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   }
   if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
   for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-    arguments.push_back(may_be_left_out(code.parameters[i])
-                            ? constant(*code.parameters[i].default_value)
-                            : input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
+    const Parameter& each = code.parameters[i];
+    arguments.push_back(may_be_left_out(each)
+                            ? constant(*each.default_value, effects_)
+                            : inputs_.input(each, root, static_cast<int>(i), Nature::kArgument, state));
   }
   const bool looks = others == OtherCode::kLookedAt;
-  if (looks) doubt_reassigned(state, arguments, function, root);
-  give_what_setters_do(state, arguments, function, root);
-  if (looks && contradicts_autocast(state, arguments)) return run.keep();
+  if (looks) others_.doubt_reassigned(state, arguments, function, root);
+  others_.give_what_setters_do(state, arguments, function, root);
+  if (looks && made_half_.contradicts_autocast(state, arguments)) return run.keep();
   if (!code.is_main && setting_.autocast != Dtype::kUndefined)
     state.autocast = {true, false, true, setting_.autocast, {}};
   if (code.is_main) {
@@ -195,16 +95,16 @@ void Engine::evaluate_as(const std::string& class_name, std::uint32_t function, 
   }
   const bool makes = code.kind == FunctionKind::kConstructor;
   std::vector<HeapId> handed =
-      notes_halves_ && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
+      made_half_.takes_notes() && !makes ? objects_below(state, arguments) : std::vector<HeapId>();
   bool alive = true;
-  call(function, arguments, state, root, nullptr, alive);
-  if (notes_halves_ && makes) handed = objects_below(state, arguments);
-  if (alive && notes_halves_) note_halves(state, arguments, handed);
+  evaluator_.call(function, arguments, state, root, nullptr, alive);
+  if (made_half_.takes_notes() && makes) handed = objects_below(state, arguments);
+  if (alive && made_half_.takes_notes()) made_half_.note_halves(state, arguments, handed);
   if (alive && !made_.watched.empty()) note_witnesses(state);
   run.keep();
 }
 
-Value Engine::input(const Parameter& parameter, ContextId context, int position, Nature nature,
+Value Inputs::input(const Parameter& parameter, ContextId context, int position, Nature nature,
                     State& state) {
   const SymbolSetId own = ids_.choice(nature, context, &index_, position);
   const HeapId id = ids_.object(context, &index_, position);
@@ -231,12 +131,12 @@ Value Engine::input(const Parameter& parameter, ContextId context, int position,
   if (is_one && made_.being_made == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
-      if (parameter.type.empty()) return by_reference(as_input(Value(tensor)));
+      if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor)));
       // A typed pointer states its dtype itself.
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));
       const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
-      return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+      return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor:
       return or_none(tensor);
@@ -306,7 +206,7 @@ void set_contents(State& state, HeapId id, Dtype dtype, SymbolSets& symbols) {
 }
 }  // namespace
 
-void Engine::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {
+void Inputs::apply_setting(State& state, const Value& value, std::vector<HeapId>& seen, bool norms) {
   for (const Alternative& each : value) {
     if (each.kind != Kind::kObject || std::find(seen.begin(), seen.end(), each.object) != seen.end())
       continue;

@@ -2,7 +2,7 @@
 // that somebody hands in.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/roots/inputs.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -37,16 +37,8 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
 }
 }  // namespace
 
-// What decides a field: also what others of the object are written by, for both may follow from one thing.
-SymbolSetId Engine::symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id) {
-  SymbolSetId out = ids_.of_field(is.nature, object, id);
-  for (const std::uint32_t each : program_.writes.written_by(is.type, ids_.field_name(id)))
-    out = symbols_.unite(out, ids_.of_writer(is.nature, object, each));
-  return out;
-}
-
 // Of the object and of all that it holds.
-void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& seen) {
+void Inputs::open_fields(State& state, const Value& value, std::vector<HeapId>& seen) {
   for (const Alternative& each : value) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
@@ -56,7 +48,7 @@ void Engine::open_fields(State& state, const Value& value, std::vector<HeapId>& 
       const auto cell = state.find(each.object)->cells.find(ids_.field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;
       const SymbolSetId own =
-          symbols_of_field(each.object, *state.find(each.object), ids_.field(one.name).id);
+          memory_.symbols_of_field(each.object, *state.find(each.object), ids_.field(one.name).id);
       Value open;
       const Value made = cell->second;
       for (const Alternative& old : made) open = join(open, Value(opened(old, one, own)), symbols_);

@@ -3,7 +3,8 @@
 // root that uses it is handed that.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/roots/other_methods.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -20,8 +21,8 @@ bool is_open(const Value& value, SymbolSetId own) {
 }  // namespace
 
 // Bottom where they do not leave it in one dtype.
-Value Engine::set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key,
-                     const State& begun, ContextId root) {
+Value OtherMethods::set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key,
+                           const State& begun, ContextId root) {
   Value out;
   for (const std::uint32_t setter : setters) {
     const std::optional<State> after = after_method(setter, object, begun, root);
@@ -40,8 +41,8 @@ Value Engine::set_by(const std::vector<std::uint32_t>& setters, HeapId object, c
 }
 
 // Whether it was set goes with whatever its setters set along with it.
-void Engine::give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
-                                  ContextId context) {
+void OtherMethods::give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                                        ContextId context) {
   std::optional<std::set<std::uint32_t>> seen_by_root;
   std::size_t tried = 0;
   const State begun = state;
@@ -50,7 +51,7 @@ void Engine::give_what_setters_do(State& state, const std::vector<Value>& argume
     if (object.type.empty() || object.kind != HeapObject::Kind::kInstance) continue;
     for (const FieldUses::SetLater& each : program_.uses.set_later(object.type)) {
       const auto cell = object.cells.find(ids_.field(each.field));
-      const SymbolSetId own = symbols_of_field(id, object, ids_.field(each.field).id);
+      const SymbolSetId own = memory_.symbols_of_field(id, object, ids_.field(each.field).id);
       if (cell == object.cells.end() || !is_open(cell->second, own)) continue;
       if (!seen_by_root) seen_by_root = index_.reached_from(root);
       const auto seen = [&](std::uint32_t function) { return seen_by_root->contains(function); };

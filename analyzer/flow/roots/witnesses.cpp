@@ -2,7 +2,7 @@
 // the program hands them is a case that there is, and what is certain there is certain.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/roots/roots.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -10,7 +10,7 @@ constexpr std::size_t kMostWitnesses = 3;  // of a class
 }  // namespace
 
 // Runs what makes them, each as a root of its own, and nothing of its effects stays but its steps.
-std::size_t Engine::find_witnesses(std::uint32_t root) {
+std::size_t Roots::find_witnesses(std::uint32_t root) {
   effects_ = {};
   made_.steps = 0;
   const Function& code = index_.function(root);
@@ -37,7 +37,7 @@ std::size_t Engine::find_witnesses(std::uint32_t root) {
 }
 
 // As the function that made them leaves them, and with the setting applied.
-void Engine::note_witnesses(const State& state) {
+void Roots::note_witnesses(const State& state) {
   std::vector<Witness>& all = *made_.of_root;
   for (const auto& [id, at] : made_.noted) {
     const bool known = std::any_of(all.begin(), all.end(), [place = at.instruction](const Witness& each) {
@@ -50,10 +50,7 @@ void Engine::note_witnesses(const State& state) {
     made.object = Value(Alternative::at(Alternative::Kind::kObject, id));
     made.state.heap = state.heap;
     made.several = ids_.several();
-    std::vector<HeapId> opened, seen;
-    open_fields(made.state, made.object, opened);
-    made_.half_buffers = buffers_are_made_half(made_.watched);
-    apply_setting(made.state, made.object, seen, false);
+    inputs_.hand_over(made.state, made.object, made_.watched, true);
     all.push_back(std::move(witness));
   }
 }

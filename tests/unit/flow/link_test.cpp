@@ -1,8 +1,9 @@
 // Several source files joined into one program: what a call of one reaches in another, and what it must not.
 #include "analyzer/flow/program/link.h"
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/roots/all_roots.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {
@@ -36,7 +37,7 @@ std::vector<std::string> calls(const Module& module) {
 std::vector<std::string> roots(const Module& module) {
   std::vector<std::string> out;
   const Program program(module);
-  for (const std::uint32_t each : Engine::roots(program)) out.push_back(module.functions[each].key);
+  for (const std::uint32_t each : all_roots(program)) out.push_back(module.functions[each].key);
   return out;
 }
 

@@ -134,6 +134,18 @@ TEST_CASE("a product that is computed wide is found where no cast asks for it") 
             .size() == 1);
 }
 
+TEST_CASE("a cast of one operand asks for a wide product, and so for the other operand as it is") {
+  const auto beside = [](const std::string& queries) {
+    return findings(
+        attention_main("  %10 = op ones(%101)\n  %11 = op mul(%2, %10) ; 7:3-7:9\n" + queries +
+                           "  %14 = op matmul(self=%13, other=%11)\n  %15 = op softmax(self=%14)\n"
+                           "  %16 = op to(self=%15, dtype=%102)\n  %17 = op matmul(self=%16, other=%3)\n",
+                       "%1", "%2", "%3"));
+  };
+  CHECK(beside("  %13 = op to(self=%1, dtype=%103)\n").empty());
+  CHECK(beside("  %13 = op mul(%1, %10)\n").size() == 2);
+}
+
 TEST_CASE("a cast to the dtype that is there already is where a call's operand became wide") {
   const auto at_call = [](const std::string& cast) {
     return findings(attention_main("  %10 = op ones(%101)\n  %11 = op mul(%1, %10) ; 7:3-7:9\n" + cast, "%12",

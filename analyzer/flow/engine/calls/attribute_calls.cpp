@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "analyzer/flow/engine/engine.h"
-#include "analyzer/flow/engine/held_function.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/calls/calls.h"
+#include "analyzer/flow/engine/calls/held_function.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -36,15 +37,15 @@ Value held_by_name(const Value& receiver, const Instruction& call, const State& 
 
 // What runs, and what library modules among the receivers give; `unknown` where a receiver may run anything.
 // None runs nothing: it throws.
-Engine::Attribute Engine::attribute(const Activation& activation, const Instruction& instruction,
-                                    State& state) {
+Calls::Attribute Calls::attribute(const Activation& activation, const Instruction& instruction,
+                                  State& state) {
   Attribute out;
   std::string_view name = instruction.name;
   name.remove_prefix(kAttributeCall.size());
   name = name.substr(0, name.find("::"));
   Value receiver = argument(state, instruction, 0);
   if (const Alternative* one = receiver.single(); one && one->kind == Kind::kReference)
-    receiver = read(state, Location{one->object, one->key});
+    receiver = memory_.read(state, Location{one->object, one->key});
   const auto add = [&](std::uint32_t function) {
     if (std::find(out.callees.begin(), out.callees.end(), function) == out.callees.end())
       out.callees.push_back(function);
@@ -69,7 +70,7 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
     if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type.clear();
     const bool forwards = itself || name == "forward";
     if (forwards && (find_module_type(type) || type == kSequential)) {
-      const auto given = library_module_call(activation, instruction, each, state);
+      const auto given = modules_.library_module_call(activation, instruction, each, state);
       out.unknown = out.unknown || !given;
       const bool is_only_one = std::all_of(receiver.begin(), receiver.end(), [&](const Alternative& other) {
         return other.kind == Kind::kNone || other.object == each.object;
@@ -79,9 +80,9 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
       continue;
     }
     std::vector<std::uint32_t> methods =
-        program_.classes.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, unit_);
+        program_.classes.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.empty() && itself)
-      methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, unit_);
+      methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.size() == 1) {
       add(methods.front());
     } else {
@@ -90,25 +91,6 @@ Engine::Attribute Engine::attribute(const Activation& activation, const Instruct
   }
   if (out.callees.empty() && out.given.is_bottom()) out.unknown = true;
   return out;
-}
-
-// Of a module's forward, by position.
-std::optional<Value> Engine::library_module_call(const Activation& activation, const Instruction& instruction,
-                                                 const Alternative& module, State& state) {
-  const std::string type = state.find(module.object)->type;
-  std::vector<Value> given = {Value(module)};
-  for (std::size_t i = 1; i < instruction.args.size(); ++i) {
-    const std::string& name = instruction.args[i].name;
-    const bool first = i == 1 && (name == "input" || name == "query" || name == "hidden_states");
-    if (!name.empty() && !first) return std::nullopt;
-    given.push_back(argument(state, instruction, i));
-  }
-  if (type == kSequential) {
-    if (given.size() != 2) return std::nullopt;
-    return forward_through(activation, instruction, given[0], given[1],
-                           ids_.context(activation.context, &instruction), state, 0);
-  }
-  return module_forward(activation, instruction, *find_module_type(type), given, activation.context, state);
 }
 
 }  // namespace dtype_guard::flow

@@ -1,9 +1,11 @@
 // Arguments by position and by name, those of a list and of a dictionary, and the parameters that take the
 // rest of either.
+#include "analyzer/flow/engine/calls/bound_arguments.h"
+
 #include <algorithm>
 
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/engine/engine.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -18,7 +20,7 @@ bool binds(const Function& callee, const Instruction& instruction) {
 }  // namespace
 
 // What a call hands on, lists and dictionaries taken apart.
-struct Engine::Spread {
+struct BoundArguments::Spread {
   std::vector<Value> positions;
   std::vector<std::pair<std::string, Value>> names;
   bool more_positions = false, more_names = false;  // of which nothing is known
@@ -26,8 +28,8 @@ struct Engine::Spread {
   HeapId open = 0;
 };
 
-Engine::Spread Engine::spread(const Instruction& instruction, const std::vector<Value>& handed,
-                              const State& state) {
+BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
+                                              const std::vector<Value>& handed, const State& state) {
   Spread out;
   const std::size_t skipped = instruction.args.size() - handed.size();
   for (std::size_t i = 0; i < handed.size(); ++i) {
@@ -55,7 +57,8 @@ Engine::Spread Engine::spread(const Instruction& instruction, const std::vector<
 }
 
 // A list of the positions that are left, or a dictionary of the names.
-Value Engine::rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state) {
+Value BoundArguments::rest_of(const Parameter& parameter, ContextId context, const Spread& handed,
+                              State& state) {
   HeapObject rest;
   if (parameter.rest == Rest::kPositional) {
     rest.kind = HeapObject::Kind::kContainer;
@@ -76,8 +79,8 @@ Value Engine::rest_of(const Parameter& parameter, ContextId context, const Sprea
 }
 
 // The arguments in the order of the parameters; `handed` are the values of the last of the call's arguments.
-std::vector<Value> Engine::bound(const Function& callee, const Instruction& instruction, ContextId context,
-                                 std::vector<Value> handed, State& state) {
+std::vector<Value> BoundArguments::bound(const Function& callee, const Instruction& instruction,
+                                         ContextId context, std::vector<Value> handed, State& state) {
   if (!binds(callee, instruction)) return handed;
   const std::size_t own = callee.kind != FunctionKind::kFunction ? 1 : 0;
   std::vector<Value> out(own + callee.parameters.size());
@@ -109,10 +112,10 @@ std::vector<Value> Engine::bound(const Function& callee, const Instruction& inst
       const bool decided = parameter.default_value && !left.more_positions && !left.more_names;
       const Value function = decided ? default_function(parameter, index_, context, ids_, state) : Value();
       const Value otherwise = !function.is_bottom() ? function
-                              : decided             ? constant(*parameter.default_value)
+                              : decided             ? constant(*parameter.default_value, effects_)
                                                     : Value::unknown();
       const HeapObject* names = decided && left.open ? state.find(left.open) : nullptr;
-      one = names ? looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
+      one = names ? dictionaries_.looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
     }
   }
   return out;

@@ -1,9 +1,11 @@
 // Calls: the callee is evaluated in the caller's state, so its effects on places, modules and the thread's
 // dtype state are the caller's. What is not known may have done anything to what it was given by reference.
+#include "analyzer/flow/engine/calls/calls.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
-#include "analyzer/flow/engine/held_function.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/calls/held_function.h"
 #include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/operators/registered_operators.h"
 
@@ -13,14 +15,14 @@ using Kind = Alternative::Kind;
 }
 
 // An object of unknown class may run anything.
-std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, const VirtualCall& call,
-                                            const State& state) const {
+std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const VirtualCall& call,
+                                           const State& state) const {
   std::vector<std::uint32_t> out;
   for (const Alternative& each : argument(state, instruction, 0)) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || object->type.empty()) return {};
     std::vector<std::uint32_t> found =
-        program_.classes.inherited(object->type, call.method, instruction.args.size() - 1, unit_);
+        program_.classes.inherited(object->type, call.method, instruction.args.size() - 1, root_.unit);
     // A class whose bases nobody noted has none that has its own.
     if (found.empty() && !index_.class_facts(object->type)) found = index_.find(call.key);
     if (found.size() != 1) return {};
@@ -29,7 +31,7 @@ std::vector<std::uint32_t> Engine::dispatch(const Instruction& instruction, cons
   return out;
 }
 
-bool Engine::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
+bool Calls::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
   const std::optional<VirtualCall> virtually = virtual_call(instruction.name);
   std::vector<std::uint32_t> callees = virtually && !instruction.args.empty()
                                            ? dispatch(instruction, *virtually, state)
@@ -69,7 +71,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     const Value agreed = virtually && !instruction.args.empty()
                              ? given_by_all_overrides(activation, instruction, *virtually, state)
                              : Value();
-    const Value unknown = unknown_call(activation, instruction, state);
+    const Value unknown = escapes_.unknown_call(activation, instruction, state);
     // What a library module among the receivers gives, it gives whatever the others are.
     set(agreed.is_bottom() ? join(unknown, attribute.given, symbols_) : agreed);
     return true;
@@ -78,7 +80,7 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     // A tensor that carries an origin leaves a step: this is where it goes into the callee.
-    Alternatives passed = argument(state, instruction, i).alternatives();
+    std::vector<Alternative> passed = argument(state, instruction, i).alternatives();
     // None has no method that could run.
     if (by_attribute && i == 0)
       std::erase_if(passed, [](const Alternative& each) { return each.kind == Kind::kNone; });
@@ -111,13 +113,15 @@ bool Engine::call_instruction(Activation& activation, const Instruction& instruc
     const auto from = arguments.begin() + (plain ? 1 : 0);
     std::vector<Value> handed(from, arguments.end());
     const Function& callee = index_.function(callees[i]);
-    handed = bound(callee, instruction, own, std::move(handed), branch);
+    handed = bound_.bound(callee, instruction, own, std::move(handed), branch);
     const bool is_guessed = give_from_setting(callee, own, handed, branch);
-    Value value = call(callees[i], std::move(handed), branch, own, &activation, alive, &instruction);
+    Value value =
+        evaluator_.call(callees[i], std::move(handed), branch, own, &activation, alive, &instruction);
     if (!alive) continue;
     if (is_guessed) value = as_if_unknown(value);
     for (std::size_t each = 0; each < arguments.size(); ++each)
-      take_over_changes_of(branch, argument(branch, instruction, each), arguments[each], activation);
+      registrations_.take_over_changes_of(branch, argument(branch, instruction, each), arguments[each],
+                                          activation);
     result = join(result, callees.size() == 1 ? value : weakened(value), symbols_);
     if (joined) {
       joined = join({&*joined, &branch}, symbols_, {activation.context});
@@ -150,8 +154,8 @@ Handed handed_as(const std::vector<Alternative>& all, Dtype input) {
 // What is called in its class or file only is no root, and says nothing of tensors that nobody knows. Where
 // all that it is handed may be what the setting hands in, the unknown is that, as it was if this were a root;
 // its callers' conditions hold all the same.
-bool Engine::give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
-                               State& state) {
+bool Calls::give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
+                              State& state) {
   const bool is_lambda = callee.kind == FunctionKind::kLambda;
   if (is_lambda || callee.external || callee.foreign) return false;
   const std::size_t first = arguments.size() - std::min(arguments.size(), callee.parameters.size());
@@ -159,44 +163,25 @@ bool Engine::give_from_setting(const Function& callee, ContextId context, std::v
   for (std::size_t i = 0; i + first < arguments.size(); ++i) {
     const Parameter& parameter = callee.parameters[i];
     if (parameter.kind != ParameterKind::kTensor || !parameter.type.empty()) continue;
-    const Handed handed = handed_as(tensors(state, arguments[i + first]), setting_.inputs);
+    const Handed handed = handed_as(memory_.tensors(state, arguments[i + first]), setting_.inputs);
     if (handed == Handed::kNoInput) return false;
     if (handed == Handed::kUnknown) unknown.push_back(i);
   }
   for (const std::size_t i : unknown)
     arguments[i + first] =
-        input(callee.parameters[i], context, static_cast<int>(i), Nature::kArgument, state);
+        inputs_.input(callee.parameters[i], context, static_cast<int>(i), Nature::kArgument, state);
   return !unknown.empty();
 }
 
 // What the setting decided of it is none of the caller's knowledge.
-Value Engine::as_if_unknown(const Value& result) const {
-  Alternatives out = result.alternatives();
+Value Calls::as_if_unknown(const Value& result) const {
+  std::vector<Alternative> out = result.alternatives();
   for (Alternative& each : out) {
     const Origin* origin = origins_.find(each.origin);
     const bool stated = origin && origin->kind != Origin::Kind::kPromotion;
     each.uncertain = each.uncertain || (each.kind == Kind::kTensor && (each.assumed || !stated));
   }
   return Value(std::move(out));
-}
-
-Value Engine::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
-  SymbolSetId symbols = asked(activation, instruction, state);
-  if (instruction.op != Op::kOperator) record_handed_on(activation, instruction, state);
-  for (std::size_t i = 0; i < instruction.args.size(); ++i)
-    escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);
-  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    const Value each = argument(state, instruction, i);
-    symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
-    // An operator that the table does not know leaves objects alone; a function may do anything to them.
-    // A function of the standard library works on the containers and lambdas that it is given.
-    const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
-    const Alternative* one = each.single();
-    const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
-    if (is_operator && !open) continue;
-    havoc(state, each);
-  }
-  return Value::unknown(symbols);
 }
 
 }  // namespace dtype_guard::flow

@@ -1,9 +1,11 @@
 // Lambdas that go to code nobody sees: a kernel that is registered, the body of a parallel loop, a thread's
 // work, an entry of a table of functions. What they do they do some day, so each is run where it gets out of
 // sight: with what it captured as that is there, and with parameters as the setting hands them in.
+#include "analyzer/flow/engine/calls/escaping.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -36,9 +38,9 @@ bool is_tensor(const Parameter& parameter) {
 
 }  // namespace
 
-bool Engine::may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
-                                  const Function& lambda, Escape how, const State& state) {
-  if (is_closed_) return false;  // a whole program gives its own
+bool Escapes::may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
+                                   const Function& lambda, Escape how, const State& state) {
+  if (root_.is_closed) return false;  // a whole program gives its own
   const bool runs_it = instruction.op == Op::kOperator && instruction.name.starts_with("std::");
   const bool is_kept = how != Escape::kHanded || (runs_it && keeps(instruction.name));
   // What is seen to be called may run it, by a name that is not known to be its.
@@ -52,7 +54,7 @@ bool Engine::may_be_handed_inputs(const Activation& activation, const Instructio
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value& beside = argument(state, instruction, i);
     if (beside.begin() != beside.end() && beside.begin()->kind == Kind::kDtype) return false;
-    for (const Alternative& each : tensors(state, beside)) {
+    for (const Alternative& each : memory_.tensors(state, beside)) {
       const bool fits = each.kind != Kind::kTensor || each.rank.wrapped || each.dtype == Dtype::kUndefined ||
                         each.dtype == setting_.inputs || !is_floating(each.dtype);
       if (!fits) return false;
@@ -63,8 +65,8 @@ bool Engine::may_be_handed_inputs(const Activation& activation, const Instructio
 
 // Variables that it captures by reference and perhaps changes are not known from there on; an argument is for
 // the call to see to.
-void Engine::escape(const Activation& activation, const Instruction& instruction, const Value& value,
-                    Escape how, State& state) {
+void Escapes::escape(const Activation& activation, const Instruction& instruction, const Value& value,
+                     Escape how, State& state) {
   for (const Alternative& each : value) {
     const HeapObject* object = each.kind == Kind::kClosure ? state.find(each.object) : nullptr;
     if (!object) continue;
@@ -79,14 +81,15 @@ void Engine::escape(const Activation& activation, const Instruction& instruction
     if (how != Escape::kLost) continue;
     for (const Alternative& one : variables) {
       const Location place{one.object, one.key};
-      if (!after || read(*after, place) != read(state, place)) havoc(state, Value(one));
+      if (!after || memory_.read(*after, place) != memory_.read(state, place))
+        memory_.havoc(state, Value(one));
     }
   }
 }
 
 // Nothing where it is not run, or does not come back.
-std::optional<State> Engine::after_escape(const Activation& activation, const Instruction& instruction,
-                                          const Alternative& closure, Escape how, const State& state) {
+std::optional<State> Escapes::after_escape(const Activation& activation, const Instruction& instruction,
+                                           const Alternative& closure, Escape how, const State& state) {
   const Function& lambda = index_.function(closure.function);
   if (lambda.kind != FunctionKind::kLambda || lambda.foreign || effects_.steps > options_.step_budget / 2)
     return {};
@@ -103,20 +106,39 @@ std::optional<State> Engine::after_escape(const Activation& activation, const In
   for (std::size_t i = 0; i < lambda.parameters.size(); ++i) {
     const int position = static_cast<int>(i);
     arguments.push_back(from_setting || !is_tensor(lambda.parameters[i])
-                            ? input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
+                            ? inputs_.input(lambda.parameters[i], inner, position, Nature::kArgument, branch)
                             : Value::unknown(ids_.symbol(inner, &lambda, position)));
   }
   const Speculation run(effects_, kAnotherRun);
   bool alive = true;
-  call(closure.function, std::move(arguments), branch, inner, &activation, alive);
+  evaluator_.call(closure.function, std::move(arguments), branch, inner, &activation, alive);
   return alive ? std::optional(std::move(branch)) : std::nullopt;
 }
 
 // A value that no instruction uses went into something that the front end does not follow.
-void Engine::lose(const Activation& activation, const Instruction& instruction, const Value& value,
-                  State& state) {
+void Escapes::lose(const Activation& activation, const Instruction& instruction, const Value& value,
+                   State& state) {
   if (activation.info.is_used(instruction.result)) return;
   escape(activation, instruction, value, Escape::kLost, state);
+}
+
+Value Escapes::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
+  SymbolSetId symbols = questions_.asked(activation, instruction, state);
+  if (instruction.op != Op::kOperator) sinks_.record_handed_on(activation, instruction, state);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i)
+    escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);
+  for (std::size_t i = 0; i < instruction.args.size(); ++i) {
+    const Value each = argument(state, instruction, i);
+    symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
+    // An operator that the table does not know leaves objects alone; a function may do anything to them.
+    // A function of the standard library works on the containers and lambdas that it is given.
+    const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
+    const Alternative* one = each.single();
+    const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
+    if (is_operator && !open) continue;
+    memory_.havoc(state, each);
+  }
+  return Value::unknown(symbols);
 }
 
 }  // namespace dtype_guard::flow

@@ -2,7 +2,8 @@
 // that, and each of the classes that do gives a tensor of one dtype, that is what comes of it.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/calls/calls.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -11,8 +12,8 @@ using Kind = Alternative::Kind;
 
 // Bottom where they differ, or what one of them gives is not known. What else they do is not taken from here,
 // nor what they call: which of them runs is not known.
-Value Engine::given_by_all_overrides(const Activation& activation, const Instruction& instruction,
-                                     const VirtualCall& call, const State& state) {
+Value Calls::given_by_all_overrides(const Activation& activation, const Instruction& instruction,
+                                    const VirtualCall& call, const State& state) {
   const Alternative* one = argument(state, instruction, 0).single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   if (!object || object->type.empty()) return {};
@@ -28,13 +29,13 @@ Value Engine::given_by_all_overrides(const Activation& activation, const Instruc
   for (const std::uint32_t callee : callees) {
     State branch = state;
     bool alive = true;
-    const Value given = this->call(callee, arguments, branch, ids_.context(inner, &index_.function(callee)),
-                                   &activation, alive);
+    const Value given = evaluator_.call(callee, arguments, branch,
+                                        ids_.context(inner, &index_.function(callee)), &activation, alive);
     if (alive) out = join(out, agree(given) ? given : Value::unknown(), symbols_);
   }
   if (!agree(out)) return {};
   // Other questions may hang on which class it is.
-  const SymbolSetId which = asked(activation, instruction, state);
+  const SymbolSetId which = questions_.asked(activation, instruction, state);
   std::vector<Alternative> all = out.alternatives();
   for (Alternative& each : all) each.symbols = symbols_.unite(each.symbols, which);
   return Value(std::move(all));

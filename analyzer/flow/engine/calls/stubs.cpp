@@ -1,10 +1,10 @@
 // Functions without source as values: what they do is reported, and could be edited, where they are called.
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/calls/stubs.h"
 
 namespace dtype_guard::flow {
 
 // Null for a function that has a source in the project. Of an installed package's nothing can be edited.
-const Stub* Engine::stub_at(std::uint32_t function, const Instruction* site) {
+const Stub* Stubs::stub_at(std::uint32_t function, const Instruction* site) {
   const Function& original = index_.function(function);
   const bool is_stub = original.key.starts_with(kStub);
   const bool is_installed = original.foreign && original.range.line == 0;

@@ -1,8 +1,10 @@
 // Between which numbers a number lies whose value is not known: what a size, std::min, std::max or std::clamp
 // made of constants says. It is read off the definitions, so it holds wherever the value has got.
+#include "analyzer/flow/engine/conditions/bounds.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -14,7 +16,7 @@ bool is_never_negative(std::string_view name) {
 }
 }  // namespace
 
-Bounds Engine::bounds(const Activation& activation, const State& state, ValueId id, int depth) const {
+Bounds bounds(const Activation& activation, const State& state, ValueId id, int depth) {
   constexpr int kMaxDepth = 6;
   const Instruction* definition = activation.info.definition(id);
   if (!definition || depth > kMaxDepth) return {};
@@ -47,8 +49,8 @@ Bounds Engine::bounds(const Activation& activation, const State& state, ValueId 
 }
 
 // Whether a comparison holds whatever the numbers are within their bounds.
-std::optional<bool> Engine::bounded_comparison(const Activation& activation, const State& state,
-                                               const Instruction& comparison) const {
+std::optional<bool> bounded_comparison(const Activation& activation, const State& state,
+                                       const Instruction& comparison) {
   const std::string_view name = comparison.name;
   const Bounds a = bounds(activation, state, comparison.args[0].value);
   const Bounds b = bounds(activation, state, comparison.args[1].value);

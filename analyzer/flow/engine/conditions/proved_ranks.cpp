@@ -2,15 +2,15 @@
 // for every value that is known to have the same rank (ranks.h).
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr int kMaxIndirections = 8;
-constexpr std::size_t kMaxParts = 8;
 
 // The numbers for which a comparison with `n` has that truth; nothing where they are no interval.
 std::optional<Rank> interval(std::string_view name, std::int64_t n, bool wanted) {
@@ -38,30 +38,30 @@ std::string_view exchanged(std::string_view name) {
 }
 }  // namespace
 
-RankInputs Engine::rank_inputs(const Instruction& instruction, State& state) {
+RankInputs Ranks::rank_inputs(const Instruction& instruction, State& state) {
   return {[&](std::size_t i) { return argument(state, instruction, i); },
-          [&](const Value& value) { return tensors(state, value); },
+          [&](const Value& value) { return memory_.tensors(state, value); },
           [&](const Value& value) -> std::optional<std::vector<Value>> {
             const Alternative* one = value.single();
             if (one && one->kind == Kind::kReference) return std::nullopt;
             if (!is_container(state, value) || !state.find(one->object)->rest.is_bottom())
               return std::nullopt;
-            return elements(state, value);
+            return memory_.elements(state, value);
           },
           [&](const Value& value) { return length(state, value); }};
 }
 
-Rank Engine::length(const State& state, const Value& list) {
+Rank Ranks::length(const State& state, const Value& list) {
   const Alternative* one = list.single();
   if (!one) return {};
   if (is_list_of_sizes(*one)) return known_rank(state.ranks, one->rank);
   if (!is_container(state, list) || !state.find(one->object)->rest.is_bottom()) return {};
-  return Rank::exactly(static_cast<std::int64_t>(elements(state, list).size()));
+  return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
 }
 
 // Every tensor that it may be has one rank, or it is none at all.
-bool Engine::learn(State& state, const Value& tensor, const Rank& interval) {
-  const Alternatives all = tensors(state, tensor);
+bool Ranks::learn(State& state, const Value& tensor, const Rank& interval) {
+  const std::vector<Alternative> all = memory_.tensors(state, tensor);
   const Alternative* one = nullptr;
   for (const Alternative& each : all) {
     if (each.kind == Kind::kNone) continue;
@@ -71,7 +71,7 @@ bool Engine::learn(State& state, const Value& tensor, const Rank& interval) {
   return !one || one->rank.wrapped || !one->rank.symbol || learn_rank(state.ranks, one->rank, interval);
 }
 
-void Engine::prove_ranks(const Operator& op, const Instruction& instruction, State& state) {
+void Ranks::prove_ranks(const Operator& op, const Instruction& instruction, State& state) {
   if (instruction.args.empty()) return;
   const OperatorRank rank(op, instruction, rank_inputs(instruction, state));
   const Rank proved = rank.of_first();
@@ -80,7 +80,7 @@ void Engine::prove_ranks(const Operator& op, const Instruction& instruction, Sta
 }
 
 // What attention is computed of has dimensions, and so has what goes into a layer.
-RankFacts Engine::proved_by(const SinkRecord& record) const {
+RankFacts Ranks::proved_by(const SinkRecord& record) const {
   RankFacts out;
   for (const SinkOperand& operand : record.operands) {
     const bool layers = record.place == SinkPlace::kLayer && &operand == &record.operands.front();
@@ -90,45 +90,14 @@ RankFacts Engine::proved_by(const SinkRecord& record) const {
     const bool one = std::all_of(
         operand.alternatives.begin(), operand.alternatives.end(),
         [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
-    if (one && rank.may_be_zero() && !made_in_rounds_.contains(rank.symbol))
+    if (one && rank.may_be_zero() && !rounds_.is_of_rounds(rank.symbol))
       learn_rank(out, rank, Rank::at_least(1));
   }
   return out;
 }
 
-// An operator in place gave the tensor other dimensions: all handles on it have them.
-void Engine::set_rank(State& state, const Value& tensor, const Rank& now, int depth) {
-  const Value before = tensor;
-  Alternatives open;
-  bool changed = false;
-  for (Alternative each : before) {
-    const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
-    if (points && depth < kMaxIndirections) {
-      const Location place{each.object, each.kind == Kind::kHandle ? HeapObject::kContents : each.key};
-      const HeapObject* object = state.find(place.object);
-      const auto cell = object ? object->cells.find(place.key) : Cells::const_iterator();
-      if (object && cell != object->cells.end()) set_rank(state, Value(cell->second), now, depth + 1);
-    }
-    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == now)) {
-      each.rank = now;
-      changed = true;
-    }
-    open.push_back(each);
-  }
-  if (!changed) return;
-  changes_.ranks.push_back(before);
-  replace_everywhere(state, before, Value(std::move(open)));
-}
-
-// What a callee gave other dimensions in place has them in its callers too, by whatever names they know it:
-// on some path at least, so how many they are is not known.
-void Engine::take_over_ranks(State& state, const std::vector<Value>& changed) {
-  for (const Value& each : changed) set_rank(state, each, {});
-  changes_.ranks.insert(changes_.ranks.end(), changed.begin(), changed.end());
-}
-
 // q.dim() == 4, q.sizes().size() >= 2
-bool Engine::refine_count(State& state, const Instruction& comparison, bool wanted) {
+bool refine_count(State& state, const Instruction& comparison, bool wanted) {
   if (comparison.args.size() != 2) return true;
   for (const std::size_t side : {0, 1}) {
     const Alternative* counted = argument(state, comparison, side).single();
@@ -144,40 +113,19 @@ bool Engine::refine_count(State& state, const Instruction& comparison, bool want
   return true;
 }
 
-// One of several conditions holds, and which is not known: what each of them proves of ranks does. False when
-// none can.
-bool Engine::refine_any(const Activation& activation, State& state, const Instruction& either, int depth) {
-  if (either.args.size() > kMaxParts) return true;
-  const bool wanted = either.name == "logical_or";
-  std::optional<RankFacts> ranks;
-  for (const Argument& each : either.args) {
-    State one = state;
-    if (!refine(activation, one, each.value, wanted, depth + 1)) continue;
-    if (ranks) {
-      join_ranks(*ranks, one.ranks);
-    } else {
-      ranks = std::move(one.ranks);
-    }
-  }
-  if (!ranks) return false;
-  state.ranks = std::move(*ranks);
-  return true;
-}
-
 // A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
-Rank Engine::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
+Rank Ranks::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
   if (rank.wrapped || rank.symbol || rank.is_exact() || made_.being_made > 0) return rank;
   for (const Activation* each = &activation; each; each = each->caller) {
     if (each->code.kind == FunctionKind::kLambda) return rank;
   }
   rank.symbol = ids_.rank(activation.context, &instruction);
-  note_round(activation, rank.symbol);
+  rounds_.note_round(activation, rank.symbol);
   return rank;
 }
 
 // How many dimensions there are, as a number or as the length of a list of sizes.
-Alternative Engine::dimensions_asked(std::string_view question, const Instruction& instruction,
-                                     State& state) {
+Alternative Ranks::dimensions_asked(std::string_view question, const Instruction& instruction, State& state) {
   Alternative number = Alternative::integer(std::nullopt);
   const Value asked = argument(state, instruction, 0);
   const bool counts = question == "dim" || question == "ndimension" || question == "length";
@@ -191,7 +139,7 @@ Alternative Engine::dimensions_asked(std::string_view question, const Instructio
     learn(state, asked, Rank::at_least(least));
     return number;
   }
-  const Alternatives of = of_list ? Alternatives{} : tensors(state, asked);
+  const std::vector<Alternative> of = of_list ? std::vector<Alternative>{} : memory_.tensors(state, asked);
   const bool one = of.size() == 1 && of[0].kind == Kind::kTensor && !of[0].rank.wrapped;
   const Rank rank = of_list ? length(state, asked) : one ? of[0].rank : Rank{};
   if (!counts) return sizes_of(rank);

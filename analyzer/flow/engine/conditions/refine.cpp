@@ -3,7 +3,9 @@
 // value, keeps only the alternatives that agree.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conditions/conditions.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -33,40 +35,13 @@ bool has_none(const Value& asked) {
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
 }  // namespace
 
-bool Engine::replace_everywhere(State& state, const Value& before, const Value& after) {
-  if (before.same(after)) return true;
-  if (after.is_bottom()) return false;
-  const Value old = before;  // `before` may live in what is replaced
-  std::vector<std::size_t> places;
-  state.values.visit_where([](const NoSummary&) { return true; },
-                           [&](std::size_t id, const Value& each) {
-                             if (each.same(old)) places.push_back(id);
-                             return true;
-                           });
-  for (const std::size_t id : places) state.values.change(id) = after;
-  std::vector<HeapId> holders;
-  state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(old); },
-                         [&](std::size_t id, const HeapPointer& object) {
-                           const auto holds = [&](const auto& entry) { return entry.second.same(old); };
-                           if (object && std::any_of(object->cells.begin(), object->cells.end(), holds)) {
-                             holders.push_back(static_cast<HeapId>(id));
-                           }
-                           return true;
-                         });
-  for (const HeapId id : holders) {
-    for (auto& [key, cell] : state.change(id).cells) {
-      if (cell.same(old)) cell = after;
-    }
-  }
-  return true;
-}
-
-bool Engine::narrow(State& state, const Value& before, const Value& after) {
-  if (is_input(before)) (void)as_input(after);
+bool Conditions::narrow(State& state, const Value& before, const Value& after) {
+  if (effects_.is_input(before)) (void)effects_.as_input(after);
   return replace_everywhere(state, before, after);
 }
 
-bool Engine::refine(const Activation& activation, State& state, ValueId condition, bool wanted, int depth) {
+bool Conditions::refine(const Activation& activation, State& state, ValueId condition, bool wanted,
+                        int depth) {
   const Value known = value(state, condition);
   if (const auto now = truth(known)) return *now == wanted;
   const Instruction* definition = activation.info.definition(condition);
@@ -106,7 +81,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
       if (!refine_truth(activation, state, *definition, equal, depth)) return false;
     } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {
       const Value asked = value(state, definition->args[0].value);
-      Alternatives kept;
+      std::vector<Alternative> kept;
       for (const Alternative& each : asked) {
         const bool decides = name == "is_floating_point"
                                  ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
@@ -121,7 +96,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
   }
   doubt(activation, state, condition, 0);
   // The same unknown bool has this truth wherever it is kept.
-  Alternatives settled;
+  std::vector<Alternative> settled;
   for (Alternative each : value(state, condition)) {
     const bool is_bool = each.kind == Kind::kBool || each.kind == Kind::kUnknown;
     if (each.has_number && (each.number != 0) != wanted) continue;
@@ -138,7 +113,7 @@ bool Engine::refine(const Activation& activation, State& state, ValueId conditio
 
 // What a function that nobody sees was asked about a tensor or its dtype may be just what the call wants: the
 // dtype is known no longer on either side. Nor is it where dtypes are told apart by their order.
-void Engine::doubt(const Activation& activation, State& state, ValueId condition, int depth) {
+void Conditions::doubt(const Activation& activation, State& state, ValueId condition, int depth) {
   const Instruction* definition = activation.info.definition(condition);
   constexpr int kMaxParts = 6;
   const Value known = value(state, condition);
@@ -163,7 +138,7 @@ void Engine::doubt(const Activation& activation, State& state, ValueId condition
 }
 
 // A number made of answers that are known each: `is_half(q) + is_half(k) == 2`.
-void Engine::doubt_counted(const Activation& activation, State& state, const Instruction& number) {
+void Conditions::doubt_counted(const Activation& activation, State& state, const Instruction& number) {
   const Instruction* made = number.op == Op::kLoad ? activation.info.definition(number.place.base) : nullptr;
   if (!made || made->op != Op::kAlloc) return;
   for (const Argument& part : made->args) {
@@ -178,15 +153,42 @@ void Engine::doubt_counted(const Activation& activation, State& state, const Ins
   }
 }
 
-bool Engine::refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
-                               bool equal) {
+// Of what an undecided condition was computed from: one of a list, or a list that was handed to who asks.
+void Conditions::doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const {
+  constexpr int kMaxParts = 6;
+  const Instruction* definition = activation.info.definition(condition);
+  const bool computes = definition && (definition->op == Op::kOperator || definition->op == Op::kCall ||
+                                       definition->op == Op::kDtypeOf);
+  if (!computes || depth > kMaxParts) return;
+  // What asks of a list something else says nothing of its dtypes.
+  const std::vector<std::uint32_t> callees = index_.may_run(*definition);
+  const bool asks_dtype = std::any_of(callees.begin(), callees.end(), [&](std::uint32_t each) {
+    return program_.questions.asks_for_dtypes(each);
+  });
+  for (const Argument& each : definition->args) {
+    const Value asked = value(state, each.value);
+    const Alternative* one = asked.single();
+    const bool list = asks_dtype && one && one->kind == Kind::kObject;
+    const HeapObject* object = list ? state.find(one->object) : nullptr;
+    if (object && object->kind == HeapObject::Kind::kContainer) {
+      std::vector<Value> all;
+      for (const auto& [key, cell] : object->cells) all.push_back(cell);
+      doubt_elements(state, all);
+    }
+    if (const std::vector<Value>* several = memory_.several_of(asked)) doubt_elements(state, *several);
+    doubt_lists(activation, state, each.value, depth + 1);
+  }
+}
+
+bool Conditions::refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
+                                   bool equal) {
   if (comparison.args.size() != 2) return true;
   const Value sides[2] = {argument(state, comparison, 0), argument(state, comparison, 1)};
   for (int i = 0; i < 2; ++i) {
     const Value& mine = sides[i];
     const Value& other = sides[1 - i];
     if (other.single() && other.single()->kind == Kind::kNone) {
-      Alternatives kept;
+      std::vector<Alternative> kept;
       for (const Alternative& each : mine) {
         const bool decides = each.kind == Kind::kNone || each.kind == Kind::kTensor;
         if (!decides || (each.kind == Kind::kNone) == equal) kept.push_back(each);
@@ -212,8 +214,8 @@ bool Engine::refine_comparison(const Activation& activation, State& state, const
 }
 
 // answer == false
-bool Engine::refine_truth(const Activation& activation, State& state, const Instruction& comparison,
-                          bool equal, int depth) {
+bool Conditions::refine_truth(const Activation& activation, State& state, const Instruction& comparison,
+                              bool equal, int depth) {
   if (comparison.args.size() != 2) return true;
   for (const std::size_t side : {0, 1}) {
     const Alternative* literal = argument(state, comparison, side).single();
@@ -229,15 +231,15 @@ bool Engine::refine_truth(const Activation& activation, State& state, const Inst
   return true;
 }
 
-bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId id,
-                             const std::vector<Dtype>& dtypes, bool keep, int depth) {
+bool Conditions::restrict_dtypes(const Activation& activation, State& state, ValueId id,
+                                 const std::vector<Dtype>& dtypes, bool keep, int depth) {
   const auto agrees = [&](const Alternative& each) {
     const bool decides =
         (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
     return !decides || (std::find(dtypes.begin(), dtypes.end(), each.dtype) != dtypes.end()) == keep;
   };
   const Value asked = value(state, id);
-  Alternatives kept;
+  std::vector<Alternative> kept;
   std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), agrees);
 
   // The tensor whose dtype this is, where it is that of one tensor whichever alternative it is.
@@ -257,18 +259,40 @@ bool Engine::restrict_dtypes(const Activation& activation, State& state, ValueId
     const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
     if (each.kind == Kind::kReference && asked.size() > 1) {  // which of them was asked is not known
       const Location place{each.object, each.key};
-      write(state, place, weakened(read(state, place)), true);
+      memory_.write(state, place, weakened(memory_.read(state, place)), true);
     }
     const HeapObject* object = points && asked.size() == 1 ? state.find(each.object) : nullptr;
     const auto cell = object
                           ? object->cells.find(each.kind == Kind::kHandle ? HeapObject::kContents : each.key)
                           : Cells::const_iterator();
     if (!object || cell == object->cells.end()) continue;
-    Alternatives inner;
+    std::vector<Alternative> inner;
     const Value contents = cell->second;
     std::copy_if(contents.begin(), contents.end(), std::back_inserter(inner), agrees);
     if (inner.size() != contents.size() && !narrow(state, contents, Value(std::move(inner)))) return false;
   }
+  return true;
+}
+
+// One of several conditions holds, and which is not known: what each of them proves of ranks does. False when
+// none can.
+bool Conditions::refine_any(const Activation& activation, State& state, const Instruction& either,
+                            int depth) {
+  constexpr std::size_t kMaxParts = 8;
+  if (either.args.size() > kMaxParts) return true;
+  const bool wanted = either.name == "logical_or";
+  std::optional<RankFacts> ranks;
+  for (const Argument& each : either.args) {
+    State one = state;
+    if (!refine(activation, one, each.value, wanted, depth + 1)) continue;
+    if (ranks) {
+      join_ranks(*ranks, one.ranks);
+    } else {
+      ranks = std::move(one.ranks);
+    }
+  }
+  if (!ranks) return false;
+  state.ranks = std::move(*ranks);
   return true;
 }
 

@@ -4,7 +4,9 @@
 // inputs stays what it is.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conditions/conditions.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -12,18 +14,8 @@ using Kind = Alternative::Kind;
 constexpr int kMaxWalk = 32;
 }  // namespace
 
-Value Engine::as_input(Value value) {
-  effects_.inputs.push_back(value);
-  return value;
-}
-
-bool Engine::is_input(const Value& value) const {
-  return std::any_of(effects_.inputs.begin(), effects_.inputs.end(),
-                     [&](const Value& each) { return each.same(value); });
-}
-
-bool Engine::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
-                            int depth) {
+bool Conditions::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
+                                int depth) {
   const Value known = value(state, condition);
   if (truth(known) == wanted) return true;
   const Instruction* definition = activation.info.definition(condition);
@@ -54,7 +46,7 @@ bool Engine::state_by_check(const Activation& activation, State& state, ValueId 
 }
 
 // That the input whose dtype is `asked` has the dtype `told`.
-bool Engine::state_input(const Activation& activation, State& state, ValueId asked, ValueId told) {
+bool Conditions::state_input(const Activation& activation, State& state, ValueId asked, ValueId told) {
   const Value before = value(state, asked);
   const Alternative* mine = before.single();
   const Alternative* other = value(state, told).single();
@@ -65,17 +57,17 @@ bool Engine::state_input(const Activation& activation, State& state, ValueId ask
   if (!names_dtype(other) || other->assumed || is_half(other->dtype)) return false;
   if (!mine->source || mine->context != activation.context) return false;
   const Value input = value(state, mine->source);
-  if (!is_input(input)) return false;
+  if (!effects_.is_input(input)) return false;
   const Dtype dtype = other->dtype;
   const auto stated = [&](const Value& from) {
-    Alternatives all = from.alternatives();
+    std::vector<Alternative> all = from.alternatives();
     for (Alternative& each : all) {
       each.dtype = dtype;
       each.assumed = false;
     }
     return Value(std::move(all));
   };
-  const Value after = as_input(stated(input));
+  const Value after = effects_.as_input(stated(input));
   state.other_inputs_are_guessed = state.other_inputs_are_guessed || is_floating(dtype);
   return replace_everywhere(state, input, after) && replace_everywhere(state, before, stated(before));
 }

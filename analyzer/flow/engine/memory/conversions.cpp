@@ -1,8 +1,11 @@
 // What code does to the tensors of modules: Module::to and set_data, and the lists that Module::parameters(),
 // children() and their kin give.
+#include "analyzer/flow/engine/memory/conversions.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -19,40 +22,19 @@ std::optional<Registration::Kind> listed_kind(std::string_view list) {
 }
 }  // namespace
 
-bool Engine::lists_parts(std::string_view name) {
+bool lists_parts(std::string_view name) {
   return listed_kind(name) || name == "children" || name == "modules";
-}
-
-// The modules that a value may be, each of a list's; nothing where one is not known.
-std::optional<std::vector<HeapId>> Engine::modules_of(const State& state, const Value& value) const {
-  std::vector<HeapId> out, seen;
-  std::vector<Alternative> work(value.begin(), value.end());
-  while (!work.empty()) {
-    const Alternative each = work.back();
-    work.pop_back();
-    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (!object) return std::nullopt;
-    if (std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
-    seen.push_back(each.object);
-    if (object->stands == Stands::kForItself) {
-      out.push_back(each.object);
-      continue;
-    }
-    for (const Registration& one : object->registered)
-      work.insert(work.end(), one.value.begin(), one.value.end());
-  }
-  return out;
 }
 
 // What Module::parameters(), buffers(), children() or modules() gives: an object that owns what they list,
 // and whose any cell is itself, so that what a loop does to "each" is done to all. What is taken out of it by
 // a name or an index is one of them, and which is not known.
-Value Engine::listed_parts(const Activation& activation, const Instruction& instruction, State& state) {
+Value Conversions::listed_parts(const Activation& activation, const Instruction& instruction, State& state) {
   const auto wanted = listed_kind(instruction.name);
   const bool all_modules = instruction.name == "modules";
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference)
-    owners = read(state, Location{one->object, one->key});
+    owners = memory_.read(state, Location{one->object, one->key});
   // Whether what lies deeper counts; of modules(), whether the module itself does.
   const Value* flag = named(state, instruction, "flag");
   const std::optional<bool> stated = flag ? truth(*flag) : std::optional(true);
@@ -98,21 +80,7 @@ Value Engine::listed_parts(const Activation& activation, const Instruction& inst
   return stated ? made(Stands::kForEach, 0) : one;
 }
 
-// What is stored in a field of one of several objects: any of them may have got it.
-void Engine::write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value) {
-  if (key.kind != Key::Kind::kField) return;
-  for (const Registration& each : std::vector<Registration>(several.registered)) {
-    const auto modules = modules_of(state, each.value);
-    if (!modules) continue;
-    for (const HeapId id : *modules) {
-      if (state.find(id)->cells.find(key) == state.find(id)->cells.end()) continue;
-      write(state, Location{id, key}, value, false);
-      state.change(id).one_by_one = true;
-    }
-  }
-}
-
-struct Engine::Conversion {
+struct Conversions::Conversion {
   const Activation& activation;
   const Instruction& instruction;
   Alternative like;         // a dtype, or the tensor whose data is taken over
@@ -135,9 +103,9 @@ struct Engine::Conversion {
   }
 };
 
-void Engine::retype(const Activation& activation, const Instruction& instruction, State& state) {
+void Conversions::retype(const Activation& activation, const Instruction& instruction, State& state) {
   const Value target = argument(state, instruction, 0);
-  const Alternatives dtypes = tensors(state, argument(state, instruction, 1));
+  const std::vector<Alternative> dtypes = memory_.tensors(state, argument(state, instruction, 1));
   const bool known =
       dtypes.size() == 1 && (dtypes[0].kind == Kind::kDtype || dtypes[0].kind == Kind::kTensor);
   // Of options, devices and None nothing is said of the dtype.
@@ -160,7 +128,7 @@ void Engine::retype(const Activation& activation, const Instruction& instruction
   }
 }
 
-void Engine::doubt_modules(State& state) {
+void Conversions::doubt_modules(State& state) {
   for (std::size_t id = 1; id <= ids_.count_of_objects(); ++id) {
     const HeapObject* object = state.find(static_cast<HeapId>(id));
     if (!object || object->kind != HeapObject::Kind::kTensor) continue;
@@ -179,7 +147,7 @@ Alternative converted(const Alternative& from, const Alternative& like) {
 }
 }  // namespace
 
-Value Engine::converted_contents(const Value& contents, const Conversion& how) {
+Value Conversions::converted_contents(const Value& contents, const Conversion& how) {
   const Dtype dtype = how.like.dtype;
   Value out;
   for (const Alternative& each : contents) {
@@ -204,11 +172,11 @@ Value Engine::converted_contents(const Value& contents, const Conversion& how) {
 }
 
 // A class that overrides `to` converts its plain members there as well, or some of them.
-void Engine::doubt_plain_members(State& state, HeapId module) {
+void Conversions::doubt_plain_members(State& state, HeapId module) {
   const std::string type = state.find(module)->type;
   bool overridden = false;
   for (std::size_t count = 1; count <= kMostArgumentsOfTo && !type.empty(); ++count)
-    overridden = overridden || !program_.classes.inherited(type, "to", count, unit_).empty();
+    overridden = overridden || !program_.classes.inherited(type, "to", count, root_.unit).empty();
   if (!overridden) return;
   for (auto& [key, cell] : state.change(module).cells) {
     const bool tensor = std::any_of(cell.begin(), cell.end(),
@@ -217,10 +185,10 @@ void Engine::doubt_plain_members(State& state, HeapId module) {
   }
 }
 
-void Engine::retype_below(State& state, const Alternative& target, Conversion& how) {
+void Conversions::retype_below(State& state, const Alternative& target, Conversion& how) {
   if (target.kind == Kind::kReference) {
     const Location location{target.object, target.key};
-    const Value contents = read(state, location);
+    const Value contents = memory_.read(state, location);
     if (!how.perhaps) how.aim_at(contents, state, ids_.in_round());
     Value plain;
     for (const Alternative& each : contents) {
@@ -231,7 +199,7 @@ void Engine::retype_below(State& state, const Alternative& target, Conversion& h
         plain = join(plain, Value(each), symbols_);
       }
     }
-    if (!(plain == contents)) write(state, location, plain, true);
+    if (!(plain == contents)) memory_.write(state, location, plain, true);
     return;
   }
   if (target.kind != Kind::kObject && target.kind != Kind::kHandle) return;

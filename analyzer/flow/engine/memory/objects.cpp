@@ -1,8 +1,11 @@
 // Things with identity: instances, containers, closures, library modules, and tensors that several handles
 // share.
+#include "analyzer/flow/engine/memory/objects.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -10,11 +13,11 @@ using Kind = Alternative::Kind;
 constexpr int kMaxNesting = 3;  // containers of containers that are copied with what they hold
 }  // namespace
 
-Value Engine::allocate(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::allocate(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
-  object.symbols = asked(activation, instruction, state);
+  object.symbols = questions_.asked(activation, instruction, state);
   if (instruction.op == Op::kObject) {
     if (!made_.watched.empty() && object.type == made_.watched)
       made_.noted.push_back({id, {activation.function, &instruction}});
@@ -36,11 +39,11 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       contents = join(contents, Value(tensor), symbols_);
     }
     if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
-      Alternatives numbers(contents.begin(), contents.end());
+      std::vector<Alternative> numbers(contents.begin(), contents.end());
       // Of a whole number it decides; a floating one is there on any path.
       const bool whole = std::all_of(numbers.begin(), numbers.end(),
                                      [](const Alternative& each) { return !is_floating(each.dtype); });
-      SymbolSetId symbols = whole ? asked(activation, instruction, state) : 0;
+      SymbolSetId symbols = whole ? questions_.asked(activation, instruction, state) : 0;
       for (std::size_t i = 1; whole && i < instruction.args.size(); ++i)  // what it was computed from
         symbols = symbols_.unite(symbols, symbols_of(argument(state, instruction, i), symbols_));
       for (Alternative& each : numbers) {
@@ -49,21 +52,21 @@ Value Engine::allocate(const Activation& activation, const Instruction& instruct
       }
       return Value(std::move(numbers));
     }
-    return shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+    return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
   }
   object.kind = HeapObject::Kind::kContainer;
   state.put(id, std::move(object));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-Value Engine::pack(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::pack(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kContainer;
   // Behind a list of unknown length it is not known which place it is.
   const auto add = [&](const Value& element) {
     const Key place{Key::Kind::kIndex, static_cast<std::int64_t>(object.cells.size())};
-    const Value held = kept_in(state, id, element);
+    const Value held = rounds_.kept_in(state, id, element);
     if (object.rest.is_bottom()) {
       object.cells[place] = held;
     } else {
@@ -93,7 +96,7 @@ Value Engine::pack(const Activation& activation, const Instruction& instruction,
 }
 
 // A copy of a container or of a plain object: what is done to the one is not done to the other.
-Value Engine::copy_of(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::copy_of(const Activation& activation, const Instruction& instruction, State& state) {
   Value out;
   int sub = 0;
   const Value original = argument(state, instruction, 0);
@@ -103,8 +106,8 @@ Value Engine::copy_of(const Activation& activation, const Instruction& instructi
   return out.is_bottom() ? original : out;
 }
 
-Alternative Engine::cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
-                           State& state, int depth) {
+Alternative Objects::cloned(const Alternative& original, ContextId context, const Instruction* site, int& sub,
+                            State& state, int depth) {
   const HeapObject* object = original.kind == Kind::kObject ? state.find(original.object) : nullptr;
   const bool container = object && object->kind == HeapObject::Kind::kContainer;
   if (!container && !(object && object->kind == HeapObject::Kind::kInstance && depth == 0)) return original;
@@ -112,10 +115,10 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
   HeapObject fresh = *object;
   if (!fresh.original) fresh.original = original.object;
   const HeapId copy = ids_.object(context, site, ++sub);
-  if (!fresh.rest.is_bottom()) fresh.rest = kept_in(state, copy, fresh.rest);
+  if (!fresh.rest.is_bottom()) fresh.rest = rounds_.kept_in(state, copy, fresh.rest);
   for (auto& [key, cell] : fresh.cells) {
     Value inner;
-    const Value held = kept_in(state, copy, cell);
+    const Value held = rounds_.kept_in(state, copy, cell);
     cell = held;
     for (const Alternative& each : held) {
       inner = join(inner, Value(cloned(each, context, site, sub, state, depth + 1)), symbols_);
@@ -129,48 +132,38 @@ Alternative Engine::cloned(const Alternative& original, ContextId context, const
 }
 
 // The object keeps its identity and holds what the other one holds.
-void Engine::overwrite_object(const Instruction& instruction, State& state) {
+void Objects::overwrite_object(const Instruction& instruction, State& state) {
   const Alternative* target = argument(state, instruction, 0).single();
   const Alternative* source = argument(state, instruction, 1).single();
   const HeapObject* to = target && target->kind == Kind::kObject ? state.find(target->object) : nullptr;
   const HeapObject* from = source && source->kind == Kind::kObject ? state.find(source->object) : nullptr;
-  if (!to || !from) return havoc(state, argument(state, instruction, 0));
+  if (!to || !from) return memory_.havoc(state, argument(state, instruction, 0));
   HeapObject replaced = *to;
   replaced.cells = from->cells;
   replaced.rest = from->rest;
   replaced.is_input = from->is_input;
   replaced.nature = from->nature;
   replaced.original = from->original ? from->original : source->object;
-  for (auto& [key, cell] : replaced.cells) cell = kept_in(state, target->object, cell);
-  if (!replaced.rest.is_bottom()) replaced.rest = kept_in(state, target->object, replaced.rest);
+  for (auto& [key, cell] : replaced.cells) cell = rounds_.kept_in(state, target->object, cell);
+  if (!replaced.rest.is_bottom()) replaced.rest = rounds_.kept_in(state, target->object, replaced.rest);
   state.put(target->object, std::move(replaced));
 }
 
-Value Engine::closure(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::closure(const Activation& activation, const Instruction& instruction, State& state) {
   const auto& functions = index_.find(instruction.name);
-  if (functions.empty()) return Value::unknown(asked(activation, instruction, state));
+  if (functions.empty()) return Value::unknown(questions_.asked(activation, instruction, state));
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
   for (const Argument& each : instruction.args)
-    object.cells[ids_.field(each.name)] = kept_in(state, id, value(state, each.value));
+    object.cells[ids_.field(each.name)] = rounds_.kept_in(state, id, value(state, each.value));
   state.put(id, std::move(object));
   Alternative out = Alternative::at(Kind::kClosure, id);
   out.function = functions.front();
   return Value(out);
 }
 
-Value Engine::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
-                            bool stated) {
-  HeapObject object;
-  object.kind = kind;
-  object.cells[HeapObject::kContents] = kept_in(state, id, contents);
-  object.stated = stated;
-  state.put(id, std::move(object));
-  return Value(Alternative::at(Kind::kHandle, id));
-}
-
-Value Engine::library_module(const Activation& activation, const Instruction& instruction, State& state) {
+Value Objects::library_module(const Activation& activation, const Instruction& instruction, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject object;
   object.type = instruction.name;
@@ -179,8 +172,8 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
     int sub = 0;
     const auto add = [&](const ModuleType::Tensor& tensor, Registration::Kind kind) {
       const Value contents(Alternative::tensor(state.default_dtype, Rank::exactly(tensor.rank)));
-      const Value handle = shared_tensor(ids_.object(activation.context, &instruction, ++sub),
-                                         HeapObject::Kind::kTensor, contents, state);
+      const Value handle = memory_.shared_tensor(ids_.object(activation.context, &instruction, ++sub),
+                                                 HeapObject::Kind::kTensor, contents, state);
       object.cells[ids_.field(tensor.name)] = handle;
       object.registered.push_back({kind, tensor.name, handle});
     };
@@ -191,20 +184,20 @@ Value Engine::library_module(const Activation& activation, const Instruction& in
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-void Engine::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
+void Objects::write_elements(const Activation& activation, const Instruction& instruction, State& state) {
   Value target = argument(state, instruction, 0);
   for (int depth = 0; depth < 4; ++depth) {
     const Alternative* one = target.single();
     if (!one || one->kind != Kind::kReference) break;
-    target = read(state, Location{one->object, one->key});
+    target = memory_.read(state, Location{one->object, one->key});
   }
   write_into(activation, instruction, target, argument(state, instruction, 1), state);
 }
 
 // A buffer remembers of what it was given where half data was widened.
-void Engine::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
-                        const Value& given, State& state) {
-  const Alternatives written = tensors(state, given);
+void Objects::write_into(const Activation& activation, const Instruction& instruction, const Value& target,
+                         const Value& given, State& state) {
+  const std::vector<Alternative> written = memory_.tensors(state, given);
   for (const Alternative& each : target) {
     const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
     if (!object || object->kind != HeapObject::Kind::kBuffer) continue;  // a tensor keeps its dtype
@@ -222,44 +215,6 @@ void Engine::write_into(const Activation& activation, const Instruction& instruc
       contents = join(contents, Value(element), symbols_);
     }
     state.change(each.object).cells[HeapObject::kContents] = contents;
-  }
-}
-
-// Something unknown may have happened to everything that can be reached from here by reference.
-void Engine::havoc(State& state, const Value& value) {
-  std::vector<Alternative> work(value.begin(), value.end());
-  std::vector<HeapId> seen;
-  while (!work.empty()) {
-    const Alternative each = work.back();
-    work.pop_back();
-    if (each.kind == Kind::kReference) {
-      const Value old = read(state, Location{each.object, each.key});
-      work.insert(work.end(), old.begin(), old.end());
-      write(state, Location{each.object, each.key}, Value::unknown(symbols_of(old, symbols_)), true);
-      continue;
-    }
-    const bool shared =
-        each.kind == Kind::kObject || each.kind == Kind::kHandle || each.kind == Kind::kClosure;
-    if (!shared || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
-    seen.push_back(each.object);
-    if (!state.find(each.object)) continue;
-    HeapObject& object = state.change(each.object);
-    object.is_input = false;
-    const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
-    const auto change = [&](Value& cell) {
-      work.insert(work.end(), cell.begin(), cell.end());
-      const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
-        return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
-      });
-      if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
-    };
-    for (auto& [key, cell] : object.cells) {
-      if (!buffer) change(cell);
-    }
-    if (!object.rest.is_bottom()) change(object.rest);
-    if (object.type == kDictionary && object.rest.is_bottom()) object.rest = Value::unknown();
-    for (const Registration& one : object.registered)
-      work.insert(work.end(), one.value.begin(), one.value.end());
   }
 }
 

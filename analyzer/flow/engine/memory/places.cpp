@@ -1,7 +1,10 @@
 // Reading and writing places: from a variable or a value along fields and cells.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -35,7 +38,7 @@ Value held_by_one(const Value& value, const std::vector<Value>& all, SymbolSetId
 }
 }  // namespace
 
-Target Engine::resolve(const Activation& activation, const State& state, const Place& place) {
+Target Memory::resolve(const Activation& activation, const State& state, const Place& place) {
   Target current;
   if (place.base) {
     for (const Alternative& each : value(state, place.base)) {
@@ -57,7 +60,7 @@ Target Engine::resolve(const Activation& activation, const State& state, const P
   return current;
 }
 
-void Engine::follow(const State& state, const Alternative& from, const Place::Step& step, Target& out,
+void Memory::follow(const State& state, const Alternative& from, const Place::Step& step, Target& out,
                     int depth) {
   const bool is_field = step.kind == Place::Step::Kind::kField;
   switch (from.kind) {
@@ -101,7 +104,7 @@ void Engine::follow(const State& state, const Alternative& from, const Place::St
 }
 
 // Whoever asks for its dtype asks for theirs in turn: see doubt_elements.
-Value Engine::one_of_several(const HeapObject& list, const Value& all) {
+Value Memory::one_of_several(const HeapObject& list, const Value& all) {
   Value out = weakened(all);
   std::vector<Value> each_of_them;
   for (const auto& [key, value] : list.cells) each_of_them.push_back(value);
@@ -109,7 +112,12 @@ Value Engine::one_of_several(const HeapObject& list, const Value& all) {
   return out;
 }
 
-Value Engine::read(const State& state, const Location& location) {
+const std::vector<Value>* Memory::several_of(const Value& one) const {
+  const auto found = elements_.find(one.address());
+  return found == elements_.end() ? nullptr : &found->second.second;
+}
+
+Value Memory::read(const State& state, const Location& location) {
   const HeapObject* object = state.find(location.object);
   if (!object) return Value::unknown();
   if (object->stands != HeapObject::Stands::kForItself && location.key.kind != Key::Kind::kAny)
@@ -139,7 +147,7 @@ Value Engine::read(const State& state, const Location& location) {
   return Value(unset);
 }
 
-Value Engine::read(const State& state, const Target& target) {
+Value Memory::read(const State& state, const Target& target) {
   std::vector<Value> all;
   for (const Location& each : target.locations) all.push_back(read(state, each));
   Value out = target.direct;
@@ -172,12 +180,13 @@ Key next_cell(const HeapObject& object, bool strong) {
 }
 }  // namespace
 
-void Engine::write(State& state, const Location& location, const Value& given, bool strong) {
+void Memory::write(State& state, const Location& location, const Value& given, bool strong) {
   const HeapObject* holder = state.find(location.object);
   if (holder && holder->stands != HeapObject::Stands::kForItself && location.key.kind == Key::Kind::kField)
     return write_to_one(state, *holder, location.key, given);
-  if (ids_.in_round() && !(holder && holder->kind == HeapObject::Kind::kFrame)) become_several(state, given);
-  const Value value = kept_in(state, location.object, given);
+  if (ids_.in_round() && !(holder && holder->kind == HeapObject::Kind::kFrame))
+    rounds_.become_several(state, given);
+  const Value value = rounds_.kept_in(state, location.object, given);
   HeapObject& object = state.change(location.object);
   Key key = location.key;
   if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
@@ -195,18 +204,18 @@ void Engine::write(State& state, const Location& location, const Value& given, b
   cell = strong ? value : weak_update(cell, value, symbols_);
 }
 
-void Engine::write(State& state, const Target& target, const Value& value) {
+void Memory::write(State& state, const Target& target, const Value& value) {
   const bool strong = target.locations.size() == 1 && target.direct.is_bottom();
   for (const Location& each : target.locations) write(state, each, value, strong);
 }
 
-Value Engine::load(const Activation& activation, const Instruction& instruction, const State& state) {
+Value Memory::load(const Activation& activation, const Instruction& instruction, const State& state) {
   const Target target = resolve(activation, state, instruction.place);
   if (!target.element) {
     const Value out = read(state, target);
-    return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
+    return out.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : out;
   }
-  Alternatives out;
+  std::vector<Alternative> out;
   for (Alternative each : tensors(state, target.direct)) {
     const bool of_buffer =
         std::any_of(target.direct.begin(), target.direct.end(), [&](const Alternative& direct) {
@@ -219,13 +228,83 @@ Value Engine::load(const Activation& activation, const Instruction& instruction,
   return join(Value(std::move(out)), Value(), symbols_);
 }
 
-Value Engine::address(const Activation& activation, const Instruction& instruction, const State& state) {
+Value Memory::address(const Activation& activation, const Instruction& instruction, const State& state) {
   const Target target = resolve(activation, state, instruction.place);
   Value out = target.direct;
   for (const Location& each : target.locations) {
     out = join(out, Value(Alternative::at(Kind::kReference, each.object, each.key)), symbols_);
   }
-  return out.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : out;
+  return out.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : out;
+}
+
+// What decides a field: also what others of the object are written by, for both may follow from one thing.
+SymbolSetId Memory::symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id) {
+  SymbolSetId out = ids_.of_field(is.nature, object, id);
+  for (const std::uint32_t each : program_.writes.written_by(is.type, ids_.field_name(id)))
+    out = symbols_.unite(out, ids_.of_writer(is.nature, object, each));
+  return out;
+}
+
+// Something unknown may have happened to everything that can be reached from here by reference.
+void Memory::havoc(State& state, const Value& value) {
+  std::vector<Alternative> work(value.begin(), value.end());
+  std::vector<HeapId> seen;
+  while (!work.empty()) {
+    const Alternative each = work.back();
+    work.pop_back();
+    if (each.kind == Kind::kReference) {
+      const Value old = read(state, Location{each.object, each.key});
+      work.insert(work.end(), old.begin(), old.end());
+      write(state, Location{each.object, each.key}, Value::unknown(symbols_of(old, symbols_)), true);
+      continue;
+    }
+    const bool shared =
+        each.kind == Kind::kObject || each.kind == Kind::kHandle || each.kind == Kind::kClosure;
+    if (!shared || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
+    seen.push_back(each.object);
+    if (!state.find(each.object)) continue;
+    HeapObject& object = state.change(each.object);
+    object.is_input = false;
+    const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
+    const auto change = [&](Value& cell) {
+      work.insert(work.end(), cell.begin(), cell.end());
+      const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
+        return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
+      });
+      if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
+    };
+    for (auto& [key, cell] : object.cells) {
+      if (!buffer) change(cell);
+    }
+    if (!object.rest.is_bottom()) change(object.rest);
+    if (object.type == kDictionary && object.rest.is_bottom()) object.rest = Value::unknown();
+    for (const Registration& one : object.registered)
+      work.insert(work.end(), one.value.begin(), one.value.end());
+  }
+}
+
+Value Memory::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
+                            bool stated) {
+  HeapObject object;
+  object.kind = kind;
+  object.cells[HeapObject::kContents] = rounds_.kept_in(state, id, contents);
+  object.stated = stated;
+  state.put(id, std::move(object));
+  return Value(Alternative::at(Kind::kHandle, id));
+}
+
+// What is stored in a field of one of several objects: any of them may have got it.
+void Memory::write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value) {
+  if (key.kind != Key::Kind::kField) return;
+  for (const Registration& each : std::vector<Registration>(several.registered)) {
+    const auto modules = modules_of(state, each.value);
+    if (!modules) continue;
+    for (const HeapId id : *modules) {
+      if (state.find(id)->cells.find(key) == state.find(id)->cells.end()) continue;
+      write(state, Location{id, key}, value, false);
+      state.change(id).one_by_one = true;
+    }
+  }
 }
 
 }  // namespace dtype_guard::flow

@@ -1,15 +1,22 @@
 // Tensors that a module owns. Each is a handle from then on wherever it is known, so that a conversion of the
 // module is seen there: in the caller's values too, and for all that may be that tensor in doubt.
+#include "analyzer/flow/engine/memory/registration.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/operands.h"
+#include "analyzer/flow/settings/module_types.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 using Registered = TensorChanges::Registered;
 constexpr int kMaxPointers = 8;
+constexpr int kMaxIndirections = 8;
 
 bool is_tensor(const Alternative& each) { return each.kind == Kind::kTensor; }
 
@@ -98,19 +105,21 @@ class Doubt {
 }  // namespace
 
 // The handle by which the tensor is known from here on.
-Value Engine::owned_tensor(const Activation& activation, const Instruction& instruction, State& state) {
+Value Registrations::owned_tensor(const Activation& activation, const Instruction& instruction,
+                                  State& state) {
   Value plain = argument(state, instruction, 1);
   for (int i = 0; i < kMaxPointers; ++i) {
     const Alternative* one = plain.single();
     if (!one || one->kind != Kind::kReference) break;
-    plain = read(state, Location{one->object, one->key});
+    plain = memory_.read(state, Location{one->object, one->key});
   }
   Value handles, contents;
   bool is_known = true;
   for (const Alternative& each : plain) {
     if (each.kind == Kind::kHandle) handles = join(handles, Value(each), symbols_);
     is_known = is_known && (is_tensor(each) || each.kind == Kind::kHandle);
-    const Alternatives held = each.kind == Kind::kHandle ? Alternatives{} : tensors(state, Value(each));
+    const std::vector<Alternative> held =
+        each.kind == Kind::kHandle ? std::vector<Alternative>{} : memory_.tensors(state, Value(each));
     for (Alternative one : held) {
       const Step* kept = origins_.step(one.trail);
       if (kept && kept->kind == Step::Kind::kPlainMember) one.trail = kept->parent;  // not plain after all
@@ -124,7 +133,7 @@ Value Engine::owned_tensor(const Activation& activation, const Instruction& inst
       std::any_of(handles.begin(), handles.end(), [&](const Alternative& each) { return each.object == id; });
   if (again && state.find(id))
     contents = join(contents, state.find(id)->cells.at(HeapObject::kContents), symbols_);
-  const Value handle = shared_tensor(id, HeapObject::Kind::kTensor, contents, state);
+  const Value handle = memory_.shared_tensor(id, HeapObject::Kind::kTensor, contents, state);
   const Registered made{plain, join(handles, handle, symbols_), true, activation.block};
   if (!is_known) return made.after;
   replace_everywhere(state, plain, made.after);
@@ -136,7 +145,8 @@ Value Engine::owned_tensor(const Activation& activation, const Instruction& inst
   return made.after;
 }
 
-Value Engine::registration(const Activation& activation, const Instruction& instruction, State& state) {
+Value Registrations::registration(const Activation& activation, const Instruction& instruction,
+                                  State& state) {
   Value registered = argument(state, instruction, 1);
   const bool by_value = instruction.name == "attribute";
   const auto of_value = by_value ? registered_as(state, registered) : std::nullopt;
@@ -150,7 +160,7 @@ Value Engine::registration(const Activation& activation, const Instruction& inst
   const Registration entry{kind, name ? *name : std::string(), registered};
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
-    owners = read(state, Location{one->object, one->key});
+    owners = memory_.read(state, Location{one->object, one->key});
   }
   for (const Alternative& owner : owners) {
     if (owner.kind != Kind::kObject) continue;
@@ -166,7 +176,7 @@ Value Engine::registration(const Activation& activation, const Instruction& inst
   return registered;
 }
 
-void Engine::take_over_registered(State& state, const Registered& callees, const Activation* caller) {
+void Registrations::take_over_registered(State& state, const Registered& callees, const Activation* caller) {
   Registered own = callees;
   if (!is_there(state, own.after)) return;  // of a run that was dropped
   if (!own.always) own.after = join(weakened(own.before), weakened(own.after), symbols_);
@@ -177,7 +187,7 @@ void Engine::take_over_registered(State& state, const Registered& callees, const
 }
 
 // The callee returned: its caller goes on with what was done by both.
-void Engine::take_over_changes(State& state, TensorChanges callers, const Activation& callee) {
+void Registrations::take_over_changes(State& state, TensorChanges callers, const Activation& callee) {
   TensorChanges own = std::exchange(changes_, std::move(callers));
   take_over_ranks(state, own.ranks);
   for (Registered& each : own.registered) {
@@ -187,8 +197,8 @@ void Engine::take_over_changes(State& state, TensorChanges callers, const Activa
 }
 
 // The callee knew it as `passed`.
-void Engine::take_over_changes_of(State& state, const Value& own, const Value& passed,
-                                  const Activation& caller) {
+void Registrations::take_over_changes_of(State& state, const Value& own, const Value& passed,
+                                         const Activation& caller) {
   if (own.same(passed)) return;
   const Value known = own;
   const auto& ranks = changes_.ranks;
@@ -198,6 +208,62 @@ void Engine::take_over_changes_of(State& state, const Value& own, const Value& p
     if (each.before.same(passed) && !(known == each.after))
       take_over_registered(state, {known, each.after, each.always, each.block}, &caller);
   }
+}
+
+// An operator in place gave the tensor other dimensions: all handles on it have them.
+void Registrations::set_rank(State& state, const Value& tensor, const Rank& now, int depth) {
+  const Value before = tensor;
+  std::vector<Alternative> open;
+  bool changed = false;
+  for (Alternative each : before) {
+    const bool points = each.kind == Kind::kHandle || each.kind == Kind::kReference;
+    if (points && depth < kMaxIndirections) {
+      const Location place{each.object, each.kind == Kind::kHandle ? HeapObject::kContents : each.key};
+      const HeapObject* object = state.find(place.object);
+      const auto cell = object ? object->cells.find(place.key) : Cells::const_iterator();
+      if (object && cell != object->cells.end()) set_rank(state, Value(cell->second), now, depth + 1);
+    }
+    if (each.kind == Kind::kTensor && !each.rank.wrapped && !(each.rank == now)) {
+      each.rank = now;
+      changed = true;
+    }
+    open.push_back(each);
+  }
+  if (!changed) return;
+  changes_.ranks.push_back(before);
+  replace_everywhere(state, before, Value(std::move(open)));
+}
+
+// What a callee gave other dimensions in place has them in its callers too, by whatever names they know it:
+// on some path at least, so how many they are is not known.
+void Registrations::take_over_ranks(State& state, const std::vector<Value>& changed) {
+  for (const Value& each : changed) set_rank(state, each, {});
+  changes_.ranks.insert(changes_.ranks.end(), changed.begin(), changed.end());
+}
+
+bool Registrations::is_module_type(const std::string& type) const {
+  if (find_module_type(type) || type == kSequential || type.starts_with("torch::nn::")) return true;
+  const std::vector<std::uint32_t> made = index_.constructors(type, root_.unit);
+  return std::any_of(made.begin(), made.end(),
+                     [&](std::uint32_t each) { return index_.function(each).of_module; });
+}
+
+// What a module registers when a field of it is assigned: parameters and modules.
+std::optional<Registration::Kind> Registrations::registered_as(const State& state, const Value& given) const {
+  std::optional<Registration::Kind> out;
+  for (const Alternative& each : given) {
+    const HeapObject* object =
+        each.kind == Kind::kHandle || each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (each.kind == Kind::kNone) continue;
+    if (!object) return std::nullopt;
+    const bool parameter = each.kind == Kind::kHandle && object->type == kParameterType;
+    const bool module = each.kind == Kind::kObject && is_module_type(object->type);
+    if (!parameter && !module) return std::nullopt;
+    const auto kind = parameter ? Registration::Kind::kParameter : Registration::Kind::kModule;
+    if (out && *out != kind) return std::nullopt;
+    out = kind;
+  }
+  return out;
 }
 
 }  // namespace dtype_guard::flow

@@ -1,7 +1,8 @@
 // What a value is as a tensor: through handles, references and descriptors.
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
@@ -23,28 +24,28 @@ Alternative unknown(const Alternative& from) {
 }
 }  // namespace
 
-Engine::Alternatives Engine::tensors(const State& state, const Value& value, int depth) {
-  Alternatives out;
+std::vector<Alternative> Memory::tensors(const State& state, const Value& value, int depth) {
+  std::vector<Alternative> out;
   for (const Alternative& each : value) {
     if (depth > kMaxIndirections) {
       add(out, unknown(each));
       continue;
     }
-    Alternatives inner;
+    std::vector<Alternative> inner;
     const HeapObject* object = each.object ? state.find(each.object) : nullptr;
     switch (each.kind) {
       case Kind::kHandle: {
         const auto contents =
             object ? object->cells.find(HeapObject::kContents) : decltype(object->cells.end()){};
         inner = object && contents != object->cells.end() ? tensors(state, contents->second, depth + 1)
-                                                          : Alternatives{unknown(each)};
+                                                          : std::vector<Alternative>{unknown(each)};
         break;
       }
       case Kind::kReference:
         inner = tensors(state, read(state, Location{each.object, each.key}), depth + 1);
         break;
       case Kind::kObject:
-        inner = object ? descriptor(state, *object, depth + 1) : Alternatives{unknown(each)};
+        inner = object ? descriptor(state, *object, depth + 1) : std::vector<Alternative>{unknown(each)};
         break;
       case Kind::kTop:
         inner = {unknown(each)};
@@ -65,18 +66,18 @@ Engine::Alternatives Engine::tensors(const State& state, const Value& value, int
   return out;
 }
 
-Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& object, int depth) {
+std::vector<Alternative> Memory::descriptor(const State& state, const HeapObject& object, int depth) {
   const auto dtype = object.cells.find(ids_.field("dtype"));
   const auto data = object.cells.find(ids_.field("data"));
-  Alternatives out;
+  std::vector<Alternative> out;
   if (dtype == object.cells.end()) {
     // A view class with one tensor behind it (std::optional<Tensor> lowered as an object, a unique_ptr).
     if (data != object.cells.end()) return tensors(state, data->second, depth);
     out.push_back(unknown(Alternative{}));
     return out;
   }
-  const Alternatives behind =
-      data == object.cells.end() ? Alternatives{} : tensors(state, data->second, depth);
+  const std::vector<Alternative> behind =
+      data == object.cells.end() ? std::vector<Alternative>{} : tensors(state, data->second, depth);
   for (const Alternative& each : dtype->second) {
     const Step* by = each.kind == Kind::kDtype ? origins_.find(each.trail, Step::Kind::kDescribed) : nullptr;
     if (each.kind != Kind::kDtype || each.dtype == Dtype::kUndefined) {
@@ -103,14 +104,8 @@ Engine::Alternatives Engine::descriptor(const State& state, const HeapObject& ob
   return out;
 }
 
-bool Engine::is_container(const State& state, const Value& value) const {
-  const Alternative* one = value.single();
-  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
-  return object && object->kind == HeapObject::Kind::kContainer;
-}
-
 // A reference may lead back to itself.
-bool Engine::is_list(const State& state, const Value& given) {
+bool Memory::is_list(const State& state, const Value& given) {
   Value value = given;
   for (int depth = 0; depth < kMaxIndirections; ++depth) {
     const Alternative* one = value.single();
@@ -120,7 +115,7 @@ bool Engine::is_list(const State& state, const Value& given) {
   return is_container(state, value);
 }
 
-std::vector<Value> Engine::elements(const State& state, const Value& given) {
+std::vector<Value> Memory::elements(const State& state, const Value& given) {
   Value value = given;
   for (int depth = 0; depth < kMaxIndirections; ++depth) {
     const Alternative* one = value.single();
@@ -135,6 +130,24 @@ std::vector<Value> Engine::elements(const State& state, const Value& given) {
   }
   if (!object.rest.is_bottom()) out.push_back(object.rest);
   return out;
+}
+
+// The tensor behind a descriptor, or behind a pointer that was cast: `seen` is what the callee takes it for.
+Alternative Memory::described(const Alternative& data, Alternative seen, std::uint32_t function,
+                              const Instruction* by) {
+  const bool stated = !data.assumed && !seen.assumed;
+  const Origin* origin = origins_.find(data.origin);
+  const bool promoted = origin && origin->kind == Origin::Kind::kPromotion;
+  const bool lies = is_known_tensor(data) && is_floating(data.dtype) && is_floating(seen.dtype) &&
+                    data.dtype != seen.dtype && !data.uncertain && !seen.uncertain && (stated || promoted);
+  if (!lies || !by) return seen;
+  Step step{0, 0, function, by, "describe", data.dtype, seen.dtype, "described as another dtype"};
+  step.kind = Step::Kind::kDescribed;
+  step.other = data.dtype;
+  seen.origin = data.origin;
+  seen.trail = origins_.step(data.trail, data.origin, std::move(step));
+  seen.symbols = symbols_.unite(seen.symbols, data.symbols);
+  return seen;
 }
 
 }  // namespace dtype_guard::flow

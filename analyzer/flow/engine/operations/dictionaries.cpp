@@ -1,6 +1,8 @@
 // Dictionaries: what stands under a key, where it is known which keys there are. Those that a root is handed
 // are not: each is known by its name, and may be absent.
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/operations/dictionaries.h"
+
+#include "analyzer/flow/engine/arguments.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -18,8 +20,8 @@ const std::string* text_of(const Activation& activation, const Instruction& inst
 
 // What `otherwise` says holds where the key is not there. An input's key is there or not by one question,
 // however it is asked; where what stands in for it is true, that it is false says that it was given.
-Value Engine::looked_up(const HeapObject& dictionary, HeapId id, const std::string& name,
-                        const Value& otherwise) {
+Value Dictionaries::looked_up(const HeapObject& dictionary, HeapId id, const std::string& name,
+                              const Value& otherwise) {
   if (const auto cell = dictionary.cells.find(ids_.field(name)); cell != dictionary.cells.end())
     return cell->second;
   if (!dictionary.is_input) return dictionary.rest.is_bottom() ? otherwise : Value::unknown();
@@ -32,7 +34,7 @@ Value Engine::looked_up(const HeapObject& dictionary, HeapId id, const std::stri
 }
 
 // What stands under one of its keys, whichever.
-Value Engine::one_of_dictionary(const HeapObject& dictionary) {
+Value Dictionaries::one_of_dictionary(const HeapObject& dictionary) {
   if (dictionary.is_input || !dictionary.rest.is_bottom() || dictionary.cells.empty())
     return Value::unknown();
   Value out;
@@ -40,12 +42,12 @@ Value Engine::one_of_dictionary(const HeapObject& dictionary) {
   return out;
 }
 
-std::optional<Value> Engine::dictionary_operation(const Activation& activation,
-                                                  const Instruction& instruction, State& state) {
+std::optional<Value> Dictionaries::dictionary_operation(const Activation& activation,
+                                                        const Instruction& instruction, State& state) {
   const std::string& what = instruction.name;
   const bool takes = what == "dict_pop", asks = what == "dict_has";
   if (what != "dict_get" && !takes && !asks) return std::nullopt;
-  const SymbolSetId open = asked(activation, instruction, state);
+  const SymbolSetId open = questions_.asked(activation, instruction, state);
   const Value& self = argument(state, instruction, 0);
   const Alternative* one = self.single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;

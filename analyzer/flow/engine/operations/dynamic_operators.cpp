@@ -1,8 +1,10 @@
 // Operators whose meaning hangs on what arrives, as it does in a language without static types: x[i] of a
 // tensor or a list, x.to(...) of a tensor or a module, x += y in place or not.
+#include "analyzer/flow/engine/operations/dynamic_operators.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -10,7 +12,6 @@ using Kind = Alternative::Kind;
 constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
-constexpr std::string_view kParameterType = "parameter";
 
 bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
 
@@ -41,7 +42,8 @@ bool takes_slices(const Instruction& subscript) {
 }
 
 // The element of a container that an index means; of any, where it is not constant.
-Key Engine::element_key(const Activation& activation, const Instruction& instruction, const State& state) {
+Key DynamicOperators::element_key(const Activation& activation, const Instruction& instruction,
+                                  const State& state) {
   const Value* index = named(state, instruction, "index");
   const Alternative* one = index ? index->single() : nullptr;
   if (!one || !one->has_number) return {Key::Kind::kAny, 0};
@@ -56,11 +58,11 @@ Key Engine::element_key(const Activation& activation, const Instruction& instruc
   return one->number < 0 ? Key{Key::Kind::kAny, 0} : Key{Key::Kind::kIndex, one->number};
 }
 
-Value Engine::part_of(const Activation& activation, const Instruction& instruction, State& state) {
+Value DynamicOperators::part_of(const Activation& activation, const Instruction& instruction, State& state) {
   const std::string how = instruction.args.size() > 1 ? instruction.args[1].name : "any";
   Value whole = argument(state, instruction, 0);
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
-    whole = read(state, Location{one->object, one->key});
+    whole = memory_.read(state, Location{one->object, one->key});
   const Key key = element_key(activation, instruction, state);
   Value out;
   for (const Alternative& each : whole) {
@@ -72,8 +74,8 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
       const bool of_modules = object && object->type.starts_with("torch::nn::");
       const Value held = sliced && of_modules ? Value(each)
                          : sliced             ? Value::unknown(symbols_of(whole, symbols_))
-                         : by_any_key         ? one_of_dictionary(*object)
-                                              : read(state, Location{each.object, key, each.symbols});
+                         : by_any_key         ? dictionaries_.one_of_dictionary(*object)
+                                              : memory_.read(state, Location{each.object, key, each.symbols});
       out = join(out, held, symbols_);
       continue;
     }
@@ -82,28 +84,31 @@ Value Engine::part_of(const Activation& activation, const Instruction& instructi
       out = join(out, Value::unknown(each.symbols), symbols_);
       continue;
     }
-    for (Alternative part : tensors(state, Value(each))) {
-      part.rank = own_rank(activation, instruction, rank_of_part(part.rank, how));
+    for (Alternative part : memory_.tensors(state, Value(each))) {
+      part.rank = ranks_.own_rank(activation, instruction, rank_of_part(part.rank, how));
       out = join(out, Value(part), symbols_);
     }
   }
   return out.is_bottom() ? Value::unknown() : out;
 }
 
-void Engine::store_element(const Activation& activation, const Instruction& instruction, State& state) {
+void DynamicOperators::store_element(const Activation& activation, const Instruction& instruction,
+                                     State& state) {
   const Value* stored = named(state, instruction, "value");
   const Value given = stored ? *stored : Value::unknown();
   const Key key = element_key(activation, instruction, state);
   const Value whole = argument(state, instruction, 0);
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject)
-      write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
+      memory_.write(state, Location{each.object, key}, given,
+                    whole.size() == 1 && key.kind != Key::Kind::kAny);
   }
 }
 
 // In place for a tensor, which keeps its dtype; for anything else a new value.
-Value Engine::augmented(const Activation& activation, const Instruction& instruction, State& state) {
-  const Alternatives before = tensors(state, argument(state, instruction, 0));
+Value DynamicOperators::augmented(const Activation& activation, const Instruction& instruction,
+                                  State& state) {
+  const std::vector<Alternative> before = memory_.tensors(state, argument(state, instruction, 0));
   const bool in_place =
       !before.empty() && std::all_of(before.begin(), before.end(), [](const Alternative& each) {
         return each.kind == Kind::kTensor && !each.rank.wrapped;
@@ -115,50 +120,27 @@ Value Engine::augmented(const Activation& activation, const Instruction& instruc
   if (unknown) return Value::unknown(symbols_of(argument(state, instruction, 0), symbols_));
   Instruction& plain = renamed_.try_emplace(&instruction, instruction).first->second;
   plain.name = instruction.name.substr(kAugmented.size());
-  return operation(activation, plain, state);
+  return evaluator_.operation(activation, plain, state);
 }
 
-Value Engine::own_parameter(const Activation& activation, const Instruction& instruction, State& state) {
+Value DynamicOperators::own_parameter(const Activation& activation, const Instruction& instruction,
+                                      State& state) {
   Value contents;
-  for (Alternative each : tensors(state, argument(state, instruction, 0))) {
+  for (Alternative each : memory_.tensors(state, argument(state, instruction, 0))) {
     if (each.kind != Kind::kTensor) each = Alternative::tensor(Dtype::kUndefined, Rank{});
     contents = join(contents, Value(each), symbols_);
   }
-  const Value out = shared_tensor(ids_.object(activation.context, &instruction), HeapObject::Kind::kTensor,
-                                  contents, state);
+  const Value out = memory_.shared_tensor(ids_.object(activation.context, &instruction),
+                                          HeapObject::Kind::kTensor, contents, state);
   state.change(out.single()->object).type = kParameterType;
   return out;
 }
 
-bool Engine::is_module_type(const std::string& type) const {
-  if (find_module_type(type) || type == kSequential || type.starts_with("torch::nn::")) return true;
-  const std::vector<std::uint32_t> made = index_.constructors(type, unit_);
-  return std::any_of(made.begin(), made.end(),
-                     [&](std::uint32_t each) { return index_.function(each).of_module; });
-}
-
-// What a module registers when a field of it is assigned: parameters and modules.
-std::optional<Registration::Kind> Engine::registered_as(const State& state, const Value& given) const {
-  std::optional<Registration::Kind> out;
-  for (const Alternative& each : given) {
-    const HeapObject* object =
-        each.kind == Kind::kHandle || each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (each.kind == Kind::kNone) continue;
-    if (!object) return std::nullopt;
-    const bool parameter = each.kind == Kind::kHandle && object->type == kParameterType;
-    const bool module = each.kind == Kind::kObject && is_module_type(object->type);
-    if (!parameter && !module) return std::nullopt;
-    const auto kind = parameter ? Registration::Kind::kParameter : Registration::Kind::kModule;
-    if (out && *out != kind) return std::nullopt;
-    out = kind;
-  }
-  return out;
-}
-
-std::optional<Value> Engine::dynamic_operation(const Activation& activation, const Instruction& instruction,
-                                               State& state) {
+std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activation,
+                                                         const Instruction& instruction, State& state) {
   const std::string& name = instruction.name;
-  if (auto of_dictionary = dictionary_operation(activation, instruction, state)) return of_dictionary;
+  if (auto of_dictionary = dictionaries_.dictionary_operation(activation, instruction, state))
+    return of_dictionary;
   if (name == "subscript") return part_of(activation, instruction, state);
   if (name == "store_element") {
     store_element(activation, instruction, state);
@@ -187,11 +169,12 @@ std::optional<Value> Engine::dynamic_operation(const Activation& activation, con
   const bool objects =
       !self.is_bottom() && std::all_of(self.begin(), self.end(), [&](const Alternative& each) {
         const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-        return object && object->stands == HeapObject::Stands::kForItself && is_module_type(object->type);
+        return object && object->stands == HeapObject::Stands::kForItself &&
+               registrations_.is_module_type(object->type);
       });
   if (objects && instruction.args.size() == 2 && (name == "to" || name == "module_dtype")) {
     const Value owner = self;
-    retype(activation, instruction, state);
+    conversions_.retype(activation, instruction, state);
     return owner;
   }
   return std::nullopt;

@@ -1,8 +1,10 @@
 // forward() of library modules: an operator on the input and the module's parameters, and Sequential, which
 // hands what one of its modules gives to the next.
+#include "analyzer/flow/engine/operations/library_forward.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/operators/layers.h"
 #include "analyzer/flow/operators/operator_rank.h"
 
@@ -23,8 +25,8 @@ Rank rank_of_forward(const Operator& op, const ModuleType& type, const std::vect
 }
 }  // namespace
 
-std::optional<Value> Engine::library_forward(const Activation& activation, const Instruction& instruction,
-                                             State& state) {
+std::optional<Value> LibraryModules::library_forward(const Activation& activation,
+                                                     const Instruction& instruction, State& state) {
   std::vector<Value> given;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) given.push_back(argument(state, instruction, i));
   if (const ModuleType* type = find_module_type(instruction.name))
@@ -36,9 +38,10 @@ std::optional<Value> Engine::library_forward(const Activation& activation, const
 }
 
 // Nothing where the module, or one in it, is not known.
-std::optional<Value> Engine::forward_through(const Activation& activation, const Instruction& instruction,
-                                             const Value& module, const Value& input, ContextId inner,
-                                             State& state, int depth) {
+std::optional<Value> LibraryModules::forward_through(const Activation& activation,
+                                                     const Instruction& instruction, const Value& module,
+                                                     const Value& input, ContextId inner, State& state,
+                                                     int depth) {
   const Alternative* one = module.single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   if (!object || depth > kMaxNestedModules) return std::nullopt;
@@ -62,18 +65,20 @@ std::optional<Value> Engine::forward_through(const Activation& activation, const
   }
   if (const ModuleType* type = find_module_type(object->type))
     return module_forward(activation, instruction, *type, {module, input}, inner, state);
-  const std::vector<std::uint32_t> callees = program_.classes.inherited(object->type, "forward", 1, unit_);
+  const std::vector<std::uint32_t> callees =
+      program_.classes.inherited(object->type, "forward", 1, root_.unit);
   if (callees.size() != 1) return std::nullopt;
   bool alive = true;
-  Value result = call(callees.front(), {module, input}, state, inner, &activation, alive);
+  Value result = evaluator_.call(callees.front(), {module, input}, state, inner, &activation, alive);
   return alive ? std::optional(std::move(result)) : std::nullopt;
 }
 
 // Through modules that were added in a loop: how many there are, and in which order, is not known. The dtype
 // is where none of them changes it.
-std::optional<Value> Engine::forward_through_any(const Activation& activation, const Instruction& instruction,
-                                                 const Value& modules, const Value& input, ContextId inner,
-                                                 State& state, int depth) {
+std::optional<Value> LibraryModules::forward_through_any(const Activation& activation,
+                                                         const Instruction& instruction, const Value& modules,
+                                                         const Value& input, ContextId inner, State& state,
+                                                         int depth) {
   Value out;
   for (const Alternative& each : modules) {
     inner = ids_.context(inner, &instruction);
@@ -81,40 +86,41 @@ std::optional<Value> Engine::forward_through_any(const Activation& activation, c
     if (!passed) return std::nullopt;
     out = join(out, *passed, symbols_);
   }
-  const bool same = agree(Value(tensors(state, join(input, out, symbols_))));
+  const bool same = agree(Value(memory_.tensors(state, join(input, out, symbols_))));
   return same ? std::optional(std::move(out)) : std::nullopt;
 }
 
-Value Engine::module_forward(const Activation& activation, const Instruction& instruction,
-                             const ModuleType& type, const std::vector<Value>& given, ContextId at,
-                             State& state) {
+Value LibraryModules::module_forward(const Activation& activation, const Instruction& instruction,
+                                     const ModuleType& type, const std::vector<Value>& given, ContextId at,
+                                     State& state) {
   if (type.forward.empty()) return given.size() > 1 ? given[1] : Value::unknown();
   if (!type.results) return module_result(activation, instruction, type, 0, given, at, state);
   int packs = 0;
   return module_results(activation, instruction, type, *type.results, given, packs, at, state);
 }
 
-Value Engine::module_results(const Activation& activation, const Instruction& instruction,
-                             const ModuleType& type, const ModuleType::Result& wanted,
-                             const std::vector<Value>& given, int& packs, ContextId at, State& state) {
+Value LibraryModules::module_results(const Activation& activation, const Instruction& instruction,
+                                     const ModuleType& type, const ModuleType::Result& wanted,
+                                     const std::vector<Value>& given, int& packs, ContextId at,
+                                     State& state) {
   if (wanted.parts.empty())
     return module_result(activation, instruction, type, wanted.number, given, at, state);
   const HeapId id = ids_.object(activation.context, &instruction, ++packs);
   HeapObject tuple;
   tuple.kind = HeapObject::Kind::kContainer;
   for (std::size_t i = 0; i < wanted.parts.size(); ++i) {
-    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = kept_in(
+    tuple.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = rounds_.kept_in(
         state, id, module_results(activation, instruction, type, wanted.parts[i], given, packs, at, state));
   }
   state.put(id, std::move(tuple));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-Value Engine::module_result(const Activation& activation, const Instruction& instruction,
-                            const ModuleType& type, int number, const std::vector<Value>& given, ContextId at,
-                            State& state) {
+Value LibraryModules::module_result(const Activation& activation, const Instruction& instruction,
+                                    const ModuleType& type, int number, const std::vector<Value>& given,
+                                    ContextId at, State& state) {
   const Operator* op = find_operator(number ? type.forward + "." + std::to_string(number) : type.forward);
-  if (!op) return Value::unknown(asked(activation, instruction, state));
+  if (!op) return Value::unknown(questions_.asked(activation, instruction, state));
   std::vector<Input> inputs;
   for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
     const std::string& source = type.arguments[i];
@@ -128,15 +134,16 @@ Value Engine::module_result(const Activation& activation, const Instruction& ins
       inputs.push_back(std::move(each));
     }
   }
-  record_operator(activation, instruction, *op, inputs, at, state);
-  const Rank rank = rank_of_forward(*op, type, given.size() > 1 ? tensors(state, given[1]) : Alternatives{});
-  const Value out = apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state);
-  return layer_contract(*op) ? marked(activation, instruction, *op, inputs, at, out) : out;
+  sinks_.record_operator(activation, instruction, *op, inputs, at, state);
+  const Rank rank = rank_of_forward(
+      *op, type, given.size() > 1 ? memory_.tensors(state, given[1]) : std::vector<Alternative>{});
+  const Value out = operators_.apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state);
+  return layer_contract(*op) ? sinks_.marked(activation, instruction, *op, inputs, at, out) : out;
 }
 
 // What "$1|$0" names: several tensors where it is a tuple of them.
-std::vector<Input> Engine::module_inputs(const Instruction& instruction, std::string_view source,
-                                         const std::vector<Value>& given, const State& state) {
+std::vector<Input> LibraryModules::module_inputs(const Instruction& instruction, std::string_view source,
+                                                 const std::vector<Value>& given, const State& state) {
   const std::size_t position = 1 + static_cast<std::size_t>(source[1] - '0');  // behind the module
   const std::string_view otherwise = source.size() > 3 ? source.substr(3) : std::string_view();
   if (position >= given.size() && !otherwise.empty())
@@ -145,9 +152,9 @@ std::vector<Input> Engine::module_inputs(const Instruction& instruction, std::st
   const bool written = instruction.args.size() > position && position < given.size() &&
                        argument(state, instruction, position).same(given[position]);
   std::vector<Input> out;
-  for (const Value& each :
-       position < given.size() ? elements(state, given[position]) : std::vector<Value>{Value::unknown()}) {
-    Input input{{}, tensors(state, each), written ? instruction.args[position].value : 0};
+  for (const Value& each : position < given.size() ? memory_.elements(state, given[position])
+                                                   : std::vector<Value>{Value::unknown()}) {
+    Input input{{}, memory_.tensors(state, each), written ? instruction.args[position].value : 0};
     const auto undefined = std::find_if(input.alternatives.begin(), input.alternatives.end(),
                                         [](const Alternative& one) { return one.kind == Kind::kNone; });
     if (undefined != input.alternatives.end() && !otherwise.empty()) {
@@ -162,16 +169,37 @@ std::vector<Input> Engine::module_inputs(const Instruction& instruction, std::st
 }
 
 // Of a module that nobody saw being made the setting says what its parameters are.
-Engine::Alternatives Engine::module_parameter(const ModuleType& type, const std::string& name,
-                                              const std::vector<Value>& given, const State& state) {
+std::vector<Alternative> LibraryModules::module_parameter(const ModuleType& type, const std::string& name,
+                                                          const std::vector<Value>& given,
+                                                          const State& state) {
   const Alternative* module = given.empty() ? nullptr : given.front().single();
   const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
   const auto cell = object ? object->cells.find(ids_.field(name)) : Cells::const_iterator();
-  if (object && cell != object->cells.end()) return tensors(state, cell->second);
+  if (object && cell != object->cells.end()) return memory_.tensors(state, cell->second);
   Alternative parameter =
       Alternative::tensor(type.norm ? setting_.norms : setting_.parameters, Rank::at_least(1));
   parameter.assumed = true;
   return {parameter};
+}
+
+// Of a module's forward, by position.
+std::optional<Value> LibraryModules::library_module_call(const Activation& activation,
+                                                         const Instruction& instruction,
+                                                         const Alternative& module, State& state) {
+  const std::string type = state.find(module.object)->type;
+  std::vector<Value> given = {Value(module)};
+  for (std::size_t i = 1; i < instruction.args.size(); ++i) {
+    const std::string& name = instruction.args[i].name;
+    const bool first = i == 1 && (name == "input" || name == "query" || name == "hidden_states");
+    if (!name.empty() && !first) return std::nullopt;
+    given.push_back(argument(state, instruction, i));
+  }
+  if (type == kSequential) {
+    if (given.size() != 2) return std::nullopt;
+    return forward_through(activation, instruction, given[0], given[1],
+                           ids_.context(activation.context, &instruction), state, 0);
+  }
+  return module_forward(activation, instruction, *find_module_type(type), given, activation.context, state);
 }
 
 }  // namespace dtype_guard::flow

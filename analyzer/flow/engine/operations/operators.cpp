@@ -1,8 +1,10 @@
 // Operators: every combination of what the inputs may be goes through the operator table; the result's origin
 // says which instruction decided its dtype.
+#include "analyzer/flow/engine/operations/operators.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/operators/operator_rank.h"
@@ -30,13 +32,6 @@ bool is_definite(const Alternative& each, bool target) {
   return !target && (each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kNone);
 }
 
-// Which of several it is hangs on what is not known.
-Value uncertain(const Value& value) {
-  std::vector<Alternative> all = value.alternatives();
-  for (Alternative& each : all) each.uncertain = true;
-  return Value(std::move(all));
-}
-
 // float32 because two half dtypes met, one of which is the setting's choice: the code may mean the other one.
 bool is_guessed(const Alternative& result, const Operator& op, const std::vector<ChosenInput>& inputs) {
   const Alternative *one = nullptr, *other = nullptr;
@@ -53,11 +48,6 @@ bool is_guessed(const Alternative& result, const Operator& op, const std::vector
     guessed = guessed || each.assumed;
   }
   return other && guessed && !is_half(result.dtype);
-}
-
-// In place it gives the tensor that it is called on other dimensions, as out= does.
-bool changes_rank(const Operator& op) {
-  return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
 }
 
 // Alternatives of two inputs that got here under opposite conditions.
@@ -90,55 +80,6 @@ bool states_dtype(const Alternative& each) {
 }
 }  // namespace
 
-Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
-  if (instruction.name == "pointer_cast") return typed_pointer(activation, instruction, state);
-  if (instruction.name == "copy_of") return copy_of(activation, instruction, state);
-  if (instruction.name == "assign_object") {
-    overwrite_object(instruction, state);
-    return argument(state, instruction, 0);
-  }
-  if (auto dynamic = dynamic_operation(activation, instruction, state)) return *dynamic;
-  if (auto scalar = scalar_operation(activation, instruction, state)) return *scalar;
-  if (instruction.name.ends_with("::forward")) {
-    if (auto given = library_forward(activation, instruction, state)) return *given;
-  }
-  if (lists_parts(instruction.name)) return listed_parts(activation, instruction, state);
-  const Operator* op = operator_of(instruction, activation.info);
-  if (!op) return unknown_call(activation, instruction, state);
-  prove_ranks(*op, instruction, state);
-  if (op->in_place) {  // its own dtype stays
-    if (store_contract(*op)) {
-      record_operator(activation, instruction, *op, operands(instruction, *op, state).inputs,
-                      activation.context, state);
-      const Value target = shared_contents(state, argument(state, instruction, 0));
-      replace_everywhere(state, target, marked(activation, instruction, *op, {}, activation.context, target));
-    }
-    if (changes_rank(*op)) {
-      // What the operands have together is what out= has then.
-      const bool together = op->rank == RankRule::kBroadcast;
-      Rank now = together ? OperatorRank(*op, instruction, rank_inputs(instruction, state)).result() : Rank{};
-      if (made_in_rounds_.contains(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
-      set_rank(state, argument(state, instruction, 0), now);
-    }
-    return argument(state, instruction, 0);
-  }
-  if (op->result == ResultRule::kDescriptor) return typed_pointer(activation, instruction, state);
-
-  Operands given = operands(instruction, *op, state);
-  record_operator(activation, instruction, *op, given.inputs, activation.context, state);
-  std::vector<GivenTensors> tensors_given;
-  for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
-  const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
-  Value element;
-  for (const Operator* form : forms) {
-    const Value one = apply(activation, instruction, *form, given, state);
-    element = element.is_bottom() ? one : join(element, one, symbols_);
-  }
-  if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
-  if (op->list_result) return wrap_list(activation, instruction, element, state);
-  return marked(activation, instruction, *op, given.inputs, activation.context, element);
-}
-
 namespace {
 // Of numbers of one type it makes no difference to a dtype which they are.
 void forget_what_decides_numbers(std::vector<Alternative>& all) {
@@ -152,15 +93,16 @@ void forget_what_decides_numbers(std::vector<Alternative>& all) {
 }
 }  // namespace
 
-Operands Engine::operands(const Instruction& instruction, const Operator& op, const State& state) {
+Operands Operators::operands(const Instruction& instruction, const Operator& op, const State& state) {
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);
     const bool shape = name == "size" || name == "shape" || name == "sizes" || name == "repeats";
     const Value given = argument(state, instruction, i);
-    for (const Value& element : shape ? std::vector<Value>{} : elements(state, given)) {
+    for (const Value& element : shape ? std::vector<Value>{} : memory_.elements(state, given)) {
       // An element of a list has no value of its own here.
-      Input input{name, tensors(state, element), is_list(state, given) ? 0 : instruction.args[i].value};
+      Input input{name, memory_.tensors(state, element),
+                  memory_.is_list(state, given) ? 0 : instruction.args[i].value};
       forget_what_decides_numbers(input.alternatives);
       const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
@@ -192,7 +134,7 @@ Operands Engine::operands(const Instruction& instruction, const Operator& op, co
 
 // An operator in place or with out= whose result cannot go into the tensor there: what it would write to is
 // known, so is everything else, and the same operator with a result of its own would not have thrown.
-bool Engine::cannot_store(const Activation& activation, const Instruction& instruction, State& state) {
+bool Operators::cannot_store(const Activation& activation, const Instruction& instruction, State& state) {
   const Operator* op = operator_of(instruction, activation.info);
   if (!op || !op->in_place || store_contract(*op)) return false;  // a store is watched by what comes of it
   std::string_view plain_name = op->name;
@@ -219,25 +161,26 @@ bool Engine::cannot_store(const Activation& activation, const Instruction& instr
   return throws(*op) && !throws(*plain);
 }
 
-Value Engine::wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
-                        State& state) {
+Value Operators::wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
+                           State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
-  list.rest = kept_in(state, id, element);
+  list.rest = rounds_.kept_in(state, id, element);
   state.put(id, std::move(list));
   return Value(Alternative::at(Kind::kObject, id));
 }
 
-Value Engine::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-                    Operands given, State& state) {
-  const Rank rank = own_rank(activation, instruction,
-                             OperatorRank(op, instruction, rank_inputs(instruction, state)).result());
+Value Operators::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
+                       Operands given, State& state) {
+  const Rank rank =
+      ranks_.own_rank(activation, instruction,
+                      OperatorRank(op, instruction, ranks_.rank_inputs(instruction, state)).result());
   return apply_at(rank, activation, instruction, op, std::move(given), state);
 }
 
-Value Engine::apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
-                       const Operator& op, Operands given, const State& state) {
+Value Operators::apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
+                          const Operator& op, Operands given, const State& state) {
   SymbolSetId conditions = 0;
   for (const Input& input : given.inputs) {
     for (const Alternative& each : input.alternatives) {
@@ -270,10 +213,10 @@ bool perhaps_never_together(const std::vector<Input>& inputs, const std::vector<
 
 // An input, or a view of one, which may as well be integers or a mask: autocast leaves their sums as they
 // are.
-bool Engine::is_view_of_input(const Activation& activation, ValueId id, const State& state) const {
+bool Operators::is_view_of_input(const Activation& activation, ValueId id, const State& state) const {
   constexpr int kMaxViews = 8;
   for (int i = 0; i < kMaxViews; ++i) {
-    if (is_input(value(state, id))) return !options_.settings_named_by_user;
+    if (effects_.is_input(value(state, id))) return !options_.settings_named_by_user;
     const Instruction* made = activation.info.definition(id);
     const Operator* op = made && made->op == Op::kOperator ? find_operator(made->name) : nullptr;
     const bool is_view = op && op->result == ResultRule::kLikeFirst && !op->in_place && !made->args.empty();
@@ -284,8 +227,8 @@ bool Engine::is_view_of_input(const Activation& activation, ValueId id, const St
 }
 
 // Bottom when PyTorch throws for every combination.
-Value Engine::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
-                       Operands given, const Rank& rank, const Value& too_many, const State& state) {
+Value Operators::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
+                          Operands given, const Rank& rank, const Value& too_many, const State& state) {
   std::vector<Input>& inputs = given.inputs;
   if (!effects_.tells_half_types_apart)
     effects_.tells_half_types_apart = flow::tells_half_types_apart(op, options_.device, torch_version_);

@@ -1,11 +1,14 @@
 // What the table of tensor operators does not know: comparisons of dtypes and numbers, logic, arithmetic on
 // numbers, and questions about a tensor (dim, size, defined). Their results carry the symbols that decide
 // them.
+#include "analyzer/flow/engine/operations/scalars.h"
+
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conditions/bounds.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -57,7 +60,7 @@ std::optional<bool> constant_comparison(std::string_view name, std::int64_t a, s
 }
 }  // namespace
 
-Value Engine::compare(const Instruction& instruction, const State& state, bool equal) const {
+static Value compare(const Instruction& instruction, const State& state, bool equal) {
   bool may_be_equal = false;
   bool may_differ = false;
   for (const Alternative& a : argument(state, instruction, 0)) {
@@ -92,14 +95,14 @@ Value Engine::compare(const Instruction& instruction, const State& state, bool e
 }
 
 // As strcmp has it: which of two that differ is first is not known.
-Value Engine::text_order(const Instruction& instruction, const State& state) const {
+static Value text_order(const Instruction& instruction, const State& state) {
   const std::optional<bool> same = truth(compare(instruction, state, true));
   if (!same) return Value(Alternative::integer(std::nullopt));
   return *same ? Value(Alternative::integer(0)) : Value({Alternative::integer(-1), Alternative::integer(1)});
 }
 
 // What the code and bits of a DLDataType of one lane say together.
-Value Engine::descriptor_dtype(const Instruction& instruction, const State& state) const {
+static Value descriptor_dtype(const Instruction& instruction, const State& state) {
   const auto number = [&](std::size_t at) -> std::optional<std::uint8_t> {
     const Alternative* one = argument(state, instruction, at).single();
     if (!one || !is_scalar(*one) || !one->has_number || one->number < 0 || one->number > UINT8_MAX) return {};
@@ -111,21 +114,21 @@ Value Engine::descriptor_dtype(const Instruction& instruction, const State& stat
 }
 
 // Whether autocast is on, and what it casts to, where that is known.
-std::optional<Value> Engine::autocast_question(const Instruction& instruction, const State& state) const {
+std::optional<Value> Scalars::autocast_question(const Instruction& instruction, const State& state) const {
   const std::size_t split = instruction.name.find("::");
   const std::string what = instruction.name.substr(0, split);
   if (what != "autocast_dtype" && what != "autocast_enabled") return std::nullopt;
   const std::string device = split == std::string::npos ? "" : instruction.name.substr(split + 2);
   const auto elsewhere = state.autocast.elsewhere.find(device);
-  if (device != options_.device && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
-  const AutocastState& autocast = device == options_.device ? state.autocast : elsewhere->second;
+  if (device != device_ && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
+  const AutocastState& autocast = device == device_ ? state.autocast : elsewhere->second;
   if (what == "autocast_dtype") return Value(Alternative::a_dtype(autocast.dtype));
   const bool known = autocast.may_be_on != autocast.may_be_off;
   return Value(Alternative::boolean(known ? std::optional(autocast.may_be_on) : std::nullopt));
 }
 
-std::optional<Value> Engine::scalar_operation(const Activation& activation, const Instruction& instruction,
-                                              State& state) {
+std::optional<Value> Scalars::scalar_operation(const Activation& activation, const Instruction& instruction,
+                                               State& state) {
   if (instruction.name == "descriptor_dtype") return descriptor_dtype(instruction, state);
   if (instruction.name == kLoopEntered)
     return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
@@ -159,7 +162,8 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       has_text = has_text || one.kind == Kind::kString;
       has_unknown = has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
     }
-    for (const Alternative& one : each.is_bottom() ? Alternatives{} : tensors(state, each)) {
+    for (const Alternative& one :
+         each.is_bottom() ? std::vector<Alternative>{} : memory_.tensors(state, each)) {
       has_tensor = has_tensor || (one.kind == Kind::kTensor && !one.rank.wrapped);
     }
   }
@@ -174,7 +178,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   };
   const auto fact = [&](std::optional<bool> known) {
     if (!known && !symbols)
-      symbols = all_scalar && !has_text ? ids_.undecided() : asked(activation, instruction, state);
+      symbols = all_scalar && !has_text ? ids_.undecided() : questions_.asked(activation, instruction, state);
     return decided_here(Value(Alternative::boolean(known)));
   };
   // Of what is not known at all it is an answer, or one for each element.
@@ -187,7 +191,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
       return std::any_of(given.begin(), given.end(), is_open);
     };
     if (std::none_of(instruction.args.begin(), instruction.args.end(), has_open)) return answer;
-    Alternatives out = answer.alternatives();
+    std::vector<Alternative> out = answer.alternatives();
     for (Alternative& each : out) {
       if (!each.has_number) each.kind = Kind::kUnknown;
     }
@@ -212,7 +216,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (name == "defined" || name == "has_value") {
     bool present = false;
     bool absent = false;
-    for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
       present = present || each.kind != Kind::kNone;
       absent = absent || each.kind == Kind::kNone || each.kind == Kind::kUnknown;
     }
@@ -221,7 +225,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (name == "is_floating_point") {
     std::optional<bool> known;
     bool mixed = false;
-    for (const Alternative& each : tensors(state, argument(state, instruction, 0))) {
+    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
       const bool has_dtype = each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
       if (!has_dtype || (known && *known != is_floating(each.dtype))) mixed = true;
       if (has_dtype) known = is_floating(each.dtype);
@@ -231,11 +235,11 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
   if (name == kTextOrder && instruction.args.size() == 2) {
     const Value order = text_order(instruction, state);
     if (order.size() == 1 && !order.single()->has_number && !symbols)
-      symbols = asked(activation, instruction, state);
+      symbols = questions_.asked(activation, instruction, state);
     return decided_here(order);
   }
   if (name == kTextLength) {
-    if (!symbols) symbols = asked(activation, instruction, state);
+    if (!symbols) symbols = questions_.asked(activation, instruction, state);
     return decided_here(Value(Alternative::integer(std::nullopt)));
   }
   if ((name == kSmallerOf || name == kLargerOf) && instruction.args.size() == 2) {
@@ -265,7 +269,7 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     if (b && b->kind == Kind::kNone) return fact(truth(compare(instruction, state, name == "eq")));
   }
   if (name == "element_size" || name == "itemsize") {
-    const Alternatives of = tensors(state, argument(state, instruction, 0));
+    const std::vector<Alternative> of = memory_.tensors(state, argument(state, instruction, 0));
     std::optional<std::int64_t> bytes;
     bool several = of.empty();
     for (const Alternative& each : of) {
@@ -278,8 +282,9 @@ std::optional<Value> Engine::scalar_operation(const Activation& activation, cons
     return decided_here(Value(Alternative::integer(several ? std::nullopt : bytes)));
   }
   if (of_shape) {
-    Alternative number = name == "item" ? Alternative::real() : dimensions_asked(name, instruction, state);
-    number.symbols = asked(activation, instruction, state);
+    Alternative number =
+        name == "item" ? Alternative::real() : ranks_.dimensions_asked(name, instruction, state);
+    number.symbols = questions_.asked(activation, instruction, state);
     return decided_here(Value(number));
   }
   if (all_scalar && !has_tensor && !has_unknown) {

@@ -1,15 +1,20 @@
 // Rounds of loops. What a loop makes has a rank of its own in each round: within one, two values with the
 // same symbol have the same rank, and when the next one begins nothing that is left of the last has that
 // symbol.
+#include "analyzer/flow/engine/memory/rounds.h"
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
 namespace {
+// Symbols of a loop's head: which round it is, and what counts them.
+constexpr int kRound = -2;
+constexpr int kCounted = -3;
 
 // Takes symbols out of values. Places that held the same value do so afterwards.
 class Forgetting {
@@ -60,14 +65,7 @@ void forget_in(HeapId id, State& state, Forgetting& forgetting) {
 
 }  // namespace
 
-bool Engine::is_repeated(const Activation& activation) {
-  for (const Activation* each = &activation; each; each = each->caller) {
-    if (each->info.repeats[each->block]) return true;
-  }
-  return false;
-}
-
-void Engine::note_round(const Activation& activation, RankSymbol symbol) {
+void Rounds::note_round(const Activation& activation, RankSymbol symbol) {
   for (const Activation* each = &activation; each; each = each->caller) {
     if (!each->info.repeats[each->block]) continue;
     of_rounds_[each->context].emplace(symbol, each->block);
@@ -77,7 +75,7 @@ void Engine::note_round(const Activation& activation, RankSymbol symbol) {
 
 // An object that every round makes is one object here: a list that they are put into has several of them. So
 // what is kept in it is that of any round, in all places where it is known as the same value.
-Value Engine::kept_in(State& state, HeapId object, const Value& value) {
+Value Rounds::kept_in(State& state, HeapId object, const Value& value) {
   if (!ids_.stands_for_several(object)) return value;
   const HeapObject* holder = state.find(object);
   Forgetting forgetting(made_in_rounds_, state.ranks);
@@ -89,7 +87,7 @@ Value Engine::kept_in(State& state, HeapId object, const Value& value) {
 }
 
 // A round puts an object into another: by the next it is what that one holds several of.
-void Engine::become_several(State& state, const Value& objects, int depth) {
+void Rounds::become_several(State& state, const Value& objects, int depth) {
   constexpr int kMaxNesting = 4;
   for (const Alternative& each : objects) {
     const HeapObject* object = each.kind == Alternative::Kind::kObject ? state.find(each.object) : nullptr;
@@ -110,7 +108,7 @@ void Engine::become_several(State& state, const Value& objects, int depth) {
 
 // A back edge is taken: what was made between its ends is of the last round. Every cycle has one that spans
 // all of it, so that what is left alone here, as it was when the round began, is older than the loop.
-void Engine::end_round(const Activation& activation, BackEdge edge, State& state, const State& begun) {
+void Rounds::end_round(const Activation& activation, BackEdge edge, State& state, const State& begun) {
   const auto made = of_rounds_.find(activation.context);
   if (made == of_rounds_.end()) return;
   const std::vector<std::uint32_t>& order = activation.info.order;
@@ -137,6 +135,44 @@ void Engine::end_round(const Activation& activation, BackEdge edge, State& state
                                });
   for (const HeapId id : objects) forget_in(id, state, forgetting);
   std::erase_if(state.ranks, [&](const auto& fact) { return last.contains(fact.first); });
+}
+
+// What a round made is there in the next if that comes, and it comes where the loop's own condition says so:
+// `if (i == last) q = wide;`. What came with the first is one thing with the numbers that tell the rounds
+// apart.
+std::vector<Side> Rounds::sides_of_rounds(const Activation& activation, BlockId head,
+                                          const std::vector<const State*>& ways, std::size_t first) {
+  const void* site = &activation.code.blocks[head];
+  const SymbolSetId round = symbols_.checked(ids_.choice(Nature::kRound, activation.context, site, kRound));
+  const SymbolSetId counted =
+      symbols_.checked(ids_.choice(Nature::kSetting, activation.context, site, kCounted));
+  std::vector<Side> out;
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    Side side{{}, round, symbols_.unite(round, counted), {}};
+    for (Guard each : i < first ? Guards() : ways[i]->guards) {
+      if (each.context != activation.context || !leaves_a_loop(activation, each.block)) continue;
+      each.passage = 0;
+      side.guards.push_back(each);
+    }
+    out.push_back(std::move(side));
+  }
+  return out;
+}
+
+// What a loop has made is there where it ran, and a question whether it did may be asked later: `if (n > 0)`.
+void Rounds::leave_loops(const Activation& activation, BlockId from, BlockId to, State& state) {
+  for (const FunctionInfo::Loop& loop : activation.info.loops) {
+    const auto before = activation.begun.find(loop.head);
+    if (before == activation.begun.end() || !loop.is_left_by(from, to)) continue;
+    Guards passed;
+    std::copy_if(
+        state.guards.begin(), state.guards.end(), std::back_inserter(passed),
+        [&](const Guard& each) { return each.context == activation.context && loop.blocks[each.block]; });
+    const SymbolSetId conditions = side_of(std::move(passed), state.guards, symbols_).symbols;
+    const bool constant = symbols_.deciding(conditions) == ids_.undecided();
+    note_conditions(state.heap, before->second.heap, constant ? 0 : conditions,
+                    symbols_.unite(conditions, ids_.undecided()), symbols_);
+  }
 }
 
 }  // namespace dtype_guard::flow

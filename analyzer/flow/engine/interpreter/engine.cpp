@@ -1,9 +1,12 @@
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
+
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/passed_tests.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -13,38 +16,24 @@ constexpr int kMaxRounds = 3;  // of one function within its own evaluation
 // it had, so that it cannot go back and forth for ever.
 constexpr std::size_t kVisitsBeforeWidening = 12;
 constexpr std::size_t kMaxVisits = 64;
-// Symbols of a loop's head: which round it is, and what counts them.
-constexpr int kRound = -2;
-constexpr int kCounted = -3;
 constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
 }  // namespace
 
 Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
                const std::string& torch_version, Work& work)
-    : program_(program),
-      index_(program.functions),
-      options_(options),
-      setting_(setting),
-      torch_version_(torch_version),
-      work_(work) {}
-
-std::vector<SinkRecord> Engine::records() const {
-  return effects_.sinks.all(symbols_, [&](const SinkRecord& record) {
-    return ids_.known_symbol(record.context, record.instruction, kOperatorMark);
-  });
-}
+    : subject_{program, program.functions, options, setting, torch_version}, work_(work) {}
 
 Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
                    const Activation* caller, bool& alive, const Instruction* site) {
-  const Stub* stub = stub_at(function, site);
+  const Stub* stub = stubs_.stub_at(function, site);
   const Function& code = stub ? stub->code : index_.function(function);
   int rounds = 0;
   for (const Activation* each = caller; each; each = each->caller) rounds += each->function == function;
   if (rounds >= kMaxRounds || (caller && caller->depth >= kMaxDepth) || code.blocks.empty()) {
-    for (const Value& each : arguments) havoc(state, each);
+    for (const Value& each : arguments) memory_.havoc(state, each);
     return Value::unknown(ids_.symbol(context, &code));
   }
-  if (notes_halves_) has_run_.insert(function);
+  if (made_half_.takes_notes()) made_half_.note_run(function);
   // What a stub does is the caller's doing.
   Activation activation{stub && caller ? caller->function : function,
                         code,
@@ -63,26 +52,37 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   frame.kind = HeapObject::Kind::kFrame;
   state.put(activation.frame, std::move(frame));
   Guards guards = state.guards;
-  TensorChanges changes = std::exchange(changes_, {});
+  TensorChanges changes = registrations_.begin_call();
 
   const bool in_round = ids_.in_round();
   run(activation, std::move(state));
   ids_.set_in_round(in_round);
   alive = activation.finish.has_value();
   if (!alive) {
-    changes_ = std::move(changes);
+    registrations_.drop_call(std::move(changes));
     return {};
   }
   const Value result = activation.finish->values[kResult];
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
-  take_over_changes(state, std::move(changes), activation);
+  registrations_.take_over_changes(state, std::move(changes), activation);
   state.erase(activation.frame);
   state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
   std::erase_if(state.tests, [&](const PassedTest& each) {
     return each.context == activation.context && each.test->op == Op::kBranch;
   });
   return result.is_bottom() ? Value::none() : result;
+}
+
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
+  roots_.evaluate_root(function, proved, others);
+}
+
+HalvesOfRoot Engine::halves_of(std::uint32_t root) {
+  Engine engine(subject_.program, options_, subject_.setting, subject_.torch_version, work_);
+  engine.made_half_.begin_notes();
+  engine.evaluate_root(root);
+  return engine.made_half_.noted();
 }
 
 void Engine::run(Activation& activation, State entry) {
@@ -111,7 +111,8 @@ void Engine::run(Activation& activation, State entry) {
     std::vector<const State*> ways = std::move(first);
     ways.insert(ways.end(), again.begin(), again.end());
     const std::vector<Side> rounds =
-        is_head ? sides_of_rounds(activation, block, ways, ways.size() - again.size()) : std::vector<Side>();
+        is_head ? rounds_.sides_of_rounds(activation, block, ways, ways.size() - again.size())
+                : std::vector<Side>();
     State state = join(ways, symbols_, meeting, rounds);
     if (before[block] && visits[block] > kVisitsBeforeWidening)
       state = join({&*before[block], &state}, symbols_, {activation.context, &info, block, true});
@@ -129,8 +130,8 @@ void Engine::run(Activation& activation, State entry) {
       const BlockId target = targets.at(slot);
       if (target >= count) continue;
       if (info.order[target] <= info.order[block])
-        end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
-      leave_loops(activation, block, target, after);
+        rounds_.end_round(activation, {block, target}, after, before[target] ? *before[target] : unseen);
+      rounds_.leave_loops(activation, block, target, after);
       edges.insert_or_assign({block, slot}, std::move(after));
       work.emplace(info.order[target], target);
     }
@@ -157,8 +158,8 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       case Op::kReturn: {
         const Value result = instruction.args.empty() ? Value() : argument(state, instruction, 0);
         if (!activation.caller) {
-          escape(activation, instruction, result, Escape::kKept, state);
-          record_leaving(activation, instruction, result, state);
+          escapes_.escape(activation, instruction, result, Escape::kKept, state);
+          sinks_.record_leaving(activation, instruction, result, state);
         }
         finish(activation, result, std::move(state));
         return out;
@@ -171,13 +172,14 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         for (const bool taken : {true, false}) {
           State next = state;
           const ValueId fact = instruction.args[0].value;
-          const bool feasible = known ? *known == taken : refine(activation, next, fact, taken);
+          const bool feasible = known ? *known == taken : conditions_.refine(activation, next, fact, taken);
           const bool is_check = activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
-          const bool passes = feasible || (is_check && state_by_check(activation, next, fact, taken));
-          if (is_check) record_check(activation, instruction, fact, taken, !passes, state);
+          const bool passes =
+              feasible || (is_check && conditions_.state_by_check(activation, next, fact, taken));
+          if (is_check) sinks_.record_check(activation, instruction, fact, taken, !passes, state);
           if (!passes) continue;
           if (!known) {
-            add_guard(next.guards, guard(activation, instruction, taken, state));
+            add_guard(next.guards, questions_.guard(activation, instruction, taken, state));
           }
           note_tests(activation, next, fact, taken,
                      {activation.context,
@@ -204,71 +206,6 @@ void Engine::finish(Activation& activation, const Value& result, State state) {
   state.values = {};
   state.values.change(kResult) = result;
   activation.returns.insert_or_assign(activation.block, std::move(state));
-}
-
-// What a round made is there in the next if that comes, and it comes where the loop's own condition says so:
-// `if (i == last) q = wide;`. What came with the first is one thing with the numbers that tell the rounds
-// apart.
-std::vector<Side> Engine::sides_of_rounds(const Activation& activation, BlockId head,
-                                          const std::vector<const State*>& ways, std::size_t first) {
-  const void* site = &activation.code.blocks[head];
-  const SymbolSetId round = symbols_.checked(ids_.choice(Nature::kRound, activation.context, site, kRound));
-  const SymbolSetId counted =
-      symbols_.checked(ids_.choice(Nature::kSetting, activation.context, site, kCounted));
-  std::vector<Side> out;
-  for (std::size_t i = 0; i < ways.size(); ++i) {
-    Side side{{}, round, symbols_.unite(round, counted), {}};
-    for (Guard each : i < first ? Guards() : ways[i]->guards) {
-      if (each.context != activation.context || !leaves_a_loop(activation, each.block)) continue;
-      each.passage = 0;
-      side.guards.push_back(each);
-    }
-    out.push_back(std::move(side));
-  }
-  return out;
-}
-
-bool Engine::leaves_a_loop(const Activation& activation, BlockId block) {
-  const std::vector<BlockId>& targets = activation.code.blocks[block].instructions.back().targets;
-  return std::any_of(activation.info.loops.begin(), activation.info.loops.end(),
-                     [&](const FunctionInfo::Loop& loop) {
-                       return std::any_of(targets.begin(), targets.end(),
-                                          [&](BlockId to) { return loop.is_left_by(block, to); });
-                     });
-}
-
-// What a loop has made is there where it ran, and a question whether it did may be asked later: `if (n > 0)`.
-void Engine::leave_loops(const Activation& activation, BlockId from, BlockId to, State& state) {
-  for (const FunctionInfo::Loop& loop : activation.info.loops) {
-    const auto before = activation.begun.find(loop.head);
-    if (before == activation.begun.end() || !loop.is_left_by(from, to)) continue;
-    Guards passed;
-    std::copy_if(
-        state.guards.begin(), state.guards.end(), std::back_inserter(passed),
-        [&](const Guard& each) { return each.context == activation.context && loop.blocks[each.block]; });
-    const SymbolSetId conditions = side_of(std::move(passed), state.guards, symbols_).symbols;
-    const bool constant = symbols_.deciding(conditions) == ids_.undecided();
-    note_conditions(state.heap, before->second.heap, constant ? 0 : conditions,
-                    symbols_.unite(conditions, ids_.undecided()), symbols_);
-  }
-}
-
-const Value& Engine::value(const State& state, ValueId id) const {
-  static const Value unknown = Value::unknown();
-  const Value& out = state.values[id];
-  return out.is_bottom() ? unknown : out;
-}
-
-const Value& Engine::argument(const State& state, const Instruction& instruction,
-                              std::size_t position) const {
-  return value(state, position < instruction.args.size() ? instruction.args[position].value : 0);
-}
-
-const Value* Engine::named(const State& state, const Instruction& instruction, std::string_view name) const {
-  for (const Argument& each : instruction.args) {
-    if (each.name == name) return &value(state, each.value);
-  }
-  return nullptr;
 }
 
 }  // namespace dtype_guard::flow

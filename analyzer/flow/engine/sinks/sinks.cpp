@@ -1,7 +1,10 @@
 // Calls that have a contract: what arrives is recorded for the rule queries; the result follows the contract.
+#include "analyzer/flow/engine/sinks/sinks.h"
+
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/operators/layers.h"
 #include "analyzer/flow/operators/stores.h"
@@ -36,7 +39,7 @@ const Operand* operand_of(const Api& api, const Instruction& sink, std::size_t p
 }  // namespace
 
 // By the option that says so, fixed, or like one of the operands.
-Value Engine::sink_result(const SinkRecord& record, const Instruction& instruction, const State& state) {
+Value Sinks::sink_result(const SinkRecord& record, const Instruction& instruction, const State& state) {
   const Api& api = *record.api;
   Value result;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -52,7 +55,7 @@ Value Engine::sink_result(const SinkRecord& record, const Instruction& instructi
   return api.result_like.empty() ? result : result_like(api.result_like, record, state);
 }
 
-Value Engine::result_like(const std::string& role, const SinkRecord& record, const State& state) {
+Value Sinks::result_like(const std::string& role, const SinkRecord& record, const State& state) {
   const Api& api = *record.api;
   Value result;
   const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
@@ -78,17 +81,17 @@ Value Engine::result_like(const std::string& role, const SinkRecord& record, con
 }
 
 // A list of those of which the contract says something, and of more that are not known.
-Value Engine::several_results(const Activation& activation, const Instruction& instruction,
-                              const SinkRecord& record, State& state) {
+Value Sinks::several_results(const Activation& activation, const Instruction& instruction,
+                             const SinkRecord& record, State& state) {
   const HeapId id = ids_.object(activation.context, &instruction);
   HeapObject list;
   list.kind = HeapObject::Kind::kContainer;
-  const SymbolSetId symbols = asked(activation, instruction, state);
+  const SymbolSetId symbols = questions_.asked(activation, instruction, state);
   for (const ApiResult& each : record.api->results) {
     const Value one = each.like.empty() ? Value(Alternative::tensor(each.dtype, {}))
                                         : result_like(each.like, record, state);
     const Key key{Key::Kind::kIndex, static_cast<std::int64_t>(list.cells.size())};
-    list.cells[key] = kept_in(state, id, one.is_bottom() ? Value::unknown(symbols) : one);
+    list.cells[key] = rounds_.kept_in(state, id, one.is_bottom() ? Value::unknown(symbols) : one);
   }
   list.rest = Value::unknown(symbols);
   state.put(id, std::move(list));
@@ -96,12 +99,12 @@ Value Engine::several_results(const Activation& activation, const Instruction& i
 }
 
 // Autocast over float32 parameters is not what code runs under that makes its modules half.
-bool Engine::is_contradicted(const State& state) const {
+bool Sinks::is_contradicted(const State& state) const {
   return state.module_is_half && state.autocast.assumed && !options_.settings_named_by_user;
 }
 
-SinkRecord Engine::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
-                             const State& state) {
+SinkRecord Sinks::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                            const State& state) {
   SinkRecord record;
   record.api = &api;
   record.function = activation.function;
@@ -150,8 +153,8 @@ bool is_indexed_by_integers(const std::vector<Alternative>& index) {
 
 // Attention that is written by hand, among what goes through the operator table: products of matrices, and
 // stores into what may be a cache.
-void Engine::record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
-                             const std::vector<Input>& inputs, ContextId at, const State& state) {
+void Sinks::record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
+                            const std::vector<Input>& inputs, ContextId at, const State& state) {
   const Api* store = store_contract(op);
   const Api* layer = layer_contract(op);
   const Api* api = store ? store : layer ? layer : product_contract(op.name, instruction, activation.info);
@@ -175,7 +178,7 @@ void Engine::record_operator(const Activation& activation, const Instruction& in
   SinkRecord record = record_of(*api, activation, instruction, state);
   record.context = at;
   for (std::size_t i = 0; i < pair.size(); ++i) {
-    Alternatives alternatives = arriving(pair[i]->alternatives, record.guards, symbols_);
+    std::vector<Alternative> alternatives = arriving(pair[i]->alternatives, record.guards, symbols_);
     for (Alternative& each : alternatives) {
       if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
     }
@@ -213,8 +216,8 @@ Value marked_by_layers(const Value& result, const std::vector<Input>& inputs, Sy
 
 // What comes of a product or store carries its mark, by which it is known when it turns out to be part of
 // attention. A product's own replaces what its inputs had.
-Value Engine::marked(const Activation& activation, const Instruction& instruction, const Operator& op,
-                     const std::vector<Input>& inputs, ContextId at, const Value& result) {
+Value Sinks::marked(const Activation& activation, const Instruction& instruction, const Operator& op,
+                    const std::vector<Input>& inputs, ContextId at, const Value& result) {
   if (layer_contract(op)) {
     const auto own = ids_.known_symbol(at, &instruction, kOperatorMark);
     const SymbolSetId mark = own ? symbols_.of(*own) : 0;
@@ -223,7 +226,7 @@ Value Engine::marked(const Activation& activation, const Instruction& instructio
   const bool store = store_contract(op) != nullptr;
   if (!store && !product_contract(op.name, instruction, activation.info)) return result;
   const SymbolSetId mark = ids_.symbol(activation.context, &instruction, kOperatorMark);
-  Alternatives all = result.alternatives();
+  std::vector<Alternative> all = result.alternatives();
   for (Alternative& each : all) {
     each.products = store ? symbols_.unite(each.products, mark) : mark;
     if (!store) each.lineage |= kProduct;  // also where it would throw
@@ -233,8 +236,8 @@ Value Engine::marked(const Activation& activation, const Instruction& instructio
 
 // Those of which the contract has the word. Where the body is followed as well, in the call behind this
 // instruction, a shipped contract speaks of what that leaves open; a project's own holds as it is written.
-const std::set<std::string>& Engine::open_roles(const Api& api, const Activation& activation,
-                                                const Instruction& instruction) {
+const std::set<std::string>& Sinks::open_roles(const Api& api, const Activation& activation,
+                                               const Instruction& instruction) {
   const auto [known, fresh] = open_roles_.try_emplace(&instruction);
   if (!fresh) return known->second;
   const Instruction* body = body_behind(activation.code.blocks[activation.block], instruction);
@@ -275,18 +278,21 @@ bool takes_one_half_type(const Api& api) {
 }
 }  // namespace
 
-Value Engine::sink(const Activation& activation, const Instruction& instruction, State& state) {
-  const Api* api = options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
-  if (!api) return unknown_call(activation, instruction, state);
-  effects_.tells_half_types_apart = effects_.tells_half_types_apart || takes_one_half_type(*api);
-  const std::set<std::string>& open = open_roles(*api, activation, instruction);
+const Api* Sinks::contract_of(const Instruction& instruction) const {
+  return options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
+}
+
+Value Sinks::sink(const Api& api, const Activation& activation, const Instruction& instruction,
+                  State& state) {
+  effects_.tells_half_types_apart = effects_.tells_half_types_apart || takes_one_half_type(api);
+  const std::set<std::string>& open = open_roles(api, activation, instruction);
   if (open.empty() && !instruction.result) return {};
-  SinkRecord record = record_of(*api, activation, instruction, state);
+  SinkRecord record = record_of(api, activation, instruction, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
-    const Operand* operand = operand_of(*api, instruction, i);
+    const Operand* operand = operand_of(api, instruction, i);
     if (!operand || !open.contains(operand->role)) continue;
-    Alternatives alternatives =
-        arriving(tensors(state, argument(state, instruction, i)), record.guards, symbols_);
+    std::vector<Alternative> alternatives =
+        arriving(memory_.tensors(state, argument(state, instruction, i)), record.guards, symbols_);
     for (Alternative& each : alternatives) {
       const bool is_null = each.kind == Kind::kNumber && each.has_number && each.number == 0;
       if (is_null) each = Alternative::of(Kind::kNone);
@@ -295,11 +301,17 @@ Value Engine::sink(const Activation& activation, const Instruction& instruction,
     record.operands.push_back({operand->role, std::move(alternatives)});
   }
 
-  const bool several = instruction.result && !api->results.empty();
+  const bool several = instruction.result && !api.results.empty();
   const Value result = several ? several_results(activation, instruction, record, state)
                                : sink_result(record, instruction, state);
   if (!is_contradicted(state)) effects_.sinks.add(std::move(record));
-  return result.is_bottom() ? Value::unknown(asked(activation, instruction, state)) : result;
+  return result.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : result;
+}
+
+std::vector<SinkRecord> Sinks::records() const {
+  return effects_.sinks.all(symbols_, [&](const SinkRecord& record) {
+    return ids_.known_symbol(record.context, record.instruction, kOperatorMark);
+  });
 }
 
 }  // namespace dtype_guard::flow

@@ -1,12 +1,14 @@
 // What an undecided question is known by, so that asking it twice is seen to be that: what is asked of which
 // values, and how it is spelt in which function. What two questions have in common makes them one that may
 // have one answer; that a value changed in between is not looked at, nor which activation asks.
+#include "analyzer/flow/engine/questions.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -74,7 +76,7 @@ bool has_shape(const Value& value, const State& state) {
 }  // namespace
 
 // A question's name and what it is asked of: `pointer` and `pointer != nullptr` are one.
-Question Engine::question(const Instruction& instruction, const State& state) const {
+static Question question(const Instruction& instruction, const State& state) {
   Question out;
   if (instruction.op == Op::kLoad || instruction.op == Op::kCopy || instruction.op == Op::kParam) {
     const Value& it = value(state, instruction.result);
@@ -99,7 +101,7 @@ Question Engine::question(const Instruction& instruction, const State& state) co
 }
 
 // None where something that it is asked of is not told from others.
-SymbolSetId Engine::asked_of(const Question& asked) {
+SymbolSetId Questions::asked_of(const Question& asked) {
   std::string key = asked.name;
   bool is_told_apart = false;
   for (const Value& each : asked.of) {
@@ -112,7 +114,8 @@ SymbolSetId Engine::asked_of(const Question& asked) {
   return ids_.question(asked.nature, key);
 }
 
-SymbolSetId Engine::asked(const Activation& activation, const Instruction& instruction, const State& state) {
+SymbolSetId Questions::asked(const Activation& activation, const Instruction& instruction,
+                             const State& state) {
   const Question what = question(instruction, state);
   const SymbolSetId content = asked_of(what);
   const SymbolSetId spelt =
@@ -122,7 +125,7 @@ SymbolSetId Engine::asked(const Activation& activation, const Instruction& instr
   return symbols_.unite(content, spelt);
 }
 
-Comparison Engine::comparison(const Instruction& condition, bool taken, const State& state) {
+Comparison Questions::comparison(const Instruction& condition, bool taken, const State& state) {
   const bool equal = condition.name == "eq";
   if (condition.op != Op::kOperator || (!equal && condition.name != "ne") || condition.args.size() != 2)
     return {};
@@ -136,8 +139,8 @@ Comparison Engine::comparison(const Instruction& condition, bool taken, const St
 }
 
 // A branch that was taken, or a check that was passed.
-Guard Engine::guard(const Activation& activation, const Instruction& instruction, bool taken,
-                    const State& state) {
+Guard Questions::guard(const Activation& activation, const Instruction& instruction, bool taken,
+                       const State& state) {
   constexpr int kPassage = -1;
   const Instruction* condition = activation.info.definition(instruction.args[0].value);
   const bool throws = condition && condition->op == Op::kOperator && condition->name == kMayThrow;
@@ -161,8 +164,8 @@ Guard Engine::guard(const Activation& activation, const Instruction& instruction
 }
 
 // What is known where a branch was taken, or a check passed.
-SymbolSetId Engine::decided_by(const Activation& activation, const Instruction& instruction, bool taken,
-                               const State& state) {
+SymbolSetId Questions::decided_by(const Activation& activation, const Instruction& instruction, bool taken,
+                                  const State& state) {
   const Value condition = argument(state, instruction, 0);
   if (const SymbolSetId symbols = condition_of(condition, taken, symbols_)) return symbols;
   if (condition.size() > 1) return ids_.undecided();

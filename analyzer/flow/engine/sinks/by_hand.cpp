@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "analyzer/flow/engine/engine.h"
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/sinks/sinks.h"
 #include "analyzer/flow/operators/contractions.h"
 
 namespace dtype_guard::flow {
@@ -33,22 +34,22 @@ SinkOperand operand(std::string_view role, std::vector<Alternative> alternatives
 }  // namespace
 
 // The callers of a root are not seen: what it gives back goes to attention beside values of the old dtype.
-void Engine::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
-                            State& state) {
+void Sinks::record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
+                           State& state) {
   std::vector<Value> turned;
-  for (const Value& each : elements(state, result)) {
-    if (is_turned_tensor(tensors(state, each))) turned.push_back(each);
+  for (const Value& each : memory_.elements(state, result)) {
+    if (is_turned_tensor(memory_.tensors(state, each))) turned.push_back(each);
   }
   record_rotation(SinkPlace::kLeaving, activation, instruction, turned, state);
 }
 
 // Unseen code that is handed two rotated tensors beside one that is half is attention.
-void Engine::record_handed_on(const Activation& activation, const Instruction& instruction, State& state) {
+void Sinks::record_handed_on(const Activation& activation, const Instruction& instruction, State& state) {
   std::vector<Value> turned;
   bool beside_half = false;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value& given = argument(state, instruction, i);
-    const std::vector<Alternative> all = tensors(state, given);
+    const std::vector<Alternative> all = memory_.tensors(state, given);
     if (is_turned_tensor(all)) turned.push_back(given);
     beside_half = beside_half || is_half_tensor(all);
   }
@@ -56,8 +57,8 @@ void Engine::record_handed_on(const Activation& activation, const Instruction& i
     record_rotation(SinkPlace::kHandedOn, activation, instruction, turned, state);
 }
 
-void Engine::record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
-                             const std::vector<Value>& turned, State& state) {
+void Sinks::record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
+                            const std::vector<Value>& turned, State& state) {
   const Api& api = rotation_by_hand();
   effects_.sinks.forget(activation.context, instruction);
   if (is_contradicted(state)) return;
@@ -66,7 +67,8 @@ void Engine::record_rotation(SinkPlace place, const Activation& activation, cons
   const Alternative* widened = nullptr;
   for (const Value& each : turned) {
     if (record.operands.size() + 1 < api.operands.size())
-      record.operands.push_back(operand(api.operands[record.operands.size() + 1].role, tensors(state, each)));
+      record.operands.push_back(
+          operand(api.operands[record.operands.size() + 1].role, memory_.tensors(state, each)));
   }
   for (const SinkOperand& each : record.operands) {
     for (const Alternative& one : each.alternatives) {
@@ -83,8 +85,8 @@ void Engine::record_rotation(SinkPlace place, const Activation& activation, cons
 }
 
 // Of a condition that is known to fail the comparison that makes it fail.
-void Engine::record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
-                          bool fails, State& state) {
+void Sinks::record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
+                         bool fails, State& state) {
   effects_.sinks.forget(activation.context, check);
   if (!fails || is_contradicted(state)) return;
   for (int i = 0; i < kMaxWalk; ++i) {
@@ -113,7 +115,7 @@ void Engine::record_check(const Activation& activation, const Instruction& check
           first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
       if (!asked) return;
       record.operands.push_back(
-          operand(side.role, tensors(state, value(state, first->source)), first->source));
+          operand(side.role, memory_.tensors(state, value(state, first->source)), first->source));
     }
     effects_.sinks.add(std::move(record));
     return;

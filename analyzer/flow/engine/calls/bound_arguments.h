@@ -1,0 +1,30 @@
+// Arguments in the order of a callee's parameters.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/flow/engine/operations/dictionaries.h"
+#include "analyzer/flow/engine/speculation.h"
+
+namespace dtype_guard::flow {
+
+class BoundArguments {
+ public:
+  BoundArguments(const FunctionIndex& index, Names& names, Effects& effects, Dictionaries& dictionaries)
+      : index_(index), ids_(names.ids), effects_(effects), dictionaries_(dictionaries) {}
+
+  std::vector<Value> bound(const Function& callee, const Instruction& instruction, ContextId context,
+                           std::vector<Value> handed, State& state);
+
+ private:
+  struct Spread;
+  Spread spread(const Instruction& instruction, const std::vector<Value>& handed, const State& state);
+  Value rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state);
+
+  const FunctionIndex& index_;
+  Identities& ids_;
+  Effects& effects_;
+  Dictionaries& dictionaries_;
+};
+
+}  // namespace dtype_guard::flow

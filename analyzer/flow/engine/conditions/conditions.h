@@ -1,0 +1,43 @@
+// What a condition proves where it has a truth, what it puts in doubt, and what a check states of an input.
+#pragma once
+
+#include <vector>
+
+#include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
+#include "analyzer/flow/engine/speculation.h"
+
+namespace dtype_guard::flow {
+
+class Conditions {
+ public:
+  Conditions(const Program& program, Effects& effects, Memory& memory)
+      : program_(program), index_(program.functions), effects_(effects), memory_(memory) {}
+
+  // refine.cpp: false when the condition cannot have that truth.
+  bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
+  // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
+  bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
+                      int depth = 0);
+
+ private:
+  bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
+  bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
+                         bool equal);
+  bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
+                    int depth);
+  bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
+                       const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
+  void doubt(const Activation& activation, State& state, ValueId condition, int depth);
+  void doubt_counted(const Activation& activation, State& state, const Instruction& number);
+  void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
+  bool narrow(State& state, const Value& before, const Value& after);  // in every place, of an input also
+  bool state_input(const Activation& activation, State& state, ValueId asked, ValueId told);
+
+  const Program& program_;
+  const FunctionIndex& index_;
+  Effects& effects_;
+  Memory& memory_;
+};
+
+}  // namespace dtype_guard::flow

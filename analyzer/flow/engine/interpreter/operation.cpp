@@ -1,0 +1,75 @@
+// An operator: by its name, by what it is called on, or by the table.
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/interpreter/engine.h"
+#include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/operators/forms.h"
+#include "analyzer/flow/operators/operator_rank.h"
+#include "analyzer/flow/operators/stores.h"
+
+namespace dtype_guard::flow {
+namespace {
+// Which of several it is hangs on what is not known.
+Value uncertain(const Value& value) {
+  std::vector<Alternative> all = value.alternatives();
+  for (Alternative& each : all) each.uncertain = true;
+  return Value(std::move(all));
+}
+
+// In place it gives the tensor that it is called on other dimensions, as out= does.
+bool changes_rank(const Operator& op) {
+  return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
+}
+}  // namespace
+
+Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
+  if (instruction.name == "pointer_cast") return marks_.typed_pointer(activation, instruction, state);
+  if (instruction.name == "copy_of") return objects_.copy_of(activation, instruction, state);
+  if (instruction.name == "assign_object") {
+    objects_.overwrite_object(instruction, state);
+    return argument(state, instruction, 0);
+  }
+  if (auto dynamic = dynamic_.dynamic_operation(activation, instruction, state)) return *dynamic;
+  if (auto scalar = scalars_.scalar_operation(activation, instruction, state)) return *scalar;
+  if (instruction.name.ends_with("::forward")) {
+    if (auto given = modules_.library_forward(activation, instruction, state)) return *given;
+  }
+  if (lists_parts(instruction.name)) return conversions_.listed_parts(activation, instruction, state);
+  const Operator* op = operator_of(instruction, activation.info);
+  if (!op) return escapes_.unknown_call(activation, instruction, state);
+  ranks_.prove_ranks(*op, instruction, state);
+  if (op->in_place) {  // its own dtype stays
+    if (store_contract(*op)) {
+      sinks_.record_operator(activation, instruction, *op,
+                             operators_.operands(instruction, *op, state).inputs, activation.context, state);
+      const Value target = shared_contents(state, argument(state, instruction, 0));
+      replace_everywhere(state, target,
+                         sinks_.marked(activation, instruction, *op, {}, activation.context, target));
+    }
+    if (changes_rank(*op)) {
+      // What the operands have together is what out= has then.
+      const bool together = op->rank == RankRule::kBroadcast;
+      Rank now =
+          together ? OperatorRank(*op, instruction, ranks_.rank_inputs(instruction, state)).result() : Rank{};
+      if (rounds_.is_of_rounds(now.symbol)) now = {false, now.min, now.max};  // it may be kept anywhere
+      registrations_.set_rank(state, argument(state, instruction, 0), now);
+    }
+    return argument(state, instruction, 0);
+  }
+  if (op->result == ResultRule::kDescriptor) return marks_.typed_pointer(activation, instruction, state);
+
+  Operands given = operators_.operands(instruction, *op, state);
+  sinks_.record_operator(activation, instruction, *op, given.inputs, activation.context, state);
+  std::vector<GivenTensors> tensors_given;
+  for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
+  const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
+  Value element;
+  for (const Operator* form : forms) {
+    const Value one = operators_.apply(activation, instruction, *form, given, state);
+    element = element.is_bottom() ? one : join(element, one, symbols_);
+  }
+  if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
+  if (op->list_result) return operators_.wrap_list(activation, instruction, element, state);
+  return sinks_.marked(activation, instruction, *op, given.inputs, activation.context, element);
+}
+
+}  // namespace dtype_guard::flow

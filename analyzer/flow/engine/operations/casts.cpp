@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/operations/casts.h"
+#include "analyzer/flow/engine/operands.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Kind = Alternative::Kind;
+
+bool is_wider(Dtype a, Dtype b) { return is_floating(a) && is_floating(b) && bits(a) > bits(b); }
+
+// What the language says a number is, where nothing else is known of it.
+Alternative number_of_type(const Alternative& given, const Value* type) {
+  const Alternative* stated = type ? type->single() : nullptr;
+  const bool open = given.kind != Kind::kTensor ? given.kind != Kind::kNone && given.kind != Kind::kDtype
+                                                : given.dtype == Dtype::kUndefined;
+  if (!stated || stated->kind != Kind::kDtype || !open) return given;
+  Alternative out = Alternative::tensor(stated->dtype, Rank::number());
+  out.symbols = given.symbols;
+  return out;
+}
+
+Origin conversion(std::uint32_t function, const Instruction& instruction, const Alternative& from,
+                  Dtype dtype) {
+  Origin out;
+  out.kind = instruction.implicit && is_half(from.dtype) && is_wider(dtype, from.dtype)
+                 ? Origin::Kind::kPromotion
+                 : Origin::Kind::kCast;
+  out.function = function;
+  out.instruction = &instruction;
+  out.op = from.rank.wrapped ? kConversion : "cast";
+  out.before = from.dtype;
+  out.after = dtype;
+  return out;
+}
+}  // namespace
+
+Value Casts::dtype_of(const Activation& activation, const Instruction& instruction, const State& state) {
+  Value out;
+  for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
+    const bool known = each.kind == Kind::kTensor || each.kind == Kind::kNumber || each.kind == Kind::kDtype;
+    Alternative dtype =
+        each.kind == Kind::kOptions ? each : Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined);
+    dtype.symbols = each.symbols;
+    dtype.assumed = each.assumed;
+    dtype.told = each.kind == Kind::kDtype ? each.told : each.trail;
+    dtype.uncertain = each.uncertain;
+    dtype.context = activation.context;
+    dtype.source = instruction.args.empty() ? 0 : instruction.args[0].value;
+    out = join(out, Value(dtype), symbols_);
+  }
+  return out.is_bottom() ? Value(Alternative::a_dtype(Dtype::kUndefined)) : out;
+}
+
+Value Casts::cast(const Activation& activation, const Instruction& instruction, const State& state) {
+  std::vector<StatedDtype> dtypes;
+  bool unchanged = false;
+  for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 1))) {
+    unchanged = unchanged || each.kind == Kind::kOptions || each.kind == Kind::kString;
+    const bool known = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
+    dtypes.push_back(
+        {known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols, each.told});
+  }
+  if (unchanged) return argument(state, instruction, 0);
+  Value out;
+  for (const Alternative& given : memory_.tensors(state, argument(state, instruction, 0))) {
+    const Alternative from = number_of_type(given, named(state, instruction, "from"));
+    for (const auto& [dtype, assumed, uncertain, symbols, told] : dtypes) {
+      Alternative to = from;
+      if (from.kind == Kind::kNone || from.kind == Kind::kDtype) {
+        out = join(out, Value(from), symbols_);
+        continue;
+      }
+      if (from.kind != Kind::kTensor) {
+        const bool number = from.kind == Kind::kNumber || from.kind == Kind::kBool;
+        to = Alternative::tensor(dtype, number ? Rank::number() : Rank{});
+        to.symbols = 0;
+        to.assumed = assumed;
+        if (number && dtype != Dtype::kUndefined && !is_floating(dtype)) to = from;
+      } else if (from.dtype != dtype || dtype == Dtype::kUndefined) {
+        to.dtype = dtype;
+        to.assumed = assumed;
+        to.uncertain = uncertain || dtype == Dtype::kUndefined;  // it settles what was not known before
+        StepId before = 0;
+        const Origin* first = origins_.find(from.origin);
+        if (first && first->widens_half() && is_wider(dtype, from.dtype)) {
+          before = from.trail;  // half, float, double: the first of them widened it
+        } else {
+          to.origin = origins_.origin(conversion(activation.function, instruction, from, dtype));
+        }
+        to.trail = origins_.step(before, to.origin,
+                                 {0, 0, activation.function, &instruction, "cast", from.dtype, dtype,
+                                  instruction.implicit ? "implicit conversion"
+                                  : from.rank.wrapped  ? "explicit conversion"
+                                                       : "explicit cast"});
+      } else {
+        to.assumed = assumed;
+      }
+      to.symbols = symbols_.unite(to.symbols, symbols);
+      out = join(out, Value(to), symbols_);
+    }
+  }
+  return out.is_bottom() ? Value::unknown() : out;
+}
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,21 @@
+// The dtype that a value has, and casts to one.
+#pragma once
+
+#include "analyzer/flow/engine/memory/memory.h"
+
+namespace dtype_guard::flow {
+
+class Casts {
+ public:
+  Casts(Names& names, Memory& memory) : origins_(names.origins), symbols_(names.symbols), memory_(memory) {}
+
+  Value dtype_of(const Activation& activation, const Instruction& instruction, const State& state);
+  Value cast(const Activation& activation, const Instruction& instruction, const State& state);
+
+ private:
+  Origins& origins_;
+  SymbolSets& symbols_;
+  Memory& memory_;
+};
+
+}  // namespace dtype_guard::flow

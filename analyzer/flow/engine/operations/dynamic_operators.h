@@ -1,0 +1,50 @@
+// Operators whose meaning hangs on what arrives, as it does in a language without static types.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "analyzer/flow/engine/memory/conversions.h"
+#include "analyzer/flow/engine/operations/dictionaries.h"
+#include "analyzer/flow/engine/evaluator.h"
+#include "analyzer/flow/engine/conditions/proved_ranks.h"
+#include "analyzer/flow/engine/memory/registration.h"
+
+namespace dtype_guard::flow {
+
+class DynamicOperators {
+ public:
+  DynamicOperators(Names& names, Memory& memory, Ranks& ranks, Dictionaries& dictionaries,
+                   Conversions& conversions, const Registrations& registrations, Evaluator& evaluator)
+      : symbols_(names.symbols),
+        ids_(names.ids),
+        memory_(memory),
+        ranks_(ranks),
+        dictionaries_(dictionaries),
+        conversions_(conversions),
+        registrations_(registrations),
+        evaluator_(evaluator) {}
+
+  // Nothing where it is none of these.
+  std::optional<Value> dynamic_operation(const Activation& activation, const Instruction& instruction,
+                                         State& state);
+
+ private:
+  Key element_key(const Activation& activation, const Instruction& instruction, const State& state);
+  Value part_of(const Activation& activation, const Instruction& instruction, State& state);
+  void store_element(const Activation& activation, const Instruction& instruction, State& state);
+  Value augmented(const Activation& activation, const Instruction& instruction, State& state);
+  Value own_parameter(const Activation& activation, const Instruction& instruction, State& state);
+
+  SymbolSets& symbols_;
+  Identities& ids_;
+  Memory& memory_;
+  Ranks& ranks_;
+  Dictionaries& dictionaries_;
+  Conversions& conversions_;
+  const Registrations& registrations_;
+  Evaluator& evaluator_;
+  std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,76 @@
+// Calls that have a contract, and what is recorded like one: products, stores and layers among the operators,
+// rotations by hand, checks of dtypes.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/operands.h"
+#include "analyzer/flow/engine/speculation.h"
+#include "rules/contracts/contract.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+
+class Sinks {
+ public:
+  Sinks(const Subject& subject, Names& names, Effects& effects, Questions& questions, Rounds& rounds,
+        Memory& memory)
+      : index_(subject.index),
+        options_(subject.options),
+        torch_version_(subject.torch_version),
+        origins_(names.origins),
+        symbols_(names.symbols),
+        ids_(names.ids),
+        effects_(effects),
+        questions_(questions),
+        rounds_(rounds),
+        memory_(memory) {}
+
+  // sinks.cpp
+  const Api* contract_of(const Instruction& instruction) const;  // null: none has that name
+  Value sink(const Api& api, const Activation& activation, const Instruction& instruction, State& state);
+  void record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
+                       const std::vector<Input>& inputs, ContextId at, const State& state);
+  Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
+               const std::vector<Input>& inputs, ContextId at, const Value& result);
+  std::vector<SinkRecord> records() const;
+
+  // by_hand.cpp
+  void record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
+                      State& state);
+  void record_handed_on(const Activation& activation, const Instruction& instruction, State& state);
+  void record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
+                    bool fails, State& state);
+
+ private:
+  bool is_contradicted(const State& state) const;
+  const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
+                                          const Instruction& instruction);
+  SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
+                       const State& state);
+  void record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
+                       const std::vector<Value>& turned, State& state);
+  Value sink_result(const SinkRecord& record, const Instruction& instruction, const State& state);
+  Value result_like(const std::string& role, const SinkRecord& record, const State& state);
+  Value several_results(const Activation& activation, const Instruction& instruction,
+                        const SinkRecord& record, State& state);
+
+  static constexpr int kOperatorMark = 1;
+  const FunctionIndex& index_;
+  const AnalysisOptions& options_;
+  const std::string& torch_version_;
+  Origins& origins_;
+  SymbolSets& symbols_;
+  Identities& ids_;
+  Effects& effects_;
+  Questions& questions_;
+  Rounds& rounds_;
+  Memory& memory_;
+  std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
+};
+
+}  // namespace dtype_guard::flow

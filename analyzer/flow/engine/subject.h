@@ -1,0 +1,36 @@
+// What is evaluated, and how: the same for all parts of one engine. And what they give names to things by.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analyzer/flow/engine/identities.h"
+#include "analyzer/flow/program/program.h"
+#include "analyzer/flow/settings/analysis_options.h"
+#include "analyzer/flow/values/origins.h"
+#include "analyzer/flow/values/symbols.h"
+
+namespace dtype_guard::flow {
+
+struct Subject {
+  const Program& program;
+  const FunctionIndex& index;
+  const AnalysisOptions& options;
+  const PrecisionSetting& setting;
+  const std::string& torch_version;
+};
+
+// Facts that hold in any run: none of them is ever taken back.
+struct Names {
+  Origins origins;
+  SymbolSets symbols;
+  Identities ids{symbols};
+};
+
+// Of the root that is being evaluated.
+struct RunningRoot {
+  std::uint32_t unit = 0;  // its source file
+  bool is_closed = false;  // it is a whole program: nothing else calls its functions
+};
+
+}  // namespace dtype_guard::flow

@@ -1,0 +1,58 @@
+// What the functions of one file share while they are lowered: its module of the IR, the contracts, and the
+// other files.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analyzer/flow/ir/ir.h"
+#include "analyzer/python/modules.h"
+#include "rules/contracts/contract.h"
+
+namespace dtype_guard::python {
+
+class FileUnit {
+ public:
+  FileUnit(const Modules& modules, const SourceFile& file, const ContractSet& contracts)
+      : modules_(modules), file_(file), contracts_(contracts) {}
+
+  const Modules& modules() const { return modules_; }
+  const SourceFile& file() const { return file_; }
+  const ContractSet& contracts() const { return contracts_; }
+  // The API that a dotted name is a spelling of.
+  const Api* contract(const std::string& dotted) const { return contracts_.find(dotted); }
+  void add(flow::Function function) { module_.functions.push_back(std::move(function)); }
+  // Of functions that several places make alike, one.
+  void add_once(flow::Function function) {
+    if (made_.insert(function.key).second) add(std::move(function));
+  }
+  // What was made so far, of which it is rid then.
+  flow::Module take() { return std::exchange(module_, {}); }
+  flow::Module& module() { return module_; }
+  void not_lowered(const std::string& function, const Node& at, std::string reason);
+  // Nested functions are lowered where they are made.
+  std::unique_ptr<FunctionDefinition>& keep(std::unique_ptr<FunctionDefinition> definition) {
+    return kept_.emplace_back(std::move(definition));
+  }
+  // Whether some class in sight has a method or field of that name, which an unknown receiver may be of.
+  bool is_project_method(std::string_view name) const;
+  bool is_module(const ClassDefinition& of);
+
+ private:
+  const Modules& modules_;
+  const SourceFile& file_;
+  const ContractSet& contracts_;
+  flow::Module module_;
+  std::set<std::string> made_;
+  std::unordered_map<const ClassDefinition*, bool> modules_in_sight_;
+  std::vector<std::unique_ptr<FunctionDefinition>> kept_;
+};
+
+// Of an implicit constructor.
+std::string constructor_key(const ClassDefinition& of);
+
+}  // namespace dtype_guard::python
