@@ -65,6 +65,7 @@ class Pass {
       look_again(root, records, proofs, RankFacts(*next), engine, how, collector, out);
     }
     if (some_are_possible || has_functions_by_default(root)) look_at_default_object(root, collector, out);
+    if (some_are_possible) look_at_default_call(root, collector, out);
     if (some_are_possible || decides_too_little(records)) look_at_witnesses(root, collector, out);
     return true;
   }
@@ -184,6 +185,19 @@ class Pass {
     const bool has_some = look_at_object(root, engine, out);
     engine.objects().by_defaults = false;
     add_definite(root, has_some, engine, collector, out);
+  }
+
+  // Nor need a caller hand over what the root has a default for.
+  void look_at_default_call(std::uint32_t root, FindingCollector& collector, AnalysisResult& out) {
+    const Function& code = program_.functions.function(root);
+    const bool leaves_out = std::any_of(code.parameters.begin(), code.parameters.end(),
+                                        [](const Parameter& each) { return each.default_value.has_value(); });
+    if (!leaves_out || code.is_main) return;
+    Engine& engine = engine_for(root);
+    engine.objects().by_defaults = engine.objects().called_by_defaults = true;
+    const bool has_some = look_at_object(root, engine, out);
+    add_definite(root, has_some, engine, collector, out);
+    engine.objects().by_defaults = engine.objects().called_by_defaults = false;
   }
 
   // What the program's own objects come to is certain likewise.

@@ -123,8 +123,19 @@ void FunctionLowering::parameters() {
     }
     function_.parameters.push_back(describe_parameter(definition_, each, unit_.modules()));
     if (!nested) describe_default(unit_, definition_, each, function_.parameters.back());
-    store(name, builder_.parameter(position_in_call++));
+    store(name, number_parameter(function_.parameters.back(), builder_.parameter(position_in_call++)));
   }
+}
+
+// What a caller computes from a configuration is a number where the body, or its annotation, says that it is
+// one. A default is no promise: what has 1.0 may be handed a tensor.
+ValueId FunctionLowering::number_parameter(const flow::Parameter& parameter, ValueId given) {
+  if (parameter.rest != flow::Rest::kNone) return given;
+  const bool is_annotated = parameter.kind == flow::ParameterKind::kNumber && !parameter.default_value;
+  const bool is_size = numbers_.contains(parameter.name);
+  if (!is_annotated && !is_size) return given;
+  const std::string type = is_size || parameter.type.empty() ? "int" : parameter.type;
+  return builder_.op("number::" + type, {{"self", given}});
 }
 
 // Names that are assigned somewhere in the function are its own, wherever they are used.

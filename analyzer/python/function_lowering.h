@@ -97,6 +97,7 @@ class FunctionLowering {
   ValueId name_value(const Node& node);
   ValueId attribute(const Node& node);
   // A field that is used or annotated as a number, where nothing else is known of it.
+  ValueId number_parameter(const flow::Parameter& parameter, ValueId given);
   ValueId as_number(const Node& node, ValueId field);
   ValueId subscript(const Node& node);
   ValueId binary(const Node& node);
@@ -132,6 +133,7 @@ class FunctionLowering {
   std::optional<ValueId> library_function(const std::string& name);
   std::optional<ValueId> function_value(const Entity& entity);
   ValueId callable(const Node& node);
+  ValueId held(const Node& node);
   ValueId partial(const std::vector<Given>& arguments);
   const FunctionDefinition* autograd_forward(const Node& object) const;
   ValueId applied(const FunctionDefinition& forward, const std::vector<Given>& arguments);

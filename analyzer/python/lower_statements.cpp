@@ -110,7 +110,7 @@ void FunctionLowering::assignment(const Node& node) {
     return;
   }
   if (!several && assign_buffer(left, right)) return;
-  if (!several) return assign(left, value(right));
+  if (!several) return assign(left, held(right));
   const std::vector<Node> targets = left.children();
   const bool displayed = right.is("expression_list") || right.is("tuple") || right.is("list");
   const std::vector<Node> sources = right.children();

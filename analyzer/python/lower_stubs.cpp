@@ -224,6 +224,11 @@ ValueId FunctionLowering::callable(const Node& node) {
   return closure_of(std::move(out), {{"self", self_}});
 }
 
+// What is kept and may be called later: `self.attend = self.softmax if exact else self.linear`.
+ValueId FunctionLowering::held(const Node& node) {
+  return node.is("attribute") ? callable(node) : value(node);
+}
+
 // partial(f, a, k=v): what it is called with stands behind a, and overrides k.
 ValueId FunctionLowering::partial(const std::vector<Given>& arguments) {
   Arguments captures = {{"function", callable(arguments[0].node)}};

@@ -35,6 +35,7 @@ struct MadeObjects {
   // By class, source file, and whether constructors are called with what their parameters have by default.
   std::map<std::tuple<std::string, std::uint32_t, bool>, MadeObject> known;
   bool by_defaults = false;
+  bool called_by_defaults = false;  // the root is: what its callers may leave out, they do
   std::size_t steps = 0;      // in making them for the last root
   int being_made = 0;         // inputs of constructors of inputs of constructors ...
   bool half_buffers = false;  // of the object that is being made for the root

@@ -100,6 +100,17 @@ std::vector<const ChosenInput*> OperatorResults::participants() const {
   return out;
 }
 
+// Equal or it throws: where there is no doubt of one operand, there is none of what comes out.
+const ChosenInput* OperatorResults::settling_operand() const {
+  if (op_.result != ResultRule::kRequireSame || !op_.unchecked.empty()) return nullptr;
+  const auto parts = participants();
+  const auto found = std::find_if(parts.begin(), parts.end(), [](const ChosenInput* each) {
+    const Alternative& one = *each->alternative;
+    return one.kind == Kind::kTensor && !is_unknown(one) && !one.uncertain && !one.symbols;
+  });
+  return found == parts.end() ? nullptr : *found;
+}
+
 // C++ numbers with an element type among themselves: each type counts, and autocast has no say.
 bool OperatorResults::is_scalar_arithmetic() const {
   bool any = false;
@@ -204,14 +215,17 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* narrow = nullptr;
   const ChosenInput* open = nullptr;     // of no known dtype: a float32 tensor decides beside it
   const ChosenInput* widened = nullptr;  // already wide because of one
+  const ChosenInput* settling = settling_operand();
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
     if (op_.result == ResultRule::kPromote && is_unknown(input)) {
       if (!open) open = each;
       continue;
     }
-    out.symbols = symbols_.unite(out.symbols, input.symbols);
-    out.uncertain = out.uncertain || input.uncertain;
+    if (!settling || settling == each) {
+      out.symbols = symbols_.unite(out.symbols, input.symbols);
+      out.uncertain = out.uncertain || input.uncertain;
+    }
     out.assumed = out.assumed || input.assumed;
     if (input.kind != Kind::kTensor) continue;
     const Origin* origin = input.dtype == result || of_parts ? origins_.find(input.origin) : nullptr;

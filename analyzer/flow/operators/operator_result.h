@@ -51,6 +51,7 @@ class OperatorResults {
   bool is_scalar_arithmetic() const;
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
   std::vector<const ChosenInput*> participants() const;
+  const ChosenInput* settling_operand() const;
   std::uint8_t lineage() const;
   SymbolSetId products() const;
   Alternative alternative(const OperatorOutcome& outcome) const;

@@ -67,6 +67,9 @@ class Search {
       }
     }
     for (const SinkOperand& arrived : record_.operands) settle(arrived, out);
+    if (!only_possible_) {
+      for (Defect& each : out) each.definite = each.definite || differs_on_every_way(each, symbols_);
+    }
     return out;
   }
 

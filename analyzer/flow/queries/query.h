@@ -41,6 +41,9 @@ std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const
 // All that break the contract, evidence or not.
 std::vector<Defect> find_breaches(const SinkRecord& record, Engine& engine, const DefectOptions& options);
 
+// Whether each of two operands that must be equal is one thing only, and the two differ.
+bool differs_on_every_way(const Defect& defect, const SymbolSets& symbols);
+
 struct Query {
   std::string_view rule;
   bool (*fits)(const Defect& defect);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/settings/module_types.h"
 
@@ -39,6 +40,14 @@ void Roots::evaluate_root(std::uint32_t function, const RankFacts& proved, Other
   }
 }
 
+// Sizes and scales stay open: no dtype hangs on which number is the default.
+bool Roots::may_be_left_out(const Parameter& parameter) const {
+  if (!made_.called_by_defaults || !parameter.default_value) return false;
+  const bool is_number = parameter.kind == ParameterKind::kNumber && parameter.type != "bool";
+  const bool is_known = !std::holds_alternative<Unknown>(*parameter.default_value);
+  return is_known && !is_number && parameter.kind != ParameterKind::kDtype;
+}
+
 void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
                         OtherCode others) {
   const Function& code = index_.function(function);
@@ -67,8 +76,10 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
   }
   if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
   for (std::size_t i = 0; i < code.parameters.size(); ++i) {
-    arguments.push_back(
-        inputs_.input(code.parameters[i], root, static_cast<int>(i), Nature::kArgument, state));
+    const Parameter& each = code.parameters[i];
+    arguments.push_back(may_be_left_out(each)
+                            ? constant(*each.default_value, effects_)
+                            : inputs_.input(each, root, static_cast<int>(i), Nature::kArgument, state));
   }
   const bool looks = others == OtherCode::kLookedAt;
   if (looks) others_.doubt_reassigned(state, arguments, function, root);

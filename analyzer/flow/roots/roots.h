@@ -36,6 +36,7 @@ class Roots {
 
  private:
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
+  bool may_be_left_out(const Parameter& parameter) const;
   void note_witnesses(const State& state);
 
   const Program& program_;
