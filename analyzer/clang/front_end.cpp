@@ -205,7 +205,7 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   std::map<std::string, std::string> given = cuda_headers();
   given.insert(standard_headers().begin(), standard_headers().end());
-  given.merge(compiler_headers(compiler_of(command)));
+  given.merge(compiler_headers(compiler_of(command), resource_directory()));
   given.insert(options.files.begin(), options.files.end());
   for (const auto& [path, text] : given) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));

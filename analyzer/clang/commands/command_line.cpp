@@ -186,7 +186,7 @@ std::vector<std::string> adjusted_command(const CompileCommand& command,
   }
   const std::vector<std::string> standard = standard_arguments(adjusted);
   adjusted.insert(adjusted.end(), standard.begin(), standard.end());
-  const std::vector<std::string> compilers = compiler_arguments(compiler);
+  const std::vector<std::string> compilers = compiler_arguments(compiler, resource_directory());
   adjusted.insert(adjusted.end(), compilers.begin(), compilers.end());
   adjusted.insert(adjusted.end(), {"-fsyntax-only", "-w", "-Qunused-arguments", "-ferror-limit=0",
                                    "-resource-dir=" + resource_directory(), "--", command.file});

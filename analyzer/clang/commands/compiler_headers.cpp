@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <mutex>
 #include <tuple>
+#include <utility>
 
-#include "analyzer/clang/commands/command_line.h"
 #include "analyzer/clang/commands/nvcc.h"
 
 namespace dtype_guard::clang_front_end {
@@ -82,9 +82,8 @@ struct OwnHeaders {
   std::map<std::string, std::string> texts;  // by absolute path
 };
 
-OwnHeaders find_headers(const std::string& compiler) {
+OwnHeaders find_headers(const std::string& compiler, const fs::path& clang) {
   OwnHeaders out;
-  const fs::path clang = fs::path(resource_directory()) / "include";
   const fs::path own = own_headers(compiler);
   std::error_code error;
   if (own.empty() || fs::equivalent(own, clang, error)) return out;
@@ -98,24 +97,24 @@ OwnHeaders find_headers(const std::string& compiler) {
   return out;
 }
 
-const OwnHeaders& headers_of(const std::string& compiler) {
+const OwnHeaders& headers_of(const std::string& compiler, const std::string& clang) {
   static std::mutex mutex;
-  static std::map<std::string, OwnHeaders> known;
+  static std::map<std::pair<std::string, std::string>, OwnHeaders> known;
   const std::lock_guard lock(mutex);
-  const auto [found, fresh] = known.try_emplace(compiler);
-  if (fresh) found->second = find_headers(compiler);
+  const auto [found, fresh] = known.try_emplace({compiler, clang});
+  if (fresh) found->second = find_headers(compiler, fs::path(clang) / "include");
   return found->second;
 }
 
 }  // namespace
 
-std::vector<std::string> compiler_arguments(const std::string& compiler) {
-  const std::string& folder = headers_of(compiler).folder;
+std::vector<std::string> compiler_arguments(const std::string& compiler, const std::string& clang) {
+  const std::string& folder = headers_of(compiler, clang).folder;
   return folder.empty() ? std::vector<std::string>{} : std::vector<std::string>{"-idirafter", folder};
 }
 
-std::map<std::string, std::string> compiler_headers(const std::string& compiler) {
-  return headers_of(compiler).texts;
+std::map<std::string, std::string> compiler_headers(const std::string& compiler, const std::string& clang) {
+  return headers_of(compiler, clang).texts;
 }
 
 }  // namespace dtype_guard::clang_front_end

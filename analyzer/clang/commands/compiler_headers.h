@@ -8,9 +8,9 @@
 
 namespace dtype_guard::clang_front_end {
 
-// What a command of this compiler needs besides its own arguments.
-std::vector<std::string> compiler_arguments(const std::string& compiler);
+// What a command of this compiler needs besides its own arguments. `clang`: Clang's resource directory.
+std::vector<std::string> compiler_arguments(const std::string& compiler, const std::string& clang);
 // The headers that those lead to, by absolute path: each includes that of the compiler.
-std::map<std::string, std::string> compiler_headers(const std::string& compiler);
+std::map<std::string, std::string> compiler_headers(const std::string& compiler, const std::string& clang);
 
 }  // namespace dtype_guard::clang_front_end

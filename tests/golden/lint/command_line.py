@@ -16,7 +16,7 @@ RULES = HERE.parents[2] / "rules" / "catalog"
 
 
 def lint(*arguments, cwd=None):
-    return subprocess.run([LINT, *map(str, arguments)], capture_output=True, text=True, timeout=120, cwd=cwd)
+    return subprocess.run([LINT, *map(str, arguments)], capture_output=True, text=True, cwd=cwd)
 
 
 class CommandLine(unittest.TestCase):

@@ -212,7 +212,7 @@ class Sources(project.Case):
         for extra, wanted in (([], True), (["--quiet"], False)):
             parent, child = pty.openpty()
             subprocess.run([project.LINT, "-p", "build", "--no-cache", *extra], cwd=self.folder, stderr=child,
-                           stdout=subprocess.DEVNULL, check=False, timeout=120)
+                           stdout=subprocess.DEVNULL, check=False)
             os.close(child)
             seen = b""
             try:
