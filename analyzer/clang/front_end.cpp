@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "analyzer/clang/commands/compiler_headers.h"
 #include "analyzer/clang/commands/nvcc.h"
 #include "analyzer/clang/commands/standard_headers.h"
 #include "analyzer/clang/lowering/translation_unit.h"
@@ -204,6 +205,7 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   std::map<std::string, std::string> given = cuda_headers();
   given.insert(standard_headers().begin(), standard_headers().end());
+  given.merge(compiler_headers(compiler_of(command), resource_directory()));
   given.insert(options.files.begin(), options.files.end());
   for (const auto& [path, text] : given) {
     memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));

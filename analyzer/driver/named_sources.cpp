@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "analyzer/driver/borrowed_flags.h"
 #include "analyzer/driver/header_user.h"
 #include "analyzer/driver/usage_error.h"
 #include "rules/text/nearest_name.h"
@@ -89,7 +90,7 @@ class NamedSources {
     std::erase_if(users, [](const auto& each) { return each.second.empty(); });
     add_users(users);
     for (const std::string& each : sources) {
-      if (!stands_for_something(each, users)) missing(each, sources.size() == 1);
+      if (!stands_for_something(each, users) && !borrow(each)) missing(each, sources.size() == 1);
     }
     if (!list_.missing.empty() && list_.commands.empty()) throw UsageError(list_.missing.front().detail);
   }
@@ -150,6 +151,16 @@ class NamedSources {
     if (!is_pattern(source)) return users.count(source) != 0;
     return std::any_of(users.begin(), users.end(),
                        [&](const auto& each) { return matches_pattern(each.first, source); });
+  }
+
+  bool borrow(const std::string& source) {
+    const auto borrowed = is_pattern(source) ? std::nullopt : borrowed_flags(source, all_);
+    if (!borrowed) return false;
+    list_.commands.push_back(borrowed->command);
+    list_.notes.push_back(fmt::format(
+        "'{}' is not in {}/compile_commands.json; it is read as '{}' is compiled",
+        list_.user_code.report_name(source), database_, list_.user_code.report_name(borrowed->from)));
+    return true;
   }
 
   void missing(const std::string& source, bool alone) {

@@ -99,6 +99,22 @@ bool older(const std::string& a, const std::string& b) {
 
 }  // namespace
 
+namespace {
+// Evaluating C++ may take about as long as a compiler takes to read it, which goes by its size. Python is
+// read fast, and little of it is known before it is evaluated.
+constexpr std::size_t kLeastWork = 3'000'000;
+constexpr std::size_t kWorkForInstruction = 250;
+constexpr std::size_t kWorkForPython = 150'000'000;
+
+std::size_t size_of(const flow::Module& module) {
+  std::size_t size = 0;
+  for (const flow::Function& function : module.functions) {
+    for (const flow::Block& block : function.blocks) size += block.instructions.size();
+  }
+  return size;
+}
+}  // namespace
+
 ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
                               const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
   ProgramResult result;
@@ -111,11 +127,16 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   analysis.contracts = &options.contracts;
   std::string torch_version;
   std::vector<flow::Module> modules;
+  analysis.work_budget = kLeastWork;
+  bool has_python = false;
   for (FileSummary& each : summaries) {
+    has_python = has_python || source::is_python(each.source);
+    if (!source::is_python(each.source)) analysis.work_budget += kWorkForInstruction * size_of(each.module);
     note_problems(each, options, result.not_analysed);
     if (older(torch_version, each.torch_version)) torch_version = each.torch_version;
     modules.push_back(std::move(each.module));
   }
+  if (has_python) analysis.work_budget += kWorkForPython;
   if (!torch_version.empty()) analysis.torch_versions = {torch_version};
   const auto torch = options.versions.find("torch");
   if (torch_version.empty() && torch != options.versions.end())

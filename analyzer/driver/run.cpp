@@ -137,6 +137,7 @@ int run(const Options& options, SourceList sources) {
   Cache cache(options.cache, options.rules_hash);
   std::vector<FileSummary> summaries = read_with_headers(options, sources, cache);
   cache.prune();
+  for (const std::string& each : sources.notes) std::cerr << "dtype-lint: note: " << each << '\n';
   for (const std::string& each : cache.notes()) std::cerr << "dtype-lint: note: " << each << '\n';
   int status = 0;
   if (options.dump_flow) {

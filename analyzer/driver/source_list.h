@@ -28,6 +28,7 @@ struct SourceList {
   std::set<std::string> carriers;
   std::vector<CarriedHeader> carried;        // the same headers, until it is known who includes them
   std::vector<NotAnalysed> missing;          // named beside others, and without a command
+  std::vector<std::string> notes;            // what was taken for granted, told before the report
   std::vector<NotAnalysed> not_built;        // C++ of a folder that has no compile database; no failure
   std::set<std::string> python_patterns;     // SOURCEs that stand for Python files, whatever else
   std::map<std::string, std::string> texts;  // of sources that are not on disk, by absolute path

@@ -10,6 +10,7 @@
 #include "rules/data/embedded.h"
 #include "rules/data/json_parser.h"
 #include "rules/data/located_json.h"
+#include "rules/operators/library_operators.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/table_reader.h"
 #include "rules/operators/version.h"
@@ -20,6 +21,7 @@ namespace {
 struct OperatorTable {
   std::vector<Operator> entries;
   std::vector<Operator> variants;  // in-place and out=
+  std::vector<Operator> others;    // of other libraries
   // Canonical names, variants and aliases, as the entries hold them.
   std::unordered_map<std::string_view, Operator*> names;
 
@@ -142,7 +144,7 @@ void OperatorTable::apply_out_rules(Operator& variant) {
 
 // A file may name operators of another, so all entries come first.
 void OperatorTable::index() {
-  for (std::vector<Operator>* list : {&entries, &variants}) {
+  for (std::vector<Operator>* list : {&entries, &variants, &others}) {
     for (Operator& entry : *list) names.emplace(entry.name, &entry);
   }
   for (auto& [name, spellings] : aliases) {
@@ -158,8 +160,13 @@ void OperatorTable::index() {
 
 void read_file(OperatorTable& table, const EmbeddedFile& file, const JsonNode& root) {
   const TableReader reader(file.name);
+  const JsonNode* library = root.member("library");
   for (const JsonNode& node : *reader.required(root, "operators").items()) {
     std::vector<Operator> group = reader.group(node);
+    if (library != nullptr) {
+      table.others.insert(table.others.end(), group.begin(), group.end());
+      continue;
+    }
     std::vector<std::string> out_arguments = {"out"};
     for (const std::string& argument : group.front().arguments) out_arguments.push_back(argument);
     const SharedNames shared(std::move(out_arguments));
@@ -291,5 +298,12 @@ const Operator& operator_at(const Operator& op, std::string_view torch_version) 
 
 const std::vector<Operator>& all_operators() { return table().entries; }
 const std::vector<Operator>& all_variants() { return table().variants; }
+
+const std::vector<Operator>& library_operators() { return table().others; }
+
+bool is_library_operator(const Operator& op) {
+  const std::vector<Operator>& all = table().others;
+  return std::any_of(all.begin(), all.end(), [&](const Operator& each) { return &each == &op; });
+}
 
 }  // namespace dtype_guard

@@ -57,7 +57,7 @@ for word; do if {has % "refused"}; then echo "E: no $word"; exit 100; fi; done''
 
     def install(self, **environment):
         done = subprocess.run([SCRIPT], env={**self.environment, **environment}, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=60)
+                              stdin=subprocess.DEVNULL)
         return done.returncode, done.stdout + done.stderr, self.log.read_text().splitlines()
 
 

@@ -118,7 +118,7 @@ def execute(command, args):
     there = "'" + os.path.relpath(args.build, args.root).replace("'", "'\\''") + "'"
     real = re.sub(r"(?<![\w./-])build(?=/|\s|$)", lambda _: there, command)
     environment = dict(os.environ, PATH=f"{args.tools}:{os.environ['PATH']}", LC_ALL="C.UTF-8")
-    done = subprocess.run(["sh", "-c", real], cwd=args.root, env=environment, text=True, timeout=600,
+    done = subprocess.run(["sh", "-c", real], cwd=args.root, env=environment, text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, scrub(done.stdout, args.root, args.build)
 

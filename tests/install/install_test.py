@@ -16,7 +16,7 @@ CMAKE = os.environ.get("CMAKE", "cmake")
 
 
 def run(command, status=0, **settings):
-    done = subprocess.run([str(part) for part in command], text=True, stdin=subprocess.DEVNULL, timeout=300,
+    done = subprocess.run([str(part) for part in command], text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, **settings)
     if status is None and done.returncode == 0 or status is not None and done.returncode != status:
         print(f"{' '.join(map(str, command))}\nexit status {done.returncode}, expected {status}\n{done.stdout}")

@@ -28,6 +28,10 @@ PLAIN = ("rules", "kernels", "examples", "cmake", "tests", "analyzer/clang", "an
          "analyzer/source")
 OWN_WORDS = "tests/tree/"  # where the words stand to be refused
 
+# A machine that is busy takes longer for everything: the runner alone says when a test is over. A benchmark's jobs are its own.
+CLOCK = re.compile(r"\btimeout=\d+[,)]")
+BY_CLOCK = ("tests/bench/", "tests/tree/")
+
 KB = 1024
 PAGE_KB = 8
 # Pages with a limit of their own. One above PAGE_KB may only be lowered, to PAGE_KB in the end.
@@ -39,6 +43,13 @@ def private_words(name, text):
     for number, line in enumerate(text.splitlines(), 1):
         for found in PRIVATE_WORD.findall(line):
             yield f"{name}:{number}: '{found}' in '{line.strip()}': write {PRIVATE[found.lower()]}"
+
+
+def own_clocks(name, text):
+    if name.startswith("tests/") and not name.startswith(BY_CLOCK):
+        for number, line in enumerate(text.splitlines(), 1):
+            if CLOCK.search(line):
+                yield f"{name}:{number}: a limit in wall-clock time: {line.strip()}: leave it to the runner's TIMEOUT"
 
 
 def page_size(name, size):
@@ -84,6 +95,7 @@ def main():
         name = path.relative_to(ROOT)
         text = path.read_text(encoding="utf-8")
         count = text.count("\n")
+        wrong += own_clocks(str(name), text)
         if count >= LINES:
             wrong.append(f"{name}: {count} lines; keep a file under {LINES}")
         for number, line in enumerate(text.splitlines(), 1):

@@ -2,7 +2,7 @@
 """check_files.py sees what it is for: private words, also in names, and pages that are too long or whose limit is."""
 import unittest
 
-from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, page_size, private_words
+from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, own_clocks, page_size, private_words
 
 
 class Words(unittest.TestCase):
@@ -19,6 +19,12 @@ class Words(unittest.TestCase):
     def test_other_words_are_left_alone(self):
         text = "// No body was read; some bodies are; what is said, of course; the word; a body in sight"
         self.assertEqual(list(private_words("a.cpp", text)), [])
+
+
+class Clocks(unittest.TestCase):
+    def test_a_test_sets_no_limit_of_its_own(self):
+        self.assertEqual(len(list(own_clocks("tests/golden/a.py", "run(command, timeout=120)\nrun(command, timeout=LONG)\n"))), 1)
+        self.assertEqual(list(own_clocks("tests/bench/a.py", "run(command, timeout=120)\n")), [])
 
 
 class Pages(unittest.TestCase):

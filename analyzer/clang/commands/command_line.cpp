@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "analyzer/clang/commands/compiler_headers.h"
 #include "analyzer/clang/commands/known_options.h"
 #include "analyzer/clang/commands/nvcc.h"
 #include "analyzer/clang/commands/standard_headers.h"
@@ -158,10 +159,15 @@ std::vector<std::string> without_foreign(const std::vector<std::string>& argumen
 
 }  // namespace
 
+std::string compiler_of(const CompileCommand& command) {
+  const std::vector<std::string> written = without_launcher(command.arguments);
+  return written.empty() ? "c++" : written.front();
+}
+
 std::vector<std::string> adjusted_command(const CompileCommand& command,
                                           const std::vector<std::string>& extra_arguments) {
   std::vector<std::string> written = without_launcher(command.arguments);
-  const std::string compiler = written.empty() ? "c++" : written.front();
+  const std::string compiler = compiler_of(command);
   if (!written.empty()) written.erase(written.begin());
   if (is_nvcc(compiler)) written = translate_nvcc(written, command.directory);
   // The source has no place among the options; it is added under its own name.
@@ -180,6 +186,8 @@ std::vector<std::string> adjusted_command(const CompileCommand& command,
   }
   const std::vector<std::string> standard = standard_arguments(adjusted);
   adjusted.insert(adjusted.end(), standard.begin(), standard.end());
+  const std::vector<std::string> compilers = compiler_arguments(compiler, resource_directory());
+  adjusted.insert(adjusted.end(), compilers.begin(), compilers.end());
   adjusted.insert(adjusted.end(), {"-fsyntax-only", "-w", "-Qunused-arguments", "-ferror-limit=0",
                                    "-resource-dir=" + resource_directory(), "--", command.file});
   return adjusted;

@@ -15,6 +15,9 @@ using source::CompileCommand;
 std::vector<std::string> adjusted_command(const CompileCommand& command,
                                           const std::vector<std::string>& extra_arguments);
 
+// The program that compiles, without what starts it.
+std::string compiler_of(const CompileCommand& command);
+
 // Where Clang's own headers are; empty when they are nowhere to be found. looked_in() names the places.
 std::string resource_directory();
 std::vector<std::string> resource_directories_looked_in();

@@ -21,6 +21,7 @@ FunctionKind kind_of(const clang::FunctionDecl* function) {
 ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
   switch (type.kind) {
     case TypeKind::kTensor:
+      return is_tensor_by_pointer(type) ? ParameterKind::kOther : ParameterKind::kTensor;
     case TypeKind::kBuffer:
       return ParameterKind::kTensor;
     case TypeKind::kDtype:  // what a raw interface is given is no precision setting's to say

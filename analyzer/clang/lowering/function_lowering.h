@@ -192,6 +192,13 @@ class FunctionLowering {
   std::optional<ValueId> map_member(const clang::CXXMethodDecl* method, const Expr* object,
                                     llvm::ArrayRef<const Expr*> arguments);
 
+  // variants, and elements by type (lower_variants.cpp)
+  static std::optional<std::int64_t> named_element(const clang::FunctionDecl* callee,
+                                                   clang::QualType container);
+  std::optional<ValueId> as_variant(clang::QualType type, const Expr* source);
+  std::optional<ValueId> variant_function(llvm::StringRef name, const clang::FunctionDecl* callee,
+                                          llvm::ArrayRef<const Expr*> arguments);
+
   // lists by iterators, algorithms and views (lower_ranges.cpp)
   struct Elements {
     Lvalue element;  // some element
@@ -258,6 +265,7 @@ class FunctionLowering {
   ValueId external_call(const clang::FunctionDecl* callee, std::optional<ValueId> object,
                         llvm::ArrayRef<const Expr*> arguments);
   void written_by(const std::string& name, llvm::ArrayRef<const Expr*> arguments);
+  ValueId library_operator(const Operator& entry, llvm::ArrayRef<const Expr*> arguments);
   ValueId tensor_operator(const Operator* entry, const std::string& name, const clang::FunctionDecl* callee,
                           std::optional<ValueId> object, llvm::ArrayRef<const Expr*> arguments);
   void options_bag(const Operator* entry, const Expr* expr, Arguments& arguments);

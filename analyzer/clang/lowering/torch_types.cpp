@@ -39,6 +39,7 @@ const std::unordered_map<std::string, TypeKind>& known_classes() {
       {"std::initializer_list", TypeKind::kList},
       {"std::tuple", TypeKind::kList},
       {"std::pair", TypeKind::kList},
+      {"std::variant", TypeKind::kList},
       {"std::span", TypeKind::kList},
       {"std::deque", TypeKind::kList},
       {"std::list", TypeKind::kList},
@@ -176,12 +177,13 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, con
         facts.element = owned.element;
       }
     }
-    if (name == "std::tuple" || name == "std::pair" || name == "torch::OrderedDict")
+    if (name == "std::tuple" || name == "std::pair" || name == "std::variant" || name == "torch::OrderedDict")
       facts = {TypeKind::kList, Dtype::kUndefined, {}, nullptr};
     if (known->second == TypeKind::kMap) {
       const TypeKind mapped = classify(type_argument(record, 1), scope).kind;
-      const bool typed =
-          mapped == TypeKind::kTensor || mapped == TypeKind::kDtype || mapped == TypeKind::kOptions;
+      const bool typed = mapped == TypeKind::kTensor || mapped == TypeKind::kDtype ||
+                         mapped == TypeKind::kOptions || mapped == TypeKind::kList ||
+                         mapped == TypeKind::kOptional;
       facts = {typed ? TypeKind::kMap : TypeKind::kObject, Dtype::kUndefined, {}, nullptr};
     }
   } else if (const auto symbolic = symbolic_numbers().find(name); symbolic != symbolic_numbers().end()) {
@@ -210,7 +212,12 @@ TypeFacts classify_record(const clang::CXXRecordDecl& record, QualType type, con
   return facts;
 }
 
+constexpr const char* kTensorByPointer = "ggml_tensor";
+
 TypeFacts classify_pointee(QualType pointee, const TypeScope& scope) {
+  const clang::CXXRecordDecl* record = pointee->getAsCXXRecordDecl();
+  if (record && plain_name(*record) == kTensorByPointer)
+    return {TypeKind::kTensor, Dtype::kUndefined, {}, record};
   const TypeFacts target = classify(pointee, scope);
   const bool data = target.kind == TypeKind::kNumber && is_floating(target.element);
   if (data) return {TypeKind::kBuffer, target.element, pointee, nullptr};
@@ -233,6 +240,10 @@ bool lists_dtypes(const clang::EnumDecl& decl, const TypeScope& scope) {
 }
 
 }  // namespace
+
+bool is_tensor_by_pointer(const TypeFacts& type) {
+  return type.kind == TypeKind::kTensor && type.record && plain_name(*type.record) == kTensorByPointer;
+}
 
 bool is_text(clang::QualType type) {
   const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();

@@ -22,13 +22,13 @@ enum class TypeKind : std::uint8_t {
   kOther,
   kVoid,
   kNumber,         // arithmetic, enumerations, half types in any spelling; element is its dtype
-  kTensor,         // at::Tensor and its base
+  kTensor,         // at::Tensor and its base; a pointer to a tensor of another library, with its record
   kDtype,          // ScalarType, TypeMeta, DLDataType
   kOptions,        // TensorOptions
   kScalar,         // c10::Scalar: a number that forgets its C++ type
   kOptional,       // inner: what may be absent
-  kList,           // vector, array, ArrayRef, tuple, pair; inner: the element when there is one
-  kMap,            // map, unordered_map of tensors or dtypes
+  kList,           // vector, array, ArrayRef, tuple, pair, variant; inner: the element when there is one
+  kMap,            // map, unordered_map of tensors or dtypes, or of lists and optionals of them
   kBuffer,         // a run of floating numbers: vector<float>, float*, float[8]; element is their dtype
   kHolder,         // ModuleHolder<Impl>; inner: Impl
   kPointer,        // raw or smart pointer to something that is not a number; inner: the pointee
@@ -54,6 +54,9 @@ struct TypeScope {
 };
 
 TypeFacts classify(clang::QualType type, const TypeScope& scope);
+// A tensor of a library whose tensors are handed around by pointer, ggml's: no precision setting tells what
+// it holds.
+bool is_tensor_by_pointer(const TypeFacts& type);
 // What a value of an enumeration of dtypes, ScalarType or a project's own, stands for.
 std::optional<Dtype> enumerated_dtype(clang::QualType type, std::int64_t number, const TypeScope& scope);
 

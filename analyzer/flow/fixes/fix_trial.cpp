@@ -130,8 +130,39 @@ bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setti
   return std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
                        after.operands.end()) &&
          std::none_of(after.refused.begin(), after.refused.end(), [&](const Refused& each) {
-           return !before.refused.contains(each) && !loses_nothing(each, after);
+           return !before.refused.contains(each) && !loses_nothing(each, after) &&
+                  !does_not_know(each, after);
          });
+}
+
+// A caller that hands in a tensor of unknown dtype knows no more behind the cast. That is no refusal, as long
+// as the finding occurs without that caller too and is cured there.
+bool FixTrial::does_not_know(const Refused& refused, const Verdict& after) {
+  const auto& [place, root, dtype] = refused;
+  if (dtype != Dtype::kUndefined) return false;
+  const std::uint32_t from = root;
+  const bool unknowing = std::any_of(after.refused.begin(), after.refused.end(), [&](const Refused& each) {
+    const auto& [where, by, as] = each;
+    return by == from && as == Dtype::kUndefined && std::get<3>(where) == kWatchedCast &&
+           std::get<4>(where) == "like";
+  });
+  if (unknowing) unknowing_.insert(from);
+  return unknowing;
+}
+
+bool FixTrial::is_found_from_others(const std::vector<std::uint32_t>& functions) {
+  const SourceLocation& at = finding_->location;
+  const Program program(module_);
+  std::vector<std::uint32_t> roots = roots_to_analyse(program, functions);
+  std::erase_if(roots, [&](std::uint32_t each) { return unknowing_.contains(each); });
+  if (roots.empty()) return false;
+  return std::any_of(settings_.begin(), settings_.end(), [&](const Setting& each) {
+    const auto& asked = finding_->precision;
+    if (each.handed_float || std::find(asked.begin(), asked.end(), each.what.name) == asked.end())
+      return false;
+    const std::optional<Verdict> verdict = judge(program, roots, each, spent_);
+    return verdict && verdict->places.contains(Key(at.file, at.line, at.column, "", ""));
+  });
 }
 
 // Where what is cast was not known either, nothing is lost by a dtype that is not known.
@@ -184,8 +215,9 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
       std::find_if(shared_.begin(), shared_.end(), [&](const Tried& each) { return each.edits == edits; });
   Tried fresh{edits, std::vector<std::optional<Verdict>>(settings_.size())};
   Tried& tried = known == shared_.end() ? fresh : *known;
-  EditedModule edited(module_);
-  made(edited);
+  std::optional<EditedModule> edited(module_);
+  made(*edited);
+  unknowing_.clear();
   std::optional<Program> program;
   std::vector<std::uint32_t> roots;
   const auto cured_in = [&](std::size_t i) {
@@ -206,7 +238,9 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     if (!settings_[i].handed_float || occurs) cured = cured_in(i);
   }
   if (&tried == &fresh && roots.size() >= kManyRoots) shared_.push_back(std::move(fresh));
-  return cured;
+  program.reset();
+  edited.reset();
+  return cured && (unknowing_.empty() || is_found_from_others(functions));
 }
 
 }  // namespace dtype_guard::flow

@@ -55,6 +55,8 @@ class FixTrial {
   const std::vector<Verdict>& verdicts_before(const std::vector<std::uint32_t>& functions);
   static bool loses_nothing(const Refused& refused, const Verdict& after);
   bool is_cured(const Verdict& before, const Verdict& after, const Setting& setting);
+  bool does_not_know(const Refused& refused, const Verdict& after);
+  bool is_found_from_others(const std::vector<std::uint32_t>& functions);
 
   Module& module_;
   AnalysisOptions options_;
@@ -67,6 +69,7 @@ class FixTrial {
   std::size_t spent_on_others_ = 0;
   std::size_t size_ = 0;  // instructions of the program
   std::set<Key> left_;    // operands of the finding that are still broken where inputs are as assumed
+  std::set<std::uint32_t> unknowing_;  // roots that do not know what is cast to
   std::string limit_;
 };
 

@@ -314,6 +314,8 @@ class Search {
     if (cast && is_half(cast->other)) return true;
     const auto kind = role_kind(defect.arrived->role);
     if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
+    // No model is in a dtype that indices have.
+    if (kind == RoleKind::kIndex && defect.unsupported && !defect.alternative.assumed) return true;
     // What nobody stated is a guess, and a guess in half says nothing against the call. So is what was made
     // like an input: `zeros({1}, lengths.options())`.
     const bool is_guess = !defect.origin || (defect.alternative.assumed && !options_.named_by_user);

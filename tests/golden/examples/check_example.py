@@ -23,7 +23,7 @@ def fail(message):
 
 
 def run(command, expected_status):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=300)
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode != expected_status:
         fail(f"{' '.join(map(str, command))}\nexit status {done.returncode}, expected {expected_status}\n"
              f"{done.stdout}{done.stderr}")

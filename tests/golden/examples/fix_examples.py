@@ -29,7 +29,7 @@ def require(condition, message):
 
 
 def run(command, **rest):
-    return subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=500, check=False, **rest)
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, **rest)
 
 
 def main():

@@ -32,7 +32,7 @@ class Steps(project.Case):
 
     def run_cmake(self, *arguments):
         environment = {"XDG_CACHE_HOME": str(self.scratch / "cache")}
-        run = subprocess.run(["cmake", *map(str, arguments)], cwd=self.folder, capture_output=True, text=True, timeout=300,
+        run = subprocess.run(["cmake", *map(str, arguments)], cwd=self.folder, capture_output=True, text=True,
                              env={**project.os.environ, **environment}, check=False)
         return run.returncode, run.stdout + run.stderr
 

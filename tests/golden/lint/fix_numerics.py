@@ -51,6 +51,20 @@ class FixNumerics(project.Case):
         self.assertEqual(self.module("auto p = wq(x);", "auto h = F::normalize(p);", "return attend(h, wk(x), wk(x));"),
                          ["auto h = F::normalize(p).to(p.scalar_type());"])
 
+    def test_a_caller_that_hands_in_unknown_tensors_takes_no_fix_away(self):
+        """The cast is judged where the finding is: in the method, whose caller knows no more of it than before."""
+        scaled = ("struct Attention : torch::nn::Module {\n"
+                  "  Attention() { scale = register_buffer(\"scale\", torch::ones({8})); }\n"
+                  "  at::Tensor forward(const at::Tensor& x, const at::Tensor& k) {\n    auto q = x * scale;\n"
+                  "    return attend(q, k, k);\n  }\n  at::Tensor scale;\n};\nat::Tensor load(int);\n"
+                  "at::Tensor run() {\n  Attention made;\n  return made.forward(GIVEN, load(2));\n}\n")
+        cast = ["auto q = (x * scale).to(x.scalar_type());"]
+        self.assertEqual(self.written(scaled.split("at::Tensor load", maxsplit=1)[0]), cast)
+        self.assertEqual(self.written(scaled.replace("GIVEN", "load(1)")), cast)
+        # Where the caller is known to hand in integers, x is not what to cast to.
+        self.assertEqual(self.written(scaled.replace("GIVEN", "torch::ones({8}, at::kLong)")),
+                         ["auto q = (x * scale).to(k.scalar_type());"])
+
     def test_where_the_input_is_what_was_widened_its_dtype_does(self):
         text = ("at::Tensor f(at::Tensor q, const at::Tensor& k) {\n"
                 "  q = torch::nn::functional::normalize(q);\n  return attend(q, k, k);\n}\n")

@@ -244,7 +244,7 @@ class Fixes(project.Case):
         if applier is None:
             print("clang-apply-replacements is not installed: the file was compared, not applied")
             return
-        subprocess.run([applier, str(self.folder / "out")], check=True, timeout=60)
+        subprocess.run([applier, str(self.folder / "out")], check=True)
         self.assertEqual((self.folder / "a.cpp").read_text(), "// über '\n" + FIXED + USE)
         self.assertEqual(self.lint("-p", "build", "--export-fixes", "out/f.yaml").returncode, 0)
         self.assertIn("Diagnostics:     []", (self.folder / "out" / "f.yaml").read_text())
@@ -258,7 +258,7 @@ class Fixes(project.Case):
             process.wait(0.05)
         except subprocess.TimeoutExpired:
             process.send_signal(2)
-            process.wait(30)
+            process.wait()
         self.assertIn((self.folder / "a.cpp").read_text(), (WIDE + USE, FIXED + USE))
         self.assertEqual([p.name for p in self.folder.glob("*.tmp")], [])
 

@@ -30,7 +30,7 @@ def findings(path, options):
         report = pathlib.Path(folder) / "report.json"
         command = [LINT, "--root", str(FIXTURES), f"--format=json={report}", "--color=never", *options, str(path),
                    "--", f"-std={standard(path)}", "-include", TORCH]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        run = subprocess.run(command, capture_output=True, text=True)
         data = json.loads(report.read_text())
     return run, sorted((f["location"]["line"], f["rule"]) for f in data["findings"] if not f["suppression"]), data
 

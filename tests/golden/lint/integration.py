@@ -41,7 +41,7 @@ class Integration(project.Case):
 
     def shell(self, command, status=None):
         run = subprocess.run(command, shell=isinstance(command, str), cwd=self.folder, env=self.environment, text=True,
-                             capture_output=True, timeout=300, check=False)
+                             capture_output=True, check=False)
         if status is not None:
             self.assertEqual(run.returncode, status, f"{command}\n{run.stdout}{run.stderr}")
         return run

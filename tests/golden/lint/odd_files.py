@@ -22,14 +22,14 @@ class OddFiles(project.Case):
         (self.folder / "dir").mkdir()
 
     def refused(self, *arguments, words=(), status=2):
-        run = self.lint(*arguments, timeout=30)
+        run = self.lint(*arguments)
         self.assertEqual(run.returncode, status, (arguments, run.stdout, run.stderr))
         for word in words:
             self.assertIn(word, run.stdout + run.stderr, arguments)
 
     def shell(self, line, status):
         run = subprocess.run(["bash", "-c", line.replace("LINT", f"'{project.LINT}' -p build")], cwd=self.folder, text=True,
-                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")}, timeout=60, capture_output=True,
+                             env={**os.environ, "XDG_CACHE_HOME": str(self.scratch / "cache")}, capture_output=True,
                              check=False)
         self.assertEqual(run.returncode, status, run.stdout + run.stderr)
         return run
@@ -89,7 +89,7 @@ class OddFiles(project.Case):
         self.compiled("b.cpp", "c.cpp", "s.cpp")
         self.compiled("d.cpp", flags="-include /dev/null")
         for arguments in (("-p", "build"), ("-p", "build", "."), ("-p", "build", "--no-cache", "--fix")):
-            report = self.report(*arguments, status=3, timeout=60)
+            report = self.report(*arguments, status=3)
             self.assertEqual([(n["file"], n["reason"]) for n in report["not_analysed"]],
                              [(name, "parse-error") for name in ("b.cpp", "c.cpp", "s.cpp")])
             self.assertIn("it is a named pipe", report["not_analysed"][0]["detail"])
@@ -111,7 +111,7 @@ class OddFiles(project.Case):
         command = [project.LINT, *arguments]
         if os.geteuid() == 0:
             command = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", *command]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60, check=False,
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False,
                               env={**os.environ, "HOME": "/nowhere", "XDG_CACHE_HOME": str(self.scratch / cache)})
 
     def test_files_without_permission(self):

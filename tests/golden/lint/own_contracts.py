@@ -41,7 +41,7 @@ class OwnContracts(unittest.TestCase):
             data = contracts if isinstance(contracts, (str, bytes)) else json.dumps(contracts)
             path.write_bytes(data.encode() if isinstance(data, str) else data)
         return subprocess.run([LINT, "--contracts", str(path), *map(str, arguments), "a.cpp", *FLAGS],
-                              capture_output=True, timeout=60, cwd=self.folder)
+                              capture_output=True, cwd=self.folder)
 
     def found(self, code, contracts, *arguments):
         """(line, rule) of the findings."""

@@ -49,12 +49,12 @@ class Case(unittest.TestCase):
                                  "command": f"g++ {FLAGS} {flags} -o {name}.o -c {name}"})
         (self.folder / "build" / "compile_commands.json").write_text(json.dumps(self.entries))
 
-    def lint(self, *arguments, cwd=None, home=None, cache=True, stdin=None, timeout=120, **environment):
+    def lint(self, *arguments, cwd=None, home=None, cache=True, stdin=None, **environment):
         command = [LINT, *map(str, arguments)]
         settings = {**os.environ, "XDG_CACHE_HOME": str(home or self.scratch / "cache"), **environment}
         if not cache:
             command.append("--no-cache")
-        return subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=cwd or self.folder,
+        return subprocess.run(command, capture_output=True, text=True, cwd=cwd or self.folder,
                               env=settings, input=stdin, check=False)
 
     def report(self, *arguments, status=None, **rest):

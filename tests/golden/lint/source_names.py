@@ -2,6 +2,7 @@
 links, in databases written by hand."""
 import json
 import os
+import subprocess
 
 import project
 
@@ -77,17 +78,52 @@ class Names(project.Case):
         self.assertEqual(len(report["findings"]), 1)
 
     def test_a_source_without_a_command_does_not_keep_the_others_back(self):
-        self.write(a__cpp=BAD.format("a"), new__cpp="int n;\n", lonely__h="int l;\n")
+        self.write(a__cpp=BAD.format("a"), new__s="nop\n", lonely__asm="nop\n")
         self.compiled("a.cpp")
-        report = self.report("-p", "build", "new.cpp", "a.cpp", "lonely.h", status=3)
+        report = self.report("-p", "build", "new.s", "a.cpp", "lonely.asm", status=3)
         self.assertEqual([(f["rule"], f["location"]["file"]) for f in report["findings"]], [(RULE, "a.cpp")])
         self.assertEqual([(n["file"], n["reason"]) for n in report["not_analysed"]],
-                         [("lonely.h", "no-command"), ("new.cpp", "no-command")])
-        run = self.lint("-p", "build", "-q", "new.cpp", "a.cpp", "--fix")
+                         [("lonely.asm", "no-command"), ("new.s", "no-command")])
+        run = self.lint("-p", "build", "-q", "new.s", "a.cpp", "--fix")
         self.assertEqual(run.returncode, 3)
-        self.assertIn("new.cpp: not analysed: no-command: ", run.stdout)
+        self.assertIn("new.s: not analysed: no-command: ", run.stdout)
         self.assertIn("build it with the project", run.stdout)
-        self.assertEqual(self.lint("-p", "build", "new.cpp", "lonely.h").returncode, 2, "nothing is left to look at")
+        self.assertEqual(self.lint("-p", "build", "new.s", "lonely.asm").returncode, 2, "nothing is left to look at")
+
+    def test_a_source_without_a_command_is_read_as_the_nearest_one_is_compiled(self):
+        def guarded(define):
+            return f"#ifdef {define}\n" + BAD.format("f") + "#endif\n"
+
+        self.write(src_in_a__cpp="int a;\n", src_in_deep_in_b__cpp="int b;\n", tests_in_c__cpp="int c;\n", src_in_d__c="int d;\n",
+                   src_in_new__cpp=guarded("ON_A"), src_in_deep_in_more_in_new__cpp=guarded("ON_B"),
+                   tests_in_new__h=guarded("ON_C"), tests_in_other__c="int (*new)(void);\n")
+        for file, define in (("src/a.cpp", "ON_A"), ("src/deep/b.cpp", "ON_B"), ("tests/c.cpp", "ON_C")):
+            self.compiled(file, flags=f"-D{define}")
+        self.entries.append({"directory": str(self.folder), "file": "src/d.c", "command": "gcc -std=c11 -c src/d.c"})
+        self.compiled()
+        for new, like in (("src/new.cpp", "src/a.cpp"), ("src/deep/more/new.cpp", "src/deep/b.cpp"), ("tests/new.h", "tests/c.cpp")):
+            with self.subTest(new):
+                run = self.lint("-p", "build", new)
+                self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+                self.assertIn(f"dtype-lint: note: '{new}' is not in {self.folder}/build/compile_commands.json; it is read as "
+                              f"'{like}' is compiled\n", run.stderr)
+                self.assertEqual(self.found("-p", "build", new, "src/a.cpp", status=1), [(RULE, new, 2)])
+        self.assertEqual(self.lint("-p", "build", "tests/other.c").returncode, 0, "as C is compiled, in which new is a name")
+        self.assertEqual(self.lint("-p", "build").stderr, "", "a file that was not named is none of the build's")
+
+    def test_a_header_that_only_the_compiler_of_the_command_brings(self):
+        """Where GCC is without it there is nothing to find."""
+        where = subprocess.run(["g++", "-print-file-name=include/omp.h"], capture_output=True, text=True, check=False).stdout.strip()
+        if not os.path.isabs(where):
+            self.skipTest("g++ has no omp.h of its own here")
+        self.write(a__cpp="#include <omp.h>\nint threads() { return omp_get_max_threads(); }\n#ifdef _OPENMP\n" + BAD.format("a") +
+                   "#endif\n", b__cpp="#include <stdatomic.h>\n#include <immintrin.h>\n#include <float.h>\n" + BAD.format("b"))
+        self.compiled("a.cpp", flags="-fopenmp")
+        self.compiled("b.cpp", flags="-std=c++23 -mavx2")
+        for _ in range(2):  # the second time from the cache
+            report = self.report(status=1)
+            self.assertEqual(report["not_analysed"], [])
+            self.assertEqual([(f["location"]["file"], f["location"]["line"]) for f in report["findings"]], [("a.cpp", 4), ("b.cpp", 4)])
 
     def test_every_format_says_what_failed(self):
         self.write(a__cpp='#include "nowhere.h"\n')

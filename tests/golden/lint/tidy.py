@@ -21,7 +21,7 @@ class Tidy(project.Case):
     def tidy(self, *arguments, checks="-*,dtype-*", source="a.cpp", status=0):
         command = [TIDY, f"-load={PLUGIN}", "--quiet", *([f"-checks={checks}"] if checks else []), *arguments, "-p", "build",
                    str(self.folder / source)]
-        run = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=self.folder, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, cwd=self.folder, check=False)
         self.assertEqual(run.returncode, status, run.stdout + run.stderr)
         return run
 

@@ -124,7 +124,7 @@ def main(library):
         assert counted == threads, f"{counted} threads with OMP_NUM_THREADS={threads}"
 
     for what in "close", "fork":
-        process = subprocess.run([sys.executable, __file__, library, what], capture_output=True, text=True, timeout=600,
+        process = subprocess.run([sys.executable, __file__, library, what], capture_output=True, text=True,
                                  env={**os.environ, "OMP_NUM_THREADS": "3"})
         assert process.returncode == 0, f"{what}: status {process.returncode} {process.stderr}"
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "analyzer/clang/lowering/function_lowering.h"
+#include "rules/operators/library_operators.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -137,7 +138,8 @@ flow::ValueId FunctionLowering::free_call(const clang::CallExpr* expr, const cla
     return helper_call(helper->second, callee, arguments);
   // An operator is what the tables say wherever its header lies, and one that a project declares itself, for
   // an older libtorch, is still the operator.
-  const bool is_operator = name.starts_with("at::") && find_operator(name);
+  const Operator* entry = find_operator(name);
+  const bool is_operator = entry && (name.starts_with("at::") || is_library_operator(*entry));
   const clang::FunctionDecl* definition = unit_.user_definition(callee);
   if (definition && !is_operator) return user_call(definition, std::nullopt, arguments);
   if (const Api* api = contract_of(name)) return sink(*api, callee, arguments);

@@ -60,6 +60,11 @@ std::optional<flow::ValueId> FunctionLowering::member(const TypeFacts& object_ty
         return ValueId{0};
       }
       if (name == "emplace" && arguments.size() == 1) return assignment(object, arguments[0]);
+      if (name == "emplace" && facts(object_type.inner).kind == TypeKind::kList) {
+        const ValueId made = construct_as(object_type.inner, arguments, nullptr);
+        assign(lvalue(object), made);
+        return made;
+      }
       return std::nullopt;
     case TypeKind::kList:
     case TypeKind::kBuffer:

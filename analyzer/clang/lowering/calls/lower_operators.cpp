@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/clang/lowering/function_lowering.h"
+#include "rules/operators/library_operators.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -108,6 +109,7 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   const bool of_torch = name.starts_with("at::") || name.starts_with("torch::") || name.starts_with("c10::");
   // c10::Device::type is not Tensor::type.
   if (!entry && of_torch && !object && !last.empty()) entry = find_operator(last);
+  if (entry && is_library_operator(*entry)) return library_operator(*entry, arguments);
   if (entry && !of_torch) {
     // std::exp and its kin work on numbers of their own type.
     const TypeFacts result = facts(callee->getReturnType());
@@ -131,6 +133,18 @@ flow::ValueId FunctionLowering::external_call(const clang::FunctionDecl* callee,
   }
   if (const auto lanes = vector_function(callee, arguments)) return *lanes;
   return tensor_operator(nullptr, name, callee, object, arguments);
+}
+
+// Of another library than PyTorch: by position, and only what has a bearing on the result's dtype.
+flow::ValueId FunctionLowering::library_operator(const Operator& entry,
+                                                 llvm::ArrayRef<const Expr*> arguments) {
+  Arguments given;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ValueId one = value(arguments[i]);
+    const std::string name = i < entry.arguments.size() ? entry.arguments[i] : "-";
+    if (name != "-") given.push_back({name, one});
+  }
+  return builder_.op(entry.name, std::move(given));
 }
 
 flow::ValueId FunctionLowering::tensor_operator(const Operator* entry, const std::string& name,

@@ -280,6 +280,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
   if (name.starts_with("torch::nn::init::") && !arguments.empty()) return value(arguments[0]);
   if (callee->isInStdNamespace() && callee->getIdentifier()) {
     if (const auto done = algorithm(callee->getName(), arguments)) return done;
+    if (const auto done = variant_function(callee->getName(), callee, arguments)) return done;
   }
   if (const auto done = memory_function(name, arguments)) return done;
   if (const auto done = text_function(name, arguments)) return done;
@@ -290,11 +291,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       if (arguments.empty()) return std::nullopt;
       return value(arguments[0]);
     case Meaning::kGet: {
-      // By type (std::get<float>(variant)) it names no cell.
-      const auto* chosen = callee->getTemplateSpecializationArgs();
-      const bool by_index =
-          chosen && chosen->size() > 0 && chosen->get(0).getKind() == clang::TemplateArgument::Integral;
-      if (!by_index) return std::nullopt;
+      if (arguments.empty() || !named_element(callee, arguments[0]->getType())) return std::nullopt;
       return load(lvalue(expr));
     }
     case Meaning::kMake:

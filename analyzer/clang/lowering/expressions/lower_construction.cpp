@@ -126,6 +126,7 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
       return made.kind == TypeKind::kOptional ? copied(arguments[0]) : value(arguments[0]);
     case TypeKind::kList:
       if (arguments.size() == 1) {
+        if (const auto variant = as_variant(type, arguments[0])) return *variant;
         const TypeKind from = facts(arguments[0]).kind;
         const bool list = from == TypeKind::kList || from == TypeKind::kOptional ||
                           llvm::isa<clang::InitListExpr>(stripped(arguments[0]));
@@ -219,8 +220,9 @@ bool FunctionLowering::holds_values(const TypeFacts& type) const {
   if (type.kind == TypeKind::kOptional && !type.inner.isNull()) return holds_values(facts(type.inner));
   if (type.kind == TypeKind::kMap) return true;
   if (type.kind == TypeKind::kList) {
-    static constexpr std::array kContainers = {"std::vector", "std::array", "std::deque",      "std::list",
-                                               "std::tuple",  "std::pair",  "c10::SmallVector"};
+    static constexpr std::array kContainers = {"std::vector",  "std::array",      "std::deque",
+                                               "std::list",    "std::tuple",      "std::pair",
+                                               "std::variant", "c10::SmallVector"};
     return std::find(kContainers.begin(), kContainers.end(), plain_name(*type.record)) != kContainers.end();
   }
   const clang::CXXRecordDecl* definition = type.record->getDefinition();

@@ -238,7 +238,10 @@ flow::ValueId FunctionLowering::assignment(const clang::Expr* target, const clan
   if (const auto* part = llvm::dyn_cast<clang::MemberExpr>(target)) {
     if (const auto described = descriptor_part(part, source)) return *described;
   }
-  const ValueId assigned = is_text(target->getType()) ? assigned_text(source) : copied(source);
+  const auto variant = as_variant(target->getType(), source);
+  const ValueId assigned = variant                      ? *variant
+                           : is_text(target->getType()) ? assigned_text(source)
+                                                        : copied(source);
   const auto* call = llvm::dyn_cast<clang::CallExpr>(target);
   const clang::FunctionDecl* callee = call ? call->getDirectCallee() : nullptr;
   if (callee && plain_name(*callee) == "std::tie") {

@@ -132,6 +132,11 @@ FunctionLowering::Lvalue FunctionLowering::member_place(const clang::MemberExpr*
   }
   if (const auto mapped = mapped_element(expr)) return *mapped;
   const clang::Expr* object = expr->getBase();
+  if (is_tensor_by_pointer(facts(object))) {
+    const ValueId tensor = value(object);
+    const bool dtype = facts(member->getType()).kind == TypeKind::kDtype;
+    return held(dtype ? builder_.value(Op::kDtypeOf, tensor) : builder_.unknown());
+  }
   const Lvalue owner = expr->isArrow() ? held(value(object)) : lvalue(object);
   const std::string name = member->getNameAsString();
   // A pair's members are its cells.
@@ -245,12 +250,9 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
     const clang::FunctionDecl* callee = call->getDirectCallee();
     if (callee && call->getNumArgs() >= 1 && callee->isInStdNamespace()) {
       if (is_transparent(callee)) return lvalue(call->getArg(0));
-      const auto* arguments = callee->getTemplateSpecializationArgs();
-      if (callee->getIdentifier() && callee->getName() == "get" && arguments && arguments->size() > 0 &&
-          arguments->get(0).getKind() == clang::TemplateArgument::Integral) {
-        return cell(lvalue(call->getArg(0)), arguments->get(0).getAsIntegral().getExtValue(),
-                    call->getArg(0)->getType());
-      }
+      const bool gets = callee->getIdentifier() && callee->getName() == "get";
+      const auto place = gets ? named_element(callee, call->getArg(0)->getType()) : std::nullopt;
+      if (place) return cell(lvalue(call->getArg(0)), place, call->getArg(0)->getType());
     }
   }
   const ValueId result = value_of(expr);

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "rules/operators/library_operators.h"
 #include "tests/catch.h"
 
 using namespace dtype_guard;
@@ -58,6 +59,28 @@ TEST_CASE("the table is sound") {
     CHECK((op.result == ResultRule::kFixed) <= (op.fixed != Dtype::kUndefined));
   }
   CHECK(names.size() > 250);
+}
+
+TEST_CASE("ggml's functions go by their own names, and are none of PyTorch's") {
+  std::set<std::string> names;
+  for (const Operator& op : library_operators()) {
+    CAPTURE(op.name);
+    CHECK(names.insert(op.name).second);
+    CHECK(op.name.starts_with("ggml_"));
+    REQUIRE(find_operator(op.name) != nullptr);
+    CHECK(is_library_operator(*find_operator(op.name)));
+    CHECK(find_operator(op.name + "_out") == nullptr);
+    CHECK(autocast_policy(op.name, "cuda", "2.13") == AutocastPolicy::kNone);
+  }
+  for (const Operator& op : all_operators()) CHECK_FALSE(is_library_operator(op));
+  const OperatorInput half{"self", Dtype::kFloat16, kDim};
+  CHECK(run("ggml_mul_mat", {half}, cuda_autocast()).dtype == Dtype::kFloat32);
+  CHECK(run("ggml_add", {half}, cuda_autocast()).dtype == Dtype::kFloat16);
+  CHECK(run("ggml_cast", {half}, {}, Dtype::kBFloat16).dtype == Dtype::kBFloat16);
+  CHECK(run("ggml_new_tensor_3d", {}, {}, Dtype::kInt32).dtype == Dtype::kInt32);
+  CHECK(run("ggml_argmax", {half}).dtype == Dtype::kInt32);
+  CHECK(find_operator("ggml_add")->arguments.all() == std::vector<std::string>{"-", "self"});
+  CHECK(find_operator("ggml_cpy")->arguments.all() == std::vector<std::string>{"-", "-", "self"});
 }
 
 TEST_CASE("a float32 parameter widens a half tensor, a number does not") {

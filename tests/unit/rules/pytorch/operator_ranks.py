@@ -77,7 +77,8 @@ ALONE = {
 
 def rows(folder):
     for file in sorted(pathlib.Path(folder).glob("*.json")):
-        for row in json.loads(file.read_text(encoding="utf-8")).get("operators", []):
+        table = json.loads(file.read_text(encoding="utf-8"))
+        for row in table.get("operators", []) if "library" not in table else ():  # those of others than PyTorch
             for name in row["names"] if "rank" in row and "before" not in row else ():
                 yield name, row
 

@@ -31,7 +31,7 @@ def run(*arguments):
         done = subprocess.run(
             [browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr",
              f"--user-data-dir={profile}", "--window-size=1400,900", *arguments],
-            capture_output=True, text=True, timeout=100)
+            capture_output=True, text=True)
     errors = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     assert not errors, errors
     return done.stdout
