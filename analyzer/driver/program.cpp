@@ -99,9 +99,7 @@ bool older(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
-                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
-  ProgramResult result;
+flow::AnalysisOptions analysis_options(const std::vector<FileSummary>& summaries, const Options& options) {
   flow::AnalysisOptions analysis;
   analysis.settings = options.settings;
   analysis.settings_named_by_user = options.settings_named;
@@ -110,18 +108,32 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   analysis.strict = options.strict;
   analysis.contracts = &options.contracts;
   std::string torch_version;
-  std::vector<flow::Module> modules;
-  for (FileSummary& each : summaries) {
-    note_problems(each, options, result.not_analysed);
+  for (const FileSummary& each : summaries) {
     if (older(torch_version, each.torch_version)) torch_version = each.torch_version;
-    modules.push_back(std::move(each.module));
   }
   if (!torch_version.empty()) analysis.torch_versions = {torch_version};
   const auto torch = options.versions.find("torch");
   if (torch_version.empty() && torch != options.versions.end())
     analysis.torch_versions = {release_of(torch->second.front())};
   if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
+  return analysis;
+}
+
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
+                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
+  ProgramResult result;
+  flow::AnalysisOptions analysis = analysis_options(summaries, options);
+  std::vector<flow::Module> modules;
+  for (FileSummary& each : summaries) {
+    note_problems(each, options, result.not_analysed);
+    modules.push_back(std::move(each.module));
+  }
   flow::Module module = flow::link(std::move(modules));
+  if (options.before_root) {
+    analysis.before_root = [&](std::uint32_t root) {
+      options.before_root(file_of(module, module.functions[root].range));
+    };
+  }
   AnalysedVersions analysed = analyse_versions(module, analysis, options.versions, text, refused);
   result.findings = std::move(analysed.findings);
   result.without_fix = std::move(analysed.without_fix);

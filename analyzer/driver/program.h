@@ -20,6 +20,9 @@ struct ProgramResult {
   std::vector<flow::UnfinishedSearch> without_fix;  // for want of budget
 };
 
+// What the engine is asked for: the versions that the summaries and options mean.
+flow::AnalysisOptions analysis_options(const std::vector<FileSummary>& summaries, const Options& options);
+
 // What went wrong with single files stands first, in their order.
 // With the text of the sources, fixes are looked for as well: others than those that were refused.
 ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,

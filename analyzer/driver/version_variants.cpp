@@ -57,12 +57,10 @@ class Variants {
            const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused)
       : module_(module),
         options_(options),
-        contracts_(*options.contracts),
+        contracts_(newest_contracts(*options.contracts, versions)),
         versions_(versions),
         text_(text),
         refused_(refused) {
-    for (const auto& [library, possible] : versions)
-      if (!possible.empty()) contracts_.versions[library] = possible.back();
     options_.contracts = &contracts_;
   }
 
@@ -201,6 +199,13 @@ class Variants {
 };
 
 }  // namespace
+
+ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions) {
+  ContractSet out = contracts;
+  for (const auto& [library, possible] : versions)
+    if (!possible.empty()) out.versions[library] = possible.back();
+  return out;
+}
 
 AnalysedVersions analyse_versions(flow::Module& module, const flow::AnalysisOptions& options,
                                   const LibraryVersions& versions, const flow::SourceText& text,

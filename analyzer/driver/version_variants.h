@@ -20,6 +20,9 @@ struct AnalysedVersions {
   bool left_out = false;  // some roots, for want of work
 };
 
+// As they hold with the newest version of each library that may be meant.
+ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions);
+
 // With the text of the sources, fixes are looked for as well. The options' contracts are those of all
 // versions.
 AnalysedVersions analyse_versions(flow::Module& module, const flow::AnalysisOptions& options,

@@ -340,6 +340,7 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
         if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
+        if (options.before_root) options.before_root(root);
         const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, problem);
         if (!is_done && work.is_used_up()) {
           given_up.left_out(root, setting);

@@ -194,6 +194,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       }
       default:
         if (!transfer(activation, instruction, state)) return out;
+        if (watched_) note_watched(instruction, state);
     }
   }
   finish(activation, Value(), std::move(state));  // a block without terminator

@@ -23,6 +23,7 @@
 #include "analyzer/flow/engine/question.h"
 #include "analyzer/flow/engine/speculation.h"
 #include "analyzer/flow/engine/tensor_changes.h"
+#include "analyzer/flow/engine/watched_values.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/program/program.h"
 #include "analyzer/flow/settings/analysis_options.h"
@@ -56,6 +57,9 @@ class Engine {
   // The functions whose inputs the setting decides.
   static std::vector<std::uint32_t> roots(const Program& program);
 
+  // watched_values.cpp: notes what these instructions give, until told otherwise.
+  void watch(WatchedValues* watched) { watched_ = watched; }
+
   std::vector<SinkRecord> records() const;
   const FollowedCalls& calls() const { return calls_; }
   const Origins& origins() const { return origins_; }
@@ -82,6 +86,8 @@ class Engine {
   const Value& value(const State& state, ValueId id) const;
   const Value& argument(const State& state, const Instruction& instruction, std::size_t position) const;
   const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
+
+  void note_watched(const Instruction& instruction, const State& state);
 
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
@@ -372,6 +378,7 @@ class Engine {
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
   Work& work_;  // shared with other engines
+  WatchedValues* watched_ = nullptr;
   Origins origins_;
   SymbolSets symbols_;
   Identities ids_{symbols_};

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -20,6 +22,8 @@ struct AnalysisOptions {
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
   bool refusals = false;  // also list Refusals
+  // Called before each root is evaluated; may throw to end the analysis.
+  std::function<void(std::uint32_t root)> before_root;
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
   // All roots and settings together; what is left when it is used up is not evaluated.
