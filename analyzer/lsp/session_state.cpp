@@ -83,10 +83,7 @@ void Session::document(const std::string& method, const Json& params) {
   } else {
     send_text(path);
   }
-  if (method == "textDocument/didClose") {
-    published_.erase(path);
-    to_analysis_({{"disk", Json::array({path})}});
-  }
+  if (method == "textDocument/didClose") to_analysis_({{"disk", Json::array({path})}});
   analyse_soon();
 }
 

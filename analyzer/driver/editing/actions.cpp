@@ -18,7 +18,10 @@ using lsp::Json;
 constexpr std::string_view kQuickFix = "quickfix";
 constexpr std::string_view kFixAll = "source.fixAll.dtypeLint";
 
-bool overlap(const lsp::Range& a, const lsp::Range& b) { return a.start <= b.end && b.start <= a.end; }
+// By lines: the cursor need not stand in the expression.
+bool overlap(const lsp::Range& a, const lsp::Range& b) {
+  return a.start.line <= b.end.line && b.start.line <= a.end.line;
+}
 
 // "source" asks for all that begin with it.
 bool wants(const Json& context, std::string_view kind) {
