@@ -37,8 +37,7 @@ std::string explanation(const std::string& id, const std::string& torch, const C
   const std::vector<std::string> releases =
       torch.empty() ? std::vector<std::string>(kTorchReleases.begin(), kTorchReleases.end())
                     : read_torch_versions(torch);
-  return contract + (contract.empty() ? "" : "\n") +
-         explain_operator(*op, releases.front(), releases.back());
+  return contract + (contract.empty() ? "" : "\n") + explain_operator(*op, releases.front(), releases.back());
 }
 
 int explain(const std::string& id, const std::string& torch, const ContractSet& contracts) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/driver/version_variants.h"
 #include "analyzer/flow/analysis.h"
@@ -119,22 +120,28 @@ flow::AnalysisOptions analysis_options(const std::vector<FileSummary>& summaries
   return analysis;
 }
 
-ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
-                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
+std::unique_ptr<LinkedProgram> linked_program(std::vector<flow::Module> modules) {
+  auto out = std::make_unique<LinkedProgram>();
+  out->module = flow::link(std::move(modules));
+  out->program = std::make_unique<const flow::Program>(out->module);
+  return out;
+}
+
+ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummary>& summaries,
+                             const Options& options, const flow::SourceText& text,
+                             const std::vector<std::vector<Edit>>& refused) {
   ProgramResult result;
+  flow::Module& module = linked.module;
+  for (const FileSummary& each : summaries) note_problems(each, options, result.not_analysed);
   flow::AnalysisOptions analysis = analysis_options(summaries, options);
-  std::vector<flow::Module> modules;
-  for (FileSummary& each : summaries) {
-    note_problems(each, options, result.not_analysed);
-    modules.push_back(std::move(each.module));
-  }
-  flow::Module module = flow::link(std::move(modules));
+  analysis.memo = options.memo;
   if (options.before_root) {
     analysis.before_root = [&](std::uint32_t root) {
       options.before_root(file_of(module, module.functions[root].range));
     };
   }
-  AnalysedVersions analysed = analyse_versions(module, analysis, options.versions, text, refused);
+  AnalysedVersions analysed =
+      analyse_versions(module, *linked.program, analysis, options.versions, text, refused);
   result.findings = std::move(analysed.findings);
   result.without_fix = std::move(analysed.without_fix);
   for (const flow::NotLowered& each : analysed.not_analysed) {
@@ -145,6 +152,20 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   for (flow::UnseenCall& each : analysed.unseen) result.unseen.push_back(unseen_call(module, each));
   for (flow::ReachedCall& each : analysed.calls) result.calls.push_back(checked_call(module, each));
   return result;
+}
+
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
+                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
+  std::vector<flow::Module> modules;
+  for (FileSummary& each : summaries) {
+    // What was not lowered is told with positions in the file's own module.
+    flow::Module own;
+    own.files = each.module.files;
+    own.not_lowered = each.module.not_lowered;
+    modules.push_back(std::exchange(each.module, std::move(own)));
+  }
+  const std::unique_ptr<LinkedProgram> linked = linked_program(std::move(modules));
+  return analyse_linked(*linked, summaries, options, text, refused);
 }
 
 }  // namespace dtype_guard::driver

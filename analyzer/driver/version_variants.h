@@ -8,6 +8,7 @@
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/edits/source_text.h"
 #include "analyzer/flow/fixes/fix_search.h"
+#include "analyzer/flow/program/program.h"
 
 namespace dtype_guard::driver {
 
@@ -23,10 +24,11 @@ struct AnalysedVersions {
 // As they hold with the newest version of each library that may be meant.
 ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions);
 
-// With the text of the sources, fixes are looked for as well. The options' contracts are those of all
-// versions.
-AnalysedVersions analyse_versions(flow::Module& module, const flow::AnalysisOptions& options,
-                                  const LibraryVersions& versions, const flow::SourceText& text,
+// `program` is of the module. With the text of the sources, fixes are looked for as well. The options'
+// contracts are those of all versions.
+AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
+                                  const flow::AnalysisOptions& options, const LibraryVersions& versions,
+                                  const flow::SourceText& text,
                                   const std::vector<std::vector<Edit>>& refused);
 
 }  // namespace dtype_guard::driver

@@ -21,8 +21,8 @@ std::string named(Dtype dtype) { return dtype == Dtype::kUndefined ? "" : std::s
 
 SourceLocation location(const Module& module, const SourceRange& range, std::uint32_t function) {
   const bool known = range.line > 0 && range.file < module.files.size();
-  return {known ? module.files[range.file] : "", range.line,     range.column,
-          range.end_line,                        range.end_column, module.functions[function].name};
+  return {known ? module.files[range.file] : "", range.line, range.column, range.end_line, range.end_column,
+          module.functions[function].name};
 }
 
 SeenAlternative seen(const Alternative& each, const Engine& engine, const Module& module) {

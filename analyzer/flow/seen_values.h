@@ -19,8 +19,8 @@ class Program;
 // Where a dtype was decided.
 struct SeenOrigin {
   SourceLocation place;
-  std::string op;              // "mul", "cast", "conversion"
-  std::string before, after;   // dtypes; `before` empty where nothing had another
+  std::string op;             // "mul", "cast", "conversion"
+  std::string before, after;  // dtypes; `before` empty where nothing had another
   bool by_autocast = false;
   friend bool operator==(const SeenOrigin& a, const SeenOrigin& b) {
     return a.place.file == b.place.file && a.place.line == b.place.line && a.place.column == b.place.column &&

@@ -41,6 +41,7 @@ ClientCapabilities read_capabilities(const Json& params) {
   out.gives_configuration = is_true_at(workspace, "configuration");
   out.inlay_hints = at(text, "inlayHint").is_object();
   out.refreshes_inlay_hints = is_true_at(workspace, "inlayHint", "refreshSupport");
+  out.takes_state = is_true_at(all, "experimental", "dtypeLintState");
   return out;
 }
 

@@ -25,6 +25,7 @@ struct ClientCapabilities {
   bool gives_configuration = false;
   bool inlay_hints = false;
   bool refreshes_inlay_hints = false;
+  bool takes_state = false;  // "dtypeLint/state" after each answer: whether it is the last word
 };
 
 // From the parameters of initialize; the first encoding of the client's list that is known counts.

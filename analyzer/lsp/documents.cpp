@@ -5,7 +5,6 @@
 #include <cctype>
 #include <filesystem>
 
-
 namespace dtype_guard::lsp {
 
 namespace {

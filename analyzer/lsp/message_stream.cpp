@@ -20,9 +20,8 @@ std::string_view trimmed(std::string_view text) {
 }
 
 bool is_length(std::string_view name) {
-  return std::equal(name.begin(), name.end(), kLength.begin(), kLength.end(), [](char a, char b) {
-    return std::tolower(static_cast<unsigned char>(a)) == b;
-  });
+  return std::equal(name.begin(), name.end(), kLength.begin(), kLength.end(),
+                    [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; });
 }
 
 }  // namespace

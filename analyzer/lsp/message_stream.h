@@ -1,6 +1,6 @@
-// Messages between header lines, as LSP frames them: "Content-Length: N", an empty line, N bytes of JSON. What
-// comes is read in whatever pieces a pipe gives it; what is no header or too large is told once and passed
-// over, so that the next message is found.
+// Messages between header lines, as LSP frames them: "Content-Length: N", an empty line, N bytes of JSON.
+// What comes is read in whatever pieces a pipe gives it; what is no header or too large is told once and
+// passed over, so that the next message is found.
 #pragma once
 
 #include <cstddef>

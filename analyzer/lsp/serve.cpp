@@ -24,8 +24,10 @@ constexpr std::chrono::seconds kCountRestartsFor(60);
 class Server {
  public:
   Server(const std::string& version, const Analyse& analyse)
-      : worker_(analyse), session_(version, [this](const Json& message) { to_client(message); },
-                                   [this](const Json& message) { worker_.send(message); }) {}
+      : worker_(analyse),
+        session_(
+            version, [this](const Json& message) { to_client(message); },
+            [this](const Json& message) { worker_.send(message); }) {}
 
   int run() {
     ::signal(SIGPIPE, SIG_IGN);
@@ -89,7 +91,8 @@ class Server {
     while (sent_ < unsent_.size()) {
       pollfd out = {STDOUT_FILENO, POLLOUT, 0};
       if (::poll(&out, 1, all ? 1000 : 0) <= 0) return;
-      const std::size_t some = std::min<std::size_t>(unsent_.size() - sent_, 4096);  // fits where poll says so
+      const std::size_t some =
+          std::min<std::size_t>(unsent_.size() - sent_, 4096);  // fits where poll says so
       const ssize_t written = ::write(STDOUT_FILENO, unsent_.data() + sent_, some);
       if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
       if (written < 0) {

@@ -82,8 +82,9 @@ class Session {
   ClientCapabilities client_;
   Documents documents_{Encoding::kUtf16};
   std::vector<std::string> folders_;
-  std::vector<std::string> arguments_;  // of the client's settings
-  bool only_open_ = false;              // likewise: diagnostics of open files alone
+  std::vector<std::string> arguments_;       // of the client's settings
+  bool only_open_ = false;                   // likewise: diagnostics of open files alone
+  std::int64_t exact_after_ = 1000;          // likewise: milliseconds of rest before the last word
   std::map<std::int64_t, Pending> pending_;  // by the number that the analysis knows it by
   std::int64_t asked_ = 0;
   std::map<std::string, std::string> asked_client_;  // what of it, by id
@@ -97,8 +98,8 @@ class Session {
   };
   std::map<std::string, Published> published_;  // by path
   std::map<std::string, Json> known_;           // diagnostics of all files, by path
-  std::set<std::string> broken_;  // files that took the analysis down, until they change
-  std::string progress_;          // its token; empty: none is shown
+  std::set<std::string> broken_;                // files that took the analysis down, until they change
+  std::string progress_;                        // its token; empty: none is shown
   std::optional<int> exit_status_;
 };
 

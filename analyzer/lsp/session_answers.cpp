@@ -62,7 +62,10 @@ void Session::result(const Json& message) {
   for (const auto& [path, diagnostics] : at(message, "files").items()) known_[path] = diagnostics;
   for (const auto& [path, document] : documents_.all()) known_.try_emplace(path, Json::array());
   for (const auto& [path, before] : published_) known_.try_emplace(path, Json::array());
-  for (const auto& [path, diagnostics] : known_) publish(path, diagnostics);
+  for (const auto& [path, diagnostics] : known_) {
+    if (!diagnostics.is_null()) publish(path, diagnostics);  // else it stays as it is shown
+  }
+  if (client_.takes_state) notify("dtypeLint/state", {{"exact", at(message, "exact")}});
   if (client_.refreshes_inlay_hints) ask_client("workspace/inlayHint/refresh", nullptr);
 }
 
@@ -97,9 +100,10 @@ void Session::analysis_restarted(const std::string& how, const std::string& file
   if (!progress_.empty()) progress({{"end", true}});
   if (!file.empty()) broken_.insert(file);
   tell(kWarning,
-       file.empty() ? fmt::format("dtype-lint: the analysis ended ({}) and was begun again", how)
-                    : fmt::format("dtype-lint: '{}' is left out until it changes: the analysis ended there ({})",
-                                  file, how),
+       file.empty()
+           ? fmt::format("dtype-lint: the analysis ended ({}) and was begun again", how)
+           : fmt::format("dtype-lint: '{}' is left out until it changes: the analysis ended there ({})", file,
+                         how),
        !file.empty());
   // Without a file to leave out it would end again: the next change begins it.
   everything_anew();

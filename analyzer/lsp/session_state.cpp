@@ -16,6 +16,8 @@ constexpr int kError = 1, kWarning = 2;  // of window/showMessage
 constexpr Clock::duration kShortestPause = std::chrono::milliseconds(30);
 constexpr Clock::duration kLongestPause = std::chrono::milliseconds(500);
 
+constexpr std::int64_t kUsualRest = 1000, kLongestRest = 600'000;  // milliseconds
+
 }  // namespace
 
 void Session::analyse_soon() {
@@ -37,6 +39,7 @@ void Session::at_time(Clock::time_point now) {
 Json Session::setup() const {
   return {{"folders", folders_},
           {"arguments", arguments_},
+          {"exactAfter", exact_after_},
           {"encoding", client_.encoding == Encoding::kUtf8 ? "utf-8" : "utf-16"},
           {"relatedInformation", client_.related_information},
           {"codeDescription", client_.code_description},
@@ -88,8 +91,7 @@ void Session::document(const std::string& method, const Json& params) {
 }
 
 void Session::folders_changed(const Json& event) {
-  for (const Json& each : list_at(event, "removed"))
-    std::erase(folders_, path_of(text_at(each, "uri")));
+  for (const Json& each : list_at(event, "removed")) std::erase(folders_, path_of(text_at(each, "uri")));
   for (const Json& each : list_at(event, "added")) {
     const std::string path = path_of(text_at(each, "uri"));
     if (!path.empty() && std::find(folders_.begin(), folders_.end(), path) == folders_.end())
@@ -115,8 +117,9 @@ void Session::files_changed(const Json& changes) {
 void Session::configured(const Json& settings) {
   const Json& arguments = at(settings, "arguments");
   const Json& shown = at(settings, "diagnostics");
-  const bool has_words = arguments.is_array() && std::all_of(arguments.begin(), arguments.end(),
-                                                             [](const Json& each) { return each.is_string(); });
+  const bool has_words =
+      arguments.is_array() &&
+      std::all_of(arguments.begin(), arguments.end(), [](const Json& each) { return each.is_string(); });
   if (!arguments.is_null() && !has_words) {
     tell(kError, "dtype-lint: the setting 'arguments' is a list of words of the command line", true);
   } else if (!shown.is_null() && shown != "workspace" && shown != "openFiles") {
@@ -124,6 +127,10 @@ void Session::configured(const Json& settings) {
   } else {
     arguments_ = has_words ? arguments.get<std::vector<std::string>>() : std::vector<std::string>();
     only_open_ = shown == "openFiles";
+    const Json& after = at(settings, "exactAfter");
+    exact_after_ = after.is_number_unsigned()
+                       ? std::min<std::int64_t>(after.get<std::int64_t>(), kLongestRest)
+                       : kUsualRest;
   }
   everything_anew();
 }

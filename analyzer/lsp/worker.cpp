@@ -27,8 +27,7 @@ struct Mark::Shared {
 };
 
 Mark::Mark() {
-  void* memory =
-      ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("no memory to share with the analysing process");
   shared_ = new (memory) Shared;
 }

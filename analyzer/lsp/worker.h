@@ -1,5 +1,5 @@
-// The process that analyses, apart from the server: where it crashes or does not come back, the server goes on
-// and starts another, which leaves out the file that it was at.
+// The process that analyses, apart from the server: where it crashes or does not come back, the server goes
+// on and starts another, which leaves out the file that it was at.
 #pragma once
 
 #include <sys/types.h>

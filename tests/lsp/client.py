@@ -9,6 +9,7 @@ import time
 
 FULL = {
     "general": {"positionEncodings": ["utf-8", "utf-16"]},
+    "experimental": {"dtypeLintState": True},
     "window": {"workDoneProgress": True},
     "workspace": {"workspaceEdit": {"documentChanges": True}, "workspaceFolders": True},
     "textDocument": {
@@ -38,6 +39,7 @@ class Client:
         self.answers, self.notices, self.requests = {}, queue.Queue(), []
         self.diagnostics = {}  # by uri, the last that were published
         self.published = 0
+        self.exact = False  # whether the last answer was the last word
         self.errors = b""
         self.next_id = 0
         self.changed = threading.Condition()
@@ -77,6 +79,8 @@ class Client:
                 if message["method"] == "textDocument/publishDiagnostics":
                     self.diagnostics[message["params"]["uri"]] = message["params"]["diagnostics"]
                     self.published += 1
+                if message["method"] == "dtypeLint/state":
+                    self.exact = message["params"]["exact"]
                 self.notices.put(message)
             else:
                 self.answers[message.get("id")] = message
@@ -135,6 +139,11 @@ class Client:
     def settle(self, path):
         return self.answer(self.ask("textDocument/hover", {"textDocument": {"uri": uri(path)},
                                                            "position": {"line": 0, "character": 0}}))
+
+    # Until the last word on all that was sent.
+    def settle_exactly(self, path):
+        self.settle(path)
+        self.wait(lambda: self.exact)
 
     def open(self, path, text, version=1, language="python"):
         self.notify("textDocument/didOpen", {"textDocument": {"uri": uri(path), "languageId": language,

@@ -88,10 +88,8 @@ void Actions::add_fixes(const Finding& finding, const std::vector<Json>& shown, 
   for (const Fix& fix : finding.fixes) {
     const Bytes bytes = bytes_of(fix);
     if (bytes.empty()) continue;
-    Json action = {{"title", fix.title},
-                   {"kind", kQuickFix},
-                   {"diagnostics", shown},
-                   {"edit", workspace_edit(bytes)}};
+    Json action = {
+        {"title", fix.title}, {"kind", kQuickFix}, {"diagnostics", shown}, {"edit", workspace_edit(bytes)}};
     if (view_.preferred) action["isPreferred"] = &fix == finding.fixes.data() && fix.verified;
     out.push_back(std::move(action));
   }
@@ -136,9 +134,7 @@ bool Actions::cures(const Bytes& bytes, std::size_t fixed) {
   }
   using Key = std::tuple<std::string, int, std::string>;
   std::map<Key, int> left;
-  const auto key = [](const Finding& each) {
-    return Key(each.location.file, each.location.line, each.rule);
-  };
+  const auto key = [](const Finding& each) { return Key(each.location.file, each.location.line, each.rule); };
   std::size_t before = 0, after = 0;
   for (const Finding& each : project_.last_report().findings) {
     if (!is_open(each) || each.level == Level::kNote) continue;

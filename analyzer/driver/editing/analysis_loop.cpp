@@ -34,15 +34,38 @@ bool changes_state(const Json& message) {
 
 }  // namespace
 
+// A first answer may rest on what was kept; the last word is given once the user rests.
 void AnalysisLoop::run() {
-  while (std::optional<Json> message = channel_.next()) {
+  constexpr std::chrono::milliseconds kLongestRest(30'000);
+  while (!channel_.has_ended()) {
+    std::optional<std::chrono::milliseconds> rest;
+    if (generation_ && is_current_ && !is_exact())
+      rest = std::max(exact_after_, std::min(exact_took_, kLongestRest));
+    const std::optional<Json> message = channel_.next(rest);
     try {
-      take(*message);
+      if (message) {
+        take(*message);
+      } else if (rest && !channel_.has_ended()) {
+        analyse_exactly();
+      }
     } catch (const Interrupted&) {
       // What interrupted it is waiting.
     }
     mark_.set("");
   }
+}
+
+bool AnalysisLoop::is_exact() const {
+  return std::all_of(projects_.begin(), projects_.end(),
+                     [&](const auto& each) { return refused_.contains(each->place()) || each->is_exact(); });
+}
+
+void AnalysisLoop::analyse_exactly() {
+  const auto begin = std::chrono::steady_clock::now();
+  is_current_ = false;
+  bring_up_to_date(true);
+  exact_took_ = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
+  send_result();
 }
 
 void AnalysisLoop::take(const Json& message) {
@@ -51,9 +74,9 @@ void AnalysisLoop::take(const Json& message) {
   if (message.contains("ask")) return answer(message);
   if (!changes_state(message)) return;
   is_current_ = false;
+  generation_.reset();
   if (message.contains("setup")) return set_up(lsp::at(message, "setup"));
-  if (message.contains("disk"))
-    return disk_changed(lsp::list_at(message, "disk"));
+  if (message.contains("disk")) return disk_changed(lsp::list_at(message, "disk"));
   if (message.contains("skip")) {
     left_out_.insert(lsp::text_at(message, "skip"));
     for (const auto& each : projects_) each->leave_out(lsp::text_at(message, "skip"));
@@ -78,6 +101,8 @@ void AnalysisLoop::take(const Json& message) {
 
 void AnalysisLoop::set_up(const Json& setup) {
   view_ = read_view(setup);
+  const Json& rest = lsp::at(setup, "exactAfter");
+  if (rest.is_number_integer()) exact_after_ = std::chrono::milliseconds(rest.get<std::int64_t>());
   std::vector<std::string> words;
   for (const Json& each : lsp::list_at(setup, "arguments"))
     if (each.is_string()) words.push_back(each.get<std::string>());
@@ -119,7 +144,8 @@ EditedProject* AnalysisLoop::project_of(const std::string& path) {
 // Open files that stand in no folder are looked at one by one.
 void AnalysisLoop::find_loose_files() {
   std::erase_if(projects_, [&](const auto& each) {
-    return !each->is_folder() && (!edited_.contains(each->place()) || project_of(each->place()) != each.get());
+    return !each->is_folder() &&
+           (!edited_.contains(each->place()) || project_of(each->place()) != each.get());
   });
   for (const auto& [path, document] : edited_) {
     const bool installed = std::any_of(kInstalled.begin(), kInstalled.end(), [&](const char* folder) {
@@ -148,8 +174,9 @@ void AnalysisLoop::show_progress(std::size_t read, std::size_t of) {
   const int percent = static_cast<int>(100 * read / of);
   if (percent == shown_percent_) return;
   shown_percent_ = percent;
-  channel_.send({{"progress",
-                  {{"text", fmt::format("reading {}/{}", read, of)}, {"percent", static_cast<unsigned>(percent)}}}});
+  channel_.send(
+      {{"progress",
+        {{"text", fmt::format("reading {}/{}", read, of)}, {"percent", static_cast<unsigned>(percent)}}}});
 }
 
 void AnalysisLoop::end_progress() {
@@ -162,13 +189,14 @@ void AnalysisLoop::tell(const std::string& place, const std::string& problem) {
   if (told == problem) return;
   told = problem;
   // A folder without sources is no mistake of the user's.
-  const bool is_mistake = !problem.starts_with("no Python file") && !problem.starts_with("no compile_commands");
+  const bool is_mistake =
+      !problem.starts_with("no Python file") && !problem.starts_with("no compile_commands");
   channel_.send({{"message", "dtype-lint: " + problem},
                  {"type", is_mistake ? kErrorMessage : kLogMessage},
                  {"shown", is_mistake}});
 }
 
-bool AnalysisLoop::report_of(EditedProject& project) {
+bool AnalysisLoop::report_of(EditedProject& project, bool exact) {
   std::size_t fresh = 0;
   try {
     project.report(
@@ -179,7 +207,8 @@ bool AnalysisLoop::report_of(EditedProject& project) {
         },
         [&](std::size_t read, std::size_t of) {
           if (fresh > 0) show_progress(read, of);
-        });
+        },
+        exact);
     told_.erase(project.place());
     return true;
   } catch (const UsageError& error) {
@@ -189,23 +218,28 @@ bool AnalysisLoop::report_of(EditedProject& project) {
   }
 }
 
-void AnalysisLoop::bring_up_to_date() {
+void AnalysisLoop::bring_up_to_date(bool exact) {
   if (is_current_) return;
-  refused_.clear();
+  refused_.clear();  // what was refused may be right now
   for (std::size_t i = 0; i < projects_.size(); ++i) {
     if (!projects_[i]->is_folder()) continue;
-    if (!report_of(*projects_[i])) refused_.insert(projects_[i]->place());
+    if (!report_of(*projects_[i], exact)) refused_.insert(projects_[i]->place());
   }
   find_loose_files();
   for (const auto& each : projects_) {
-    if (!each->is_folder() && !report_of(*each)) refused_.insert(each->place());
+    if (!each->is_folder() && !report_of(*each, exact)) refused_.insert(each->place());
   }
   end_progress();
   is_current_ = true;
 }
 
 void AnalysisLoop::analyse(std::int64_t generation) {
+  generation_ = generation;
   bring_up_to_date();
+  send_result();
+}
+
+void AnalysisLoop::send_result() {
   TextsNow texts(edited_, view_.encoding);
   Json files = Json::object();
   // A C++ document that was not saved is shown as it was when it was.
@@ -224,7 +258,7 @@ void AnalysisLoop::analyse(std::int64_t generation) {
       if (!files.contains(path)) files[path] = std::move(list);
     }
   }
-  channel_.send({{"result", generation}, {"files", std::move(files)}});
+  channel_.send({{"result", *generation_}, {"exact", is_exact()}, {"files", std::move(files)}});
 }
 
 void AnalysisLoop::answer(const Json& ask) {

@@ -30,10 +30,13 @@ class AnalysisLoop {
   void set_up(const lsp::Json& setup);
   void disk_changed(const lsp::Json& paths);
   void analyse(std::int64_t generation);
+  void analyse_exactly();
+  void send_result();
+  bool is_exact() const;
   void answer(const lsp::Json& ask);
   // Brings the reports up to date; throws Interrupted.
-  void bring_up_to_date();
-  bool report_of(EditedProject& project);
+  void bring_up_to_date(bool exact = false);
+  bool report_of(EditedProject& project, bool exact);
   void step(const std::string& path);
   void show_progress(std::size_t read, std::size_t of);
   void end_progress();
@@ -49,9 +52,12 @@ class AnalysisLoop {
   EditedTexts edited_;
   std::vector<std::unique_ptr<EditedProject>> projects_;  // folders first
   std::set<std::string> left_out_;
-  std::map<std::string, std::string> told_;  // problems, by place
-  std::set<std::string> refused_;            // places of which there is no report
-  bool is_current_ = false;                  // the reports are of this state
+  std::map<std::string, std::string> told_;      // problems, by place
+  std::set<std::string> refused_;                // places of which there is no report
+  bool is_current_ = false;                      // the reports are of this state
+  std::optional<std::int64_t> generation_;       // that the server asked for, of this state
+  std::chrono::milliseconds exact_after_{1000};  // of rest, at least
+  std::chrono::milliseconds exact_took_{0};      // the last time
   std::optional<std::int64_t> answering_;
   int shown_percent_ = -1;
 };

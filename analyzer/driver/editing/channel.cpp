@@ -8,9 +8,10 @@
 
 namespace dtype_guard::driver {
 
-bool Channel::read(bool wait) {
+// False when nothing came in that time; -1 is for ever.
+bool Channel::read(int milliseconds) {
   pollfd waits = {in_, POLLIN, 0};
-  const int ready = ::poll(&waits, 1, wait ? -1 : 0);
+  const int ready = ::poll(&waits, 1, milliseconds);
   if (ready < 0 && errno == EINTR) return true;
   if (ready <= 0) return false;
   char buffer[1U << 16U];
@@ -29,12 +30,15 @@ bool Channel::read(bool wait) {
 }
 
 void Channel::look() {
-  while (!ended_ && read(false)) {
+  while (!ended_ && read(0)) {
   }
 }
 
-std::optional<lsp::Json> Channel::next() {
-  while (waiting_.empty() && !ended_) read(true);
+std::optional<lsp::Json> Channel::next(std::optional<std::chrono::milliseconds> patience) {
+  while (waiting_.empty() && !ended_) {
+    const bool came = read(patience ? static_cast<int>(patience->count()) : -1);
+    if (!came && patience) break;
+  }
   if (waiting_.empty()) return std::nullopt;
   lsp::Json out = std::move(waiting_.front());
   waiting_.pop_front();

@@ -91,7 +91,8 @@ Json Diagnostics::of(const Finding& finding, const std::string& root) {
     if (Json way = related(finding, root); !way.empty()) out["relatedInformation"] = std::move(way);
   }
   if (view_.data)
-    out["data"] = {{"fingerprint", finding.fingerprint}, {"api", finding.api}, {"precision", finding.precision}};
+    out["data"] = {
+        {"fingerprint", finding.fingerprint}, {"api", finding.api}, {"precision", finding.precision}};
   return out;
 }
 

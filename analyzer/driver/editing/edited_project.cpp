@@ -9,16 +9,16 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <utility>
 
+#include "analyzer/driver/carried_headers.h"
 #include "analyzer/driver/command_line.h"
 #include "analyzer/driver/editing/diagnostics.h"
-#include "analyzer/driver/carried_headers.h"
-#include "analyzer/driver/program.h"
 #include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
 #include "analyzer/driver/usage_error.h"
 #include "analyzer/driver/version_variants.h"
-#include "analyzer/flow/program/link.h"
+#include "analyzer/flow/analysis.h"
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
@@ -31,6 +31,11 @@ namespace {
 constexpr std::chrono::nanoseconds kTrustedAfter = std::chrono::seconds(2);
 
 std::uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
+
+bool is_same(const flow::Module& a, const flow::Module& b) {
+  return a.files == b.files && a.functions == b.functions && a.not_lowered == b.not_lowered &&
+         a.overridden == b.overridden && a.classes == b.classes;
+}
 
 bool is_below(const std::string& path, const std::string& folder) {
   return path.starts_with(folder.ends_with('/') ? folder : folder + "/");
@@ -57,6 +62,7 @@ void EditedProject::set_up() {
   if (!is_there) options_.stdin_file = place_;
   options_.quiet = true;
   kept_.clear();
+  linked_.reset();
   is_listed_ = false;
   list_files();
   settle_project(options_, sources_.user_code.root());
@@ -142,7 +148,10 @@ void EditedProject::read_all(const BeforeStep& step, const ReadCount& count) {
   for (const CompileCommand& each : sources_.commands)
     if (source::is_python(each.file)) files += each.file + '\n';
   // What an import means may change with every file that comes or goes.
-  if (files != kept_for_) std::erase_if(kept_, [](const auto& each) { return source::is_python(each.first); });
+  if (files != kept_for_) {
+    std::erase_if(kept_, [](const auto& each) { return source::is_python(each.first); });
+    linked_.reset();
+  }
   kept_for_ = files;
   stamps_.clear();
   Cache cache(options_.cache, options_.rules_hash);
@@ -152,29 +161,44 @@ void EditedProject::read_all(const BeforeStep& step, const ReadCount& count) {
     std::vector<FileSummary> out;
     for (const CompileCommand& each : list.commands) {
       count(out.size(), list.commands.size());
-      out.push_back(summary_of(each, reader, step));
+      out.push_back(kept_of(each, reader, step).summary);
     }
     return out;
   });
+  modules_.clear();
+  for (const CompileCommand& each : read_.commands) modules_.push_back(&find_kept(each)->module);
 }
 
-const FileSummary& EditedProject::summary_of(const CompileCommand& command, const SourceReader& reader,
-                                             const BeforeStep& step) {
-  std::vector<Kept>& known = kept_[command.file];
+EditedProject::Kept* EditedProject::find_kept(const CompileCommand& command) {
+  std::list<Kept>& known = kept_[command.file];
   const auto same = std::find_if(known.begin(), known.end(), [&](const Kept& one) {
     return one.command.arguments == command.arguments && one.command.directory == command.directory;
   });
+  return same == known.end() ? nullptr : &*same;
+}
+
+const EditedProject::Kept& EditedProject::kept_of(const CompileCommand& command, const SourceReader& reader,
+                                                  const BeforeStep& step) {
   const bool is_left_out = left_out_.contains(command.file);
-  if (!is_left_out && same != known.end() && is_current(*same)) return same->summary;
-  if (same != known.end()) known.erase(same);
+  Kept* const known = find_kept(command);
+  if (!is_left_out && known && is_current(*known)) return *known;
   step(command.file);
-  Kept fresh{command, is_left_out ? broken(command) : reader.read(command), {}};
+  Kept fresh{command, is_left_out ? broken(command) : reader.read(command), {}, {}};
+  fresh.module = std::move(fresh.summary.module);
+  fresh.summary.module = {};
+  fresh.summary.module.files = fresh.module.files;
+  fresh.summary.module.not_lowered = fresh.module.not_lowered;
   // One that was left out is read when it is taken back, whatever became of it.
   if (is_left_out) fresh.rests_on[""] = Stamp{1, 0, 0, true, false};
   for (const std::string& path : fresh.summary.files_read) fresh.rests_on[path] = stamp(path);
   fresh.rests_on[command.file] = stamp(command.file);
-  known.push_back(std::move(fresh));
-  return known.back().summary;
+  if (known && is_same(known->module, fresh.module)) {
+    fresh.module = std::move(known->module);
+  } else {
+    unreported_.insert(fresh.summary.source);
+  }
+  if (known) return *known = std::move(fresh);
+  return kept_[command.file].emplace_back(std::move(fresh));
 }
 
 FileSummary EditedProject::broken(const CompileCommand& command) const {
@@ -186,40 +210,84 @@ FileSummary EditedProject::broken(const CompileCommand& command) const {
   return out;
 }
 
-Report EditedProject::evaluate(const BeforeStep& step) const {
+// Those that may come to what a changed file has or had.
+void EditedProject::forget_roots_of_changed() {
+  const flow::Module& module = linked_->module;
+  std::vector<std::uint32_t> functions;
+  for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
+    const std::vector<std::uint32_t>& units = flow::units_of(module.functions[i]);
+    const bool is_changed = std::any_of(units.begin(), units.end(), [&](std::uint32_t unit) {
+      return unit < linked_units_.size() && unreported_.contains(linked_units_[unit]);
+    });
+    if (is_changed) functions.push_back(i);
+  }
+  if (functions.empty()) return;
+  std::set<std::string> names;
+  for (const std::uint32_t root : flow::roots_to_analyse(*linked_->program, functions))
+    names.insert(flow::RootMemo::name_of(module, root));
+  memo_.forget(names);
+}
+
+void EditedProject::link() {
+  std::vector<flow::Module> modules;
+  for (const flow::Module* each : modules_) modules.push_back(*each);
+  linked_ = linked_program(std::move(modules));
+  linked_units_.clear();
+  for (const FileSummary& each : summaries_) linked_units_.push_back(each.source);
+}
+
+Report EditedProject::evaluate(const BeforeStep& step) {
   Options options = options_;
-  options.before_root = [&](const std::string& file) { step(file.empty() ? "" : absolute_path(root(), file)); };
+  options.memo = &memo_;
+  options.before_root = [&](const std::string& file) {
+    step(file.empty() ? "" : absolute_path(root(), file));
+  };
   ReportScope scope;
   scope.headers = read_.headers;
   scope.carriers = read_.carriers;
   scope.missing = not_looked_at(read_);
   for (const auto& [path, text] : sources_.texts) scope.texts[sources_.user_code.report_name(path)] = text;
+  scope.linked = linked_.get();
   scope.on_trial = true;
   return report_on(summaries_, root(), options, scope);
 }
 
-const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep& step,
-                                    const ReadCount& count) {
+const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep& step, const ReadCount& count,
+                                    bool exact) {
   set_up();
   list_files();
   take_texts(edited);
-  linked_.reset();
   read_all(step, count);
-  report_ = evaluate(step);
+  const bool begins = exact || !linked_;
+  flow::RootMemo before;
+  if (begins) {
+    before = std::exchange(memo_, {});
+  } else if (!unreported_.empty()) {
+    forget_roots_of_changed();
+  }
+  if (!linked_ || !unreported_.empty()) {
+    link();
+    if (!begins) forget_roots_of_changed();
+  }
+  memo_.changed = unreported_;
+  memo_.begin();
+  is_exact_ = is_exact_ && unreported_.empty();
+  try {
+    report_ = evaluate(step);
+  } catch (...) {
+    if (exact) memo_ = std::move(before);  // for the next answer, which may come before the next last word
+    throw;
+  }
+  is_exact_ = is_exact_ || !memo_.was_used();
+  unreported_.clear();
   return report_;
 }
 
-const LinkedProgram& EditedProject::linked() {
-  if (linked_) return *linked_;
-  linked_ = std::make_unique<LinkedProgram>();
-  std::vector<flow::Module> modules;
-  for (const FileSummary& each : summaries_) modules.push_back(each.module);
-  linked_->module = flow::link(std::move(modules));
-  linked_->contracts = newest_contracts(options_.contracts, options_.versions);
-  linked_->options = analysis_options(summaries_, options_);
-  linked_->options.contracts = &linked_->contracts;
-  linked_->program = std::make_unique<flow::Program>(linked_->module);
-  return *linked_;
+AskedProgram EditedProject::asked() {
+  newest_ = newest_contracts(options_.contracts, options_.versions);
+  AskedProgram out{&linked_->module, linked_->program.get(), analysis_options(summaries_, options_)};
+  out.options.contracts = &newest_;
+  return out;
 }
 
 Report EditedProject::tried(const EditedTexts& edited, const BeforeStep& step) {
@@ -231,7 +299,8 @@ Report EditedProject::tried(const EditedTexts& edited, const BeforeStep& step) {
   other.kept_ = kept_;
   other.kept_for_ = kept_for_;
   other.is_set_up_ = other.is_listed_ = true;
-  return other.report(edited, step, [](std::size_t, std::size_t) {});
+  return other.report(
+      edited, step, [](std::size_t, std::size_t) {}, true);
 }
 
 }  // namespace dtype_guard::driver

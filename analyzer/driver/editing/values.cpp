@@ -70,7 +70,7 @@ SourceLocation location(const flow::Module& module, const flow::SourceRange& ran
 
 Values::Values(EditedProject& project, const EditedTexts& edited, const ClientView& view,
                const BeforeStep& step)
-    : project_(project), view_(view), step_(step), texts_(edited, view.encoding) {
+    : project_(project), asked_(project.asked()), view_(view), step_(step), texts_(edited, view.encoding) {
   for (const auto& [path, document] : edited) {
     if (!source::is_python(path)) texts_.read_from_disk(path);
   }
@@ -84,7 +84,7 @@ Values::Expression Values::at(const std::string& path, const lsp::Position& posi
   const std::size_t begin = lines.start(position.line);
   const int column = static_cast<int>(texts_.offset(path, position) - begin) + 1;
   Expression out;
-  for_each_in(project_.linked().module, project_.report_name(path),
+  for_each_in(*asked_.module, project_.report_name(path),
               [&](const flow::Function& function, const Instruction& each) {
                 if (!holds(each.range, line, column)) return;
                 const Instruction* gives = giver(function, each);
@@ -99,15 +99,13 @@ Values::Expression Values::at(const std::string& path, const lsp::Position& posi
 
 std::vector<flow::SeenValue> Values::values_of(const std::vector<const Instruction*>& instructions) {
   if (instructions.empty()) return {};
-  const LinkedProgram& linked = project_.linked();
-  flow::AnalysisOptions options = linked.options;
+  const flow::Module& module = *asked_.module;
+  flow::AnalysisOptions options = asked_.options;
   options.before_root = [&](std::uint32_t root) {
-    const flow::SourceRange& range = linked.module.functions[root].range;
-    step_(range.file < linked.module.files.size()
-              ? absolute_path(project_.root(), linked.module.files[range.file])
-              : "");
+    const flow::SourceRange& range = module.functions[root].range;
+    step_(range.file < module.files.size() ? absolute_path(project_.root(), module.files[range.file]) : "");
   };
-  return flow::values_of(*linked.program, instructions, options);
+  return flow::values_of(*asked_.program, instructions, options);
 }
 
 std::string Values::place_of(const SourceLocation& place) const {
@@ -133,9 +131,10 @@ std::string Values::table(const std::vector<flow::SeenValue>& values) const {
   std::string out = view_.markdown ? "| setting | dtype | rank | decided |\n|---|---|---|---|\n" : "";
   for (const auto& [words, names] : rows) {
     const std::string joined = fmt::format("{}", fmt::join(names, ", "));
-    out += view_.markdown ? fmt::format("| {} | {} | {} | {} |\n", joined, words.dtype, words.rank, words.origin)
-                          : fmt::format("{}: {}{}{}{}{}\n", joined, words.dtype, words.rank.empty() ? "" : ", ",
-                                        words.rank, words.origin.empty() ? "" : ", ", words.origin);
+    out += view_.markdown
+               ? fmt::format("| {} | {} | {} | {} |\n", joined, words.dtype, words.rank, words.origin)
+               : fmt::format("{}: {}{}{}{}{}\n", joined, words.dtype, words.rank.empty() ? "" : ", ",
+                             words.rank, words.origin.empty() ? "" : ", ", words.origin);
   }
   return out;
 }
@@ -145,7 +144,8 @@ std::string Values::named_rule(const std::string& path, const lsp::Position& pos
   const std::string* text = texts_.text(path);
   if (!text) return {};
   const auto is_part = [&](std::size_t at) {
-    return at < text->size() && (std::isalnum(static_cast<unsigned char>((*text)[at])) != 0 || (*text)[at] == '-');
+    return at < text->size() &&
+           (std::isalnum(static_cast<unsigned char>((*text)[at])) != 0 || (*text)[at] == '-');
   };
   std::size_t begin = texts_.offset(path, position), end = begin;
   while (begin > 0 && is_part(begin - 1)) --begin;
@@ -190,7 +190,7 @@ Json Values::hover(const std::string& path, const lsp::Position& position) {
   if (text.empty()) return nullptr;
   Json out = {{"contents", {{"kind", view_.markdown ? "markdown" : "plaintext"}, {"value", text}}}};
   if (found.shown) {
-    const flow::Module& module = project_.linked().module;
+    const flow::Module& module = *asked_.module;
     out["range"] = lsp::to_json(texts_.range(path, location(module, found.shown->range)));
   }
   return out;
@@ -199,7 +199,7 @@ Json Values::hover(const std::string& path, const lsp::Position& position) {
 Json Values::definition(const std::string& path, const lsp::Position& position) {
   const Expression found = at(path, position);
   Json out = Json::array();
-  const flow::Module& module = project_.linked().module;
+  const flow::Module& module = *asked_.module;
   std::set<std::string> known;
   for (const flow::SeenValue& value : values_of(found.instructions)) {
     for (const flow::SeenAlternative& each : value.alternatives) {
@@ -232,24 +232,25 @@ Json Values::hints(const std::string& path, const lsp::Range& range) {
   };
   std::map<std::pair<int, int>, Operand> operands;  // by where they end
   std::vector<const Instruction*> watched;
-  const flow::Module& module = project_.linked().module;
-  for_each_in(module, project_.report_name(path), [&](const flow::Function& function, const Instruction& each) {
-    if (each.op != Op::kSink) return;
-    const lsp::Range call = texts_.range(path, location(module, each.range));
-    if (!(call.start <= range.end && range.start <= call.end)) return;
-    for (const flow::Argument& argument : each.args) {
-      const Instruction* gives = definition_of(function, argument.value);
-      const bool is_inside = gives && gives->range.file == each.range.file &&
-                             holds(each.range, gives->range.line, gives->range.column) &&
-                             holds(each.range, gives->range.end_line, gives->range.end_column);
-      if (!is_inside || argument.name.empty()) continue;
-      Operand& operand = operands[{gives->range.end_line, gives->range.end_column}];
-      operand.place = location(module, gives->range);
-      operand.role = argument.name;
-      operand.instructions.push_back(gives);
-      watched.push_back(gives);
-    }
-  });
+  const flow::Module& module = *asked_.module;
+  for_each_in(module, project_.report_name(path),
+              [&](const flow::Function& function, const Instruction& each) {
+                if (each.op != Op::kSink) return;
+                const lsp::Range call = texts_.range(path, location(module, each.range));
+                if (!(call.start <= range.end && range.start <= call.end)) return;
+                for (const flow::Argument& argument : each.args) {
+                  const Instruction* gives = definition_of(function, argument.value);
+                  const bool is_inside = gives && gives->range.file == each.range.file &&
+                                         holds(each.range, gives->range.line, gives->range.column) &&
+                                         holds(each.range, gives->range.end_line, gives->range.end_column);
+                  if (!is_inside || argument.name.empty()) continue;
+                  Operand& operand = operands[{gives->range.end_line, gives->range.end_column}];
+                  operand.place = location(module, gives->range);
+                  operand.role = argument.name;
+                  operand.instructions.push_back(gives);
+                  watched.push_back(gives);
+                }
+              });
   const std::vector<flow::SeenValue> values = values_of(watched);
   Json out = Json::array();
   for (const auto& [end, operand] : operands) {
@@ -258,7 +259,7 @@ Json Values::hints(const std::string& path, const lsp::Range& range) {
       const auto& list = operand.instructions;
       if (std::find(list.begin(), list.end(), each.instruction) != list.end()) own.push_back(each);
     }
-    const std::string label = short_words(own, project_.linked().options.settings);
+    const std::string label = short_words(own, asked_.options.settings);
     if (label.empty()) continue;
     Json hint = {{"position", lsp::to_json(texts_.range(path, operand.place).end)},
                  {"label", ": " + label},

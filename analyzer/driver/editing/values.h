@@ -32,6 +32,7 @@ class Values {
   std::string named_rule(const std::string& path, const lsp::Position& position);
 
   EditedProject& project_;
+  const AskedProgram asked_;
   const ClientView& view_;
   const BeforeStep& step_;
   TextsNow texts_;

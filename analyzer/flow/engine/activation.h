@@ -37,6 +37,13 @@ struct Activation {
   BlockId block = 0;                        // that is being executed
 };
 
+// What an object has by a name, as far as that can be called.
+struct FoundAttribute {
+  std::vector<std::uint32_t> callees;
+  Value given;
+  bool unknown = false;
+};
+
 // It was given up, and its root with it; what() says why.
 class BudgetExceeded : public std::runtime_error {
  public:

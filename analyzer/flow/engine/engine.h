@@ -57,9 +57,7 @@ class Engine {
   // The functions whose inputs the setting decides.
   static std::vector<std::uint32_t> roots(const Program& program);
 
-  // watched_values.cpp: notes what these instructions give, until told otherwise.
   void watch(WatchedValues* watched) { watched_ = watched; }
-
   std::vector<SinkRecord> records() const;
   const FollowedCalls& calls() const { return calls_; }
   const Origins& origins() const { return origins_; }
@@ -88,7 +86,6 @@ class Engine {
   const Value* named(const State& state, const Instruction& instruction, std::string_view name) const;
 
   void note_watched(const Instruction& instruction, const State& state);
-
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
   Value constant(const Constant& constant);
@@ -149,11 +146,7 @@ class Engine {
   bool is_module_type(const std::string& type) const;
   std::optional<Registration::Kind> registered_as(const State& state, const Value& given) const;
   // attribute_calls.cpp
-  struct Attribute {
-    std::vector<std::uint32_t> callees;
-    Value given;
-    bool unknown = false;
-  };
+  using Attribute = FoundAttribute;
   Attribute attribute(const Activation& activation, const Instruction& instruction, State& state);
   std::optional<Value> library_module_call(const Activation& activation, const Instruction& instruction,
                                            const Alternative& module, State& state);

@@ -13,6 +13,8 @@
 
 namespace dtype_guard::flow {
 
+class RootMemo;
+
 struct AnalysisOptions {
   std::vector<PrecisionSetting> settings;
   bool settings_named_by_user = false;  // a named setting is evidence by itself
@@ -22,6 +24,9 @@ struct AnalysisOptions {
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
   bool refusals = false;  // also list Refusals
+  // Kept from one analysis to the next (root_memo.h), with what tells these options from others'.
+  RootMemo* memo = nullptr;
+  std::string memo_variant;
   // Called before each root is evaluated; may throw to end the analysis.
   std::function<void(std::uint32_t root)> before_root;
   std::size_t step_budget =
