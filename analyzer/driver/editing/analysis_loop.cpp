@@ -223,11 +223,11 @@ void AnalysisLoop::bring_up_to_date(bool exact) {
   refused_.clear();  // what was refused may be right now
   for (std::size_t i = 0; i < projects_.size(); ++i) {
     if (!projects_[i]->is_folder()) continue;
-    if (!report_of(*projects_[i], exact)) refused_.insert(projects_[i]->place());
+    if (!report_of(*projects_[i], exact && !projects_[i]->is_exact())) refused_.insert(projects_[i]->place());
   }
   find_loose_files();
   for (const auto& each : projects_) {
-    if (!each->is_folder() && !report_of(*each, exact)) refused_.insert(each->place());
+    if (!each->is_folder() && !report_of(*each, exact && !each->is_exact())) refused_.insert(each->place());
   }
   end_progress();
   is_current_ = true;
