@@ -116,6 +116,7 @@ Cache::Stat Cache::stat(const std::string& path) {
 }
 
 bool Cache::unchanged(const ReadFile& file) {
+  if (left_out_.contains(file.path)) return false;
   const Stat now = stat(file.path);
   if (!now.exists || now.size != file.size) return false;
   if (file.modified != 0 && now.modified == file.modified) return true;
@@ -165,6 +166,10 @@ std::optional<FileSummary> Cache::find(const std::string& key) {
 
 void Cache::store(const std::string& key, const Dependencies& dependencies, const FileSummary& summary) {
   if (folder_.empty()) return;
+  const bool rests_on_left_out =
+      std::any_of(dependencies.files.begin(), dependencies.files.end(),
+                  [&](const ReadFile& each) { return left_out_.contains(each.path); });
+  if (rests_on_left_out) return;
   const std::string text = cache_entry_text(key, dependencies, summary_text(summary, rules_));
   if (text.empty()) return;
   const std::string path = entry(key);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -29,6 +30,8 @@ class Cache {
   std::string key(const std::vector<std::string>& parts) const;
   std::optional<FileSummary> find(const std::string& key);
   void store(const std::string& key, const source::Dependencies& dependencies, const FileSummary& summary);
+  // A file that is read from elsewhere than the disk: what rests on it is neither found nor kept.
+  void leave_out(const std::string& file) { left_out_.insert(file); }
 
   // What went wrong, for people; at most one line of a kind.
   std::vector<std::string> notes() const;
@@ -57,6 +60,7 @@ class Cache {
   std::unordered_map<std::string, Stat> stats_;            // files do not change during a run
   std::unordered_map<std::string, std::uint64_t> hashes_;  // of those that had to be read
   std::vector<std::pair<std::string, std::string>> notes_;
+  std::set<std::string> left_out_;
 };
 
 }  // namespace dtype_guard::driver

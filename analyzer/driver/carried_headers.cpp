@@ -40,8 +40,8 @@ bool may_include(const CompileCommand& command, const FileSummary& summary, cons
 
 class Reading {
  public:
-  Reading(const Options& options, SourceList& sources, Cache& cache)
-      : options_(options), sources_(sources), cache_(cache), read_(read_sources(options, sources, cache)) {}
+  Reading(SourceList& sources, const ReadFiles& read)
+      : sources_(sources), read_files_(read), read_(read(sources)) {}
 
   std::vector<FileSummary> run() {
     std::vector<CarriedHeader> kept;
@@ -78,7 +78,7 @@ class Reading {
       if (tried++ == kUsersTried || tried_in_all_++ >= kTriedInAll) return false;
       SourceList alone = sources_;
       alone.commands = {user};
-      FileSummary summary = std::move(read_sources(options_, alone, cache_).front());
+      FileSummary summary = std::move(read_files_(alone).front());
       changed_ = true;
       const bool found = may_include(user, summary, header);
       sources_.commands.push_back(user);
@@ -136,9 +136,8 @@ class Reading {
     sources_.commands = std::move(commands);
   }
 
-  const Options& options_;
   SourceList& sources_;
-  Cache& cache_;
+  const ReadFiles& read_files_;
   std::vector<FileSummary> read_;
   std::size_t tried_in_all_ = 0;
   bool changed_ = false;
@@ -146,8 +145,10 @@ class Reading {
 
 }  // namespace
 
-std::vector<FileSummary> read_with_headers(const Options& options, SourceList& sources, Cache& cache) {
-  return Reading(options, sources, cache).run();
+std::vector<FileSummary> read_with_headers(const Options& options, SourceList& sources, Cache& cache,
+                                           const ReadFiles& read) {
+  const ReadFiles all = [&](const SourceList& list) { return read_sources(options, list, cache); };
+  return Reading(sources, read ? read : all).run();
 }
 
 }  // namespace dtype_guard::driver

@@ -2,6 +2,7 @@
 // such a file includes the header as it is compiled, only Clang knows.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analyzer/driver/cache.h"
@@ -11,8 +12,12 @@
 
 namespace dtype_guard::driver {
 
+// In the order of the sources' commands; read_sources() where it is left out.
+using ReadFiles = std::function<std::vector<FileSummary>(const SourceList& sources)>;
+
 // Reads the sources, and for a header that none of them came by the next files that may include it. `sources`
 // is then as if those had been chosen that do. Throws UsageError where nothing is left to look at.
-std::vector<FileSummary> read_with_headers(const Options& options, SourceList& sources, Cache& cache);
+std::vector<FileSummary> read_with_headers(const Options& options, SourceList& sources, Cache& cache,
+                                           const ReadFiles& read = {});
 
 }  // namespace dtype_guard::driver

@@ -31,9 +31,8 @@ namespace {
 
 // CLI11 takes the word after an option that may repeat as another value of it; "-rule" must not look like an
 // option.
-std::vector<std::string> without_flags(int argc, char** argv, Options& options) {
-  std::vector<std::string> words = source::with_response_files(
-      std::vector<std::string>(argv + 1, argv + argc), std::filesystem::current_path().string());
+std::vector<std::string> without_flags(std::vector<std::string> words, Options& options) {
+  words = source::with_response_files(std::move(words), std::filesystem::current_path().string());
   const auto separator = std::find(words.begin(), words.end(), "--");
   if (separator != words.end()) {
     options.flags.emplace(separator + 1, words.end());
@@ -120,6 +119,25 @@ void check_diff_base(const Options& options) {
   }
 }
 
+// An editor is answered with diagnostics, from the files that it names.
+void check_lsp(const Written& written, const Options& options) {
+  if (!options.lsp) return;
+  const char* other = !written.formats.empty()          ? "--format"
+                      : options.fix                     ? "--fix"
+                      : !options.export_fixes.empty()   ? "--export-fixes"
+                      : !options.emit_summary.empty()   ? "--emit-summary"
+                      : !options.link.empty()           ? "--link"
+                      : !options.stdin_file.empty()     ? "--stdin-filename"
+                      : !options.write_baseline.empty() ? "--write-baseline"
+                      : !options.diff_base.empty()      ? "--diff-base"
+                      : options.statistics              ? "--statistics"
+                      : options.dump_flow               ? "--dump-flow"
+                      : options.flags                   ? "--"
+                                                        : nullptr;
+  if (other)
+    throw UsageError(fmt::format("--lsp answers an editor, and {} is of other runs; leave it out", other));
+}
+
 // What the command line leaves open is as the configuration says; what adds up stands before it.
 Config apply_config(const CLI::App& app, Written& written, Options& options) {
   Config config = written.config.empty() ? nearest_config(options) : read_config(written.config);
@@ -179,6 +197,7 @@ void check_values(const CLI::App& app, Written& written, Options& options, const
   options.jobs =
       static_cast<unsigned>(written.jobs.value_or(std::max(1U, std::thread::hardware_concurrency())));
   check_cache(written, options);
+  check_lsp(written, options);
   check_summaries(options);
   check_fixes(options);
   check_diff_base(options);
@@ -218,7 +237,7 @@ void settle_project(Options& options, const std::string& root) {
   options.versions = library_versions(options.contracts, {options.libraries, options.packages, root});
 }
 
-CommandLine read_command_line(int argc, char** argv) {
+CommandLine read_command_line(std::vector<std::string> given) {
   CommandLine result;
   Options& options = result.options;
   Written written;
@@ -226,7 +245,7 @@ CommandLine read_command_line(int argc, char** argv) {
                "dtype-lint");
   declare(app, options, written);
   expect_values(app);
-  std::vector<std::string> words = without_flags(argc, argv, options);
+  std::vector<std::string> words = without_flags(std::move(given), options);
   if (const std::string wrong = wrong_word(app, words); !wrong.empty()) throw UsageError(wrong);
   std::reverse(words.begin(), words.end());
   try {

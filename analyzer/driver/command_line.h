@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "analyzer/driver/options.h"
 
@@ -19,6 +20,6 @@ struct CommandLine {
   Options options;
 };
 // Prints what --help and its kin print. Throws UsageError.
-CommandLine read_command_line(int argc, char** argv);
+CommandLine read_command_line(std::vector<std::string> words);
 
 }  // namespace dtype_guard::driver

@@ -89,6 +89,9 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option("--stdin-filename", written.stdin_file,
                  "The source comes from standard input and is this file")
       ->type_name("FILE");
+  app.add_flag("--lsp", options.lsp,
+               "Answer an editor over standard input and output (Language Server Protocol); the folders are "
+               "those that it opens");
   app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
   list(
       app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out; may be repeated"))

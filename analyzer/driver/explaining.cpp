@@ -29,20 +29,20 @@ std::string nearest_known(const std::string& name, const ContractSet& contracts)
 
 }  // namespace
 
+std::string explanation(const std::string& id, const std::string& torch, const ContractSet& contracts) {
+  if (const Rule* rule = find_rule(id)) return rule->text + (rule->text.ends_with('\n') ? "" : "\n");
+  const std::string contract = explain_contract(contracts, id);
+  const Operator* op = find_operator(id);
+  if (!op) return contract;
+  const std::vector<std::string> releases =
+      torch.empty() ? std::vector<std::string>(kTorchReleases.begin(), kTorchReleases.end())
+                    : read_torch_versions(torch);
+  return contract + (contract.empty() ? "" : "\n") + explain_operator(*op, releases.front(), releases.back());
+}
+
 int explain(const std::string& id, const std::string& torch, const ContractSet& contracts) {
-  const Rule* rule = find_rule(id);
-  const std::string contract = rule ? "" : explain_contract(contracts, id);
-  std::cout << contract;
-  const Operator* op = rule ? nullptr : find_operator(id);
-  if (op) {
-    const std::vector<std::string> releases =
-        torch.empty() ? std::vector<std::string>(kTorchReleases.begin(), kTorchReleases.end())
-                      : read_torch_versions(torch);
-    std::cout << (contract.empty() ? "" : "\n") << explain_operator(*op, releases.front(), releases.back());
-    return 0;
-  }
-  if (!contract.empty()) return 0;
-  if (!rule) {
+  const std::string text = explanation(id, torch, contracts);
+  if (text.empty()) {
     std::string near = nearest_rule(id);
     if (near.empty()) near = nearest_known(id, contracts);
     throw UsageError(
@@ -51,7 +51,7 @@ int explain(const std::string& id, const std::string& torch, const ContractSet& 
                     "goes by PyTorch's name, such as 'mul'",
                     id, near.empty() ? "" : fmt::format(", did you mean '{}'?", near)));
   }
-  std::cout << rule->text << (rule->text.ends_with('\n') ? "" : "\n");
+  std::cout << text;
   return 0;
 }
 

@@ -8,6 +8,9 @@
 
 namespace dtype_guard::driver {
 
+// The same as text; empty where there is no rule, function or operator of that name. Throws UsageError for
+// releases that are none.
+std::string explanation(const std::string& id, const std::string& torch, const ContractSet& contracts);
 // `torch`: the releases between which to tell what changed; empty: all of them. Throws UsageError.
 int explain(const std::string& id, const std::string& torch, const ContractSet& contracts);
 int list_rules();

@@ -1,6 +1,7 @@
 // What one run of dtype-lint is asked for.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -68,6 +69,10 @@ struct Options {
   unsigned time_limit = 300;                     // seconds for one file
   std::vector<std::string> extra_arguments;
   bool dump_flow = false;
+  bool lsp = false;                // answers an editor instead of reporting
+  flow::RootMemo* memo = nullptr;  // of an editor's project
+  // Before each function that is evaluated, with its file; may throw to end the run.
+  std::function<void(const std::string& file)> before_root;
   Color color = Color::kAuto;
   bool quiet = false;
 };

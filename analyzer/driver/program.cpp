@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analyzer/driver/version_variants.h"
 #include "analyzer/flow/analysis.h"
@@ -106,18 +107,21 @@ constexpr std::size_t kLeastWork = 3'000'000;
 constexpr std::size_t kWorkForInstruction = 250;
 constexpr std::size_t kWorkForPython = 150'000'000;
 
-std::size_t size_of(const flow::Module& module) {
-  std::size_t size = 0;
+std::size_t work_for(const flow::Module& module) {
+  std::size_t work = kLeastWork;
+  bool has_python = false;
   for (const flow::Function& function : module.functions) {
-    for (const flow::Block& block : function.blocks) size += block.instructions.size();
+    if (source::is_python(file_of(module, function.range))) {
+      has_python = true;
+      continue;
+    }
+    for (const flow::Block& block : function.blocks) work += kWorkForInstruction * block.instructions.size();
   }
-  return size;
+  return has_python ? work + kWorkForPython : work;
 }
 }  // namespace
 
-ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
-                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
-  ProgramResult result;
+flow::AnalysisOptions analysis_options(const std::vector<FileSummary>& summaries, const Options& options) {
   flow::AnalysisOptions analysis;
   analysis.settings = options.settings;
   analysis.settings_named_by_user = options.settings_named;
@@ -126,24 +130,40 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   analysis.strict = options.strict;
   analysis.contracts = &options.contracts;
   std::string torch_version;
-  std::vector<flow::Module> modules;
-  analysis.work_budget = kLeastWork;
-  bool has_python = false;
-  for (FileSummary& each : summaries) {
-    has_python = has_python || source::is_python(each.source);
-    if (!source::is_python(each.source)) analysis.work_budget += kWorkForInstruction * size_of(each.module);
-    note_problems(each, options, result.not_analysed);
+  for (const FileSummary& each : summaries) {
     if (older(torch_version, each.torch_version)) torch_version = each.torch_version;
-    modules.push_back(std::move(each.module));
   }
-  if (has_python) analysis.work_budget += kWorkForPython;
   if (!torch_version.empty()) analysis.torch_versions = {torch_version};
   const auto torch = options.versions.find("torch");
   if (torch_version.empty() && torch != options.versions.end())
     analysis.torch_versions = {release_of(torch->second.front())};
   if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
-  flow::Module module = flow::link(std::move(modules));
-  AnalysedVersions analysed = analyse_versions(module, analysis, options.versions, text, refused);
+  return analysis;
+}
+
+std::unique_ptr<LinkedProgram> linked_program(std::vector<flow::Module> modules) {
+  auto out = std::make_unique<LinkedProgram>();
+  out->module = flow::link(std::move(modules));
+  out->program = std::make_unique<const flow::Program>(out->module);
+  return out;
+}
+
+ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummary>& summaries,
+                             const Options& options, const flow::SourceText& text,
+                             const std::vector<std::vector<Edit>>& refused) {
+  ProgramResult result;
+  flow::Module& module = linked.module;
+  for (const FileSummary& each : summaries) note_problems(each, options, result.not_analysed);
+  flow::AnalysisOptions analysis = analysis_options(summaries, options);
+  analysis.work_budget = work_for(module);
+  analysis.memo = options.memo;
+  if (options.before_root) {
+    analysis.before_root = [&](std::uint32_t root) {
+      options.before_root(file_of(module, module.functions[root].range));
+    };
+  }
+  AnalysedVersions analysed =
+      analyse_versions(module, *linked.program, analysis, options.versions, text, refused);
   result.findings = std::move(analysed.findings);
   result.without_fix = std::move(analysed.without_fix);
   for (const flow::NotLowered& each : analysed.not_analysed) {
@@ -154,6 +174,20 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
   for (flow::UnseenCall& each : analysed.unseen) result.unseen.push_back(unseen_call(module, each));
   for (flow::ReachedCall& each : analysed.calls) result.calls.push_back(checked_call(module, each));
   return result;
+}
+
+ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
+                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
+  std::vector<flow::Module> modules;
+  for (FileSummary& each : summaries) {
+    // What was not lowered is told with positions in the file's own module.
+    flow::Module own;
+    own.files = each.module.files;
+    own.not_lowered = each.module.not_lowered;
+    modules.push_back(std::exchange(each.module, std::move(own)));
+  }
+  const std::unique_ptr<LinkedProgram> linked = linked_program(std::move(modules));
+  return analyse_linked(*linked, summaries, options, text, refused);
 }
 
 }  // namespace dtype_guard::driver

@@ -2,13 +2,10 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <thread>
 
-#include "analyzer/clang/front_end.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/progress.h"
-#include "analyzer/driver/python_reader.h"
 
 namespace dtype_guard::driver {
 
@@ -30,71 +27,61 @@ std::string command_key(const CompileCommand& command, const LoweringOptions& lo
   return cache.key(parts);
 }
 
-// One front end for each language; what they answer is kept alike.
-class SourceReader {
- public:
-  SourceReader(const Options& options, const SourceList& sources, Cache& cache)
-      : options_(options), sources_(sources), cache_(cache), python_(options, sources) {
-    // What stands in no file has no time to be recognised by.
-    cached_ = !options.cache.empty() && sources.texts.empty();
-    lowering_.user_code = sources.user_code;
-    lowering_.contracts = &options.contracts;
-    lowering_.extra_arguments = options.extra_arguments;
-    lowering_.files = sources.texts;
-    lowering_.record_dependencies = cached_ || !options.depfile.empty() || !sources.carried.empty();
-  }
+}  // namespace
 
-  FileSummary read(const CompileCommand& command) const {
-    std::string key;
-    if (cached_) {
-      key = key_of(command);
-      if (std::optional<FileSummary> known = cache_.find(key)) return std::move(*known);
-    }
-    FileSummary summary;
-    summary.root = sources_.user_code.root();
-    summary.source = sources_.user_code.report_name(command.file);
-    std::optional<LoweredSource> lowered =
-        lower_within(std::chrono::seconds(options_.time_limit), lowering_of(command));
-    if (!lowered) {
-      summary.outcome = FileSummary::Outcome::kTimedOut;
-      return summary;
-    }
-    if (lowered->crashed) summary.outcome = FileSummary::Outcome::kCrashed;
-    summary.torch_version = std::move(lowered->torch_version);
-    summary.errors = std::move(lowered->errors);
-    summary.module = std::move(lowered->module);
-    for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
-    // What was refused before a file was read rests on no file.
-    const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
-    if (cached_ && !lowered->crashed && rests_on_files) cache_.store(key, lowered->dependencies, summary);
+SourceReader::SourceReader(const Options& options, const SourceList& sources, Cache& cache)
+    : options_(options), sources_(sources), cache_(cache), python_(options, sources) {
+  cached_ = !options.cache.empty();
+  // What stands in no file has no time to be recognised by.
+  for (const auto& [file, text] : sources.texts) cache_.leave_out(file);
+  lowering_.user_code = sources.user_code;
+  lowering_.contracts = &options.contracts;
+  lowering_.extra_arguments = options.extra_arguments;
+  lowering_.files = sources.texts;
+  lowering_.record_dependencies =
+      cached_ || options.lsp || !options.depfile.empty() || !sources.carried.empty();
+}
+
+FileSummary SourceReader::read(const CompileCommand& command) const {
+  std::string key;
+  if (cached_) {
+    key = key_of(command);
+    if (std::optional<FileSummary> known = cache_.find(key)) return std::move(*known);
+  }
+  FileSummary summary;
+  summary.root = sources_.user_code.root();
+  summary.source = sources_.user_code.report_name(command.file);
+  std::optional<LoweredSource> lowered =
+      lower_within(std::chrono::seconds(options_.time_limit), lowering_of(command));
+  if (!lowered) {
+    summary.outcome = FileSummary::Outcome::kTimedOut;
     return summary;
   }
+  if (lowered->crashed) summary.outcome = FileSummary::Outcome::kCrashed;
+  summary.torch_version = std::move(lowered->torch_version);
+  summary.errors = std::move(lowered->errors);
+  summary.module = std::move(lowered->module);
+  for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
+  // What was refused before a file was read rests on no file.
+  const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
+  if (cached_ && !lowered->crashed && rests_on_files) cache_.store(key, lowered->dependencies, summary);
+  return summary;
+}
 
- private:
-  std::string key_of(const CompileCommand& command) const {
-    if (!source::is_python(command.file)) return command_key(command, lowering_, cache_);
-    std::vector<std::string> parts = python_.key();
-    parts.push_back(command.file);
-    return cache_.key(parts);
+std::string SourceReader::key_of(const CompileCommand& command) const {
+  if (!source::is_python(command.file)) return command_key(command, lowering_, cache_);
+  std::vector<std::string> parts = python_.key();
+  parts.push_back(command.file);
+  return cache_.key(parts);
+}
+
+// Holds copies, for it may go on after its caller has stopped waiting.
+std::function<LoweredSource()> SourceReader::lowering_of(const CompileCommand& command) const {
+  if (source::is_python(command.file)) {
+    return [reader = python_, file = command.file] { return reader.lower(file); };
   }
-
-  // Holds copies, for it may go on after its caller has stopped waiting.
-  std::function<LoweredSource()> lowering_of(const CompileCommand& command) const {
-    if (source::is_python(command.file)) {
-      return [reader = python_, file = command.file] { return reader.lower(file); };
-    }
-    return [command, lowering = lowering_] { return clang_front_end::lower(command, lowering); };
-  }
-
-  const Options& options_;
-  const SourceList& sources_;
-  Cache& cache_;
-  PythonReader python_;
-  LoweringOptions lowering_;
-  bool cached_ = false;
-};
-
-}  // namespace
+  return [command, lowering = lowering_] { return clang_front_end::lower(command, lowering); };
+}
 
 std::vector<FileSummary> read_sources(const Options& options, const SourceList& sources, Cache& cache) {
   std::vector<FileSummary> summaries(sources.commands.size());

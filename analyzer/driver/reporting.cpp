@@ -9,7 +9,6 @@
 
 #include "analyzer/driver/baselines.h"
 #include "analyzer/driver/merge.h"
-#include "analyzer/driver/program.h"
 #include "analyzer/driver/spelled_calls.h"
 #include "analyzer/driver/twins.h"
 #include "analyzer/driver/version.h"
@@ -140,8 +139,10 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
     const auto given = scope.texts.find(file);
     return given == scope.texts.end() ? disk.text(file) : &given->second;
   };
-  std::vector<UnseenCall> unseen = calls_not_lowered(summaries, options.contracts, text);
-  ProgramResult result = analyse_program(std::move(summaries), options, text, scope.refused);
+  std::vector<UnseenCall> unseen;
+  if (!scope.linked) unseen = calls_not_lowered(summaries, options.contracts, text);
+  ProgramResult result = scope.linked ? analyse_linked(*scope.linked, summaries, options, text, scope.refused)
+                                      : analyse_program(std::move(summaries), options, text, scope.refused);
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());

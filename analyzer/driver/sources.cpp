@@ -332,12 +332,14 @@ SourceList find_sources(const Options& options) {
   SourceList list = options.flags ? with_flags(options, sources) : from_project(options, sources);
   expect_clangs_headers(list);
   drop_equal_commands(list, options);
-  if (!options.stdin_file.empty()) {
-    std::ostringstream text;
-    text << std::cin.rdbuf();
-    list.texts[options.stdin_file] = text.str();
-  }
   return list;
+}
+
+void take_standard_input(const Options& options, SourceList& sources) {
+  if (options.stdin_file.empty()) return;
+  std::ostringstream text;
+  text << std::cin.rdbuf();
+  sources.texts[options.stdin_file] = text.str();
 }
 
 }  // namespace dtype_guard::driver

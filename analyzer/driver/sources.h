@@ -18,5 +18,7 @@ std::vector<NotAnalysed> not_looked_at(const SourceList& sources);
 
 // Throws UsageError for a source or compile database that is not there.
 SourceList find_sources(const Options& options);
+// Reads the text of the source that --stdin-filename names.
+void take_standard_input(const Options& options, SourceList& sources);
 
 }  // namespace dtype_guard::driver

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analyzer/flow/program/program.h"
+#include "analyzer/flow/root_memo.h"
 
 namespace dtype_guard::driver {
 
@@ -53,16 +54,16 @@ bool same_defect(const Finding& a, const Finding& b) {
 
 class Variants {
  public:
-  Variants(flow::Module& module, const flow::AnalysisOptions& options, const LibraryVersions& versions,
-           const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused)
+  Variants(flow::Module& module, const flow::Program& program, const flow::AnalysisOptions& options,
+           const LibraryVersions& versions, const flow::SourceText& text,
+           const std::vector<std::vector<Edit>>& refused)
       : module_(module),
+        program_(program),
         options_(options),
-        contracts_(*options.contracts),
+        contracts_(newest_contracts(*options.contracts, versions)),
         versions_(versions),
         text_(text),
         refused_(refused) {
-    for (const auto& [library, possible] : versions)
-      if (!possible.empty()) contracts_.versions[library] = possible.back();
     options_.contracts = &contracts_;
   }
 
@@ -82,8 +83,24 @@ class Variants {
     flow::AnalysisResult analysed = evaluated(functions_that_call(library));
     AnalysedVersions out{std::move(analysed.findings), std::move(analysed.not_analysed), {},
                          std::move(analysed.calls),    std::move(analysed.unseen),       analysed.left_out};
-    if (text_) out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
+    if (text_ && options_.memo) {
+      search_fixes_of_new(out);
+    } else if (text_) {
+      out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
+    }
     return out;
+  }
+
+  // Of findings that are as they were, the fixes are.
+  void search_fixes_of_new(AnalysedVersions& out) {
+    flow::RootMemo& memo = *options_.memo;
+    std::vector<Finding>& before = memo.offered[options_.memo_variant];
+    const std::vector<Finding*> others = flow::take_over_fixes(before, memo.changed, out.findings);
+    std::vector<Finding> searched;
+    for (const Finding* each : others) searched.push_back(*each);
+    out.without_fix = flow::offer_fixes(module_, options_, text_, searched, refused_);
+    for (std::size_t i = 0; i < others.size(); ++i) *others[i] = std::move(searched[i]);
+    before = out.findings;
   }
 
   // `possible` ends with the version that `out` is of.
@@ -105,7 +122,9 @@ class Variants {
         continue;
       }
       contracts_.versions[library] = possible[i];
+      options_.memo_variant = library + " " + possible[i];
       AnalysedVersions older = one(library);
+      options_.memo_variant.clear();
       // What was not looked at in all of the program is not known to be gone.
       if (older.left_out) {
         for (std::size_t at = 0; at < of_newest; ++at) held[at].insert(possible[i]);
@@ -162,7 +181,9 @@ class Variants {
                                                  const AnalysedVersions& out) {
     std::vector<std::set<std::string>> held;
     if (out.findings.empty()) return held;
+    options_.memo_variant = library + " " + possible.back();
     const AnalysedVersions last = one(library);
+    options_.memo_variant.clear();
     for (const Finding& each : out.findings) {
       const bool meets = std::any_of(last.findings.begin(), last.findings.end(),
                                      [&](const Finding& other) { return same_defect(each, other); });
@@ -173,8 +194,7 @@ class Variants {
   }
 
   flow::AnalysisResult evaluated(const std::vector<std::uint32_t>& through) const {
-    const flow::Program program(module_);
-    return flow::analyse(program, flow::roots_to_analyse(program, through), options_);
+    return flow::analyse(program_, flow::roots_to_analyse(program_, through), options_);
   }
 
   std::vector<std::uint32_t> functions_that_call(const std::string& library) const {
@@ -192,6 +212,7 @@ class Variants {
   static constexpr std::size_t kPartOfOther = 4;  // of the work, for another version
 
   flow::Module& module_;
+  const flow::Program& program_;
   flow::AnalysisOptions options_;
   const std::size_t work_budget_ = options_.work_budget;
   ContractSet contracts_;
@@ -202,10 +223,18 @@ class Variants {
 
 }  // namespace
 
-AnalysedVersions analyse_versions(flow::Module& module, const flow::AnalysisOptions& options,
-                                  const LibraryVersions& versions, const flow::SourceText& text,
+ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions) {
+  ContractSet out = contracts;
+  for (const auto& [library, possible] : versions)
+    if (!possible.empty()) out.versions[library] = possible.back();
+  return out;
+}
+
+AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
+                                  const flow::AnalysisOptions& options, const LibraryVersions& versions,
+                                  const flow::SourceText& text,
                                   const std::vector<std::vector<Edit>>& refused) {
-  return Variants(module, options, versions, text, refused).run();
+  return Variants(module, program, options, versions, text, refused).run();
 }
 
 }  // namespace dtype_guard::driver

@@ -8,6 +8,7 @@
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/edits/source_text.h"
 #include "analyzer/flow/fixes/fix_search.h"
+#include "analyzer/flow/program/program.h"
 
 namespace dtype_guard::driver {
 
@@ -20,10 +21,14 @@ struct AnalysedVersions {
   bool left_out = false;  // some roots, for want of work
 };
 
-// With the text of the sources, fixes are looked for as well. The options' contracts are those of all
-// versions.
-AnalysedVersions analyse_versions(flow::Module& module, const flow::AnalysisOptions& options,
-                                  const LibraryVersions& versions, const flow::SourceText& text,
+// As they hold with the newest version of each library that may be meant.
+ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions);
+
+// `program` is of the module. With the text of the sources, fixes are looked for as well. The options'
+// contracts are those of all versions.
+AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
+                                  const flow::AnalysisOptions& options, const LibraryVersions& versions,
+                                  const flow::SourceText& text,
                                   const std::vector<std::vector<Edit>>& refused);
 
 }  // namespace dtype_guard::driver

@@ -10,6 +10,7 @@
 #include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/findings/findings.h"
 #include "analyzer/flow/queries/query.h"
+#include "analyzer/flow/root_memo.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/given_up.h"
 #include "analyzer/flow/roots/named_device.h"
@@ -336,6 +337,7 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   OptionsByRoot by_root(program.functions, options);
   // A trial of an edit has few roots, and a budget of its own.
   const std::vector<std::uint32_t> order = options.refusals ? roots : nearest_first(program.functions, roots);
+  KeptRoots memo(module, options);
   Work work;
   Shares shares(settings, options);
   for (const PrecisionSetting& setting : settings) {
@@ -349,18 +351,20 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
       for (const std::uint32_t root : order) {
         const AnalysisOptions& own = by_root.of(root);
         Pass& pass = passes.try_emplace(&own, program, own, setting, torch_version, work).first->second;
-        std::string problem;
         if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
-        const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, problem);
-        if (!is_done && work.is_used_up()) {
-          given_up.left_out(root, setting);
-          out.left_out = true;
-          continue;
-        }
-        if (!is_done) given_up.exceeded(root, setting, problem);
-        if (pass.is_settled()) settled[torch_version][setting.name].insert(root);
+        if (options.before_root) options.before_root(root);
+        const KeptRoot gave = memo.of(root, setting.name, torch_version, collector, [&](KeptRoot& now) {
+          const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, now.problem);
+          now.is_left_out = !is_done && work.is_used_up();
+          now.is_given_up = !is_done && !now.is_left_out;
+          now.is_settled = !now.is_left_out && pass.is_settled();
+        });
+        if (gave.is_left_out) given_up.left_out(root, setting);
+        out.left_out = out.left_out || gave.is_left_out;
+        if (gave.is_given_up) given_up.exceeded(root, setting, gave.problem);
+        if (gave.is_settled) settled[torch_version][setting.name].insert(root);
       }
     }
   }

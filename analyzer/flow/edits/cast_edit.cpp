@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "analyzer/flow/program/watched_body.h"
 
@@ -198,7 +199,9 @@ bool EditedModule::add(const CastEdit& edit) {
     Function& function = module_.functions[id];
     if (!expression(function, edit.range)) continue;
     if (function.foreign) return false;
-    before_.emplace_back(id, function);
+    // The original is what comes back, so that what points into it is right again.
+    Function copy = function;
+    before_.emplace_back(id, std::exchange(function, std::move(copy)));
     if (!add(edit, function)) return false;
     any = true;
   }

@@ -195,6 +195,7 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   finding.torch = {torch_version};
   finding.device = engine.device();
   entry.expression = without_blanks(decisive.text);
+  if (kept_) kept_->push_back(entry);
   merge(std::move(entry));
 }
 

@@ -12,24 +12,31 @@
 
 namespace dtype_guard::flow {
 
+// A finding before it is merged with what other roots and settings say of the same instruction.
+struct CollectedFinding {
+  Finding finding;
+  std::string expression;
+  SourceLocation promoting;  // which may be elsewhere than the place to edit
+  bool ends_before = false;  // its place is a store that refuses, or a check
+  bool is_slow = false;      // a product by hand that takes what is wide
+};
+
 class FindingCollector {
  public:
   FindingCollector(const Module& module, const AnalysisOptions& options)
       : module_(module), options_(options), rounds_(module) {}
   void add(const Defect& defect, const Engine& engine, const std::string& setting,
            const std::string& torch_version);
+  // One that was kept from an analysis before.
+  void add(const CollectedFinding& kept) { merge(kept); }
+  // Until told otherwise, what is added is kept there as well.
+  void keep_in(std::vector<CollectedFinding>* kept) { kept_ = kept; }
   Sink sink(const SinkRecord& record, const std::string& role) const;
   // Sorted by file, line, column and rule; fingerprints filled.
   std::vector<Finding> take();
 
  private:
-  struct Entry {
-    Finding finding;
-    std::string expression;
-    SourceLocation promoting;  // which may be elsewhere than the place to edit
-    bool ends_before = false;  // its place is a store that refuses, or a check
-    bool is_slow = false;      // a product by hand that takes what is wide
-  };
+  using Entry = CollectedFinding;
   SourceLocation location(const SourceRange& range, std::uint32_t function) const;
   RoundsAround comes_back(const Defect& defect, const Finding& finding);
   std::vector<PathStep> path(const Defect& defect, const Engine& engine) const;
@@ -42,6 +49,7 @@ class FindingCollector {
   const Module& module_;
   const AnalysisOptions& options_;
   std::vector<Entry> entries_;
+  std::vector<CollectedFinding>* kept_ = nullptr;
   RoundFlow rounds_;
   std::map<std::pair<const Instruction*, const Instruction*>, RoundsAround>
       comes_back_;  // by origin and sink

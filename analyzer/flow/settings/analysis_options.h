@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
@@ -10,6 +12,8 @@
 #include "rules/contracts/contract.h"
 
 namespace dtype_guard::flow {
+
+class RootMemo;
 
 struct AnalysisOptions {
   std::vector<PrecisionSetting> settings;
@@ -20,6 +24,11 @@ struct AnalysisOptions {
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
   bool refusals = false;  // also list Refusals
+  // Kept from one analysis to the next (root_memo.h), with what tells these options from others'.
+  RootMemo* memo = nullptr;
+  std::string memo_variant;
+  // Called before each root is evaluated; may throw to end the analysis.
+  std::function<void(std::uint32_t root)> before_root;
   std::size_t step_budget =
       500'000;  // instructions evaluated per root and setting; a root beyond it is given up
   // All roots and settings together; what is left when it is used up is not evaluated.

@@ -144,6 +144,19 @@ void Engine::run(Activation& activation, State entry) {
   if (!returned.empty()) activation.finish = join(returned, symbols_, {activation.context});
 }
 
+void Engine::note_watched(const Instruction& instruction, const State& state) {
+  constexpr std::size_t kMost = 32;  // alternatives of one instruction
+  const auto found = watched_->find(&instruction);
+  if (found == watched_->end()) return;
+  std::vector<Alternative>& noted = found->second;
+  for (const Alternative& each : memory_.tensors(state, value(state, instruction.result))) {
+    const auto same = std::find_if(noted.begin(), noted.end(), [&](const Alternative& other) {
+      return other == each && other.rank == each.rank;
+    });
+    if (same == noted.end() && noted.size() < kMost) noted.push_back(each);
+  }
+}
+
 Engine::Edges Engine::execute(Activation& activation, BlockId block, State state) {
   Edges out;
   activation.block = block;
@@ -199,6 +212,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       }
       default:
         if (!transfer(activation, instruction, state)) return out;
+        if (watched_) note_watched(instruction, state);
     }
   }
   finish(activation, Value(), std::move(state));  // a block without terminator

@@ -20,6 +20,7 @@
 #include "analyzer/flow/engine/operations/dynamic_operators.h"
 #include "analyzer/flow/engine/operations/marks.h"
 #include "analyzer/flow/engine/operations/scalars.h"
+#include "analyzer/flow/engine/watched_values.h"
 #include "analyzer/flow/roots/roots.h"
 
 namespace dtype_guard::flow {
@@ -48,6 +49,7 @@ class Engine final : public Evaluator {
   std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
+  void watch(WatchedValues* watched) { watched_ = watched; }
   const std::string& device() const { return options_.device; }
 
   // Where the parts re-enter it.
@@ -61,6 +63,7 @@ class Engine final : public Evaluator {
 
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
+  void note_watched(const Instruction& instruction, const State& state);
   static void finish(Activation& activation, const Value& result, State state);
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
@@ -75,6 +78,7 @@ class Engine final : public Evaluator {
   RunningRoot root_;
   Effects effects_;
   MadeObjects made_;
+  WatchedValues* watched_ = nullptr;
 
   Stubs stubs_{index_};
   DtypeState dtypes_{options_.device, effects_};
