@@ -1,5 +1,5 @@
-// Keys and values of earlier steps, in what programs keep them in: optionals of tuples and pairs, arrays, maps,
-// variants, structs of these.
+// Keys and values of earlier steps, in what programs keep them in: optionals of tuples and pairs, arrays,
+// maps, variants, structs of these.
 #include <array>
 #include <map>
 #include <optional>
@@ -72,7 +72,8 @@ void ok_no_past(const Tensor& q, Tensor k, const Tensor& v) {
 // Arrays and layers of them.
 void bad_array(const Tensor& q, const Tensor& k, const Tensor& v) {
   std::array<Tensor, 2> past = {k, wide_empty()};
-  attend(q, torch::cat({past[0], k}, 2), torch::cat({std::get<1>(past), v}, 2));  // expect: attention-implicit-promotion
+  attend(q, torch::cat({past[0], k}, 2),
+         torch::cat({std::get<1>(past), v}, 2));  // expect: attention-implicit-promotion
 }
 void bad_layers(const Tensor& q, const Tensor& k, const Tensor& v) {
   std::vector<std::pair<Tensor, Tensor>> layers;
@@ -97,7 +98,8 @@ void ok_layers(const Tensor& q, const Tensor& k, const Tensor& v) {
 void bad_map(const Tensor& q, const Tensor& k, const Tensor& v) {
   std::map<int, std::pair<Tensor, Tensor>> past;
   past[0] = {k, wide_empty()};
-  attend(q, torch::cat({past[0].first, k}, 2), torch::cat({past.at(0).second, v}, 2));  // expect: attention-implicit-promotion
+  attend(q, torch::cat({past[0].first, k}, 2),
+         torch::cat({past.at(0).second, v}, 2));  // expect: attention-implicit-promotion
 }
 void ok_map(const Tensor& q, const Tensor& k, const Tensor& v, int layer) {
   std::unordered_map<std::string, std::tuple<Tensor, Tensor>> past;
@@ -118,7 +120,8 @@ void bad_variant(const Tensor& q, const Tensor& k, const Tensor& v) {
 }
 void bad_variant_by_pointer(const Tensor& q, const Tensor& k, Tensor v) {
   std::variant<Tensor, std::vector<Tensor>> past = wide_empty();
-  if (const Tensor* one = std::get_if<Tensor>(&past)) v = torch::cat({*one, v}, 2);  // expect: attention-implicit-promotion
+  if (const Tensor* one = std::get_if<Tensor>(&past))
+    v = torch::cat({*one, v}, 2);  // expect: attention-implicit-promotion
   attend(q, k, v);
 }
 void ok_variant(const Tensor& q, const Tensor& k, Tensor v, bool kept) {
