@@ -3,37 +3,61 @@
 # compute-sanitizer on small shapes, the sanitizer's cases, and the benchmarks, whose table comes last. It needs CUDA,
 # CMake, Ninja and PyTorch; what else it takes is carried along in a pack (tests/gpu/pack.sh), with programs compiled
 # beforehand or without.
-# Usage: tests/gpu/run.sh [--dry-run] [PACK]    PACK: build-gpu-pack by default
-#   --dry-run  goes on without a GPU: what needs one is skipped with the reason, the rest is done, the benchmarks on CPU
+# Usage: tests/gpu/run.sh [--dry-run] [--seconds N] [--only "STEP..."] [PACK]    PACK: build-gpu-pack by default
+#   --dry-run    goes on without a GPU: what needs one is skipped with the reason, the rest is done, the benchmarks on CPU
+#   --seconds N  for all of it; 530 by default
+#   --only       these steps alone: accuracy memcheck racecheck cupti torch cupti_switch cupti_cost torch_cost bench
 # PYTHON names an interpreter with PyTorch (default: python3).
 # Status: 0 all right, 77 no GPU (and says so), else what failed is said.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
-dry=""
-if [ "${1:-}" = --dry-run ]; then dry=--dry-run; shift; fi
-case ${1:-} in -*) echo "run.sh: '$1' is no option; expected --dry-run or a folder that pack.sh made" >&2; exit 2 ;; esac
+dry="" whole=530 only=""  # a step has its limit, or what is left of the whole
+while :; do
+  case ${1:-} in
+    --dry-run) dry=--dry-run ;;
+    --seconds) whole=${2:?--seconds N}; shift ;;
+    --only) only=" ${2:?--only STEPS} "; shift ;;
+    -*) echo "run.sh: '$1' is no option; expected --dry-run, --seconds, --only or a folder that pack.sh made" >&2; exit 2 ;;
+    *) break ;;
+  esac
+  shift
+done
 pack=${1:-$root/build-gpu-pack}
 [ -d "$pack" ] || { echo "run.sh: '$pack' is not there: make it with tests/gpu/pack.sh BUILD '$pack'" >&2; exit 2; }
 pack=$(cd "$pack" && pwd)
 build=$root/build-gpu
 failed="" skipped=""
 started=$(date +%s)
-whole=530  # seconds for all of it: a step has its limit or what is left
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 here=$root/tests/gpu
 
-step() {
+wanted() {
+  [ -z "$only" ] && return 0
+  case $only in *" $1 "*) return 0 ;; esac
+  return 1
+}
+# Runs a command for at most so many seconds, or what is left of all, and keeps what it says.
+attempt() {
   name=$1 limit=$2
   shift 2
   began=$(date +%s)
   left=$((whole - began + started))
   [ "$left" -gt "$limit" ] || limit=$left
-  [ "$limit" -gt 5 ] || { echo "== $name: no time left"; failed="$failed $name(no-time)"; return 1; }
+  if [ "$limit" -gt 5 ]; then
+    timeout -k 5 "$limit" "$@" > "$scratch/said.$name" 2>&1 < /dev/null
+    echo "$? $limit $(($(date +%s) - began))" > "$scratch/status.$name"
+  else
+    echo "no time left" > "$scratch/said.$name"
+    echo "124 0 0" > "$scratch/status.$name"
+  fi
+}
+tell() {
+  name=$1
+  read -r status limit seconds < "$scratch/status.$name"
   printf '\n== %s\n' "$name"
-  timeout -k 5 "$limit" "$@" < /dev/null
-  status=$?
-  printf '== %s: status %s after %s s\n' "$name" "$status" "$(($(date +%s) - began))"
+  cat "$scratch/said.$name"
+  printf '== %s: status %s after %s s\n' "$name" "$status" "$seconds"
   case $status in
     0) ;;
     77) skipped="$skipped $name" ;;
@@ -41,6 +65,23 @@ step() {
     *) failed="$failed $name($status)" ;;
   esac
   return "$status"
+}
+step() {
+  wanted "$1" || return 0
+  attempt "$@"
+  tell "$1"
+}
+# A step beside others, which tell_beside waits for.
+beside=""
+step_beside() {
+  wanted "$1" || return 0
+  beside="$beside $1"
+  attempt "$@" &
+}
+tell_beside() {
+  wait
+  for one in $beside; do tell "$one"; done
+  beside=""
 }
 skip() {
   printf '\n== %s: skipped: %s\n' "$1" "$2"
@@ -84,25 +125,31 @@ if [ -n "$reason" ]; then
   echo "$(grep -c . "$scratch/names") tests of accuracy"
   for name in accuracy memcheck racecheck; do skip "$name" "$reason"; done
 else
-  step accuracy 120 sh "$here/side_by_side.sh" 115 "$scratch/accuracy"
+  step_beside accuracy 150 sh "$here/side_by_side.sh" 145 "$scratch/accuracy"
   for tool in memcheck racecheck; do
     if command -v compute-sanitizer > /dev/null; then
-      step "$tool" 60 compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/test_gpu" --input-file "$scratch/small"
+      step_beside "$tool" 150 compute-sanitizer --tool "$tool" --error-exitcode 9 "$bin/test_gpu" --input-file "$scratch/small"
     else
       skip "$tool" "compute-sanitizer is not installed"
     fi
   done
 fi
 
-# The sanitizer's cases: those that measure time each alone, the others side by side.
+# The sanitizer's cases: those that measure time each alone and last, the others beside all of this.
+cases_of() {
+  source=$1
+  shift
+  for case in "$@"; do echo "sh '$here/cases/${source}_$case.sh' '$pack'"; done > "$scratch/cases.$source"
+  step_beside "$source" 180 sh "$here/side_by_side.sh" 175 "$scratch/cases.$source"
+}
 if [ -x "$pack/bin/dtype-san" ]; then
-  for case in sdpa casts graphs profiler flash_ref; do
-    echo "sh '$here/cases/cupti_$case.sh' '$pack'" >> "$scratch/cases"
-  done
-  step cupti 75 sh "$here/side_by_side.sh" 70 "$scratch/cases"
-  for case in switch cost; do step "cupti_$case" 60 sh "$here/cases/cupti_$case.sh" "$pack"; done
+  cases_of cupti sdpa casts graphs profiler flash_ref
+  cases_of torch origins by_hand right_models ways x_transformers var fallback graph streams trained
+  tell_beside
+  for case in cupti_switch cupti_cost torch_cost; do step "$case" 120 sh "$here/cases/$case.sh" "$pack"; done
 else
-  skip cupti "the pack has no dtype-san"
+  tell_beside
+  for source in cupti torch; do skip "$source" "the pack has no dtype-san"; done
 fi
 step bench 150 "${PYTHON:-python3}" "$here/bench.py" "$lib" $dry --table "$scratch/table"
 printf '\n'

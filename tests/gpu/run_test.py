@@ -84,7 +84,7 @@ class RunTest(unittest.TestCase):
             self.assertIn(f"== {name}: skipped: no CUDA device", out)
         self.assertIn("bench on CPU", out)
         self.assertFalse((self.root / "ran").exists())
-        self.assertTrue(out.endswith("skipped: accuracy memcheck racecheck cupti\nthe table\n"))
+        self.assertTrue(out.endswith("skipped: accuracy memcheck racecheck cupti torch\nthe table\n"))
 
     def test_every_test_runs_once_and_the_table_is_last(self):
         self.sanitizer('echo "$@" >> "$FAKES/sanitized"; cat "$7" >> "$FAKES/small"')
@@ -94,10 +94,10 @@ class RunTest(unittest.TestCase):
         self.assertEqual(sorted(ran), sorted(name.replace(",", "\\,").replace("[", "\\[").replace("]", "\\]")
                                              for name in NAMES))
         tools = [line.split()[1] for line in (self.root / "sanitized").read_text().splitlines()]
-        self.assertEqual(tools, ["memcheck", "racecheck"])
+        self.assertEqual(sorted(tools), ["memcheck", "racecheck"])
         small = (HERE / "small_tests.txt").read_text().splitlines()
         self.assertEqual(len((self.root / "small").read_text().splitlines()), 2 * len(small))
-        self.assertTrue(out.endswith("skipped: cupti\nthe table\n"))
+        self.assertTrue(out.endswith("skipped: cupti torch\nthe table\n"))
 
     def test_what_fails_is_named_and_the_rest_still_runs(self):
         self.write("fails", "yes")
@@ -105,6 +105,21 @@ class RunTest(unittest.TestCase):
         status, out, _ = self.run_script(str(self.pack))
         self.assertEqual(status, 1)
         self.assertTrue(out.endswith("failed: accuracy(1) memcheck(9) racecheck(9)\nthe table\n"), out[-300:])
+
+    def test_only_the_named_steps(self):
+        self.sanitizer('echo "$@" >> "$FAKES/sanitized"')
+        status, out, _ = self.run_script("--only", "racecheck bench", str(self.pack))
+        self.assertEqual(status, 0, out)
+        self.assertEqual([line.split()[1] for line in (self.root / "sanitized").read_text().splitlines()], ["racecheck"])
+        self.assertFalse((self.root / "ran").exists())
+        self.assertNotIn("== accuracy", out)
+
+    def test_a_limit_for_all(self):
+        """A step gets what is left; with nothing left it has failed."""
+        status, out, _ = self.run_script("--seconds", "3", str(self.pack))
+        self.assertEqual(status, 1)
+        self.assertIn("no time left", out)
+        self.assertIn("accuracy(over-0-s)", out)
 
     def test_a_command_that_hangs_is_ended_and_named(self):
         self.write("hang", "")

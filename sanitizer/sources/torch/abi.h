@@ -86,5 +86,8 @@ using IsAutocastEnabledFixed = bool (*)();
 
 // c10::DeviceType
 inline constexpr std::int8_t kCpu = 0, kCuda = 1, kMeta = 14;
+struct Device {
+  std::int8_t type, index;
+};
 
 }  // namespace dtype_guard::san::torch

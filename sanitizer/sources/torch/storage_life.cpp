@@ -3,8 +3,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include <span>
+
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/platform/rebind.h"
+#include "sanitizer/sources/torch/abi.h"
 #include "sanitizer/sources/torch/library.h"
 
 namespace dtype_guard::san::torch {
@@ -66,10 +69,21 @@ Function original(std::atomic<void*>& known, const char* symbol) {
   return typed;
 }
 
-constinit std::atomic<void*> original_new{nullptr}, original_delete{nullptr};
+constinit std::atomic<void*> original_new{nullptr}, original_delete{nullptr}, original_report{nullptr},
+    original_signed_report{nullptr};
 
 constexpr const char* kNew = "_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm";
 constexpr const char* kDelete = "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv";
+constexpr const char* kReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
+constexpr const char* kSignedReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE";
+
+// Of the CPU's blocks, which come by here only while a profiler asks for them, New and Delete tell.
+void note_device_block(void* block, std::int64_t bytes, Device device) {
+  if (!storage_life.is_on() || block == nullptr || device.type == kCpu) return;
+  const auto address = reinterpret_cast<std::uintptr_t>(block);
+  if (bytes > 0) storage_life.born(address);
+  if (bytes < 0) storage_life.died(address);
+}
 
 }  // namespace
 }  // namespace dtype_guard::san::torch
@@ -93,23 +107,63 @@ extern "C" {
   if (auto next = original<void (*)(void*, void*)>(original_delete, kDelete)) next(reporter, block);
 }
 
+// c10::reportMemoryUsageToProfiler: the caching allocators of devices call it as they hand out a block, and
+// as it comes back. The totals are unsigned since 2.0.
+[[gnu::visibility("default")]] void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(
+    void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
+    dtype_guard::san::torch::Device device) {
+  using namespace dtype_guard::san::torch;
+  note_device_block(block, bytes, device);
+  if (auto next = original<decltype(&_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)>(original_report,
+                                                                                             kReport))
+    next(block, bytes, allocated, reserved, device);
+}
+
+[[gnu::visibility("default")]] void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(
+    void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
+    dtype_guard::san::torch::Device device) {
+  using namespace dtype_guard::san::torch;
+  note_device_block(block, bytes, device);
+  if (auto next = original<decltype(&_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)>(
+          original_signed_report, kSignedReport))
+    next(block, bytes, allocated, reserved, device);
+}
+
 }  // extern "C"
 
 namespace dtype_guard::san::torch {
+namespace {
 
-// The object that has the functions also has the allocator that calls them.
-void lead_allocators_here() {
+struct Led {
+  const char* symbol;
+  std::uintptr_t here;
+};
+
+// Calls of these functions that the object with `exported` makes.
+void lead_calls_of(const char* exported, std::span<const Led> functions) {
   LoadedObject object;
-  if (!find_object(kNew, object)) return;
+  if (!find_object(exported, object)) return;
   object.each_binding([&](const Binding& binding) {
     if (!binding.is_call && !binding.is_table) return;
-    if (strcmp(binding.symbol, kNew) == 0)
-      (void)rebind(object, binding.place,
-                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm));
-    if (strcmp(binding.symbol, kDelete) == 0)
-      (void)rebind(object, binding.place,
-                   reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv));
+    for (const Led& one : functions)
+      if (strcmp(binding.symbol, one.symbol) == 0) (void)rebind(object, binding.place, one.here);
   });
+}
+
+}  // namespace
+
+// The object that has the CPU's functions also has the allocator that calls them; that of CUDA devices is in
+// libc10_cuda, which this function is of.
+void lead_allocators_here() {
+  const Led of_cpu[] = {
+      {kNew, reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm)},
+      {kDelete, reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv)}};
+  const Led of_cuda[] = {
+      {kReport, reinterpret_cast<std::uintptr_t>(&_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)},
+      {kSignedReport,
+       reinterpret_cast<std::uintptr_t>(&_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)}};
+  lead_calls_of(kNew, of_cpu);
+  lead_calls_of("_ZN3c104cuda12device_countEv", of_cuda);
 }
 
 }  // namespace dtype_guard::san::torch

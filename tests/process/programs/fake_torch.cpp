@@ -8,8 +8,9 @@
 //   tags                 the tensors of one record have different tags
 //   silent               operators make no record
 //   bad_pointers         what lies beside the members points to where nothing is
-// main() calls the one operator of an attention that there is, with a wrong dtype, and prints what the
-// callbacks did.
+// main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cuda` or
+// `cuda_1_13` its operands are blocks of a device, which an allocator announces (fake_c10_cuda.cpp); with
+// `wait` after that it waits for a line first.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -180,10 +181,25 @@ extern "C" std::int32_t aoti_torch_create_tensor_from_blob(void* data, std::int6
 
 #pragma GCC visibility pop
 
-int main() {
-  static float memory[64];
-  const std::int64_t sizes[] = {1, 2, 2, 4};
-  const at::Tensor q{make(memory, 4, sizes, 6)}, k{make(memory, 4, sizes, 15)};
+extern "C" void fake_c10_cuda_report(void* block, std::int64_t bytes, int is_of_1_13);
+extern "C" std::int64_t fake_c10_bytes_in_use(std::int64_t* blocks);
+
+namespace {
+constexpr std::int64_t kSizes[] = {1, 2, 2, 4};
+constexpr std::int64_t kBytes = 512;  // as the caching allocator rounds up
+constexpr std::uint16_t kFloat = 6, kBFloat16 = 15;
+alignas(512) char memory[8][kBytes];
+
+at::Tensor on_device(Impl* impl) {
+  const unsigned char device[3] = {1, 0, 1};
+  std::memcpy(reinterpret_cast<char*>(impl->words) + 244, device, sizeof device);
+  return {impl};
+}
+at::Tensor tensor(std::size_t block, std::uint16_t dtype) {
+  return on_device(make(memory[block], 4, kSizes, dtype));
+}
+
+void attend(const at::Tensor& q, const at::Tensor& k) {
   at::record("aten::scaled_dot_product_attention",
              {at::value(q),
               at::value(k),
@@ -193,5 +209,49 @@ int main() {
               {nullptr, 5, 0},
               {nullptr, 0, 0}},
              {at::value(q)});
+}
+
+// q is float32: a product with a float32 table made it so; then the block has come back and gone out again,
+// and nothing that was seen wrote there; last, a cast wrote there.
+[[gnu::noinline]] void widened(const at::Tensor& q, const at::Tensor& k, const at::Tensor& table) {
+  at::record("aten::mul", {at::value(k), at::value(table)}, {at::value(q)});
+  attend(q, k);
+}
+[[gnu::noinline]] void not_seen(const at::Tensor& q, const at::Tensor& k) {
+  attend(q, k);
+}
+[[gnu::noinline]] void cast(const at::Tensor& q, const at::Tensor& k) {
+  at::record("aten::to", {at::value(k), {nullptr, 5, 0}}, {at::value(q)});
+  attend(q, k);
+}
+
+void on_a_device(bool is_of_1_13) {
+  const auto report = [&](std::size_t block, std::int64_t bytes) {
+    fake_c10_cuda_report(memory[block], bytes, is_of_1_13 ? 1 : 0);
+  };
+  for (std::size_t block = 0; block < 3; ++block) report(block, kBytes);
+  const at::Tensor q = tensor(0, kFloat), k = tensor(1, kBFloat16), table = tensor(2, kFloat);
+  widened(q, k, table);
+  report(0, -kBytes);
+  report(0, kBytes);
+  not_seen(q, k);
+  cast(q, k);
+  std::int64_t blocks = 0;
+  const std::int64_t bytes = fake_c10_bytes_in_use(&blocks);
+  std::printf("%ld blocks, %ld bytes\n", static_cast<long>(blocks), static_cast<long>(bytes));
+}
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "";
+  if (argc > 2) {
+    std::printf("ready\n");
+    std::fflush(stdout);
+    (void)std::getchar();
+  }
+  if (word.starts_with("cuda"))
+    on_a_device(word == "cuda_1_13");
+  else
+    attend({make(memory[0], 4, kSizes, kFloat)}, {make(memory[1], 4, kSizes, kBFloat16)});
   std::printf("called\n");
 }

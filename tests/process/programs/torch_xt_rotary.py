@@ -1,5 +1,6 @@
 """x-transformers with rotary embeddings, one step of training, with the precision that the argument names:
 params    only the parameters are bfloat16, as under FSDP's MixedPrecision(param_dtype=...); buffers stay float32
+half_params  the same in float16
 xpos      the whole model is bfloat16, with the embeddings' xpos scale
 full      the whole model is bfloat16
 autocast  a float32 model under autocast of the CPU
@@ -16,9 +17,9 @@ how = sys.argv[1]
 torch.manual_seed(0)
 model = TransformerWrapper(num_tokens=64, max_seq_len=32, attn_layers=Decoder(
     dim=32, depth=2, heads=2, attn_dim_head=32, rotary_pos_emb=True, rotary_xpos=how == "xpos", attn_flash=True))
-if how == "params":
+if how in ("params", "half_params"):
     for parameter in model.parameters():
-        parameter.data = parameter.data.to(torch.bfloat16)
+        parameter.data = parameter.data.to(torch.bfloat16 if how == "params" else torch.float16)
 elif how in ("full", "xpos"):
     model.bfloat16()
 tokens = torch.randint(0, 64, (1, 16))

@@ -1,0 +1,202 @@
+"""What the PyTorch cases (cases.py) run under dtype-san on a GPU beside the programs of tests/process:
+`program.py WORD [ARGUMENT...]`. Prints one JSON line. The comments mark the line that a report has to open with.
+"""
+import hashlib
+import json
+import os
+import pathlib
+import sys
+import time
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DEVICE = os.environ.get("DEVICE", "cuda")
+LOW = torch.bfloat16
+
+
+def random(*shape, dtype=torch.float32):
+    return torch.randn(shape, device=DEVICE).to(dtype)
+
+
+def wait():
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+
+
+def digest(*tensors):
+    state = hashlib.sha256()
+    for tensor in tensors:
+        state.update(bytes(tensor.detach().float().cpu().reshape(-1).view(torch.uint8).tolist()))  # NumPy need not be there
+    return state.hexdigest()[:16]
+
+
+def attend(q, k, v):
+    """Whether the call raises."""
+    try:
+        F.scaled_dot_product_attention(q, k, v)
+    except RuntimeError as error:
+        return str(error)[:60]
+    return ""
+
+
+def var(which):
+    """VAR's attention (examples/var) under autocast in bfloat16, with a flash_attn that is stood in for."""
+    sys.path.insert(0, str(ROOT / "tests/process/programs/stand_in"))
+    sys.path.insert(0, str(ROOT / "examples/var"))
+    module = __import__(which)
+    torch.manual_seed(0)
+    attention = module.SelfAttention().to(DEVICE)
+    with torch.no_grad(), torch.autocast(DEVICE, dtype=LOW):
+        out = attention(random(2, 16, 64))
+    return {"digest": digest(out), "dtype": str(out.dtype)}
+
+
+def var_fused(cast=""):
+    """The same with PyTorch's own attention, which autocast recasts."""
+    torch.manual_seed(0)
+    scale = nn.Parameter(torch.full((1, 4, 1, 1), 4.0, device=DEVICE).log())
+    project = nn.Linear(64, 192, bias=False).to(DEVICE)
+    with torch.no_grad(), torch.autocast(DEVICE, dtype=LOW):
+        q, k, v = project(random(2, 16, 64)).unflatten(-1, (12, 16)).transpose(1, 2).chunk(3, 1)
+        main_type = q.dtype
+        q, k = F.normalize(q, dim=-1).mul(scale.clamp_max(4.6).exp()), F.normalize(k, dim=-1)
+        if cast:
+            q, k = q.to(main_type), k.to(main_type)
+        found = [str(one.dtype) for one in (q, k, v)]
+        out = F.scaled_dot_product_attention(q, k, v, scale=1.0)  # call: var_fused
+    return {"digest": digest(out), "dtypes": found}
+
+
+def fallback(dtype):
+    """Attention of a model that was left in float32, and of one that was not."""
+    q, k, v = (random(2, 8, 512, 64, dtype=getattr(torch, dtype)) for _ in range(3))
+    out = F.scaled_dot_product_attention(q, k, v)
+    wait()
+    return {"digest": digest(out)}
+
+
+def graph(replays="5"):
+    """A wrong call and a right one are captured, then replayed."""
+    sys.path.insert(0, str(ROOT / "tests/process/programs/stand_in"))
+    from flash_attn import flash_attn_func
+    torch.manual_seed(0)
+    x, table = random(1, 64, 4, 32, dtype=LOW), random(32)
+    right = [random(1, 4, 64, 32, dtype=LOW) for _ in range(3)]
+
+    def step():
+        q = x * table  # call: graph
+        return flash_attn_func(q, x, x), F.scaled_dot_product_attention(*right)
+
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        F.scaled_dot_product_attention(*right)
+        flash_attn_func(x, x, x)
+    torch.cuda.current_stream().wait_stream(side)
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured):
+        results = step()
+    for _ in range(int(replays)):
+        x.add_(1)
+        captured.replay()
+    wait()
+    return {"digest": digest(*results)}
+
+
+def streams():
+    """Memory that goes from stream to stream: what a freed float32 product leaves is another tensor's."""
+    torch.manual_seed(0)
+    raised, side = 0, torch.cuda.Stream()
+    table = random(64)
+    k = random(2, 4, 64, 64, dtype=LOW)
+    torch.cuda.synchronize()
+    for i in range(40):
+        with torch.cuda.stream(side if i % 2 else torch.cuda.default_stream()):
+            gone = k * table
+            gone.record_stream(torch.cuda.default_stream() if i % 2 else side)
+            del gone
+            q = torch.empty(2, 4, 64, 64, device=DEVICE)  # call: streams
+            q.copy_(k)
+            raised += attend(q, k, k) != ""
+    torch.cuda.synchronize()
+    return {"raised": raised}
+
+
+def stages():
+    """Pinned memory, a copy that does not wait, and a cast on the device."""
+    host = torch.randn(2, 4, 64, 64).pin_memory()
+    k = random(2, 4, 64, 64, dtype=LOW)
+    wide = host.to(DEVICE, non_blocking=True)
+    error = attend(wide, k, k)
+    narrow = wide.to(LOW)
+    q = narrow.to(torch.float32)  # call: stages
+    return {"raised": [error, attend(q, k, k)]}
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.inputs, self.outputs = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.wider, self.narrower = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        q, k, v = self.inputs(self.first(x)).unflatten(-1, (3 * self.heads, -1)).transpose(1, 2).chunk(3, 1)
+        x = x + self.outputs(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+        return x + self.narrower(F.gelu(self.wider(self.second(x))))
+
+
+def trainer(width, depth, tokens, batch):
+    """A training step under autocast."""
+    torch.manual_seed(0)
+    model = nn.Sequential(*[Block(width, width // 64) for _ in range(depth)]).to(DEVICE)
+    optimizer = torch.optim.AdamW(model.parameters(), fused=DEVICE == "cuda")
+    x = random(batch, tokens, width)
+
+    def step():
+        optimizer.zero_grad()
+        with torch.autocast(DEVICE, dtype=LOW):
+            loss = model(x).float().square().mean()
+        loss.backward()
+        optimizer.step()
+        wait()
+        return loss
+
+    return step, model
+
+
+def cost(seconds="2"):
+    """Median time of a step: one that waits for the host, one that waits for the GPU."""
+    found = {}
+    for name, shape in {"host-bound": (128, 8, 64, 2), "GPU-bound": (2048, 8, 1024, 8)}.items():
+        if DEVICE != "cuda":
+            shape = (64, 1, 16, 1)
+        step, _ = trainer(*shape)
+        for _ in range(5):
+            step()
+        times, end = [], time.perf_counter() + float(seconds)
+        while time.perf_counter() < end or len(times) < 5:
+            start = time.perf_counter()
+            step()
+            times.append(time.perf_counter() - start)
+        times.sort()
+        found[name] = [times[len(times) // 2] * 1e3, times[len(times) // 4] * 1e3, len(times)]
+        torch.cuda.empty_cache()
+    return found
+
+
+def trained(steps="5"):
+    """The bits of a few steps with deterministic kernels."""
+    os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    step, model = trainer(256, 3, 128, 4)
+    losses = [step() for _ in range(int(steps))]
+    return {"digest": digest(*losses, *model.parameters())}
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])), flush=True)

@@ -1,0 +1,33 @@
+// Stands in for libc10: what its allocators of devices announce their blocks to, in both signatures that
+// releases have had. Counts what comes by, which must be all, with dtype-san in between or not.
+#include <cstddef>
+#include <cstdint>
+
+#pragma GCC visibility push(default)
+namespace c10 {
+struct Device {
+  std::int8_t type, index;
+};
+namespace {
+std::int64_t blocks = 0, bytes_in_use = 0;
+
+void count(std::int64_t bytes) {
+  blocks += bytes > 0 ? 1 : -1;
+  bytes_in_use += bytes;
+}
+}  // namespace
+
+void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
+                                 Device device);
+void reportMemoryUsageToProfiler(void*, std::int64_t bytes, std::size_t, std::size_t, Device) { count(bytes); }
+void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
+                                 Device device);
+void reportMemoryUsageToProfiler(void*, std::int64_t bytes, std::int64_t, std::int64_t, Device) { count(bytes); }
+}  // namespace c10
+
+extern "C" std::int64_t fake_c10_bytes_in_use(std::int64_t* blocks);
+extern "C" std::int64_t fake_c10_bytes_in_use(std::int64_t* blocks) {
+  *blocks = c10::blocks;
+  return c10::bytes_in_use;
+}
+#pragma GCC visibility pop

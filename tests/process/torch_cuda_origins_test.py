@@ -1,0 +1,55 @@
+"""Origins of tensors on a device, with an allocator that announces its blocks as libc10_cuda does and no GPU: of what was
+freed nothing is claimed, and each announcement still goes where it went. In a job that is joined too, whose calls are bound."""
+import subprocess
+
+from support import BUILT, LONG, Case, environment, main, operands
+
+PRINTED = "3 blocks, 1536 bytes\ncalled\n"
+WAYS = "cuda", "cuda_1_13"
+
+
+class CudaOrigins(Case):
+    def judge(self, report):
+        [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
+        self.assertTrue(source["on"], source)
+        found = {}
+        for finding in report["findings"]:
+            self.assertEqual((finding["rule"], finding["count"]), ("attention-mixed-dtypes", 1))
+            self.assertEqual(operands(finding), {"q": "float32", "k": "bfloat16", "v": "bfloat16"})
+            self.assertEqual({operand["device"] for operand in finding["operands"]}, {"cuda"})
+            caller = next(frame["function"] for frame in finding["backtrace"] if frame["function"].split("(")[0].split("::")[-1] in
+                          ("widened", "not_seen", "cast"))
+            found[caller.split("(")[0].split("::")[-1]] = [step["note"] for step in finding.get("path", [])]
+        self.assertEqual(found, {"widened": ["'q' is promoted by aten::mul(bfloat16, float32)"], "not_seen": [],
+                                 "cast": ["'q' is cast by aten::to(bfloat16)"]})
+
+    def test_started_under_it(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                done, report = self.run_command(BUILT["fake_torch"], way, options=("--options=torch=origins",))
+                self.assertEqual((done.returncode, done.stdout), (0, PRINTED), done.stderr)
+                self.judge(report)
+
+    def test_joined(self):
+        for way in WAYS:
+            with self.subTest(way=way):
+                job = subprocess.Popen([BUILT["fake_torch"], way, "wait"], env=environment(), cwd=self.scratch, text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                self.addCleanup(job.communicate)
+                self.addCleanup(job.kill)
+                self.assertEqual(job.stdout.readline(), "ready\n")
+                done = self.execute(BUILT["command"], "attach", job.pid, "--library", BUILT["library"], "--options",
+                                    f"journal={self.scratch / 'journal'}:torch=origins")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(job.communicate("\n", timeout=LONG)[0], PRINTED)
+                self.judge(self.report(self.scratch / "journal")[1])
+                for journal in self.journals():
+                    journal.unlink()
+
+    def test_without_origins(self):
+        _, report = self.run_command(BUILT["fake_torch"], "cuda", options=("--options=torch=contracts",))
+        self.assertEqual([finding.get("path", []) for finding in report["findings"]], [[]] * 3)
+
+
+if __name__ == "__main__":
+    main()
