@@ -25,7 +25,7 @@ strip "$pack/kernels/libflash_ref.so" "$pack/bin/test_gpu"
 if [ -x "$build/bin/dtype-san" ] && [ -x "$build/bin/gpu_kernel_names" ]; then
   cp "$build/bin/dtype-san" "$build/bin/gpu_kernel_names" "$pack/bin/"
   mkdir -p "$pack/lib"
-  for library in "$build"/lib/libdtype*.so*; do
+  for library in "$build"/lib/libdtype_san.so*; do
     [ -e "$library" ] && cp -P "$library" "$pack/lib/"
   done
 fi

@@ -1,5 +1,6 @@
 """Origins of tensors on a device, with an allocator that announces its blocks as libc10_cuda does and no GPU: of what was
 freed nothing is claimed, and each announcement still goes where it went. In a job that is joined too, whose calls are bound."""
+import re
 import subprocess
 
 from support import BUILT, LONG, Case, environment, main, operands
@@ -16,10 +17,9 @@ class CudaOrigins(Case):
         for finding in report["findings"]:
             self.assertEqual((finding["rule"], finding["count"]), ("attention-mixed-dtypes", 1))
             self.assertEqual(operands(finding), {"q": "float32", "k": "bfloat16", "v": "bfloat16"})
-            self.assertEqual({operand["device"] for operand in finding["operands"]}, {"cuda"})
-            caller = next(frame["function"] for frame in finding["backtrace"] if frame["function"].split("(")[0].split("::")[-1] in
-                          ("widened", "not_seen", "cast"))
-            found[caller.split("(")[0].split("::")[-1]] = [step["note"] for step in finding.get("path", [])]
+            self.assertEqual({operand["device"] for operand in finding["operands"]}, {"cuda:0"})
+            callers = re.findall(r"::(widened|not_seen|cast)\(", " ".join(frame["function"] for frame in finding["backtrace"]))
+            found[callers[0]] = [step["note"] for step in finding.get("path", [])]
         self.assertEqual(found, {"widened": ["'q' is promoted by aten::mul(bfloat16, float32)"], "not_seen": [],
                                  "cast": ["'q' is cast by aten::to(bfloat16)"]})
 

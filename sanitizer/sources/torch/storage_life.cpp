@@ -77,6 +77,19 @@ constexpr const char* kDelete = "_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv";
 constexpr const char* kReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 constexpr const char* kSignedReport = "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE";
 
+// What stands below for the functions of c10. In a process that was joined the address of an exported
+// function could be that of c10's own, so these are led to by their own.
+
+void on_new(void* reporter, void* block, std::size_t bytes) {
+  if (storage_life.is_on() && block != nullptr) storage_life.born(reinterpret_cast<std::uintptr_t>(block));
+  if (auto next = original<decltype(&on_new)>(original_new, kNew)) next(reporter, block, bytes);
+}
+
+void on_delete(void* reporter, void* block) {
+  if (storage_life.is_on() && block != nullptr) storage_life.died(reinterpret_cast<std::uintptr_t>(block));
+  if (auto next = original<decltype(&on_delete)>(original_delete, kDelete)) next(reporter, block);
+}
+
 // Of the CPU's blocks, which come by here only while a profiler asks for them, New and Delete tell.
 void note_device_block(void* block, std::int64_t bytes, Device device) {
   if (!storage_life.is_on() || block == nullptr || device.type == kCpu) return;
@@ -85,48 +98,48 @@ void note_device_block(void* block, std::int64_t bytes, Device device) {
   if (bytes < 0) storage_life.died(address);
 }
 
+void on_report(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {
+  note_device_block(block, bytes, device);
+  if (auto next = original<decltype(&on_report)>(original_report, kReport))
+    next(block, bytes, allocated, reserved, device);
+}
+
+void on_signed_report(void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
+                      Device device) {
+  note_device_block(block, bytes, device);
+  if (auto next = original<decltype(&on_signed_report)>(original_signed_report, kSignedReport))
+    next(block, bytes, allocated, reserved, device);
+}
+
 }  // namespace
 }  // namespace dtype_guard::san::torch
 
-// c10::ProfiledCPUMemoryReporter::New and Delete: the CPU allocator calls them with each block, and nothing
-// else does.
 extern "C" {
 
+using namespace dtype_guard::san::torch;
+
+// c10::ProfiledCPUMemoryReporter::New and Delete: the CPU allocator calls them with each block, and nothing
+// else does.
 [[gnu::visibility("default")]] void _ZN3c1025ProfiledCPUMemoryReporter3NewEPvm(void* reporter, void* block,
                                                                                std::size_t bytes) {
-  using namespace dtype_guard::san::torch;
-  if (storage_life.is_on() && block != nullptr) storage_life.born(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next = original<void (*)(void*, void*, std::size_t)>(original_new, kNew))
-    next(reporter, block, bytes);
+  on_new(reporter, block, bytes);
 }
 
 [[gnu::visibility("default")]] void _ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv(void* reporter,
                                                                                  void* block) {
-  using namespace dtype_guard::san::torch;
-  if (storage_life.is_on() && block != nullptr) storage_life.died(reinterpret_cast<std::uintptr_t>(block));
-  if (auto next = original<void (*)(void*, void*)>(original_delete, kDelete)) next(reporter, block);
+  on_delete(reporter, block);
 }
 
 // c10::reportMemoryUsageToProfiler: the caching allocators of devices call it as they hand out a block, and
-// as it comes back. The totals are unsigned since 2.0.
+// as it comes back, then with a negative size. The totals are unsigned since 2.0.
 [[gnu::visibility("default")]] void _ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE(
-    void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
-    dtype_guard::san::torch::Device device) {
-  using namespace dtype_guard::san::torch;
-  note_device_block(block, bytes, device);
-  if (auto next = original<decltype(&_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)>(original_report,
-                                                                                             kReport))
-    next(block, bytes, allocated, reserved, device);
+    void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved, Device device) {
+  on_report(block, bytes, allocated, reserved, device);
 }
 
 [[gnu::visibility("default")]] void _ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE(
-    void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
-    dtype_guard::san::torch::Device device) {
-  using namespace dtype_guard::san::torch;
-  note_device_block(block, bytes, device);
-  if (auto next = original<decltype(&_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)>(
-          original_signed_report, kSignedReport))
-    next(block, bytes, allocated, reserved, device);
+    void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved, Device device) {
+  on_signed_report(block, bytes, allocated, reserved, device);
 }
 
 }  // extern "C"
@@ -153,15 +166,12 @@ void lead_calls_of(const char* exported, std::span<const Led> functions) {
 }  // namespace
 
 // The object that has the CPU's functions also has the allocator that calls them; that of CUDA devices is in
-// libc10_cuda, which this function is of.
+// libc10_cuda, which the other function is of.
 void lead_allocators_here() {
-  const Led of_cpu[] = {
-      {kNew, reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter3NewEPvm)},
-      {kDelete, reinterpret_cast<std::uintptr_t>(&_ZN3c1025ProfiledCPUMemoryReporter6DeleteEPv)}};
-  const Led of_cuda[] = {
-      {kReport, reinterpret_cast<std::uintptr_t>(&_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE)},
-      {kSignedReport,
-       reinterpret_cast<std::uintptr_t>(&_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE)}};
+  const Led of_cpu[] = {{kNew, reinterpret_cast<std::uintptr_t>(&on_new)},
+                        {kDelete, reinterpret_cast<std::uintptr_t>(&on_delete)}};
+  const Led of_cuda[] = {{kReport, reinterpret_cast<std::uintptr_t>(&on_report)},
+                         {kSignedReport, reinterpret_cast<std::uintptr_t>(&on_signed_report)}};
   lead_calls_of(kNew, of_cpu);
   lead_calls_of("_ZN3c104cuda12device_countEv", of_cuda);
 }

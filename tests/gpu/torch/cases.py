@@ -88,7 +88,7 @@ def origins(jobs):
     for name, (_, report) in zip(names, jobs.moved_all(program.name, names)):
         one_finding(report, MIXED, marked(program, name), name)
         devices = {operand["device"] for finding in report["findings"] for operand in finding["operands"]}
-        expect(jobs.is_dry or devices == {"cuda"}, f"{name}: of operands on {devices}")
+        expect(jobs.is_dry or devices == {"cuda:0"}, f"{name}: of operands on {devices}")
 
 
 def by_hand(jobs):
