@@ -52,6 +52,11 @@ class Casts(Job):
         for way in (["way", "driver"], ["way", "ex"], ["extra"], ["stream", "77"], ["way", "ex", "extra"]):
             self.assertEqual(len(self.findings(*way, *FED)), 1, way)
 
+    def test_what_is_launched_may_be_a_kernel(self):
+        """As the runtime does it since CUDA 12: cuFuncGetParamInfo knows nothing of its handle."""
+        for way in ([], ["way", "driver"], ["extra"]):
+            self.assertEqual(len(self.findings(*way, *FED, SCRIPTED_KERNELS="1")), 1, way)
+
     def test_what_is_not_proved_is_not_said(self):
         cast = ("narrow", "1000", "1024")
         attention = ("attention", "1000", "9000", "5000")

@@ -19,9 +19,7 @@ Arguments::Arguments(const Driver& driver, void* function, void** arguments, voi
 
 bool Arguments::find(std::size_t index, Span& span) const {
   std::size_t offset = 0, size = 0;
-  if (driver_.parameter_info == nullptr || function_ == nullptr ||
-      driver_.parameter_info(function_, index, &offset, &size) != 0)
-    return false;
+  if (!driver_.find_parameter(function_, index, offset, size)) return false;
   if (arguments_ != nullptr) {
     span = {static_cast<const char*>(arguments_[index]), size};
   } else if (buffer_.data != nullptr && offset <= buffer_.size && size <= buffer_.size - offset) {

@@ -1,5 +1,5 @@
 // The arguments of one kernel launch, read where the caller has put them for the driver. How large each is
-// only the driver knows (cuFuncGetParamInfo), so without that nothing is read.
+// only the driver knows (cuFuncGetParamInfo, cuKernelGetParamInfo), so without that nothing is read.
 #pragma once
 
 #include <cstddef>

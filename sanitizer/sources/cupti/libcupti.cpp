@@ -149,6 +149,7 @@ Driver find_driver() {
   Driver driver;
   const auto driver_function = [](const char* name) { return find_in("libcuda.so", name); };
   take(driver.parameter_info, driver_function("cuFuncGetParamInfo"));
+  take(driver.kernel_parameter_info, driver_function("cuKernelGetParamInfo"));
   take(driver.is_capturing, driver_function("cuStreamIsCapturing"));
   take(driver.create_event, driver_function("cuEventCreate"));
   take(driver.record_event, driver_function("cuEventRecord"));

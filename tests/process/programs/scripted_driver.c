@@ -1,5 +1,6 @@
 /* A libcuda as far as dtype-san uses one: parameters of the functions of scripted_cupti.h, and events whose
- * time is 2.5 ms. SCRIPTED_FAIL is honoured as there; SCRIPTED_CAPTURING=1: every stream is being captured.
+ * time is 2.5 ms. SCRIPTED_FAIL is honoured as there; SCRIPTED_CAPTURING=1: every stream is being captured;
+ * SCRIPTED_KERNELS=1: what is launched are kernels (CUkernel), of which only cuKernelGetParamInfo knows.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 int cuInit(unsigned flags);
 int cuDeviceGetCount(int* count);
 int cuFuncGetParamInfo(struct scripted_function* function, size_t index, size_t* offset, size_t* size);
+int cuKernelGetParamInfo(struct scripted_function* kernel, size_t index, size_t* offset, size_t* size);
 int cuStreamIsCapturing(void* stream, int* status);
 int cuEventCreate(void** event, unsigned flags);
 int cuEventRecord(void* event, void* stream);
@@ -29,10 +31,8 @@ int cuDeviceGetCount(int* count) {
   return 0;
 }
 
-int cuFuncGetParamInfo(struct scripted_function* function, size_t index, size_t* offset, size_t* size) {
-  const int failure = scripted_failure("cuFuncGetParamInfo", 999);
-  if (failure != 0 || function == NULL || index >= 8 || function->sizes[index] == 0)
-    return failure != 0 ? failure : 1;
+static int parameter_info(struct scripted_function* function, size_t index, size_t* offset, size_t* size) {
+  if (function == NULL || index >= 8 || function->sizes[index] == 0) return 1;
   size_t at = 0;
   for (size_t i = 0; i <= index; ++i) {
     const size_t alignment = function->sizes[i] % 8 == 0 ? 8 : function->sizes[i] % 4 == 0 ? 4 : 1;
@@ -42,6 +42,15 @@ int cuFuncGetParamInfo(struct scripted_function* function, size_t index, size_t*
   }
   *size = function->sizes[index];
   return 0;
+}
+
+int cuFuncGetParamInfo(struct scripted_function* function, size_t index, size_t* offset, size_t* size) {
+  const int failure = getenv("SCRIPTED_KERNELS") != NULL ? 400 : scripted_failure("cuFuncGetParamInfo", 999);
+  return failure != 0 ? failure : parameter_info(function, index, offset, size);
+}
+
+int cuKernelGetParamInfo(struct scripted_function* kernel, size_t index, size_t* offset, size_t* size) {
+  return getenv("SCRIPTED_KERNELS") != NULL ? parameter_info(kernel, index, offset, size) : 400;
 }
 
 int cuStreamIsCapturing(void* stream, int* status) {
