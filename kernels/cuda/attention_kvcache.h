@@ -53,15 +53,12 @@ class CachedAttention {
     const int first = keys.first / kKeys;
     const int last = keys.first < keys.last ? (keys.last + kKeys - 1) / kKeys : first;
     fill_queries();
-    if (first < last) start_keys(first);
+    if (first < last) start_copies(first);
     device::commit_copies();
     for (int tile = first; tile < last; ++tile) {
       device::wait_copies<0>();
       device::barrier();
-      start_tile<kDim, kKeys, kAttentionThreads>(v_tile(), rows_of(attention_.v, attention_.v_strides),
-                                                 tile * kKeys, dim(), launch_.v_in_chunks);
-      device::commit_copies();
-      if (tile + 1 < last) start_keys(tile + 1);
+      if (tile + 1 < last) start_copies(tile + 1);
       device::commit_copies();
       add_tile(tile);
     }
@@ -77,8 +74,8 @@ class CachedAttention {
   FLASH_REF_DEVICE std::uint32_t k_tile(int tile) const {
     return q_tile() + static_cast<std::uint32_t>((kDecodeRows + tile % 2 * kKeys) * kRowBytes);
   }
-  FLASH_REF_DEVICE std::uint32_t v_tile() const {
-    return q_tile() + static_cast<std::uint32_t>((kDecodeRows + 2 * kKeys) * kRowBytes);
+  FLASH_REF_DEVICE std::uint32_t v_tile(int tile) const {
+    return q_tile() + static_cast<std::uint32_t>((kDecodeRows + (2 + tile % 2) * kKeys) * kRowBytes);
   }
   FLASH_REF_DEVICE int dim() const { return static_cast<int>(attention_.dim); }
   FLASH_REF_DEVICE int position(int query) const { return query + sequence_.length - queries_; }
@@ -94,9 +91,12 @@ class CachedAttention {
   FLASH_REF_DEVICE PagedRows rows_of(const void* cache, const Strides4& strides) const {
     return PagedRows(problem_, cache, strides, batch_, kv_head_, sequence_.length);
   }
-  FLASH_REF_DEVICE void start_keys(int tile) const {
+  // A tile is copied while the one before it is looked at.
+  FLASH_REF_DEVICE void start_copies(int tile) const {
     start_tile<kDim, kKeys, kAttentionThreads>(k_tile(tile), rows_of(attention_.k, attention_.k_strides),
                                                tile * kKeys, dim(), launch_.k_in_chunks);
+    start_tile<kDim, kKeys, kAttentionThreads>(v_tile(tile), rows_of(attention_.v, attention_.v_strides),
+                                               tile * kKeys, dim(), launch_.v_in_chunks);
   }
 
   // The queries, rotated on their way: eight numbers at a time.
@@ -135,20 +135,18 @@ class CachedAttention {
       transform(scores, tile * kKeys);
       rows_.soften(scores, weights, 1.0F);
     }
-    device::wait_copies<1>();
-    device::barrier();
     const int last_query = (smaller_of(first_row_ + kDecodeRows, queries_ * group_) - 1) / group_;
     const KeyRange keys{tile * kKeys, (tile + 1) * kKeys};
     const bool masked = !all_seen<Masking::kGeneral>(attention_, position(first_row_ / group_),
                                                      position(last_query), sequence_.length, keys);
-    const bool one_by_one = masked && device::barrier_any(Rows::have_holes(v_tile()));
+    const bool one_by_one = masked && device::barrier_any(Rows::have_holes(v_tile(tile)));
     if (!busy()) return;
-    if (!one_by_one) return rows_.multiply_by_values(weights, v_tile());
+    if (!one_by_one) return rows_.multiply_by_values(weights, v_tile(tile));
     const auto seen = [&](int m, int half) {
       const KeyRange all = seen_by(first_row_ + Rows::row_of(m, half));
       return KeyRange{all.first - keys.first, all.last - keys.first};
     };
-    rows_.multiply_one_by_one(weights, v_tile(), k_tile(tile), seen);
+    rows_.multiply_one_by_one(weights, v_tile(tile), k_tile(tile), seen);
   }
 
   FLASH_REF_DEVICE void transform(typename Rows::Scores& scores, int first_key) {

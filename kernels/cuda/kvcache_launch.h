@@ -14,7 +14,8 @@ constexpr int kMostRanges = 64;
 constexpr int kAppendThreads = 128;
 
 constexpr AttentionTiling kvcache_tiling(int dim) { return {kDecodeRows, attention_tiling(dim).keys, 1}; }
-constexpr int kvcache_shared_bytes(int dim) { return (kDecodeRows + 3 * kvcache_tiling(dim).keys) * dim * 2; }
+// The rows, and two tiles of K and of V.
+constexpr int kvcache_shared_bytes(int dim) { return (kDecodeRows + 4 * kvcache_tiling(dim).keys) * dim * 2; }
 
 struct KvCacheLaunch {
   KvCacheProblem problem;

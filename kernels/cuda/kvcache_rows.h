@@ -28,6 +28,8 @@ struct PagedRows {
   const std::int32_t* table;  // of the sequence; null: its page is the batch's
   std::int64_t table_stride;
   int page_size, pages, batch, count, first;
+  const std::uint16_t* near = nullptr;  // the row `first`, where it and those after it lie in one page
+  int near_rows = 0;
 
   FLASH_REF_DEVICE PagedRows(const KvCacheProblem& problem, const void* cache, const Strides4& strides,
                              std::int64_t sequence, std::int64_t kv_head, int rows)
@@ -50,12 +52,19 @@ struct PagedRows {
     if (page < 0 || page >= pages) return nullptr;
     return base + page * page_stride + (i - number * page_size) * row_stride;
   }
+  // The page is looked up once for the rows that lie in it: dividing by its size for each copied chunk would
+  // take longer than the copy.
   FLASH_REF_DEVICE PagedRows from(int start) const {
     PagedRows rows = *this;
     rows.first = start;
+    rows.near = row(start);
+    const int in_page = page_size - start % page_size, in_all = count - start;
+    rows.near_rows = rows.near == nullptr ? 0 : in_page < in_all ? in_page : in_all;
     return rows;
   }
-  FLASH_REF_DEVICE const std::uint16_t* near_row(int i) const { return row(first + i); }
+  FLASH_REF_DEVICE const std::uint16_t* near_row(int i) const {
+    return i < near_rows ? near + i * row_stride : row(first + i);
+  }
 };
 
 // A row's rotation: the tables of one position.
