@@ -10,7 +10,7 @@
 #include "flash_ref/flash_ref.h"
 #include "kernels/reference/number_format.h"
 #ifdef FLASH_REF_GPU
-#include "tests/gpu/managed_memory.h"
+#include "tests/gpu/shared_memory.h"
 #endif
 
 namespace flash_ref_test {
@@ -23,10 +23,11 @@ inline constexpr int kDevice = 2;
 inline constexpr int kDevice = 1;
 #endif
 #ifdef FLASH_REF_GPU
-using TensorMemory = std::vector<std::uint8_t, ManagedAllocator<std::uint8_t>>;
+using TensorMemory = std::vector<std::uint8_t, SharedAllocator<std::uint8_t>>;
 #else
 using TensorMemory = std::vector<std::uint8_t>;
 inline void wait_for_device() {}
+inline void device_gets_tensor() {}
 #endif
 
 struct TestDtype {
@@ -72,9 +73,18 @@ class TestTensor {
     return memory_;
   }
 
-  DLTensor* operator&() { return &tensor_; }
-  const DLTensor* descriptor() const { return &tensor_; }
-  DLTensor tensor() const { return tensor_; }
+  DLTensor* operator&() {
+    device_gets_tensor();
+    return &tensor_;
+  }
+  const DLTensor* descriptor() const {
+    device_gets_tensor();
+    return &tensor_;
+  }
+  DLTensor tensor() const {
+    device_gets_tensor();
+    return tensor_;
+  }
 
   ~TestTensor();
   TestTensor(const TestTensor&) = delete;

@@ -44,6 +44,7 @@ class Machine:
             run()
             return time.perf_counter() - begin
         begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        torch.cuda._sleep(400_000)  # pylint: disable=protected-access  # some 0.2 ms: what follows is in the queue when it begins
         begin.record()
         run()
         end.record()
@@ -76,11 +77,15 @@ class Table:
         return "\n".join([title, head, *self.rows])
 
 
+wrong = []
+
+
 def close(name, actual, expected, tolerance=0.02):
-    """The benchmark of a wrong answer is worth nothing."""
+    """The benchmark of a wrong answer is worth nothing; the others are still made."""
     error = (actual.float() - expected.float()).norm() / expected.float().norm()
     if not error < tolerance:
-        sys.exit(f"{name}: wrong by {error:.3g} relative to PyTorch")
+        wrong.append(f"{name}: wrong by {error:.3g} relative to PyTorch")
+        print(wrong[-1], flush=True)
 
 
 def repeated(keys, group):
@@ -215,7 +220,7 @@ class Bench:
             taken = self.machine.median(run, self.seconds)
             self.table.add(f"rwkv7 {way} bf16 {label}", taken, f"{state_bytes / taken / 1e9:.0f} state GB/s", "-")
         if not all(t.isfinite().all() for t in (out, *gradients)):
-            sys.exit("rwkv7: a result is not finite")
+            wrong.append("rwkv7: a result is not finite")
 
     def run(self):
         for causal in (False, True):
@@ -243,12 +248,12 @@ def main():
         return 77
     library = flash_ref_torch.Library(arguments.library)
     seconds = 0.01 if arguments.dry_run else arguments.seconds
-    table = Bench(library, Machine(arguments.dry_run), seconds, arguments.dry_run).run()
+    table = "\n".join([Bench(library, Machine(arguments.dry_run), seconds, arguments.dry_run).run(), *wrong])
     if arguments.table:
         arguments.table.write_text(table + "\n", encoding="utf-8")
     else:
         print(f"\n{table}")
-    return 0
+    return 1 if wrong else 0
 
 
 sys.exit(main())

@@ -25,9 +25,11 @@ strip "$pack/kernels/libflash_ref.so" "$pack/bin/test_gpu"
 if [ -x "$build/bin/dtype-san" ] && [ -x "$build/bin/gpu_kernel_names" ]; then
   cp "$build/bin/dtype-san" "$build/bin/gpu_kernel_names" "$pack/bin/"
   mkdir -p "$pack/lib"
-  for library in "$build"/lib/libdtype_san.so*; do
-    [ -e "$library" ] && cp -P "$library" "$pack/lib/"
+  for library in "$build"/lib/libdtype_san.so* "$build"/lib/libempty_callback.so; do
+    [ ! -e "$library" ] || cp -P "$library" "$pack/lib/"
   done
+  jobs=$build/.torch-jobs
+  if [ -d "$jobs" ]; then cp -r "$jobs" "$pack/.torch-jobs"; fi
 fi
 size=$(du -sm "$pack" | cut -f 1)
 echo "$pack: $size MiB"

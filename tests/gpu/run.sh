@@ -6,7 +6,7 @@
 # Usage: tests/gpu/run.sh [--dry-run] [--seconds N] [--only "STEP..."] [PACK]    PACK: build-gpu-pack by default
 #   --dry-run    goes on without a GPU: what needs one is skipped with the reason, the rest is done, the benchmarks on CPU
 #   --seconds N  for all of it; 530 by default
-#   --only       these steps alone: accuracy memcheck racecheck cupti torch cupti_switch cupti_cost torch_cost bench
+#   --only       these steps alone: accuracy memcheck racecheck cupti torch cupti_switch cupti_launch cupti_cost torch_cost bench
 # PYTHON names an interpreter with PyTorch (default: python3).
 # Status: 0 all right, 77 no GPU (and says so), else what failed is said.
 set -u
@@ -145,13 +145,14 @@ cases_of() {
 if [ -x "$pack/bin/dtype-san" ]; then
   cases_of cupti sdpa casts graphs profiler flash_ref
   cases_of torch origins by_hand right_models ways x_transformers var fallback graph streams trained
-  tell_beside
-  for case in cupti_switch cupti_cost torch_cost; do step "$case" 120 sh "$here/cases/$case.sh" "$pack"; done
+fi
+tell_beside
+step bench 150 "${PYTHON:-python3}" "$here/bench.py" "$lib" $dry --table "$scratch/table"
+if [ -x "$pack/bin/dtype-san" ]; then
+  for case in cupti_switch cupti_launch cupti_cost torch_cost; do step "$case" 120 sh "$here/cases/$case.sh" "$pack"; done
 else
-  tell_beside
   for source in cupti torch; do skip "$source" "the pack has no dtype-san"; done
 fi
-step bench 150 "${PYTHON:-python3}" "$here/bench.py" "$lib" $dry --table "$scratch/table"
 printf '\n'
 [ -z "$skipped" ] || echo "skipped:$skipped"
 [ -z "$failed" ] || echo "failed:$failed"

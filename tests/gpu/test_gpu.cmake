@@ -1,4 +1,4 @@
-# The accuracy suite on a GPU, with tensors in managed memory: the sources of tests/accuracy as they are.
+# The accuracy suite on a GPU, with tensors in memory that both sides see: the sources of tests/accuracy as they are.
 add_executable(test_gpu EXCLUDE_FROM_ALL
   "${CMAKE_CURRENT_LIST_DIR}/catch_main.cpp"
   "${CMAKE_CURRENT_LIST_DIR}/graph_test.cpp")

@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 
 class Skip(Exception):
@@ -62,6 +63,7 @@ class Bench:
         self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="dtype-san-gpu-"))
         self.is_dry = os.environ.get("DRY_RUN") == "1"
         self.journal = None
+        self.seconds = {"without": [], "with": []}  # of each run, the report included
 
     def require(self):
         if not self.command.is_file():
@@ -76,18 +78,23 @@ class Bench:
             raise Skip(f"PyTorch {asked.stdout.split()[0]} of '{self.python}' finds no GPU")
         print(f"  PyTorch {asked.stdout.split()[0]}, {'DRY RUN on the CPU' if self.is_dry else gpu()}")
 
+    def timed(self, how, words, changes):
+        start = time.monotonic()
+        done = subprocess.run(words, env={**os.environ, **changes}, capture_output=True, text=True, check=False)
+        self.seconds[how].append(time.monotonic() - start)
+        return done
+
     def run(self, *words, **changes):
         """A Python program without dtype-san."""
-        return self.succeeded(subprocess.run([self.python, *words], env={**os.environ, **changes}, capture_output=True, text=True,
-                                             check=False), "without dtype-san")
+        return self.succeeded(self.timed("without", [self.python, *words], changes), "without dtype-san")
 
     def run_watched(self, *words, options="", **changes):
         """The program under `dtype-san run`, and the report."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
         journal, report = folder / "journal", folder / "report.json"
         self.journal = journal
-        done = subprocess.run([self.command, "run", f"--format=json={report}", "--journal", journal, "--options", options, "--",
-                               self.python, *words], env={**os.environ, **changes}, capture_output=True, text=True, check=False)
+        done = self.timed("with", [self.command, "run", f"--format=json={report}", "--journal", journal, "--options", options, "--",
+                                   self.python, *words], changes)
         self.succeeded(done, "under dtype-san")
         return done, json.loads(report.read_text(encoding="utf-8"))
 
@@ -134,4 +141,6 @@ def run_case(title, cases, kind, arguments):
         return 1
     finally:
         shutil.rmtree(bench.scratch, ignore_errors=True)
+        for how, seconds in bench.seconds.items():
+            print(f"  {len(seconds)} runs {how} dtype-san: {sum(seconds):.1f} s")
     return 1 if failures else 0

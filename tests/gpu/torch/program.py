@@ -72,6 +72,7 @@ def var_fused(cast=""):
 
 def fallback(dtype):
     """Attention of a model that was left in float32, and of one that was not."""
+    torch.manual_seed(0)
     q, k, v = (random(2, 8, 512, 64, dtype=getattr(torch, dtype)) for _ in range(3))
     out = F.scaled_dot_product_attention(q, k, v)
     wait()
@@ -153,7 +154,8 @@ class Block(nn.Module):
 def trainer(width, depth, tokens, batch):
     """A training step under autocast."""
     torch.manual_seed(0)
-    model = nn.Sequential(*[Block(width, width // 64) for _ in range(depth)]).to(DEVICE)
+    with torch.device(DEVICE):  # hundreds of millions of numbers, drawn there
+        model = nn.Sequential(*[Block(width, width // 64) for _ in range(depth)])
     optimizer = torch.optim.AdamW(model.parameters(), fused=DEVICE == "cuda")
     x = random(batch, tokens, width)
 

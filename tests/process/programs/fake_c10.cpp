@@ -19,10 +19,14 @@ void count(std::int64_t bytes) {
 
 void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
                                  Device device);
-void reportMemoryUsageToProfiler(void*, std::int64_t bytes, std::size_t, std::size_t, Device) { count(bytes); }
-void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
-                                 Device device);
-void reportMemoryUsageToProfiler(void*, std::int64_t bytes, std::int64_t, std::int64_t, Device) { count(bytes); }
+void reportMemoryUsageToProfiler(void*, std::int64_t bytes, std::size_t, std::size_t, Device) {
+  count(bytes);
+}
+void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::int64_t allocated,
+                                 std::int64_t reserved, Device device);
+void reportMemoryUsageToProfiler(void*, std::int64_t bytes, std::int64_t, std::int64_t, Device) {
+  count(bytes);
+}
 }  // namespace c10
 
 extern "C" std::int64_t fake_c10_bytes_in_use(std::int64_t* blocks);

@@ -10,8 +10,8 @@ struct Device {
 };
 void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::size_t allocated, std::size_t reserved,
                                  Device device);
-void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::int64_t allocated, std::int64_t reserved,
-                                 Device device);
+void reportMemoryUsageToProfiler(void* block, std::int64_t bytes, std::int64_t allocated,
+                                 std::int64_t reserved, Device device);
 namespace cuda {
 std::int8_t device_count() noexcept;
 std::int8_t device_count() noexcept { return 1; }

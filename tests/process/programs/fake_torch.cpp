@@ -8,8 +8,8 @@
 //   tags                 the tensors of one record have different tags
 //   silent               operators make no record
 //   bad_pointers         what lies beside the members points to where nothing is
-// main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cuda` or
-// `cuda_1_13` its operands are blocks of a device, which an allocator announces (fake_c10_cuda.cpp); with
+// main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cuda`
+// or `cuda_1_13` its operands are blocks of a device, which an allocator announces (fake_c10_cuda.cpp); with
 // `wait` after that it waits for a line first.
 #include <cstdint>
 #include <cstdio>
