@@ -8,9 +8,9 @@
 //   tags                 the tensors of one record have different tags
 //   silent               operators make no record
 //   bad_pointers         what lies beside the members points to where nothing is
-// main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cuda`
-// or `cuda_1_13` its operands are blocks of a device, which an allocator announces (fake_c10_cuda.cpp); with
-// `wait` after that it waits for a line first.
+// main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cpu`,
+// `cuda` or `cuda_1_13` its operands are blocks that an allocator announces (fake_c10.cpp,
+// fake_c10_cuda.cpp); with `wait` after that it waits for a line first.
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -181,6 +181,7 @@ extern "C" std::int32_t aoti_torch_create_tensor_from_blob(void* data, std::int6
 
 #pragma GCC visibility pop
 
+extern "C" void fake_c10_report(void* block, std::int64_t bytes);
 extern "C" void fake_c10_cuda_report(void* block, std::int64_t bytes, int is_of_1_13);
 extern "C" std::int64_t fake_c10_bytes_in_use(std::int64_t* blocks);
 
@@ -194,9 +195,6 @@ at::Tensor on_device(Impl* impl) {
   const unsigned char device[3] = {1, 0, 1};
   std::memcpy(reinterpret_cast<char*>(impl->words) + 244, device, sizeof device);
   return {impl};
-}
-at::Tensor tensor(std::size_t block, std::uint16_t dtype) {
-  return on_device(make(memory[block], 4, kSizes, dtype));
 }
 
 void attend(const at::Tensor& q, const at::Tensor& k) {
@@ -231,9 +229,17 @@ void attend(const at::Tensor& q, const at::Tensor& k) {
   stay();
 }
 
-void on_a_device(bool is_of_1_13) {
+void with_an_allocator(std::string_view way) {
+  const bool is_on_cpu = way == "cpu";
   const auto report = [&](std::size_t block, std::int64_t bytes) {
-    fake_c10_cuda_report(memory[block], bytes, is_of_1_13 ? 1 : 0);
+    if (is_on_cpu)
+      fake_c10_report(memory[block], bytes);
+    else
+      fake_c10_cuda_report(memory[block], bytes, way == "cuda_1_13" ? 1 : 0);
+  };
+  const auto tensor = [&](std::size_t block, std::uint16_t dtype) {
+    Impl* impl = make(memory[block], 4, kSizes, dtype);
+    return is_on_cpu ? at::Tensor{impl} : on_device(impl);
   };
   for (std::size_t block = 0; block < 3; ++block) report(block, kBytes);
   const at::Tensor q = tensor(0, kFloat), k = tensor(1, kBFloat16), table = tensor(2, kFloat);
@@ -255,8 +261,8 @@ int main(int argc, char** argv) {
     std::fflush(stdout);
     (void)std::getchar();
   }
-  if (word.starts_with("cuda"))
-    on_a_device(word == "cuda_1_13");
+  if (!word.empty())
+    with_an_allocator(word);
   else
     attend({make(memory[0], 4, kSizes, kFloat)}, {make(memory[1], 4, kSizes, kBFloat16)});
   std::printf("called\n");
