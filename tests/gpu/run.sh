@@ -149,7 +149,7 @@ fi
 tell_beside
 step bench 150 "${PYTHON:-python3}" "$here/bench.py" "$lib" $dry --table "$scratch/table"
 if [ -x "$pack/bin/dtype-san" ]; then
-  for case in cupti_switch cupti_launch cupti_cost torch_cost; do step "$case" 120 sh "$here/cases/$case.sh" "$pack"; done
+  for case in cupti_switch cupti_launch cupti_cost torch_cost; do step "$case" 200 sh "$here/cases/$case.sh" "$pack"; done
 else
   for source in cupti torch; do skip "$source" "the pack has no dtype-san"; done
 fi
