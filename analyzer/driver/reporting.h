@@ -20,9 +20,9 @@ struct ReportScope {
       texts;                               // of files that are not on disk as they were read, by report name
   std::vector<NotAnalysed> missing;        // sources of which nothing could be read
   std::vector<std::vector<Edit>> refused;  // fixes that did not stand the test on the text
+  bool on_trial = false;                   // of an edited text that is not shown: without notes
   // What the summaries' modules are linked to, where that was done; they need not hold functions then.
   LinkedProgram* linked = nullptr;
-  bool on_trial = false;  // of an edited text that is not shown: without notes
 };
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,

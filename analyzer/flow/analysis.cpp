@@ -354,8 +354,8 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
         if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
-        if (options.before_root) options.before_root(root);
         const KeptRoot gave = memo.of(root, setting.name, torch_version, collector, [&](KeptRoot& now) {
+          if (options.before_root) options.before_root(root);
           const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, now.problem);
           now.is_left_out = !is_done && work.is_used_up();
           now.is_given_up = !is_done && !now.is_left_out;

@@ -12,10 +12,11 @@ from client import FULL, Client, uri
 LINT = TORCH = ""
 ALL = {"start": {"line": 0, "character": 0}, "end": {"line": 1000, "character": 0}}
 CPP = """#include "mini_torch.h"
-at::Tensor attend(at::Tensor q, at::Tensor k, at::Tensor v) {
-  auto scale = at::full({1, 4, 1, 1}, 4.0);
+std::vector<at::Tensor> mha_fwd(at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+void attend(at::Tensor q, at::Tensor k, at::Tensor v) {
+  auto scale = torch::ones({1});
   q = q * scale;
-  return at::scaled_dot_product_attention(q, k, v);
+  mha_fwd(q, k, v);
 }
 """
 
