@@ -1,4 +1,4 @@
-"""Two published bugs under dtype-san: the report opens with the line of the model that widened, and the same model without its bug is
+"""Published bugs under dtype-san: the report opens with the line of the model that widened, and the same model without its bug is
 silent."""
 import pathlib
 
@@ -32,6 +32,21 @@ class Twins(Case):
         self.assertEqual((printed, report["findings"]), ("torch.bfloat16\n", []))
         calls = report["watched"]["calls"]
         self.assertEqual((calls["flash_attn.layers.rotary.apply_rotary_emb"], calls["scaled_dot_product_attention"]), (2, 1))
+
+    def test_flash_attention_of_a_float32_decoder(self):
+        """No operator widened anything: the report opens with what made the model's input in float32."""
+        _, report = self.watched("decoder")
+        [finding] = report["findings"]
+        self.assertEqual((finding["rule"], finding["api"], finding["level"]), ("attention-unsupported-dtype", "flash_attn_func", "error"))
+        self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q", "k", "v"])
+        self.assertIn((PROGRAM, marked_line(PROGRAM, "decoder")), [(pathlib.Path(frame["file"]).name, frame["line"]) for frame in finding["backtrace"]])
+        self.assertEqual(self.opening(finding), (PROGRAM, marked_line(PROGRAM, "input")))
+        self.assertEqual(operands(finding), {"q": "float32", "k": "float32", "v": "float32"})
+        self.assertFalse(any("promoted" in step["note"] for step in finding["path"]), finding["path"])
+
+    def test_flash_attention_of_a_bfloat16_decoder(self):
+        printed, report = self.watched("decoder_right")
+        self.assertEqual((printed, report["findings"], report["watched"]["calls"]["flash_attn_func"]), ("torch.bfloat16\n", [], 1))
 
     def test_key_of_rwkv7_without_assertions(self):
         printed, report = self.watched("rwkv7", "-O")

@@ -1,5 +1,6 @@
 """What dtype-san costs a PyTorch training step, in one run: without anything, with an empty callback of record functions (the
-floor), with contracts and with origins. One process for each, which make steps in turn; processor time of one thread, so that
+floor), with one that is handed the
+operands, or operands and results, and does nothing, with contracts and with origins. One process for each, which make steps in turn; processor time of one thread, so that
 other work on the machine counts little. Ratios and costs are medians over the rounds, with the quartiles.
 
     bench_torch.py --python PYTHON_WITH_TORCH --library LIBRARY --empty LIBRARY [--rounds N]
@@ -14,7 +15,9 @@ import tempfile
 import time
 
 SIZES = ((16, 16), (32, 64), (64, 128), (128, 256))  # width, length: from host-bound to some 30 us an operator
-MODES = {"none": None, "empty": None, "contracts": "torch=contracts", "origins": "torch=origins"}
+MODES = {"none": None, "empty": None, "operands": None, "values": None, "contracts": "torch=contracts", "origins": "torch=origins"}
+HANDED = {"empty": (False, False), "operands": (True, False), "values": (True, True)}  # operands, results
+WITHOUT_OURS = {"contracts": "operands", "origins": "values"}
 AIMS = {"contracts": 180, "origins": 300}  # ns a record over the empty callback
 ADD = "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"
 
@@ -50,11 +53,11 @@ def work(mode, library):
         size = int(width), int(length)
         if size not in steps:
             steps[size] = make_step(*size)
-            if mode == "empty" and len(steps) == 1:
+            if mode in HANDED and len(steps) == 1:
                 import torch  # pylint: disable=import-outside-toplevel
                 folder = os.path.join(os.path.dirname(torch.__file__), "lib/libtorch_cpu.so")
                 address = ctypes.cast(getattr(ctypes.CDLL(folder), ADD), ctypes.c_void_p)
-                empty.add_empty(address)
+                empty.add_empty(address, *map(ctypes.c_bool, HANDED[mode]))
             for _ in range(3):
                 steps[size]()
         if count == "count":
@@ -104,6 +107,9 @@ def measure(workers, size, rounds):
         over = "none" if mode == "empty" else "empty"
         cost, least, most = quartiles([(a - b) * 1000 / records for a, b in zip(times[mode], times[over])])
         aim = f", at most {AIMS[mode]} wanted: {'met' if cost <= AIMS[mode] else 'MISSED'}" if mode in AIMS else ""
+        if mode in WITHOUT_OURS:
+            own, _, _ = quartiles([(a - b) * 1000 / records for a, b in zip(times[mode], times[WITHOUT_OURS[mode]])])
+            aim += f"; {own:.0f} ns of it are dtype-san's own"
         print(f"  {mode:10} ratio {ratio:5.3f} ({low:.3f} to {high:.3f}); over {over:5} {cost:4.0f} ns a record ({least:.0f} to {most:.0f}){aim}",
               flush=True)
         failed = failed or "MISSED" in aim

@@ -1,7 +1,8 @@
 """Model classes of published packages, with random weights and small configurations: each class in each precision runs in
 a child of its own, whose number is printed. In float32, bfloat16 and under autocast they are right as they are; "broken"
-is bfloat16 with one promotion in front of the first attention, at the marked line.
-Usage: torch_models.py float32,bfloat16,autocast,training,broken [CLASS...]"""
+is bfloat16 with one promotion in front of the first attention, at the marked line. "generation" is for those that make text: some
+tokens in bfloat16, with a key/value cache that grows and, where the class has one, a cache of a fixed size.
+Usage: torch_models.py float32,bfloat16,autocast,training,generation,broken [CLASS...]"""
 import os
 import sys
 import traceback
@@ -45,7 +46,7 @@ IMAGE = torch.randn(2, 3, 32, 32)
 def transformer(kind):
     def build():
         import transformers
-        changes = {**SMALL, "num_key_value_heads": 2, "num_experts": 4, "num_local_experts": 4, "moe_intermediate_size": 16, "image_size": 32,
+        changes = {**SMALL, "num_key_value_heads": 2, "num_experts": 4, "num_local_experts": 4, "moe_intermediate_size": 16, "num_experts_per_tok": 2, "image_size": 32,
                    "patch_size": 8, **OTHER_WORDS.get(kind, {})}
         if kind in ("falcon", "persimmon", "gpt_neox"):
             changes.pop("num_key_value_heads")
@@ -60,6 +61,19 @@ def transformer(kind):
         inputs = {"input_ids": WORDS, "attention_mask": torch.ones_like(WORDS)}
         return model, {**inputs, "decoder_input_ids": WORDS} if kind in PAIRS else inputs
     return build
+
+
+def generates_text(kind):
+    def generate():
+        import transformers
+        config = transformer(kind)()[0].config
+        head = transformers.AutoModelForSeq2SeqLM if kind in PAIRS else transformers.AutoModelForCausalLM
+        model = head.from_config(config).bfloat16().eval()
+        words = {"input_ids": WORDS, "attention_mask": torch.ones_like(WORDS), "max_new_tokens": 4, "do_sample": False}
+        model.generate(**words)
+        if kind in DECODERS and getattr(model, "_can_compile_fullgraph", False):
+            model.generate(**words, cache_implementation="static", disable_compile=True)
+    return generate
 
 
 def eager(kind):
@@ -83,6 +97,23 @@ def x_transformer(**changes):
         wide = {"dim": 32, "depth": 2, "heads": 4, "attn_dim_head": 8, "attn_flash": True, **changes}
         layers = x_transformers.Encoder(**wide) if wide.pop("encodes", False) else x_transformers.Decoder(**wide)
         return x_transformers.TransformerWrapper(num_tokens=64, max_seq_len=32, attn_layers=layers), {"x": WORDS}
+    return build
+
+
+def x_generates(**changes):
+    def generate():
+        import x_transformers
+        model = x_transformers.AutoregressiveWrapper(x_transformer(**changes)()[0]).bfloat16().eval()
+        model.generate(WORDS, 4)
+    return generate
+
+
+def of_torchtune(family, **changes):
+    def build():
+        import importlib
+        models = importlib.import_module(f"torchtune.models.{family}")
+        small = {"vocab_size": 64, "num_layers": 2, "num_heads": 4, "num_kv_heads": 2, "embed_dim": 32, "max_seq_len": 32, **changes}
+        return getattr(models, family)(**small), {"tokens": WORDS}
     return build
 
 
@@ -120,6 +151,9 @@ CLASSES.update({
     "x-transformers xpos": x_transformer(rotary_xpos=True), "x-transformers alibi": x_transformer(alibi_pos_bias=True),
     "x-transformers rms": x_transformer(use_rmsnorm=True, rotary_pos_emb=True), "x-transformers qk norm": x_transformer(attn_qk_norm=True),
     "x-transformers by hand": x_transformer(attn_flash=False, rotary_pos_emb=True), "x-transformers swiglu": x_transformer(ff_swish=True, ff_glu=True),
+    "torchtune llama2": of_torchtune("llama2"), "torchtune llama3": of_torchtune("llama3", intermediate_dim=64),
+    "torchtune mistral": of_torchtune("mistral", intermediate_dim=64), "torchtune phi3": of_torchtune("phi3", intermediate_dim=64),
+    "torchtune qwen2": of_torchtune("qwen2", intermediate_dim=64), "torchtune gemma": of_torchtune("gemma", head_dim=8, intermediate_dim=64),
     "torch MultiheadAttention": of_torch("MultiheadAttention"), "torch TransformerEncoder": of_torch("TransformerEncoder"),
     "torch Transformer": of_torch("Transformer"),
     "diffusers UNet2DConditionModel": of_diffusers(
@@ -140,6 +174,9 @@ CLASSES.update({
         "DiTTransformer2DModel", lambda: {"hidden_states": torch.randn(1, 4, 8, 8), "timestep": torch.tensor([1]), "class_labels": torch.tensor([1])},
         num_attention_heads=2, attention_head_dim=16, in_channels=4, out_channels=8, num_layers=1, sample_size=8, norm_num_groups=8, num_embeds_ada_norm=16),
 })
+GENERATING = {f"transformers {kind}": generates_text(kind) for kind in DECODERS + PAIRS}
+GENERATING.update({"x-transformers decoder": x_generates(rotary_pos_emb=True), "x-transformers alibi": x_generates(alibi_pos_bias=True),
+                   "x-transformers swiglu": x_generates(ff_swish=True, ff_glu=True)})
 # Modules whose result becomes q, by what packages call them.
 QUERIES = ("q_proj", "query", "to_q", "q_lin", "query_proj", "qkv", "qkv_proj", "query_key_value", "c_attn", "Wqkv", "in_proj", "q", "attn_q", "q_norm")
 
@@ -173,8 +210,13 @@ def total(result):
     return sum(total(value) for value in values)
 
 
-def run(build, how):
+def run(name, how):
     torch.manual_seed(0)
+    if how == "generation":
+        with torch.inference_mode():
+            GENERATING[name]()
+        return
+    build = CLASSES[name]
     model, inputs = build()
     model.train(how == "training")
     if how in ("bfloat16", "broken"):
@@ -201,7 +243,7 @@ def in_child(work):
 
 def attempt(name, how):
     try:
-        run(CLASSES[name], how)
+        run(name, how)
         said = "ok"
     except Exception as error:  # pylint: disable=broad-except
         at = traceback.extract_tb(error.__traceback__)[-1]
@@ -216,6 +258,8 @@ def in_each(name, ways):
     except Exception:  # pylint: disable=broad-except
         pass
     for how in ways:
+        if how == "generation" and name not in GENERATING:
+            continue
         in_child(lambda how=how: attempt(name, how))
 
 

@@ -1,7 +1,8 @@
-"""Two published bugs, written anew with the dtypes of their models: the vision rotary of Qwen2.5-Omni (transformers 4.52.4) and
-RWKV7's key (flash-linear-attention 0.1.2), whose libraries need CUDA. The comments mark what a report opens with.
+"""Published bugs, written anew with the dtypes of their models: the vision rotary of Qwen2.5-Omni (transformers 4.52.4), RWKV7's key
+(flash-linear-attention 0.1.2), and a Qwen2 that stays in float32 and is asked for flash attention; their libraries need CUDA. The comments
+mark what a report opens with.
 
-    torch_twins.py qwen|qwen_right|rwkv7|rwkv7_right
+    torch_twins.py qwen|qwen_right|rwkv7|rwkv7_right|decoder|decoder_right
 """
 import pathlib
 import sys
@@ -11,6 +12,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "stand_in"))
+from flash_attn import flash_attn_func  # pylint: disable=wrong-import-position
 from flash_attn.layers.rotary import apply_rotary_emb  # pylint: disable=wrong-import-position
 
 LOW = torch.bfloat16
@@ -52,6 +54,36 @@ def qwen(is_right=False):
         print(attention(torch.randn(8, 64, dtype=LOW), angles(8)).dtype)
     except AssertionError as error:
         print("AssertionError", error)
+
+
+def rotate_half(x):
+    return torch.cat((-x[..., x.shape[-1] // 2:], x[..., :x.shape[-1] // 2]), -1)
+
+
+class DecoderAttention(nn.Module):
+    """As Qwen2's with attn_implementation="flash_attention_2": nothing casts what a model without a dtype computes."""
+
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.q_proj, self.k_proj, self.v_proj = nn.Linear(width, width), nn.Linear(width, width // 2), nn.Linear(width, width // 2)
+
+    def forward(self, x, cos, sin):
+        size = x.shape[-1] // self.heads
+        q, k, v = (projection(x).unflatten(-1, (-1, size)) for projection in (self.q_proj, self.k_proj, self.v_proj))
+        cos, sin = cos.to(x.dtype), sin.to(x.dtype)
+        q, k = q * cos + rotate_half(q) * sin, k * cos + rotate_half(k) * sin
+        k, v = (part.repeat_interleave(2, 2) for part in (k, v))
+        return flash_attn_func(q, k, v, causal=True)  # call: decoder
+
+
+def decoder(is_right=False):
+    attention = DecoderAttention(64, 4)
+    if is_right:
+        attention.to(LOW)
+    angles = torch.outer(torch.arange(8.0), 10000.0 ** (-torch.arange(8) / 8)).repeat(1, 2)[:, None]
+    x = torch.randn(1, 8, 64, dtype=LOW if is_right else None)  # call: input
+    print(attention(x, angles.cos(), angles.sin()).dtype)
 
 
 class ChunkDPLRDeltaRuleFunction(torch.autograd.Function):
