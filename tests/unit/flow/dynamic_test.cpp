@@ -80,6 +80,9 @@ TEST_CASE("a parameter is registered by what is assigned, and a plain tensor is 
   };
   CHECK(with("  %8 = op parameter(self=%4)\n").empty());  // a half model's parameter is half
   CHECK(with("  %8 = copy %4\n").size() == 1);
+  // `nn.Parameter(...) if scales else 1.0`: of a number nothing is registered.
+  CHECK(with("  %5 = op parameter(self=%4)\n  %6 = const 1.0\n  %8 = phi %5, %6\n").empty());
+  CHECK(with("  %6 = const 1.0\n  %8 = phi %4, %6\n").size() == 1);
 }
 
 TEST_CASE("an element of a list is told from a part of a tensor") {

@@ -254,7 +254,8 @@ std::optional<Registration::Kind> Registrations::registered_as(const State& stat
   for (const Alternative& each : given) {
     const HeapObject* object =
         each.kind == Kind::kHandle || each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (each.kind == Kind::kNone) continue;
+    // `nn.Parameter(...) if scales else 1`: of a number nothing is registered.
+    if (each.kind == Kind::kNone || each.kind == Kind::kNumber) continue;
     if (!object) return std::nullopt;
     const bool parameter = each.kind == Kind::kHandle && object->type == kParameterType;
     const bool module = each.kind == Kind::kObject && is_module_type(object->type);
