@@ -44,7 +44,9 @@ SourceReader::SourceReader(const Options& options, const SourceList& sources, Ca
 
 FileSummary SourceReader::read(const CompileCommand& command) const {
   std::string key;
-  if (cached_) {
+  // Clang does not say which of the given texts it read.
+  const bool is_cached = cached_ && (sources_.texts.empty() || source::is_python(command.file));
+  if (is_cached) {
     key = key_of(command);
     if (std::optional<FileSummary> known = cache_.find(key)) return std::move(*known);
   }
@@ -64,7 +66,7 @@ FileSummary SourceReader::read(const CompileCommand& command) const {
   for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
   // What was refused before a file was read rests on no file.
   const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
-  if (cached_ && !lowered->crashed && rests_on_files) cache_.store(key, lowered->dependencies, summary);
+  if (is_cached && !lowered->crashed && rests_on_files) cache_.store(key, lowered->dependencies, summary);
   return summary;
 }
 
