@@ -46,9 +46,10 @@ Calls::Attribute Calls::attribute(const Activation& activation, const Instructio
   Value receiver = argument(state, instruction, 0);
   if (const Alternative* one = receiver.single(); one && one->kind == Kind::kReference)
     receiver = memory_.read(state, Location{one->object, one->key});
-  const auto add = [&](std::uint32_t function) {
+  const auto add = [&](std::uint32_t function, const Alternative& of) {
     if (std::find(out.callees.begin(), out.callees.end(), function) == out.callees.end())
       out.callees.push_back(function);
+    out.receivers[function].push_back(of);
   };
   if (const Value held = held_by_name(receiver, instruction, state, ids_); !held.is_bottom()) {
     receiver = held;
@@ -58,7 +59,7 @@ Calls::Attribute Calls::attribute(const Activation& activation, const Instructio
   for (const Alternative& each : receiver) {
     if (each.kind == Kind::kNone) continue;  // a call of nothing raises
     if (itself && each.kind == Kind::kClosure) {
-      add(each.function);
+      add(each.function, each);
       continue;
     }
     const HeapObject* one = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
@@ -84,7 +85,7 @@ Calls::Attribute Calls::attribute(const Activation& activation, const Instructio
     if (methods.empty() && itself)
       methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.size() == 1) {
-      add(methods.front());
+      add(methods.front(), each);
     } else {
       out.unknown = true;
     }

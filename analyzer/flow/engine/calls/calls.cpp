@@ -16,7 +16,7 @@ using Kind = Alternative::Kind;
 
 // An object of unknown class may run anything.
 std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const VirtualCall& call,
-                                           const State& state) const {
+                                           const State& state, Receivers& receivers) const {
   std::vector<std::uint32_t> out;
   for (const Alternative& each : argument(state, instruction, 0)) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
@@ -27,6 +27,7 @@ std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const
     if (found.empty() && !index_.class_facts(object->type)) found = index_.find(call.key);
     if (found.size() != 1) return {};
     if (std::find(out.begin(), out.end(), found[0]) == out.end()) out.push_back(found[0]);
+    receivers[found[0]].push_back(each);
   }
   return out;
 }
@@ -37,6 +38,7 @@ struct Calls::Callees {
   bool by_attribute = false;
   Attribute attribute;
   std::vector<std::uint32_t> functions;
+  Receivers receivers;
 
   bool is_given() const { return functions.empty() && by_attribute && !attribute.unknown; }
 };
@@ -44,8 +46,8 @@ struct Calls::Callees {
 Calls::Callees Calls::callees_of(const Activation& activation, const Instruction& instruction, State& state) {
   Callees out;
   if (!instruction.args.empty()) out.virtually = virtual_call(instruction.name);
-  out.functions =
-      out.virtually ? dispatch(instruction, *out.virtually, state) : index_.find(instruction.name);
+  out.functions = out.virtually ? dispatch(instruction, *out.virtually, state, out.receivers)
+                                : index_.find(instruction.name);
   if (is_registered_operator(instruction.name)) {
     const auto kernel = registered_kernel(index_, instruction.name, options_.device, state.autocast);
     if (kernel) out.functions = {*kernel};
@@ -54,6 +56,7 @@ Calls::Callees Calls::callees_of(const Activation& activation, const Instruction
   if (out.by_attribute) {
     out.attribute = attribute(activation, instruction, state);
     out.functions = out.attribute.unknown ? std::vector<std::uint32_t>() : out.attribute.callees;
+    out.receivers = out.attribute.receivers;
   }
   if (instruction.name.empty()) {
     out.functions.clear();
@@ -107,6 +110,10 @@ std::optional<Value> Calls::result_of(std::uint32_t function, const Activation& 
   const bool plain = (instruction.name.empty() && callee.kind != FunctionKind::kLambda) ||
                      (callees.by_attribute && callee.kind == FunctionKind::kFunction);
   std::vector<Value> handed(arguments.begin() + (plain ? 1 : 0), arguments.end());
+  // A method runs for the objects whose class has it, and for no other.
+  const auto own_receivers = callees.receivers.find(function);
+  if (!plain && callees.functions.size() > 1 && own_receivers != callees.receivers.end())
+    handed.front() = Value(own_receivers->second);
   handed = bound_.bound(callee, instruction, own, std::move(handed), state);
   const bool is_guessed = give_from_setting(callee, own, handed, state);
   bool alive = true;

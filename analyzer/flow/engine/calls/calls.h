@@ -1,6 +1,7 @@
 // Calls: which functions run, with which arguments, and what comes of it.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -40,8 +41,10 @@ class Calls {
   const FollowedCalls& followed() const { return calls_; }
 
  private:
+  using Receivers = std::map<std::uint32_t, std::vector<Alternative>>;  // for which each function runs
   struct Attribute {
     std::vector<std::uint32_t> callees;
+    Receivers receivers;
     Value given;
     bool unknown = false;
   };
@@ -53,7 +56,7 @@ class Calls {
                                  const Instruction& instruction, const Callees& callees,
                                  const std::vector<Value>& arguments, State& state);
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
-                                      const State& state) const;
+                                      const State& state, Receivers& receivers) const;
   Attribute attribute(const Activation& activation, const Instruction& instruction,
                       State& state);  // attribute_calls.cpp
   bool give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
