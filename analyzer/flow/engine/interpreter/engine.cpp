@@ -167,6 +167,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
     }
     work_.add_step(ids_.count_of_objects() + kObjectsForGuard * state.guards.size());
     if (work_.is_used_up()) throw BudgetExceeded("all functions together took more than they may");
+    if (work_.is_used_up_by_root()) throw BudgetExceeded("it took more than half of what was left for all");
     switch (instruction.op) {
       case Op::kJump:
         out.emplace_back(0, std::move(state));
