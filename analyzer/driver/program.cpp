@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/driver/twins.h"
 #include "analyzer/driver/version_variants.h"
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/program/link.h"
@@ -156,6 +157,7 @@ ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummar
   for (const FileSummary& each : summaries) note_problems(each, options, result.not_analysed);
   flow::AnalysisOptions analysis = analysis_options(summaries, options);
   analysis.work_budget = work_for(module);
+  analysis.templates = sources_of_twins(module.files, text);
   analysis.memo = options.memo;
   if (options.before_root) {
     analysis.before_root = [&](std::uint32_t root) {

@@ -7,18 +7,36 @@
 
 namespace dtype_guard::driver {
 
-std::string source_of_twin(const std::string& file, const flow::SourceText& text) {
-  constexpr std::size_t kHead = 2000;  // bytes, in which a generator says what it is
+namespace {
+// What the file is generated from if it is, by its name alone; else empty.
+std::string source_by_name(const std::string& file) {
   constexpr std::string_view kSource = "modular_";
   const std::size_t begin = file.rfind('/') + 1;
   const std::string name = file.substr(begin);
   const std::size_t split = name.find('_');
   if (!name.ends_with(".py") || split == std::string_view::npos || name.starts_with(kSource)) return "";
-  const std::string source = std::string(kSource) + name.substr(split + 1);
-  const std::string* content = text ? text(file) : nullptr;
+  return file.substr(0, begin) + std::string(kSource) + name.substr(split + 1);
+}
+}  // namespace
+
+std::string source_of_twin(const std::string& file, const flow::SourceText& text) {
+  constexpr std::size_t kHead = 2000;  // bytes, in which a generator says what it is
+  const std::string source = source_by_name(file);
+  const std::string* content = text && !source.empty() ? text(file) : nullptr;
+  const std::string_view name = std::string_view(source).substr(source.rfind('/') + 1);
   const bool named =
-      content && std::string_view(*content).substr(0, kHead).find(source) != std::string_view::npos;
-  return named ? file.substr(0, begin) + source : "";
+      content && std::string_view(*content).substr(0, kHead).find(name) != std::string_view::npos;
+  return named ? source : "";
+}
+
+std::set<std::string> sources_of_twins(const std::vector<std::string>& files, const flow::SourceText& text) {
+  const std::set<std::string> all(files.begin(), files.end());
+  std::set<std::string> out;
+  for (const std::string& each : files) {
+    if (all.contains(source_by_name(each)) && !source_of_twin(each, text).empty())
+      out.insert(source_by_name(each));
+  }
+  return out;
 }
 
 void merge_twins(std::vector<Finding>& findings, const flow::SourceText& text) {

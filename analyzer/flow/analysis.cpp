@@ -335,6 +335,11 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled;
   const std::vector<PrecisionSetting> settings = in_order(options.settings);
   OptionsByRoot by_root(program.functions, options);
+  const auto template_of = [&](std::uint32_t root) {
+    const std::uint32_t file = module.functions[root].range.file;
+    const bool is_one = file < module.files.size() && options.templates.contains(module.files[file]);
+    return is_one ? &module.files[file] : nullptr;
+  };
   // A trial of an edit has few roots, and a budget of its own.
   const std::vector<std::uint32_t> order = options.refusals ? roots : nearest_first(program.functions, roots);
   KeptRoots memo(module, options);
@@ -354,8 +359,10 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
         if (given_up.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
+        collector.only_in(template_of(root));
         const KeptRoot gave = memo.of(root, setting.name, torch_version, collector, [&](KeptRoot& now) {
           if (options.before_root) options.before_root(root);
+          work.begin_root(root == order.back());
           const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, now.problem);
           now.is_left_out = !is_done && work.is_used_up();
           now.is_given_up = !is_done && !now.is_left_out;

@@ -182,6 +182,7 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   finding.observed = {"static"};
   finding.runtime = "unknown";
   finding.location = location(decisive.range, place ? place->function : promoter);
+  if (only_in_ && finding.location.file != *only_in_) return;
   finding.api = defect.record->api->name;
   finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
   finding.path = path(defect, engine);

@@ -31,6 +31,8 @@ class FindingCollector {
   void add(const CollectedFinding& kept) { merge(kept); }
   // Until told otherwise, what is added is kept there as well.
   void keep_in(std::vector<CollectedFinding>* kept) { kept_ = kept; }
+  // Until told otherwise, what is added counts in that file alone; null: anywhere.
+  void only_in(const std::string* file) { only_in_ = file; }
   Sink sink(const SinkRecord& record, const std::string& role) const;
   // Sorted by file, line, column and rule; fingerprints filled.
   std::vector<Finding> take();
@@ -50,6 +52,7 @@ class FindingCollector {
   const AnalysisOptions& options_;
   std::vector<Entry> entries_;
   std::vector<CollectedFinding>* kept_ = nullptr;
+  const std::string* only_in_ = nullptr;
   RoundFlow rounds_;
   std::map<std::pair<const Instruction*, const Instruction*>, RoundsAround>
       comes_back_;  // by origin and sink

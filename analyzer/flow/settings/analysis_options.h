@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,9 @@ struct AnalysisOptions {
   std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;
+  // Files that others in the program are generated from. What runs is the generated code, with what it
+  // inherits copied into it: a root in such a file says nothing of code elsewhere.
+  std::set<std::string> templates;
   bool refusals = false;  // also list Refusals
   // Kept from one analysis to the next (root_memo.h), with what tells these options from others'.
   RootMemo* memo = nullptr;

@@ -238,6 +238,21 @@ class Twins(Case):
         self.write(n___modular_x__py=PROMOTED)
         self.assertEqual([each[0] for each in places()], ["m/modeling_x.py", "n/modular_x.py"])
 
+    def test_a_source_says_nothing_of_what_it_inherits(self):
+        """What is generated from it has the inherited code copied into it, and calls what the source imports by that name."""
+        base = ("import torch\nfrom flash_attn import flash_attn_func\n\n\ndef rotated(x, table):\n    return x * table\n\n\n"
+                "class Base:\n    def forward(self, x: torch.Tensor, table: torch.Tensor):\n"
+                "        return flash_attn_func(rotated(x, table), x, x)\n")
+        own = ("import torch\nfrom base import Base\n\n\ndef rotated(x, table):\n    return (x * table).to(x.dtype)\n\n\n"
+               "class Own(Base):\n    pass\n\n\n"
+               "def run(x: torch.Tensor):\n    return Own().forward(x, torch.ones(64))\n")
+        generated = ("# generated from modular_x.py\n" + base.replace("return x * table", "return (x * table).to(x.dtype)")
+                     .replace("class Base", "class Own") + "\n\n" + own[own.index("def run"):])
+        self.write(m___base__py=base, m___modular_x__py=own)
+        self.assertEqual([each["location"]["file"] for each in self.report(status=1)["findings"]], ["m/base.py"])  # by itself it runs as it is written
+        self.write(m___modeling_x__py=generated)
+        self.assertEqual(self.report(status=0)["findings"], [])
+
 
 if __name__ == "__main__":
     unittest.main()
