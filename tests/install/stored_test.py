@@ -49,7 +49,7 @@ class Stored(unittest.TestCase):
         return folder
 
     def run_in(self, folder, status, *command):
-        done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, check=False, timeout=120,
+        done = subprocess.run([str(word) for word in command], cwd=folder, capture_output=True, text=True, check=False,
                               stdin=subprocess.DEVNULL, env={**os.environ, "DEBUGINFOD_URLS": ""})
         self.assertEqual(done.returncode, status, done.stdout + done.stderr)
         return done.stdout + done.stderr

@@ -1,4 +1,5 @@
 """Operators that vLLM and transformers register with PyTorch are calls that a contract speaks of, by their schemas."""
+import collections
 import pathlib
 
 from support import BUILT, Case, main, marked_line, operands
@@ -17,15 +18,14 @@ class CustomOperators(Case):
 
     def test_wrong(self):
         report = self.watched("wrong")
-        found = {}
-        for finding in report["findings"]:
-            found[finding["api"]] = found.get(finding["api"], 0) + finding["count"]
-            self.assertEqual(finding["rule"], "attention-mixed-dtypes")
-            self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q"])
-            self.assertEqual(operands(finding)["q"], "float32")
-            self.assertEqual((pathlib.Path(finding["location"]["file"]).name, finding["location"]["line"]),
-                             (PROGRAM, marked_line(PROGRAM, "wide")))
-        self.assertEqual(found, APIS)
+        [finding] = report["findings"]  # one operator widened them all
+        self.assertEqual(finding["rule"], "attention-mixed-dtypes")
+        self.assertEqual(finding["count"], sum(APIS.values()))
+        self.assertEqual(collections.Counter(sink["api"] for sink in finding["sinks"]), APIS)
+        self.assertEqual({sink["role"] for sink in finding["sinks"]}, {"q"})
+        self.assertEqual(operands(finding)["q"], "float32")
+        self.assertEqual((pathlib.Path(finding["location"]["file"]).name, finding["location"]["line"]),
+                         (PROGRAM, marked_line(PROGRAM, "wide")))
         self.assertEqual({api: report["watched"]["calls"][api] for api in APIS}, {api: 2 * count for api, count in APIS.items()})
 
     def test_right(self):

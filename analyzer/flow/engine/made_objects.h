@@ -36,9 +36,9 @@ struct MadeObjects {
   std::map<std::tuple<std::string, std::uint32_t, bool>, MadeObject> known;
   bool by_defaults = false;
   bool called_by_defaults = false;  // the root is: what its callers may leave out, they do
-  std::size_t steps = 0;      // in making them for the last root
-  int being_made = 0;         // inputs of constructors of inputs of constructors ...
-  bool half_buffers = false;  // of the object that is being made for the root
+  std::size_t steps = 0;            // in making them for the last root
+  int being_made = 0;               // inputs of constructors of inputs of constructors ...
+  bool half_buffers = false;        // of the object that is being made for the root
   // By class and source file, and those of the last root. While they are looked for: of which class, and what
   // was made of it so far.
   std::map<std::pair<std::string, std::uint32_t>, std::vector<Witness>> witnesses;

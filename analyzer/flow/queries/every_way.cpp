@@ -1,5 +1,5 @@
-// Where each of two operands is one thing only, on every way to the call, it does not matter what decided that
-// it is.
+// Where each of two operands is one thing only, on every way to the call, it does not matter what decided
+// that it is.
 #include <algorithm>
 
 #include "analyzer/flow/queries/query.h"

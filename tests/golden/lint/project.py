@@ -32,7 +32,8 @@ class Case(unittest.TestCase):
         self.folder = self.scratch / "project"
         (self.folder / "build").mkdir(parents=True)
         (self.folder / ".dtype-lint.json").write_text("{}")
-        (self.folder / "attention.h").write_text((FIXTURES / "attention.h").read_text())
+        for header in FIXTURES.glob("*.h"):
+            (self.folder / header.name).write_text(header.read_text())
         self.entries = []
 
     def write(self, **files):
