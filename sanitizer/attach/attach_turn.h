@@ -20,7 +20,7 @@ class AttachTurn {
   AttachTurn& operator=(const AttachTurn&) = delete;
 
   // Who is joining the process right now: "another dtype-san (process 4711)", and whether a signal has
-  // stopped it; empty when nobody is.
+  // stopped it; empty when none is.
   static std::string holder(pid_t process);
 
  private:

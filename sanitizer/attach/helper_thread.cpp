@@ -70,8 +70,8 @@ constexpr int kRoundsPerSecond = 2000;
 }
 
 [[IN_HELPER, gnu::used, gnu::noinline]] void* load_library(Mailbox* mailbox) {
-  // It was filled through the debugger's door, while code and mailbox lay in one mapping that nobody may
-  // write.
+  // It was filled through the debugger's door, while code and mailbox lay in one mapping that may not be
+  // written.
   long result = SYS_mprotect;
   asm volatile("syscall"
                : "+a"(result)

@@ -117,13 +117,13 @@ std::uint64_t start_helper(StoppedThread& thread, Entries& entries) {
   if (!thread.fill(pages, code_and_trap.data(), code_and_trap.size()) ||
       !thread.fill(mailbox_at, &entries.mailbox, sizeof entries.mailbox))
     return 0;
-  // pthread_create wants a place for the thread's handle, which nobody needs.
+  // pthread_create wants a place for the thread's handle, which is not needed.
   const auto created = thread.call(entries.create_thread, pages + code.size,
                                    {thread.scratch(), 0, pages + code.entry, mailbox_at});
   return created && *created == 0 ? mailbox_at : 0;
 }
 
-// Threads that sleep come first: stopping one costs nobody anything.
+// Threads that sleep come first: stopping one costs nothing.
 std::vector<pid_t> candidates(pid_t process) {
   std::vector<pid_t> sleeping, running;
   for (const pid_t thread : threads_of(process)) {

@@ -35,7 +35,7 @@ void send(int to, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = write(to, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody waits for it any more
+    if (written <= 0) return;  // it is not waited for any more
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -70,7 +70,7 @@ std::vector<pid_t> threads_of(pid_t pid);
 
 bool ignores_signal(const ProcessFacts& process, int signal);
 
-// The library is mapped, but offers no switch: what is said of that.
+// The library is mapped, but offers no switch: the message for that.
 std::string without_switch(const ProcessFacts& process);
 
 }  // namespace dtype_guard::san

@@ -8,7 +8,8 @@ std::size_t capture_stack_from(std::uintptr_t caller, std::uintptr_t* frames, st
   std::size_t count = capture_stack(frames, words, capacity + kMostInside);
   std::size_t inside = 0;
   while (inside < count && inside < kMostInside && frames[inside] != caller) ++inside;
-  if (inside == count || frames[inside] != caller) inside = 0;  // the caller jumped, so nobody returns there
+  if (inside == count || frames[inside] != caller)
+    inside = 0;  // the caller jumped, so it never returns there
   count -= inside;
   if (count > capacity) count = capacity;
   for (std::size_t i = 0; i < count; ++i) {

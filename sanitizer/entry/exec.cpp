@@ -14,7 +14,7 @@
 namespace dtype_guard::san {
 namespace {
 
-// There is no libc behind us: nobody's call should have come here.
+// There is no libc behind us: no call should have come here.
 int fail() {
   errno = ENOSYS;
   return -1;

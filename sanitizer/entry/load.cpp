@@ -108,7 +108,7 @@ void on_quick_exit();
     TextBuffer<sizeof mailbox->problem> problem;
     const Process* mapped = process_mapping.load(std::memory_order_acquire);
     if (mapped != nullptr && tell_journal_problem(*mapped, problem))
-      switch_watching(false);  // until somebody has made room for one
+      switch_watching(false);  // until there is room for one
     answer(*mailbox, arrival, problem.c_str());
   }
 }

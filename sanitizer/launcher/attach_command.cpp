@@ -77,7 +77,7 @@ void tell_result(const ProcessFacts& process, const Mailbox& mailbox,
     throw AttachError{fmt::format("process {} has the library now and runs on, but nothing is watched: {}",
                                   process.pid, printable(mailbox.problem))};
   if (mailbox.answered != 0) return tell_copies(mailbox);
-  // It was loaded by something else just before, so that nobody has looked at our mailbox.
+  // It was loaded by something else just before, so that our mailbox was not looked at.
   const ProcessFacts now = read_process(process.pid);
   if (!switched_on(now, options))
     throw AttachError{fmt::format("process {} {}", process.pid, without_switch(now))};

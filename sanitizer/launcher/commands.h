@@ -91,7 +91,7 @@ void check_expected(const Options& options, const ContractSet& own, const std::v
 // else 0.
 int missing_calls(const Report& report);
 
-// A finding that nobody has suppressed.
+// A finding that is not suppressed.
 bool has_open_findings(const Report& report);
 
 bool wants_color(Choice choice, int descriptor);

@@ -188,7 +188,7 @@ class Run {
     const bool may_wait = options_.values.start == Start::kDormant;
     const std::string why =
         may_wait
-            ? "the command was started dormant and left no journal: nobody switched it on ('dtype-san on "
+            ? "the command was started dormant and left no journal: it was not switched on ('dtype-san on "
               "PID'), or it called no watched kernel then"
             : "the preload library left no sign of life in the command: it was not loaded, or could not "
               "write";
@@ -207,7 +207,7 @@ class Run {
       if (summary) terminal << "dtype-san: " << clean_line(report) << std::endl;
     }
     const Written written = write_outputs(outputs, report, terminal, {color, !summary});
-    // The text that nobody asked for goes where the command's own messages went: lost like them.
+    // The text that was not asked for goes where the command's own messages went: lost like them.
     written_ = written.files && (written.terminal || !asks_for_terminal());
   }
 

@@ -19,10 +19,9 @@ struct ControlPage {
   std::atomic<std::uint32_t> on;  // 1: calls are watched
   char library_version[32];
   // Of later versions; 0 where the library is older.
-  std::uint32_t
-      owner;  // process id: a child that was forked in a way that nobody can see has its parent's page
-  char journal[1024];  // the file; empty until there is one
-  char problem[256];   // why findings are not recorded; empty: they are
+  std::uint32_t owner;  // process id: a child that was forked in an unseen way has its parent's page
+  char journal[1024];   // the file; empty until there is one
+  char problem[256];    // why findings are not recorded; empty: they are
 };
 static_assert(sizeof(ControlPage) <= 4096);
 

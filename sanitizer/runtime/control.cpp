@@ -28,7 +28,7 @@ constinit int descriptor = -1;  // of the page; -1: none is kept
 constinit FileIdentity identity;
 
 // Sealed before it is mapped: a read of the page can never fault. `place` is where it is to lie, or null.
-// Without memory that others find it is a page of our own, which nobody can switch.
+// Without memory that others find it is a page of our own, which cannot be switched.
 void* map_page(DescriptorThread& thread, void* place) {
   const int fixed = place != nullptr ? MAP_FIXED : 0;
   void* mapped = MAP_FAILED;
@@ -52,7 +52,7 @@ void* map_page(DescriptorThread& thread, void* place) {
   return mapped;
 }
 
-// The parent's: whoever switches this process must not find it here.
+// The parent's: what switches this process must not find it here.
 void close_inherited() {
   FileStatus status;
   if (descriptor >= 0 && file_status(descriptor, status) && status.identity == identity)

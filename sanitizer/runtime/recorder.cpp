@@ -304,7 +304,7 @@ std::uint32_t record_site(Process& process, const WatchedCall& call) {
     SiteSlot& slot = process.origins.sites[index];
     std::uint64_t seen = 0;
     if (slot.key.compare_exchange_strong(seen, place, std::memory_order_acq_rel)) {
-      // Without its frame a site means nothing: nobody refers to it then.
+      // Without its frame a site means nothing: nothing refers to it then.
       bool written = write_call(process, *scratch, FrameType::kSite, index + 1, call, stack, nullptr);
       slot.recorded.store(written ? 1 : 2, std::memory_order_release);
       seen = place;

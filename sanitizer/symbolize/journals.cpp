@@ -106,7 +106,7 @@ Journal load_journal(const std::string& file) {
     journal.problems.push_back(fmt::format("cannot be read: {}", problem));
     return journal;
   };
-  // Reading a folder throws, and a pipe that nobody writes to never ends.
+  // Reading a folder throws, and a pipe without a writer never ends.
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error) && !error) return unreadable("not a regular file");
   const int descriptor = open(file.c_str(), O_RDONLY | O_CLOEXEC);

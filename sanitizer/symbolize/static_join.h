@@ -1,6 +1,6 @@
 // Puts a static report and a run beside each other: each static finding is then confirmed by the run (with
 // its count and stack), contradicted (the call was seen there, with dtypes that it takes), not reached, or
-// unknown: nobody watched that API from start to end, or something is missing from what was seen. They meet
+// unknown: that API was not watched from start to end, or something is missing from what was seen. They meet
 // at the call: API, file and function of the sink, the line as tie-breaker, whichever rule names it. In
 // Python the function, with its class, has to agree: one line does not join two.
 #pragma once

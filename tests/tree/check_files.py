@@ -23,9 +23,7 @@ PRIVATE = {
     "out of sight": "'escapes', 'is not shown'",
 }
 PRIVATE_WORD = re.compile(rf"(?<![a-z])(?:{'|'.join(PRIVATE)})(?![a-z])", re.IGNORECASE)
-# The folders that are free of them. analyzer/flow and sanitizer follow.
-PLAIN = ("rules", "kernels", "examples", "cmake", "tests", "analyzer/clang", "analyzer/driver", "analyzer/python", "analyzer/tidy",
-         "analyzer/source")
+PLAIN = (*FOLDERS, "cmake")
 OWN_WORDS = "tests/tree/"  # where the words stand to be refused
 
 # A machine that is busy takes longer for everything: the runner alone says when a test is over. A benchmark's jobs are its own.

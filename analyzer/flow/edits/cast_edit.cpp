@@ -161,7 +161,7 @@ bool assign(Function& function, const Position& where, const Reading& target) {
   store.args = {{"", from.result}};
   store.range = from.range;
   insert(function, {where.block, where.index + 1}, {store});
-  // The statement is no longer a cast that nobody uses.
+  // The statement is no longer a cast whose result is not used.
   for (Block& block : function.blocks) {
     std::erase_if(block.instructions, [&](const Instruction& each) {
       return each.op == Op::kDiscard && !each.args.empty() && each.args[0].value == from.result;

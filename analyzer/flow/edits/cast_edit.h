@@ -1,5 +1,5 @@
 // An edit of source code as the IR sees it: ".to(q.scalar_type())" behind an expression. It is tried on the
-// IR before anybody is offered it, and taken back afterwards.
+// IR before it is offered, and taken back afterwards.
 #pragma once
 
 #include <cstdint>

@@ -196,7 +196,7 @@ void RoundFlow::find_callers() {
   }
 }
 
-// The calls that may run one of the functions; whoever makes a lambda may call it wherever it calls any.
+// The calls that may run one of the functions; what makes a lambda may call it wherever it calls any.
 std::vector<const Instruction*> RoundFlow::calls(const Function& caller,
                                                  const std::set<std::uint32_t>& callees) const {
   std::vector<const Instruction*> out;

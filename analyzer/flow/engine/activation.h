@@ -47,8 +47,8 @@ class BudgetExceeded : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// How a lambda gets out of sight: as an argument, into what the front end does not follow, or kept in an
-// object until somebody runs it.
+// How a lambda escapes: as an argument, into what the front end does not follow, or kept in an
+// object until it is run.
 enum class Escape : std::uint8_t { kHanded, kLost, kKept };
 
 // Of a loop, which is taken to go round once more.

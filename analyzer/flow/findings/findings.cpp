@@ -119,7 +119,7 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
   return out;
 }
 
-// On the trial of an edit nobody reads messages.
+// On the trial of an edit messages are not read.
 RoundsAround FindingCollector::comes_back(const Defect& defect, const Finding& finding) {
   if (!defect.origin || options_.refusals) return {};
   const auto [known, fresh] =
@@ -239,7 +239,7 @@ void FindingCollector::merge(Entry entry) {
 // A store that refuses, or a check, comes before the call that its tensor goes on to: one matter. So are a
 // product that takes what was widened, and a call behind it that does not.
 // Of the settings together one rule speaks of an instruction when the others are contained in it: a table in
-// a plain member is a promotion under autocast, where nobody converts modules.
+// a plain member is a promotion under autocast, where modules are not converted.
 bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
   if (a.finding.rule == b.finding.rule && same_expression(a.finding.location, b.finding.location))
     return true;
@@ -254,7 +254,7 @@ bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
 }
 
 // What breaks in some of the versions asked for and not in others is version-dependent-dtype, unless a rule
-// before it has the word.
+// before it decides.
 void FindingCollector::add_versions(Finding& finding) const {
   const std::vector<std::string>& all = options_.torch_versions;
   std::sort(finding.torch.begin(), finding.torch.end(), [&](const std::string& a, const std::string& b) {

@@ -166,7 +166,7 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
     return fmt::format("; cast {} to the dtype of '{}', e.g. with '.type_as()'", quoted_list(roles, "and"),
                        defect.arrived->role);
   }
-  // Whoever asked for int64 did not mean to widen anything.
+  // A request for int64 does not mean to widen anything.
   if (origin->kind == Origin::Kind::kSource || is_integral(origin->after)) return made_so(defect, file);
   return comes_back == ComesBack::kInRounds ? keep_in_rounds(rounds, defect, file)
                                             : with_example("; cast it back before the call", defect, file);

@@ -55,7 +55,7 @@ Candidates::Candidates(const Module& module, const SourceText& text, RoundFlow& 
          finding.path[steps].location.file == origin.location.file && !is_call(finding.path[steps])) {
     ++steps;
   }
-  // The tables of a rotary embedding go with what somebody widened for it; scores are cast back.
+  // The tables of a rotary embedding go with what was widened for it; scores are cast back.
   const bool on_purpose = widened_on_purpose(origin);
   if (on_purpose && finding.rule == "rotary-dtype-mismatch") {
     raise_others();
@@ -235,7 +235,7 @@ void Candidates::at_calls(bool only_guilty) {
   }
 }
 
-// Somebody asked for the wide dtype: what goes with it is raised to it. Where no name says which that is, all
+// The wide dtype was asked for: what goes with it is raised to it. Where no name says which that is, all
 // are tried.
 void Candidates::raise_others() {
   for (std::size_t i = 0; i < finding_.path.size(); ++i) {

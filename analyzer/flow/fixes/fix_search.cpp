@@ -27,7 +27,7 @@ class Writer {
  public:
   Writer(const Module& module, const SourceText& text) : module_(module), text_(text) {}
 
-  // Empty when the text does not stand as the IR says: nobody is offered such an edit.
+  // Empty when the text does not stand as the IR says: such an edit is not offered.
   std::vector<Edit> edits(const std::vector<CastEdit>& casts) const {
     std::vector<Edit> out;
     for (const CastEdit& each : casts) {

@@ -31,7 +31,7 @@ inline constexpr std::string_view kDictionary = "dict";
 // Begins the key of a function that stands for what has no source: an operator, a call that has a contract,
 // a class that is made. What it does, it does where it is called.
 inline constexpr std::string_view kStub = "stub:";
-// Operators that ask what nobody decides: whether a try block ends in its handler, and whether a range has
+// Operators that ask what is left undecided: whether a try block ends in its handler, and whether a range has
 // one more.
 inline constexpr std::string_view kMayThrow = "may_throw";
 inline constexpr std::string_view kMoreElements = "more_elements";
@@ -111,8 +111,8 @@ enum class Op : std::uint8_t {
               // "eq")
   kDtypeOf,   // %r = dtype_of %a: x.scalar_type(), x.dtype(), options of a tensor
   kOptions,   // %r = options(dtype=%d): at::TensorOptions; without dtype: the default dtype decides
-  kCast,    // %r = cast %a, %d[, from=%f]: to dtype value %d; `implicit` when nobody wrote it. %f is what the
-            // language says %a is, for where nothing else is known of it
+  kCast,  // %r = cast %a, %d[, from=%f]: to dtype value %d; `implicit` when it is not written. %f is what the
+          // language says %a is, for where nothing else is known of it
   kAlloc,   // %r = alloc NAME(dtype=%d, ...): a typed buffer (vector<float>, float*) or descriptor; NAME its
             // kind
   kObject,  // %r = object TYPE: a fresh instance of a class (fields are stored by the constructor's body)
@@ -132,7 +132,7 @@ enum class Op : std::uint8_t {
   kSetDefaultDtype,  // set_default_dtype %d
   kSaveState,        // %r = save_state: autocast and default dtype of this thread
   kRestoreState,     // restore_state %s
-  kDiscard,          // discard %a: the statement was that expression, and nobody uses its result
+  kDiscard,          // discard %a: the statement was that expression, and its result is not used
   kAssume,           // assume %b: a check that ends the path when false (TORCH_CHECK, assert)
   kSink,             // %r = sink API(role=%v, ...): a call that has a contract
   kJump,             // jump bN
@@ -154,7 +154,7 @@ struct Instruction {
   std::vector<Argument> args;
   Place place;                    // kLoad, kStore, kAddress
   Constant constant = Unknown{};  // kConst; kParam: its index; kRegister: the registered name
-  bool implicit = false;          // kCast: a conversion nobody wrote
+  bool implicit = false;          // kCast: a conversion that is not written
   std::vector<BlockId> targets;   // kJump, kBranch
   SourceRange range;
   std::string text;  // the expression as written, white space folded, at most 120 bytes; for paths
@@ -225,7 +225,7 @@ struct ClassFacts {
   // Of a source file and no header: no other file knows it, derives from it or sets what it holds.
   bool local = false;
   std::vector<std::string> virtuals;  // of a local class: keys of what its objects run in virtual calls
-  std::vector<std::string> owned;     // tensors that methods of the class set and nobody else
+  std::vector<std::string> owned;     // tensors that only methods of the class set
   friend bool operator==(const ClassFacts&, const ClassFacts&) = default;
 };
 

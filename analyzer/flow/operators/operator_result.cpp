@@ -207,7 +207,7 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
 Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const Dtype result = *outcome.dtype;
   Alternative out = Alternative::tensor(result, rank_);
-  // A complex number is as wide as its parts: whoever widened these, or it, decided that.
+  // A complex number is as wide as its parts: what widened these, or it, decided that.
   const bool of_parts = op_.result == ResultRule::kToReal || op_.result == ResultRule::kToComplex;
   const ChosenInput* promoted = nullptr;  // already wide by promotion
   const ChosenInput* raised = nullptr;    // already wide by a cast

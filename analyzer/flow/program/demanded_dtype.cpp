@@ -61,7 +61,7 @@ class Demand {
   void look_at(const Instruction& each) {
     if (each.op == Op::kStore && !each.place.base && each.place.path.empty())
       variables_[each.place.variable] = of(each.args[0]);
-    if (each.op == Op::kAddress && !each.place.base)  // somebody may change it
+    if (each.op == Op::kAddress && !each.place.base)  // it may be changed through that
       variables_[each.place.variable] = Part::kNone;
     made_ = made_ || (each.op == Op::kAssume && of(each.args[0]) == Part::kAsked);
     if (each.result) values_[each.result] = part(each);

@@ -1,5 +1,5 @@
-// A body that checks the dtype of its parameter before anything else: whoever hands it another never gets
-// past that, whatever a contract says.
+// A body that checks the dtype of its parameter before anything else: a caller that hands it another never
+// gets past that, whatever a contract says.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@ void add(std::vector<std::uint32_t>& functions, std::uint32_t id) {
 }  // namespace
 
 // A tensor whose dtype is changed where it is, as that of a registered one may be, and one whose address
-// somebody has, may be of any.
+// is taken, may be of any.
 void FieldUses::note_uses(std::uint32_t id) const {
   const Function& code = index_.function(id);
   const bool of_object = code.kind == FunctionKind::kMethod || code.kind == FunctionKind::kConstructor;

@@ -14,7 +14,7 @@ class Postdominators {
   // `order` is each block's position in reverse postorder; UINT32_MAX: not reached.
   Postdominators(const Function& function, const std::vector<std::uint32_t>& order);
   // Whether every path from `block` to a return passes `later`. True of a block itself, and of blocks
-  // from which nobody returns.
+  // that do not return.
   bool always_follows(BlockId block, BlockId later) const;
 
  private:

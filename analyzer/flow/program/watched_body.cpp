@@ -17,7 +17,7 @@ using Parts = unsigned;
 constexpr Parts kTensor = 1;   // it, a view of it or something that holds it
 constexpr Parts kDtype = 2;    // its dtype
 constexpr Parts kPointer = 4;  // the address of its data, of no type yet
-constexpr Parts kMade = 8;     // what a function that nobody sees made of it, perhaps a cast
+constexpr Parts kMade = 8;     // what an unseen function made of it, perhaps a cast
 
 // A function with those of its parameters, `this` included, that have something of the operand, and in a
 // lambda the captures that do.
@@ -161,7 +161,7 @@ class Body {
       return give(each, pointer && !typed ? kPointer : 0);
     }
     if (!(given & kTensor)) return give(each, given);
-    if (!op) {  // a question to the tensor, or a function of the library that nobody knows
+    if (!op) {  // a question to the tensor, or an unknown function of the library
       open_ = open_ && (each.name.starts_with("at::Tensor::") || each.name.find("::") == std::string::npos);
       const bool tensor = each.written == Written::kTensor || each.written == Written::kBound;
       return give(each, tensor ? kTensor : 0);  // sizes are numbers, with which any body computes

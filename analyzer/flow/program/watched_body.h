@@ -18,7 +18,7 @@ std::size_t object_arguments(const Instruction& sink, const Instruction& call);
 // What a body does with an operand.
 enum class Use : std::uint8_t {
   kNone,      // nothing that would need its dtype
-  kHandedOn,  // gives its data to code that nobody sees: a launched kernel, a function without a body
+  kHandedOn,  // gives its data to unseen code: a launched kernel, a function without a body
   kOwn,       // casts it, computes with it, hands it to another call that has a contract, or asks for a
               // floating dtype beside `accepted`: it takes what it likes, whatever a contract says
 };

@@ -1,4 +1,4 @@
-// Somebody cast the value on its way, as the call wants it, and dropped the result.
+// The value was cast on its way, as the call wants it, and the result dropped.
 #include "analyzer/flow/queries/query.h"
 
 namespace dtype_guard::flow {

@@ -172,7 +172,7 @@ class Search {
     if (other != record_.operands.end()) compare(arrived, *other);
   }
 
-  // A half input that nobody asked to be widened: a float32 model, or a cast, is somebody's choice.
+  // A half input whose widening was not asked for: a float32 model, or a cast, is a choice.
   bool leaves_fast_kernels(const SinkOperand& arrived, const Alternative& each) const {
     const auto fast = record_.api->fast.find(std::string(options_.device));
     if (fast == record_.api->fast.end() || fast->second.contains(each.dtype)) return false;
@@ -316,7 +316,7 @@ class Search {
     if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
     // No model is in a dtype that indices have.
     if (kind == RoleKind::kIndex && defect.unsupported && !defect.alternative.assumed) return true;
-    // What nobody stated is a guess, and a guess in half says nothing against the call. So is what was made
+    // What is not stated is a guess, and a guess in half says nothing against the call. So is what was made
     // like an input: `zeros({1}, lengths.options())`.
     const bool is_guess = !defect.origin || (defect.alternative.assumed && !options_.named_by_user);
     if (is_guess && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);

@@ -53,7 +53,7 @@ bool may_be_root(const Program& program, const Function& function) {
 }
 }  // namespace
 
-// In a file with main, its calls give the inputs. What nobody calls is there for somebody outside, by address
+// In a file with main, its calls give the inputs. What is not called is there for callers outside, by address
 // or from another file.
 std::vector<std::uint32_t> all_roots(const Program& program) {
   const FunctionIndex& index = program.functions;

@@ -1,5 +1,5 @@
 // Classes that the program always makes half: of these the code says that they are not run under autocast
-// over float32 parameters, whoever calls their methods.
+// over float32 parameters, whatever calls their methods.
 #include "analyzer/flow/roots/made_half.h"
 
 #include <algorithm>

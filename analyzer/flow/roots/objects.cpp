@@ -74,7 +74,7 @@ Value Inputs::constructor_argument(const Function& constructor, std::size_t at, 
     return Value::unknown(ids_.symbol(inner, &constructor, position));
   if (parameter.kind == ParameterKind::kDtype || parameter.kind == ParameterKind::kOptions) {
     // What a model is told to be made in is what its parameters are. Not under autocast, where they are what
-    // nobody was told: it may as well be told what autocast computes in.
+    // nothing was told: it may as well be told what autocast computes in.
     const bool autocast = setting_.autocast != Dtype::kUndefined;
     Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
     told.assumed = true;

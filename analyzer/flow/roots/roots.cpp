@@ -1,5 +1,5 @@
 // Roots: functions some of whose callers may stand outside the analysed code. The precision setting fills
-// what the code leaves open there: inputs, autocast, and modules whose conversion nobody saw.
+// what the code leaves open there: inputs, autocast, and modules whose conversion is unseen.
 #include "analyzer/flow/roots/roots.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool takes_object(const Function& function) {
          function.kind == FunctionKind::kDestructor;
 }
 
-// What autocast casts to when nobody names a dtype.
+// What autocast casts to when no dtype is named.
 Dtype lower_dtype(const std::string& device) {
   return device == "cpu" || device == "xla" || device == "hpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
 }

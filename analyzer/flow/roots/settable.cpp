@@ -1,5 +1,5 @@
 // Fields that others than constructors may have set: an option struct's defaults say nothing of an object
-// that somebody hands in.
+// that a caller hands in.
 #include <algorithm>
 
 #include "analyzer/flow/roots/inputs.h"

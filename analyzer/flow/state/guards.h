@@ -1,5 +1,5 @@
 // Guards are the undecided branches and checks that were passed on the way to a point. Where ways meet, those
-// that differ are over if whoever took the branch comes here, whichever way it went; the others go on to have
+// that differ are over if every way through the branch comes here; the others go on to have
 // a say in what is reached: one case of a switch is entered by several comparisons, none of which is certain.
 #pragma once
 

@@ -22,7 +22,7 @@ bool are_of_one_dtype(const Several& values) {
          });
 }
 
-// Where the value is not sure of it, that it is certain is somebody else's alone.
+// Where the value is not sure of it, that it is certain holds of another alone.
 bool has(const Value& value, const Alternative& wanted) {
   return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
     return same_place_in_order(each, wanted) && (!each.uncertain || wanted.uncertain);
@@ -296,7 +296,7 @@ const HeapObject* State::find(HeapId id) const { return heap[id].get(); }
 
 HeapObject& State::change(HeapId id) {
   HeapPointer& slot = heap.change(id);
-  // Nobody else sees it: a constructor that sets hundreds of fields must not copy them at each.
+  // Nothing else sees it: a constructor that sets hundreds of fields must not copy them at each.
   if (slot && slot.has_one_owner()) return const_cast<HeapObject&>(*slot);
   auto copy = slot ? Shared<HeapObject>::make(*slot) : Shared<HeapObject>::make();
   HeapObject& out = *copy;

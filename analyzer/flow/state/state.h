@@ -37,8 +37,8 @@ struct HeapObject {
   Value rest;   // any cell that is not listed; bottom: none was stored
   std::vector<Registration> registered;
   bool stated = false;              // a conversion of this tensor was seen in the code
-  SymbolSetId symbols = 0;          // what decides a field that nobody stored
-  bool is_input = false;            // of a root, and nobody may have changed such a field since
+  SymbolSetId symbols = 0;          // what decides a field that was never stored
+  bool is_input = false;            // of a root, and such a field cannot have changed since
   Nature nature = Nature::kAnswer;  // of these, where it is
   // Of a list of a module's parts: what one names in turn is each of them, or else one of them.
   enum class Stands : std::uint8_t { kForItself, kForEach, kForOne };

@@ -30,7 +30,7 @@ struct Origin {
   OriginId over = 0;        // of a cast to the dtype that is there already: what made it so before
   bool by_setting = false;  // of a promotion: the wide input is a buffer that the setting leaves so
 
-  // Whether somebody asked for it or not.
+  // Whether it was asked for or not.
   bool widens_half() const {
     return kind != Kind::kSource && is_half(before) && is_floating(after) && bits(after) > bits(before);
   }

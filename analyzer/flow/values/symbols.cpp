@@ -37,7 +37,7 @@ constexpr std::uint8_t bit(Nature nature) { return static_cast<std::uint8_t>(1 <
 
 // What an unknown function answers may hang on anything. What a caller hands in goes with the shapes that it
 // hands in (`is_decoding`, and one token), and one shape with another. A setting was chosen before either,
-// and of several options nobody is taken to choose one by the other.
+// and of several options none is taken to be chosen by another.
 constexpr bool hang_together(Nature a, Nature b) {
   if (a == Nature::kRound || b == Nature::kRound) return false;
   if (a == Nature::kAnswer || b == Nature::kAnswer) return true;

@@ -1,5 +1,5 @@
 // A symbol stands for something that the analysed code does not decide: a root's parameter, the result of an
-// unknown callee, a field that nobody stored. An alternative remembers which of them decided that it got
+// unknown callee, a field that was never stored. An alternative remembers which of them decided that it got
 // here; one that arrived under some condition is not known to pass another that may be correlated with it.
 // Which may be, goes by the nature of what they ask: see `hang_together` in symbols.cpp. Where a condition is
 // a symbol and nothing else, a set can say more: that the symbol is true, or that it is false.
@@ -13,7 +13,7 @@ namespace dtype_guard::flow {
 
 // What decides a question.
 enum class Nature : std::uint8_t {
-  kAnswer,    // code that nobody sees, or a state that may be anything
+  kAnswer,    // unseen code, or a state that may be anything
   kShape,     // dimensions, device and presence of tensors, and how many there are
   kArgument,  // what a root is handed
   kSetting,   // what an object was made with, long before
@@ -21,7 +21,7 @@ enum class Nature : std::uint8_t {
   kKeyword,   // whether a root is handed something by a name that none of its parameters has
 };
 
-// Interned sorted sets of symbols, each with what is said of it; set 0 is empty.
+// Interned sorted sets of symbols, each with what is known of it; set 0 is empty.
 class SymbolSets {
  public:
   using Id = std::uint32_t;
@@ -38,7 +38,7 @@ class SymbolSets {
     kContradict,  // they are never both true
   };
 
-  // Before the symbol is first used; kAnswer where nobody says so.
+  // Before the symbol is first used; kAnswer where that is not said.
   void set_nature(Symbol symbol, Nature nature);
   Id of(Symbol symbol, Said said = Said::kDecides);
   Id unite(Id a, Id b);

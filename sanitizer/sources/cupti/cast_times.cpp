@@ -18,7 +18,7 @@ std::uint32_t CastTimes::start(const Driver& driver, const void* context, void* 
   for (int round = 0; round < 8; ++round) {
     const std::uint32_t ticket = next_.fetch_add(1, std::memory_order_relaxed) + 1;
     Timer& timer = timer_of(ticket);
-    // A cast that fed no attention was never claimed; by now nobody will.
+    // A cast that fed no attention was never claimed; by now none will.
     std::uint32_t state = timer.state.load(std::memory_order_acquire);
     if ((state != kFree && state != kStopped) || !timer.state.compare_exchange_strong(state, kStarting))
       continue;

@@ -21,7 +21,7 @@ class CastTimes {
   std::uint32_t start(const Driver& driver, const void* context, void* stream);
   void stop(const Driver& driver, std::uint32_t ticket, void* stream);
 
-  // The cast of this ticket is `link`. What is not claimed in time is somebody else's then.
+  // The cast of this ticket is `link`. What is not claimed in time belongs to another call then.
   void claim(std::uint32_t ticket, std::uint32_t link);
   // Adds the times that are known by now.
   void collect(const Driver& driver, CastLinks& links);

@@ -13,7 +13,7 @@ namespace dtype_guard::san::cupti {
 bool find_cupti(Functions& functions, TextSink& reason);
 
 Driver find_driver();
-// Whether cuInit has been called: before that, nobody may subscribe.
+// Whether cuInit has been called: before that, subscribing is not allowed.
 bool is_driver_initialised();
 // libcudart is loaded and libcuda is not.
 bool has_runtime_without_driver();

@@ -1,6 +1,6 @@
 // Our subscription to CUPTI's callbacks. CUPTI has one place for a subscriber (before 13.5): ours is taken
-// only when it is free and given up as soon as anybody else wants it. Whatever fails switches the source off,
-// with the reason kept for the report; nothing here can fail the job.
+// only when it is free and given up as soon as another client wants it. Whatever fails switches the source
+// off, with the reason kept for the report; nothing here can fail the job.
 #pragma once
 
 #include <atomic>

@@ -124,7 +124,7 @@ void switched(bool on) {
   }
 }
 
-// Why nobody started the source, where that is more than that CUDA was not used; empty otherwise.
+// Why the source was not started, where that is more than that CUDA was not used; empty otherwise.
 void why_never(TextSink& reason) {
   if (settings().cupti == Switch::kOff) {
     reason << "option cupti=off";

@@ -45,7 +45,7 @@ class StreamCasts {
  private:
   struct Slot {
     std::atomic<std::uint32_t> taken;
-    std::atomic<std::uint32_t> missed;  // somebody came while it was taken
+    std::atomic<std::uint32_t> missed;  // a thread came while it was taken
     std::atomic<std::uint32_t> count;
     StreamKey key;
     StreamCast casts[kMost];

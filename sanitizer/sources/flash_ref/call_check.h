@@ -1,5 +1,5 @@
-// What is done for each call of a watched API, whoever saw it: count it, compare its dtypes with the contract
-// before the kernel runs, note what it wrote afterwards.
+// What is done for each call of a watched API, however it was seen: count it, compare its dtypes with the
+// contract before the kernel runs, note what it wrote afterwards.
 //
 // The clean path, in order: find this thread's counters, add one, pack each operand's dtype and compare it
 // with the contract's constants; after the kernel, look up the call site and note the outputs

@@ -23,7 +23,7 @@ std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const
     if (!object || object->type.empty()) return {};
     std::vector<std::uint32_t> found =
         program_.classes.inherited(object->type, call.method, instruction.args.size() - 1, root_.unit);
-    // A class whose bases nobody noted has none that has its own.
+    // A class without noted bases has none that has its own.
     if (found.empty() && !index_.class_facts(object->type)) found = index_.find(call.key);
     if (found.size() != 1) return {};
     if (std::find(out.begin(), out.end(), found[0]) == out.end()) out.push_back(found[0]);
@@ -182,7 +182,7 @@ Handed handed_as(const std::vector<Alternative>& all, Dtype input) {
 }
 }  // namespace
 
-// What is called in its class or file only is no root, and says nothing of tensors that nobody knows. Where
+// What is called in its class or file only is no root, and says nothing of unknown tensors. Where
 // all that it is handed may be what the setting hands in, the unknown is that, as it was if this were a root;
 // its callers' conditions hold all the same.
 bool Calls::give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,

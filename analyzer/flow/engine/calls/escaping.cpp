@@ -1,4 +1,4 @@
-// Lambdas that go to code nobody sees: a kernel that is registered, the body of a parallel loop, a thread's
+// Lambdas that escape to unseen code: a kernel that is registered, the body of a parallel loop, a thread's
 // work, an entry of a table of functions. What they do they do some day, so each is run where it gets out of
 // sight: with what it captured as that is there, and with parameters as the setting hands them in.
 #include "analyzer/flow/engine/calls/escaping.h"
@@ -75,7 +75,7 @@ void Escapes::escape(const Activation& activation, const Instruction& instructio
       std::copy_if(cell.begin(), cell.end(), std::back_inserter(variables),
                    [](const Alternative& one) { return one.kind == Kind::kReference; });
     }
-    // What variables hold when somebody runs it one day is not known.
+    // What variables hold when it is run later is not known.
     if (!variables.empty() && how == Escape::kKept) continue;
     const std::optional<State> after = after_escape(activation, instruction, each, how, state);
     if (how != Escape::kLost) continue;

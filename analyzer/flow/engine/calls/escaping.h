@@ -1,4 +1,4 @@
-// Lambdas that go to code nobody sees, and calls of such code.
+// Lambdas that escape to unseen code, and calls of such code.
 #pragma once
 
 #include <optional>

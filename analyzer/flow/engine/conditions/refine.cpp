@@ -111,7 +111,7 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
   return narrow(state, before, Value(std::move(settled)));
 }
 
-// What a function that nobody sees was asked about a tensor or its dtype may be just what the call wants: the
+// What an unseen function was asked about a tensor or its dtype may be just what the call wants: the
 // dtype is known no longer on either side. Nor is it where dtypes are told apart by their order.
 void Conditions::doubt(const Activation& activation, State& state, ValueId condition, int depth) {
   const Instruction* definition = activation.info.definition(condition);

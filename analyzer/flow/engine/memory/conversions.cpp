@@ -225,7 +225,7 @@ void Conversions::retype_below(State& state, const Alternative& target, Conversi
   }
   HeapObject& tensor = state.change(target.object);
   tensor.cells[HeapObject::kContents] = converted_contents(tensor.cells[HeapObject::kContents], how);
-  // What another tensor is, which nobody has converted either, says nothing: a model's conversion goes on to
+  // What another tensor is that was not converted either says nothing: a model's conversion goes on to
   // change both.
   const bool is_as_made = how.like.source && !how.like.told && !is_half(how.like.dtype);
   tensor.stated = tensor.stated || !is_as_made;

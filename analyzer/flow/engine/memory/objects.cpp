@@ -38,7 +38,7 @@ Value Objects::allocate(const Activation& activation, const Instruction& instruc
       }
       contents = join(contents, Value(tensor), symbols_);
     }
-    if (instruction.name == "number") {  // nobody writes to it: no object, of which there would be thousands
+    if (instruction.name == "number") {  // never written to: no object, of which there would be thousands
       std::vector<Alternative> numbers(contents.begin(), contents.end());
       // Of a whole number it decides; a floating one is there on any path.
       const bool whole = std::all_of(numbers.begin(), numbers.end(),

@@ -103,7 +103,7 @@ void Memory::follow(const State& state, const Alternative& from, const Place::St
   out.direct = join(out.direct, Value::unknown(from.symbols), symbols_);
 }
 
-// Whoever asks for its dtype asks for theirs in turn: see doubt_elements.
+// A question for its dtype asks for theirs in turn: see doubt_elements.
 Value Memory::one_of_several(const HeapObject& list, const Value& all) {
   Value out = weakened(all);
   std::vector<Value> each_of_them;

@@ -168,7 +168,7 @@ std::vector<Input> LibraryModules::module_inputs(const Instruction& instruction,
   return out;
 }
 
-// Of a module that nobody saw being made the setting says what its parameters are.
+// Of a module whose making is unseen the setting says what its parameters are.
 std::vector<Alternative> LibraryModules::module_parameter(const ModuleType& type, const std::string& name,
                                                           const std::vector<Value>& given,
                                                           const State& state) {

@@ -21,7 +21,7 @@ bool is_cast(const Instruction& instruction) {
 }
 }  // namespace
 
-// Whoever holds the tensor that was to be cast still holds it uncast; every such place remembers.
+// What holds the tensor that was to be cast still holds it uncast; every such place remembers.
 void Marks::discard(const Activation& activation, const Instruction& instruction, State& state) {
   if (instruction.args.empty()) return;
   const Instruction* cast = activation.info.definition(instruction.args[0].value);

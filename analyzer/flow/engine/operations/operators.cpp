@@ -277,7 +277,7 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
         each.uncertain = each.uncertain || in_doubt || (may_be_counts && !is_half(each.dtype));
         // A stated dtype settles what was not known of the inputs.
         if (dtype) each.assumed = dtype->assumed;
-        // Which of several nobody sees may be only one.
+        // Which of several is unseen may be only one.
         const bool is_anything =
             by == StatedBy::kChoice && symbols_.rests_on(dtype->symbols, Nature::kAnswer);
         if (dtype) each.uncertain = dtype->uncertain || is_anything || each.dtype == Dtype::kUndefined;

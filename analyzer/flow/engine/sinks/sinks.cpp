@@ -234,7 +234,7 @@ Value Sinks::marked(const Activation& activation, const Instruction& instruction
   return Value(std::move(all));
 }
 
-// Those of which the contract has the word. Where the body is followed as well, in the call behind this
+// Those that the contract decides. Where the body is followed as well, in the call behind this
 // instruction, a shipped contract speaks of what that leaves open; a project's own holds as it is written.
 const std::set<std::string>& Sinks::open_roles(const Api& api, const Activation& activation,
                                                const Instruction& instruction) {

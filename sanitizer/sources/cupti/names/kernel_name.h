@@ -1,6 +1,6 @@
 // Reads the dtypes that a CUDA kernel's name proves. The name of an attention kernel usually says for which
 // element types it was built; kernels.inc says, per kernel, where. What the name does not prove is unknown: a
-// wrong answer here becomes a false alarm in somebody's job.
+// wrong answer here becomes a false alarm in a user's job.
 //
 // No exceptions and no allocation but the demangler's, since this runs in the watched process at the first
 // launch of each kernel.
