@@ -6,6 +6,7 @@
 
 #include "analyzer/python/file_lowering.h"
 #include "analyzer/python/installed_code.h"
+#include "analyzer/python/library_models.h"
 #include "analyzer/python/modules.h"
 
 namespace dtype_guard::python {
@@ -15,7 +16,10 @@ struct Project::Parts {
   Modules modules;
 };
 
-Project::Project(ProjectOptions options) : parts_(std::make_unique<Parts>(std::move(options))) {}
+Project::Project(ProjectOptions options) {
+  add_library_models(options);
+  parts_ = std::make_unique<Parts>(std::move(options));
+}
 Project::~Project() = default;
 
 LoweredFile Project::lower(const std::string& path) const {
@@ -34,9 +38,11 @@ LoweredFile Project::lower(const std::string& path) const {
   out.errors = file->tree().errors();
   const ContractSet& contracts = options.contracts ? *options.contracts : builtin_contracts();
   out.module = FileLowering(parts_->modules, *file, contracts).run();
-  if (!options.packages.empty()) InstalledCode(parts_->modules, contracts, out.module).add();
+  InstalledCode(parts_->modules, contracts, out.module).add();
   std::set<std::string> read = {path};
-  for (const FileInUse* each : notes.files()) read.insert(each->path);
+  for (const FileInUse* each : notes.files()) {
+    if (!is_library_model(each->path)) read.insert(each->path);
+  }
   out.read.assign(read.begin(), read.end());
   return out;
 }

@@ -53,6 +53,8 @@ void InstalledCode::index_files() {
 void InstalledCode::look_for_uses() {
   for (; functions_seen_ < module_.functions.size(); ++functions_seen_) {
     present_.insert(module_.functions[functions_seen_].key);
+    for (const Parameter& each : std::vector(module_.functions[functions_seen_].parameters))
+      if (each.kind == ParameterKind::kObject) use_class(each.type);
     std::vector<std::pair<Op, std::string>> uses;
     for (const Block& block : module_.functions[functions_seen_].blocks) {
       for (const Instruction& each : block.instructions) {

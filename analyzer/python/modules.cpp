@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "analyzer/python/library_models.h"
 #include "analyzer/python/source_text.h"
 
 namespace dtype_guard::python {
@@ -113,7 +114,9 @@ const SourceFile* Modules::file(const std::string& path, std::string* why) const
       used.wrong = std::move(text.wrong);
       return;
     }
-    used.file = std::make_unique<SourceFile>(path, report_name(options_, path), module_name(path),
+    const std::string name =
+        is_library_model(path) ? name_of_library_model(path) : report_name(options_, path);
+    used.file = std::make_unique<SourceFile>(path, name, module_name(path),
                                              fs::path(path).filename() == "__init__.py", std::move(text.text),
                                              options_.seconds);
     used.file->in_use = &used;
@@ -169,9 +172,9 @@ bool Modules::is_installed(const std::string& path) const {
 std::string Modules::search_packages(const std::string& module) const {
   static const std::set<std::string_view> unread = {"torch", "einops", "numpy", "triton"};
   const std::string first = module.substr(0, module.find('.'));
-  if (unread.contains(first)) return {};
   for (const std::string& folder : options_.packages) {
-    if (!entries(folder).contains(first)) continue;
+    const bool is_read = !unread.contains(first) || is_library_model(folder);
+    if (!is_read || !entries(folder).contains(first)) continue;
     const std::string path = joined(folder, module);
     for (const std::string& each : {path + ".py", path + "/__init__.py"}) {
       if (exists(each)) return each;
@@ -304,6 +307,15 @@ Entity Modules::dotted(const SourceFile& from, const std::string& name, int dept
   return out;
 }
 
+// A layer of PyTorch as a base: its model, so that what the class inherits is known like a project's own.
+const ClassDefinition* Modules::layer(const std::string& library) const {
+  if (!library.starts_with("torch.nn.")) return nullptr;
+  const SourceFile* file = this->file(layers_as_bases());
+  const Global* found =
+      file ? file->global(std::string_view(library).substr(library.rfind('.') + 1)) : nullptr;
+  return found ? found->class_definition : nullptr;
+}
+
 BaseClass Modules::base(const ClassDefinition& of, const Node& base) const {
   std::string name;
   for (const char c : base.text()) {
@@ -316,6 +328,8 @@ BaseClass Modules::base(const ClassDefinition& of, const Node& base) const {
     found = dotted(*of.file, found.name + name.substr(dot));
   if (found.kind == Entity::Kind::kClass && found.class_definition != &of)
     return {found.class_definition, ""};
+  if (const ClassDefinition* known = found.kind == Entity::Kind::kLibrary ? layer(found.name) : nullptr)
+    return {known, ""};
   return {nullptr, found.kind == Entity::Kind::kLibrary ? found.name : found ? "" : name};
 }
 

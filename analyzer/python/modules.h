@@ -107,6 +107,7 @@ class Modules {
 
   Entity find_global(const SourceFile& file, std::string_view name, int depth) const;
   BaseClass base(const ClassDefinition& of, const Node& base) const;
+  const ClassDefinition* layer(const std::string& library) const;
   FileInUse& in_use(const std::string& path) const;
   static void note(const std::vector<const FileInUse*>& files);
 

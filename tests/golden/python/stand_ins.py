@@ -8,7 +8,9 @@ import types
 
 import torch
 
-CONTRACTS = pathlib.Path(__file__).resolve().parents[3] / "rules" / "contracts"
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+CONTRACTS = ROOT / "rules" / "contracts"
+MODELS = ROOT / "analyzer" / "python" / "library_models"  # files that dtype-lint reads for packages which are not installed
 GROUPS = {"half": ["float16", "bfloat16"], "floating": ["float16", "bfloat16", "float32", "float64"]}
 
 
@@ -85,6 +87,16 @@ class Recorder:
         return like(api.get("result_like") or next(iter(arrived)))
 
 
+def module_for(name):
+    """Without a model an empty one; modules below it may have models."""
+    module, path = types.ModuleType(name), MODELS / name.replace(".", "/")
+    module.__path__ = [str(path)]
+    source = path.with_suffix(".py")
+    if source.exists():
+        exec(compile(source.read_text(encoding="utf-8"), str(source), "exec"), module.__dict__)
+    return module
+
+
 def install(recorder, made):
     """Every Python spelling of the contracts becomes a module's member, but where the module is installed. `made` gets
     the names of the modules."""
@@ -98,8 +110,7 @@ def install(recorder, made):
             for depth in range(1, len(parts)):
                 name = ".".join(parts[:depth])
                 if name not in sys.modules:
-                    sys.modules[name] = types.ModuleType(name)
-                    sys.modules[name].__path__ = []
+                    sys.modules[name] = module_for(name)
                     made.append(name)
                 if depth > 1:
                     setattr(sys.modules[".".join(parts[:depth - 1])], parts[depth - 1], sys.modules[name])

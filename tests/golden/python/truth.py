@@ -119,6 +119,9 @@ def broken_under(case, which, setting):
     watch = WatchOperators(recorder)
     try:
         stand_ins.install(recorder, made)
+        if case.said("models", False):  # behind what is installed or stands in
+            packages.append(str(stand_ins.MODELS))
+            sys.path.append(str(stand_ins.MODELS))
         with fake_cuda.fake_cuda(), watch:
             exec(compile(case.twin(which), str(case.path), "exec"), namespace)
             with cast:

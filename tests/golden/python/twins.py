@@ -2,8 +2,9 @@
 that end in `#! ok` only in the right one; lines keep their numbers. `# expect: RULE` marks where the wrong twin's finding
 has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING, ...` under which precision settings the
 wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it,
-`# packages: FOLDER` what is installed, `# products: half` that attention is written by hand, and a product of matrices in
-float32 counts like a refusal, `# products: wide` that it is written by hand and computed in float32 on purpose."""
+`# packages: FOLDER` what is installed, `# models: yes` that dtype-lint's models of libraries stand in for packages,
+`# products: half` that attention is written by hand, and a product of matrices in float32 counts like a refusal,
+`# products: wide` that it is written by hand and computed in float32 on purpose."""
 import pathlib
 import re
 
