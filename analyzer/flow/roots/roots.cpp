@@ -184,15 +184,17 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
 
 namespace {
 // What a tensor of a module is in the setting.
-void set_contents(State& state, HeapId id, Dtype dtype, SymbolSets& symbols) {
+void set_contents(State& state, HeapId id, Dtype dtype, bool buffer, SymbolSets& symbols) {
   Value contents;
   for (Alternative old : state.find(id)->cells.at(HeapObject::kContents)) {
     // Integer buffers stay what they are.
     const bool floating =
         old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-    // float32 in a setting means no conversion: what the constructor made of it stays.
+    // float32 in a setting means no conversion: what the constructor made of it stays. So does a buffer that
+    // it made in the dtype that it was told, which is not known then: that may be what autocast computes in.
+    const bool as_told = buffer && old.assumed;
     const bool as_made =
-        dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && old.dtype != Dtype::kUndefined;
+        dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && (old.dtype != Dtype::kUndefined || as_told);
     const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
     if (floating && old.kind != Kind::kNone && differs && !as_made) {
       const std::uint8_t lineage = old.lineage;
@@ -226,7 +228,7 @@ void Inputs::apply_setting(State& state, const Value& value, std::vector<HeapId>
       // One that may be left out is None or a parameter.
       for (const Alternative& handle : one.value) {
         const HeapObject* tensor = handle.kind == Kind::kHandle ? state.find(handle.object) : nullptr;
-        if (tensor && !tensor->stated) set_contents(state, handle.object, dtype, symbols_);
+        if (tensor && !tensor->stated) set_contents(state, handle.object, dtype, buffer, symbols_);
       }
     }
   }
