@@ -92,6 +92,12 @@ class WatchOperators(TorchFunctionMode):
         return function(*args, **(kwargs or {}))
 
 
+def comes_from(module, folder):
+    own = vars(module)  # some modules of PyTorch have whatever they are asked for
+    places = [own.get("__file__") or "", *own.get("__path__", [])]
+    return any(each.startswith(folder + "/") for each in places)
+
+
 def broken_under(case, which, setting):
     """What calls refuse when the twin runs; that a case never comes to a call is an error of the case."""
     parameters, buffers, inputs, autocast = (each and getattr(torch, each) for each in SETTINGS[setting])
@@ -136,13 +142,12 @@ def broken_under(case, which, setting):
         refused = [str(error).splitlines()[0]]
     finally:
         torch.nn.MultiheadAttention.forward = forward
-        for name in made:
-            sys.modules.pop(name, None)
         for folder in packages:
             sys.path.remove(folder)
-            for path in pathlib.Path(folder).iterdir():  # what they imported stands in for this run alone
-                for name in [each for each in sys.modules if each.split(".")[0] == path.stem]:
-                    del sys.modules[name]
+            for name in [name for name, module in sys.modules.items() if comes_from(module, folder)]:
+                del sys.modules[name]  # it stands in for this run alone
+        for name in made:
+            sys.modules.pop(name, None)
     products = case.said("products", False)
     if products:
         recorder.calls += watch.products
