@@ -151,7 +151,7 @@ told(found)
     def test_a_process_in_which_watching_is_forbidden(self):
         file = self.scratch / "job.py"
         file.write_text(WRONG + "with dtype_guard.watch(): pass")
-        library = next((self.scratch / "first").glob("lib*/libdtype_san.so"))
+        library = next((self.scratch / "first").glob("lib/python*/site-packages/dtype_guard/installed/lib/libdtype_san.so"))
         environment = {**self.with_torch(), "LD_PRELOAD": str(library).replace(" ", "\\ "), "DTYPE_SAN_OPTIONS": "enabled=0"}
         if " " in str(library):  # LD_PRELOAD takes no blanks
             link = self.scratch.parent / f"{os.getpid()}-libdtype_san.so"

@@ -56,7 +56,7 @@ def _mapped(name):
     """The first address of each file of that name in this process, and its path."""
     for line in pathlib.Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
         path = line.split(maxsplit=5)[5:]
-        if path and (path[0] == name or path[0].removesuffix(" (deleted)").endswith(f"/{name}") or path[0].startswith(f"{name} ")):
+        if path and (path[0] == name or path[0].replace(" (deleted)", "").endswith(f"/{name}") or path[0].startswith(f"{name} ")):
             yield int(line.partition("-")[0], 16), path[0]
 
 

@@ -3,6 +3,8 @@
 A process that was started under `dtype-san run`, or that another tool has joined, has the library already: it goes on as it was
 after the block, and what is found stands in the report of the whole run as well.
 """
+from __future__ import annotations
+
 import dataclasses
 import html
 import json
