@@ -74,4 +74,5 @@ if(TARGET dtype_tidy)
   dtype_guard_debian_package(dtype-guard-clang-tidy devel
     "dtype-lint's checks as a plug-in of the clang-tidy that it was built for.")
 endif()
+set("CPACK_DEBIAN_LIBFLASH-REF-DEV_PACKAGE_DEPENDS" libdlpack-dev)  # its header includes that one's
 include(CPack)

@@ -1,5 +1,5 @@
-// What an installer puts into a folder of programs: finds the package dtype_guard from there and goes on as the
-// program of the same name inside it. So an environment can be moved, and no Python starts.
+// What an installer puts into a folder of programs: finds the package dtype_guard from there and goes on as
+// the program of the same name inside it. So an environment can be moved, and no Python starts.
 #include <glob.h>
 #include <unistd.h>
 
@@ -10,7 +10,8 @@
 namespace {
 
 // Of an environment, a user, a system or a prefix; of PyPy before 7.3.8; of `pip install --target`.
-constexpr const char* kPackageFolders[] = {"lib*/*/site-packages", "lib*/*/dist-packages", "site-packages", "."};
+constexpr const char* kPackageFolders[] = {"lib*/*/site-packages", "lib*/*/dist-packages", "site-packages",
+                                           "."};
 
 struct Self {
   char prefix[2 * PATH_MAX];  // the folder above that of the programs, spelled as a pattern
@@ -58,8 +59,10 @@ void go_on(const Self& self, const char* beside, char** arguments) {
 int main(int, char** arguments) {
   Self self;
   if (!find_self(self)) {
-    std::fprintf(stderr, "%s: /proc is not mounted, by which this program finds its package; run 'python -m dtype_guard'\n",
-                 arguments[0]);
+    std::fprintf(
+        stderr,
+        "%s: /proc is not mounted, by which this program finds its package; run 'python -m dtype_guard'\n",
+        arguments[0]);
     return 2;
   }
   // Several Pythons may share a folder of programs: the package of the same version goes first.

@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
+PACKAGES = BUILD / "tests" / "install" / "packages"  # fresh_debian_test.py takes them from here
 NEEDED = ("cpack", "dpkg-deb", "dpkg-shlibdeps")
 SKIPPED = 77
 
@@ -33,8 +34,9 @@ class Debian(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        done("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", cls.folder / "packages", cwd=cls.folder)
-        cls.packages = {file.name.split("_")[0]: file for file in (cls.folder / "packages").glob("*.deb")}
+        shutil.rmtree(PACKAGES, ignore_errors=True)
+        done("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", PACKAGES, cwd=cls.folder)
+        cls.packages = {file.name.split("_")[0]: file for file in PACKAGES.glob("*.deb")}
 
     def test_there_is_one_for_each_part(self):
         parts = {"dtype-san", "libflash-ref-dev"}
