@@ -3,6 +3,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -48,6 +49,9 @@ void go_on(const Self& self, const char* beside, char** arguments) {
         std::snprintf(program, sizeof program, "%.*s/dtype_guard/installed/bin/%s",
                       static_cast<int>(end - found.gl_pathv[at]), found.gl_pathv[at], self.name);
         execv(program, arguments);
+        if (errno == ENOENT) continue;
+        std::fprintf(stderr, "%s: %s cannot be run: %s\n", self.name, program, std::strerror(errno));
+        _exit(2);
       }
     }
     globfree(&found);

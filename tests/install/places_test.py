@@ -101,6 +101,15 @@ class Places(wheel_support.Case):
         self.assertEqual((told.returncode, told.stdout), (2, ""))
         self.assertIn(f"dtype-lint: no package dtype_guard with this program in a folder for Python's packages below {where}", told.stderr)
 
+    def test_a_program_that_cannot_be_run(self):
+        where = install_fast(FIRST[0], self.scratch / "not to be run").parent
+        program = next(where.glob("lib/python*/site-packages/dtype_guard")) / "installed" / "bin" / "dtype-lint"
+        program.chmod(0o644)
+        for words in ([where / "bin" / "dtype-lint"], [where / "bin" / "python", "-m", "dtype_guard", "lint"]):
+            told = run(*words, "--version")
+            self.assertEqual((told.returncode, told.stdout), (2, ""))
+            self.assertRegex(told.stderr, rf"^dtype[-_]\w+: {program} cannot be run: Permission denied\n$")
+
     def test_nothing_of_the_environment_is_needed(self):
         # Neither PATH nor HOME, a folder for temporary files with a blank, a home that cannot be written.
         temporary = self.scratch / "temporary files"

@@ -71,7 +71,7 @@ class Content(unittest.TestCase):
                     self.assertNotIn("GLIBC_PRIVATE", table)
                     self.assertEqual([each for each in libraries if not OF_THE_MACHINE.fullmatch(each)], [])
                     seen.append(file.name)
-            self.assertEqual(seen, ["dtype-lint", "dtype-san", "dtype-lint", "dtype-san", "libdtype_san.so"])
+            self.assertEqual(seen, ["dtype-lint", "dtype-san", "libdtype_san.so", "dtype-lint", "dtype-san"])  # programs, launchers
 
     def test_they_have_no_kernels_and_no_plug_in(self):
         for wheel in [*FIRST, *SECOND]:
