@@ -158,7 +158,7 @@ told(found)
 """), [f"[{FOUND.format(1)}] 1"])
 
     def test_what_cannot_be_is_said(self):
-        for text, message in (("with dtype_guard.watch('depth=x'): pass", "WatchError: dtype-san: option 'depth'"),
+        for text, message in (("with dtype_guard.watch('depth=x'): pass", "WatchError: dtype-san: unknown option 'depth'"),
                               ("with dtype_guard.watch(): pass\nwith dtype_guard.watch('python=off'): pass", "'python=off' come too late"),
                               ("with dtype_guard.watch('enabled=0'): pass", "WatchError: the library does not watch this process: enabled=0"),
                               ("with dtype_guard.watch('journal=/tmp/x'): pass", "the journal of a block lies in a folder of its own"),
