@@ -133,7 +133,7 @@ class FreshDebian(unittest.TestCase):
         if "dtype-lint" in names:
             script += LINT.format("dtype-lint") + (LINT_CPP.format("dtype-lint") if CLANG else "")
         script += WATCH.format("dtype-san", "python3")
-        script += "printf '#include <flash_ref/flash_ref.h>\\nint main() {}\\n' >/root/a.cpp; g++ -std=c++20 /root/a.cpp -lflash_ref -o /root/a; /root/a\n"
+        script += "printf '#include <flash_ref/flash_ref.h>\\nint main() { return flash_ref_last_error() == nullptr; }\\n' >/root/a.cpp; g++ -std=c++20 /root/a.cpp -lflash_ref -o /root/a; /root/a\n"
         script += f"apt-get purge -qq --autoremove {' '.join(names)} >/root/log 2>&1 || {{ cat /root/log; exit 1; }}\n"
         script += "dpkg-query -W -f '${Package}\\n' | sort >/root/after; diff /root/before /root/after\n"
         script += "! find / -xdev -name '*dtype*' -not -path '/given/*' -not -path '/torch/*' | grep -E 'dtype[-_](lint|san|guard)|libflash_ref'\n"
