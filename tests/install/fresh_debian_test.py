@@ -22,7 +22,7 @@ SYSTEM = BUILD / ".debian" / NAME
 INCLUDE = "python3-venv,g++,ca-certificates"
 # $1: the system, $2: what it is given in /given, $3: site-packages with PyTorch in /torch, $4: the script
 ENTER = """set -e
-layer=$(mktemp -d)
+layer=$(dirname "$2")/layer
 mount -t tmpfs none "$layer"
 mkdir "$layer/above" "$layer/work" "$layer/root"
 mount -t overlay -o "lowerdir=$1,upperdir=$layer/above,workdir=$layer/work" none "$layer/root"
@@ -34,26 +34,27 @@ mount --rbind /dev "$layer/root/dev"
 exec chroot "$layer/root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
   sh -ec "$4"
 """
-# Each word of `status COMMAND...` but the first; the status must be the first one.
+# expect STATUS COMMAND...
 EXPECT = 'expect() { wanted=$1; shift; got=0; "$@" || got=$?; [ "$got" = "$wanted" ] || { echo "$*: $got, expected $wanted"; exit 1; }; }\n'
 LINT = """
 test ! -e /usr/lib/llvm-22
-expect 1 {0} --no-cache /given/examples/var/before.py
-expect 0 {0} --no-cache /given/examples/var/after.py
+expect 1 {bin}dtype-lint --no-cache /given/examples/var/before.py
+expect 0 {bin}dtype-lint --no-cache /given/examples/var/after.py
 """
 LINT_CPP = """
-expect 1 {0} --no-cache /given/examples/plain_cpp/before.cpp -- -std=c++20 -I/given/include
-expect 0 {0} --no-cache /given/examples/plain_cpp/after.cpp -- -std=c++20 -I/given/include
+expect 1 {bin}dtype-lint --no-cache /given/examples/plain_cpp/before.cpp -- -std=c++20 -I/given/include
+expect 0 {bin}dtype-lint --no-cache /given/examples/plain_cpp/after.cpp -- -std=c++20 -I/given/include
 """
 WATCH = """
-expect 3 {0} run -- sh -c 'exit 3'
+expect 3 {bin}dtype-san run -- sh -c 'exit 3'
 if [ -d /torch/torch ]; then
-  PYTHONPATH=/torch {0} run --format=text=/root/found.txt -- {1} /given/job.py
-  grep attention-mixed-dtypes /root/found.txt
+  PYTHONPATH=/torch {bin}dtype-san run --format=text=/tmp/found.txt -- {bin}python3 /given/job.py
+  grep attention-mixed-dtypes /tmp/found.txt
 else
   echo 'no PyTorch for this Python'
 fi
 """
+LEFT = "'(' -name '*dtype-lint*' -o -name '*dtype-san*' -o -name '*dtype_guard*' -o -name 'libflash_ref*' ')'"
 JOB = """import torch
 import torch.nn.functional as F
 k = v = torch.randn(1, 2, 8, 16, dtype=torch.bfloat16)
@@ -93,12 +94,15 @@ class FreshDebian(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.given = pathlib.Path(folder.name)
+        cls.given = pathlib.Path(folder.name) / "given"
+        cls.given.mkdir()
+        (cls.given.parent / "layer").mkdir()
         for each in ("var", "plain_cpp"):
             shutil.copytree(ROOT / "examples" / each, cls.given / "examples" / each)
         shutil.copytree(ROOT / "kernels" / "include", cls.given / "include")
         shutil.copytree("/usr/include/dlpack", cls.given / "include" / "dlpack")  # flash_ref's header includes it
         (cls.given / "job.py").write_text(JOB)
+        (cls.given / "a.cpp").write_text("#include <flash_ref/flash_ref.h>\nint main() { return flash_ref_last_error() == nullptr; }\n")
         torch = sorted((BUILD / ".venv").glob("lib/python*/site-packages"))
         own = sorted(SYSTEM.glob("usr/lib/python3.*/venv"))
         cls.torch = torch[0] if torch and own and own[0].parts[-2] == torch[0].parts[-2] else ""
@@ -116,10 +120,8 @@ class FreshDebian(unittest.TestCase):
         for wheel, reads_cpp in [(FIRST[0], CLANG), *((each, False) for each in SECOND)]:
             shutil.copy(wheel, self.given)
             with self.subTest(wheel.name):
-                script = f"python3 -m venv /root/empty\n/root/empty/bin/pip install --quiet --no-index '/given/{wheel.name}'\n"
-                script += (LINT + (LINT_CPP if reads_cpp else "") + WATCH).format("/root/empty/bin/dtype-lint", "")
-                script = script.replace("/root/empty/bin/dtype-lint run", "/root/empty/bin/dtype-san run").replace("--  /given", "-- /root/empty/bin/python /given")
-                self.inside(script)
+                script = f"python3 -m venv /empty\n/empty/bin/pip install --quiet --no-index '/given/{wheel.name}'\n"
+                self.inside(script + (LINT + (LINT_CPP if reads_cpp else "") + WATCH).format(bin="/empty/bin/"))
 
     def test_the_packages(self):
         packages = BUILD / "tests" / "install" / "packages"
@@ -127,16 +129,16 @@ class FreshDebian(unittest.TestCase):
             self.skipTest("no packages; install.debian says why")
         shutil.copytree(packages, self.given / "packages", ignore=shutil.ignore_patterns("_CPack_Packages"))
         names = [each for each in ("dtype-lint", "dtype-san", "libflash-ref-dev") if list((self.given / "packages").glob(f"{each}_*.deb"))]
-        script = "apt-get update -qq\ndpkg-query -W -f '${Package}\\n' | sort >/root/before\n"
-        script += f"apt-get install -qq --no-install-recommends {' '.join(f'/given/packages/{each}_*.deb' for each in names)} >/root/log 2>&1 || {{ cat /root/log; exit 1; }}\n"
-        script += "dpkg --audit\n"
+        files = " ".join(f"/given/packages/{each}_*.deb" for each in names)
+        script = "apt-get update -qq\ndpkg-query -W -f '${Package}\\n' | sort >/tmp/before\n"
+        script += f"apt-get install -qq --no-install-recommends {files} >/tmp/log 2>&1 || {{ cat /tmp/log; exit 1; }}\ndpkg --audit\n"
         if "dtype-lint" in names:
-            script += LINT.format("dtype-lint") + (LINT_CPP.format("dtype-lint") if CLANG else "")
-        script += WATCH.format("dtype-san", "python3")
-        script += "printf '#include <flash_ref/flash_ref.h>\\nint main() { return flash_ref_last_error() == nullptr; }\\n' >/root/a.cpp; g++ -std=c++20 /root/a.cpp -lflash_ref -o /root/a; /root/a\n"
-        script += f"apt-get purge -qq --autoremove {' '.join(names)} >/root/log 2>&1 || {{ cat /root/log; exit 1; }}\n"
-        script += "dpkg-query -W -f '${Package}\\n' | sort >/root/after; diff /root/before /root/after\n"
-        script += "! find / -xdev -name '*dtype*' -not -path '/given/*' -not -path '/torch/*' | grep -E 'dtype[-_](lint|san|guard)|libflash_ref'\n"
+            script += (LINT + (LINT_CPP if CLANG else "")).format(bin="")
+        script += WATCH.format(bin="")
+        script += "g++ -std=c++20 /given/a.cpp -lflash_ref -o /tmp/a; /tmp/a\n"
+        script += f"apt-get purge -qq --autoremove {' '.join(names)} >/tmp/log 2>&1 || {{ cat /tmp/log; exit 1; }}\n"
+        script += "dpkg-query -W -f '${Package}\\n' | sort >/tmp/after; diff /tmp/before /tmp/after\n"
+        script += f"left=$(find / -xdev {LEFT} -not -path '/given/*' -not -path '/tmp/*'); [ -z \"$left\" ] || {{ echo \"left: $left\"; exit 1; }}\n"
         script += "echo whole\n"
         self.assertTrue(self.inside(script).endswith("whole\n"))
 

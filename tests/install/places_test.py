@@ -23,7 +23,7 @@ def pythons():
     """The interpreters of this machine, by release; those that cannot make an environment are left out."""
     found = {}
     candidates = [pathlib.Path(sys.executable)]
-    for folder in [*os.environ["PATH"].split(":"), *map(str, pathlib.Path(os.environ.get("PYENV_ROOT", "/root/.pyenv")).glob("versions/*/bin"))]:
+    for folder in [*os.environ["PATH"].split(":"), *map(str, pathlib.Path(os.environ.get("PYENV_ROOT", pathlib.Path.home() / ".pyenv")).glob("versions/*/bin"))]:
         candidates += sorted(pathlib.Path(folder).glob("python3.*[0-9]")) if folder else []
     for program in candidates:
         told = run(program, "-c", "import ensurepip, sys, venv; print(*sys.version_info[:2])")
