@@ -71,9 +71,16 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
+def can_layer():
+    """Whether a folder can be laid over another one here, which not every container allows."""
+    with tempfile.TemporaryDirectory() as folder:
+        return run("unshare", "-m", "sh", "-ec", 'mount -t tmpfs none "$1"; mkdir "$1/a" "$1/b" "$1/c" "$1/d"\n'
+                   'mount -t overlay -o "lowerdir=$1/a,upperdir=$1/b,workdir=$1/c" none "$1/d"', "sh", folder).returncode == 0
+
+
 def set_up():
-    if os.geteuid() != 0 or run("unshare", "-m", "true").returncode != 0:
-        skip("only root with a mount namespace can make a system and go into it")
+    if os.geteuid() != 0 or not can_layer():
+        skip("only root with a mount namespace and overlays can make a system and go into it")
     if not shutil.which("debootstrap"):
         skip("no debootstrap on this machine")
     if (SYSTEM / "ready").is_file():
