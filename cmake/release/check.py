@@ -80,7 +80,7 @@ def in_wheels(folder, _):
                     yield f"{wheel.name}: METADATA", first(r"^Version: (\S+)", archive.read(member).decode()), None
                 elif member == "dtype_guard/_version.py":
                     yield f"{wheel.name}: dtype_guard.__version__", first(r'^__version__ = "(.+)"', archive.read(member).decode()), None
-                elif re.fullmatch(r"[^/]+\.data/scripts/dtype-\w+", member):
+                elif re.fullmatch(r"dtype_guard/installed/bin/dtype-\w+", member):
                     program = pathlib.Path(archive.extract(member, scratch))
                     program.chmod(0o755)
                     yield f"{wheel.name}: {program.name} --version", first(r"^dtype-\w+ (\S+)", run(program, "--version")), None

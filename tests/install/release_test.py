@@ -28,8 +28,12 @@ class ThisTree(unittest.TestCase):
     def test_agrees(self):
         if not (ROOT / ".git").exists():
             self.skipTest("not a clone: there is no list of the tracked files")
-        told = run(sys.executable, CHECK, "--build", BUILD)
+        made = [BUILD / "tests" / "install" / name for name in ("wheels", "packages")]  # by install.wheels and install.debian, where they could
+        folders = [word for folder in made if list(folder.glob("dtype*")) for word in (f"--{folder.name}", folder)]
+        told = run(sys.executable, CHECK, "--build", BUILD, *folders)
         self.assertEqual(told.returncode, 0, told.stdout)
+        if "--wheels" in folders:
+            self.assertIn(".whl: dtype-lint --version: ", told.stdout)
         self.assertIn("build: dtype-san --version: ", told.stdout)
         self.assertIn("analyzer/driver/guides/ci.md:", told.stdout)
 
@@ -73,7 +77,7 @@ class OwnTree(unittest.TestCase):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("dtype_guard-1.dist-info/METADATA", f"Name: dtype-guard\nVersion: {self.version('metadata')}\n")
             archive.writestr("dtype_guard/_version.py", f'__version__ = "{self.version("module")}"\n')
-            archive.writestr("dtype_guard-1.data/scripts/dtype-san", PROGRAM.format("dtype-san", self.version("packed")))
+            archive.writestr("dtype_guard/installed/bin/dtype-san", PROGRAM.format("dtype-san", self.version("packed")))
 
     def package(self):
         if not shutil.which("dpkg-deb"):
