@@ -23,4 +23,3 @@ include(cmake/dtype_guardLint.cmake)  # for add_subdirectory too
 install(DIRECTORY rules/contracts rules/report DESTINATION "${data_dir}" COMPONENT dtype-lint
   FILES_MATCHING PATTERN "*.json")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT dtype-lint)
-configure_file(cmake/wheel/METADATA.in "${PROJECT_BINARY_DIR}/generated/wheel/METADATA" @ONLY)

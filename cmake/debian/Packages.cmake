@@ -73,5 +73,7 @@ dtype_guard_debian_package(libflash-ref-dev libdevel
 if(TARGET dtype_tidy)
   dtype_guard_debian_package(dtype-guard-clang-tidy devel
     "dtype-lint's checks as a plug-in of the clang-tidy that it was built for.")
+  set(CPACK_DEBIAN_DTYPE-GUARD-CLANG-TIDY_PACKAGE_RECOMMENDS "clang-tidy-${LLVM_VERSION_MAJOR}")
 endif()
+set(CPACK_DEBIAN_LIBFLASH-REF-DEV_PACKAGE_DEPENDS libdlpack-dev)  # its header includes that one's
 include(CPack)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares every place that has the version of a release with the one that decides it (CMakeLists.txt).
 
-    check.py [--root DIR] [--build DIR] [--wheels DIR] [--packages DIR] [--pre-commit DIR] [--tag NAME]
+    check.py [--root DIR] [--build DIR] [--wheels DIR] [--packages DIR] [--tag NAME]
 
 Without --tag it is the tag of the commit, where it has one. A folder that is named must hold what it is named for. Prints a line for
 each place. Exit 0: all agree; 1: a difference.
@@ -80,7 +80,7 @@ def in_wheels(folder, _):
                     yield f"{wheel.name}: METADATA", first(r"^Version: (\S+)", archive.read(member).decode()), None
                 elif member == "dtype_guard/_version.py":
                     yield f"{wheel.name}: dtype_guard.__version__", first(r'^__version__ = "(.+)"', archive.read(member).decode()), None
-                elif re.fullmatch(r"[^/]+\.data/scripts/dtype-\w+", member):
+                elif re.fullmatch(r"dtype_guard/installed/bin/dtype-\w+", member):
                     program = pathlib.Path(archive.extract(member, scratch))
                     program.chmod(0o755)
                     yield f"{wheel.name}: {program.name} --version", first(r"^dtype-\w+ (\S+)", run(program, "--version")), None
@@ -97,23 +97,17 @@ def in_packages(folder, _):
                 yield f"{package.name}: {page.name}", first(r"dtype-guard (\d+\.\d+\.\d+)", gzip.decompress(page.read_bytes()).decode()), None
 
 
-def in_pre_commit(folder, _):
-    if (folder / "pyproject.toml").is_file():
-        yield "pre-commit: its wheel", first(r'dependencies = \["dtype-guard==(.+?)"\]', (folder / "pyproject.toml").read_text()), None
-        yield "pre-commit: its newest tag", run("git", "-C", folder, "describe", "--tags", "--abbrev=0").removeprefix("v"), None
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
     parser.add_argument("--tag")
-    for name in ("build", "wheels", "packages", "pre-commit"):
+    for name in ("build", "wheels", "packages"):
         parser.add_argument(f"--{name}", type=pathlib.Path)
     options = parser.parse_args()
     version = project_version(options.root)
     print(f"the version is {version}")
     places = [(in_changelog, options.root), (in_pages, options.root), (in_tag, options.root), (in_build, options.build),
-              (in_wheels, options.wheels), (in_packages, options.packages), (in_pre_commit, options.pre_commit)]
+              (in_wheels, options.wheels), (in_packages, options.packages)]
     differs = 0
     for look, folder in places:
         if folder is None:

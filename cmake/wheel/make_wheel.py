@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Packs a build into wheels: dtype-lint, dtype-san, the preload library, Clang's built-in headers, the package dtype_guard.
 
-The programs are those that the build's tests run: nothing is compiled again. Installers put `scripts` where the interpreter
-has its programs and `data` into its prefix, which is the layout of an installation, so the programs find their files as they
-do there. auditwheel names the oldest glibc on which all of it runs; that goes into the file's name.
+The programs are those that the build's tests run: nothing is compiled again. They lie in the package itself, as an installation does
+below its prefix, so they find their files as they do there, wherever an installer puts the package; into the folder of programs goes a
+launcher for each. auditwheel names the oldest glibc on which all of it runs; that goes into the file's name.
 
 The second wheel, where the build has BUILD/old_glibc, is for machines with an older glibc: the same without Clang, its programs
 linked again. Installers choose by the name of the file, the first one where it runs.
@@ -19,11 +19,13 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE.parent / "licenses"))
+import collect  # noqa: E402
+
 COMPONENTS = ("dtype-lint", "dtype-san")
+LAUNCHER = "dtype_guard_launcher"
 LIMIT_MB = 25
 ALIASES = {(2, 17): "manylinux2014"}  # what installers before PEP 600 call it
-# Linked statically; their terms travel with the programs where the distribution keeps them.
-CARRIED = ("libfmt-dev", "libdw-dev", "libelf-dev", "libzstd-dev", "zlib1g-dev", "liblzma-dev", "libbz2-dev")
 
 
 def fail(message):
@@ -37,19 +39,17 @@ def run(*command):
     return done.stdout
 
 
-def llvm_terms(build):
-    cache = (build / "CMakeCache.txt").read_text()
-    folder = re.search(r"^LLVM_DIR:[A-Z]*=.*/llvm-(\d+)/", cache, re.MULTILINE)
-    return [f"libclang-{folder[1]}-dev"] if folder else []
-
-
 def add_terms(build, licenses, which):
+    """Of dtype-guard, and of what the programs carry (cmake/licenses)."""
     licenses.mkdir()
     shutil.copy2(ROOT / "LICENSE", licenses / "LICENSE")
-    for package in [*CARRIED, *(llvm_terms(build) if which == "first" else [])]:
-        terms = pathlib.Path("/usr/share/doc") / package / "copyright"
-        if terms.is_file():
-            shutil.copy2(terms, licenses / f"{package}.txt")
+    for part in COMPONENTS:
+        has = collect.had_by(build)
+        if which == "second":
+            has["llvm"] = ""
+        missing = collect.collect(part, licenses / part, build, has)
+        if missing:
+            fail(f"the terms of {', '.join(missing)} are not on this machine, and {part} carries them")
 
 
 def put_second(build, data):
@@ -63,12 +63,20 @@ def put_second(build, data):
         shutil.rmtree(folder)
 
 
+def add_launchers(build, scripts, which):
+    """Under the name of each program, in what installers put into their folder of programs."""
+    scripts.mkdir(parents=True)
+    for program in COMPONENTS:
+        run("strip", "-o", scripts / program, build / ("old_glibc" if which == "second" else "wheel_programs") / LAUNCHER)
+
+
 def stage(build, folder, which):
     """The unpacked wheel below `folder`."""
     metadata = (build / "generated" / "wheel" / "METADATA").read_text()
     version = re.search(r"^Version: (.*)$", metadata, re.MULTILINE)[1]
     name = f"dtype_guard-{version}"
-    data = folder / f"{name}.data" / "data"
+    data = folder / "dtype_guard" / "installed"
+    shutil.copytree(HERE / "dtype_guard", folder / "dtype_guard", ignore=shutil.ignore_patterns("__pycache__"))
     for component in COMPONENTS:
         run("cmake", "--install", build, "--prefix", data, "--component", component, "--strip")
     for program in COMPONENTS:
@@ -76,9 +84,8 @@ def stage(build, folder, which):
             fail(f"{build} has no {program}; build it first (make wheel does)")
     if which == "second":
         put_second(build, data)
-    (data / "bin").rename(data.parent / "scripts")
     shutil.rmtree(data / "share", ignore_errors=True)
-    shutil.copytree(HERE / "dtype_guard", folder / "dtype_guard", ignore=shutil.ignore_patterns("__pycache__"))
+    add_launchers(build, folder / f"{name}.data" / "scripts", which)
     (folder / "dtype_guard" / "_version.py").write_text(f'"""The version of the build."""\n\n__version__ = "{version}"\n')
     info = folder / f"{name}.dist-info"
     info.mkdir()
@@ -124,7 +131,7 @@ def main():
     for old in options.out.glob("dtype_guard-*.whl"):
         old.unlink()
     make(build, options.out, "first")
-    if all((build / "old_glibc" / program).is_file() for program in COMPONENTS):
+    if all((build / "old_glibc" / program).is_file() for program in (*COMPONENTS, LAUNCHER)):
         make(build, options.out, "second")
     else:
         print(f"no second wheel, for an older glibc: no {build / 'old_glibc'}")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The action of GitHub, the snippets of the guide to CI, and the hooks for pre-commit from a local tag, with the wheel in the place of an
+"""The action of GitHub, the snippets of the guide to CI, and the hooks for pre-commit from this repository's tag, with the wheel in the place of an
 index.
 
     ci_test.py BUILD CLANG (1 or 0)
@@ -7,6 +7,7 @@ index.
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -129,20 +130,11 @@ class PreCommit(ci_support.Case):
         self.program = [TOOLS / "python", "-m", "pre_commit"]
         if wheel_support.run(*self.program, "--version").returncode != 0:
             self.skipTest("no pre-commit in BUILD/.wheel-tools")
-        # Its environments build a package by setuptools, which pip fetches: the index stays, the wheels come beside it.
-        for name in ("PIP_NO_INDEX", "PIP_CONFIG_FILE"):
-            self.environment.pop(name)
-            if name in os.environ:
-                self.environment[name] = os.environ[name]
-        self.environment["PIP_FIND_LINKS"] = f"{ci_support.WHEELS.as_uri()} {os.environ.get('PIP_FIND_LINKS', '')}".strip()
-        probe = wheel_support.run(self.bin / "python", "-m", "pip", "download", "--quiet", "--no-deps", "--dest", self.home / "probe", "setuptools",
-                                  env=self.environment)
-        if probe.returncode != 0:
-            self.skipTest("no package index answers, and pre-commit's environments want setuptools of it")
 
-    def hook(self, config, status, before, after):
-        self.write(model__py=before, __pre_commit_config=config)
+    def hook(self, config, status, before, after, **files):
+        self.write(model__py=before, __pre_commit_config=config, **files)
         (self.folder / ".pre_commit_config").rename(self.folder / ".pre-commit-config.yaml")
+        (self.folder / ".gitignore").write_text("build/\n")
         if not (self.folder / ".git").exists():
             self.git("init", "--quiet")
         self.git("add", "--all")
@@ -153,27 +145,48 @@ class PreCommit(ci_support.Case):
         return text
 
     def test_a_local_hook(self):
+        # pre-commit builds the environment of a local hook by setuptools, which pip fetches: the index stays, the wheels come beside it.
+        for name in ("PIP_NO_INDEX", "PIP_CONFIG_FILE"):
+            self.environment.pop(name)
+            if name in os.environ:
+                self.environment[name] = os.environ[name]
+        self.environment["PIP_FIND_LINKS"] = f"{ci_support.WHEELS.as_uri()} {os.environ.get('PIP_FIND_LINKS', '')}".strip()
+        probe = wheel_support.run(self.bin / "python", "-m", "pip", "download", "--quiet", "--no-deps", "--dest", self.home / "probe", "setuptools",
+                                  env=self.environment)
+        if probe.returncode != 0:
+            self.skipTest("no package index answers, and pre-commit's environment for a local hook wants setuptools of it")
         config = snippet("pre-commit: local")
         self.assertIn("model.py:6:9: error", self.hook(config, 1, WRONG, WRONG))
         self.hook(config, 0, RIGHT, RIGHT)
 
-    def test_the_repository_of_the_hooks_by_its_tag(self):
-        hooks = self.home / "hooks"
-        self.command(sys.executable, ROOT / "cmake" / "release" / "pre_commit.py", hooks)
-        self.command(sys.executable, ROOT / "cmake" / "release" / "pre_commit.py", hooks)  # twice is once
-        self.assertEqual(len(self.command("git", "-C", hooks, "log", "--oneline").splitlines()), 1)
-        config = snippet("pre-commit: repository").replace("/path/or/url/of/dtype-guard-pre-commit", str(hooks))
+    def own_repository(self):
+        """A clone of this repository whose commit, which has the files as they are now, has the tag of the version."""
+        clone = self.home / "dtype-guard"
+        if wheel_support.run("git", "-C", ROOT, "rev-parse", "--verify", "HEAD").returncode != 0:
+            self.skipTest("not a clone: there is no repository to tag")
+        self.command("git", "clone", "--quiet", "--no-tags", "--depth=1", ROOT.as_uri(), clone)
+        for name in (".pre-commit-hooks.yaml", "pyproject.toml", "CMakeLists.txt", "cmake/release"):
+            copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+            copy(ROOT / name, clone / name, **({"dirs_exist_ok": True} if copy is shutil.copytree else {}))
+        self.command("git", "-C", clone, "add", "--all")
+        self.command("git", "-C", clone, "commit", "--quiet", "--allow-empty", "--message", "a release")
+        self.command("git", "-C", clone, "tag", f"v{FIRST[0].name.split('-')[1]}")
+        return clone
+
+    def test_this_repository_by_its_tag(self):
+        # No index at all: nothing but the wheel is asked for.
+        config = snippet("pre-commit: repository").replace("https://example.org/OWNER/dtype-guard", self.own_repository().as_uri())
         self.assertIn("model.py:6:9: error", self.hook(config, 1, WRONG, WRONG))
         self.hook(config.replace("id: dtype-lint", "id: dtype-lint-fix"), 1, WRONG, RIGHT)
         self.hook(config, 0, RIGHT, RIGHT)
-
-    def test_a_tag_is_not_moved(self):
-        hooks = self.home / "hooks"
-        self.command(sys.executable, ROOT / "cmake" / "release" / "pre_commit.py", hooks)
-        (hooks / "LICENSE").write_text("another one")
-        self.command("git", "-C", hooks, "commit", "--quiet", "--all", "--message", "another")
-        told = wheel_support.run(sys.executable, ROOT / "cmake" / "release" / "pre_commit.py", hooks, env=self.environment)
-        self.assertEqual((told.returncode, "a tag is not moved" in told.stderr), (1, True), told.stderr)
+        if not CLANG:
+            return
+        for hook, status, before, after in (("dtype-lint-cpp", 1, WRONG_CPP, WRONG_CPP), ("dtype-lint-cpp-fix", 1, WRONG_CPP, RIGHT_CPP),
+                                            ("dtype-lint-cpp", 0, RIGHT_CPP, RIGHT_CPP)):
+            self.write(a__cpp=before, attention__h=FIXTURE.read_text(), CMakeLists__txt=CMAKE)
+            self.command("cmake", "-B", "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+            self.hook(config.replace("id: dtype-lint", f"id: {hook}"), status, RIGHT, RIGHT)
+            self.assertEqual((self.folder / "a.cpp").read_text(), after)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(sys.argv[1]).resolve()
+PACKAGES = BUILD / "tests" / "install" / "packages"  # fresh_debian_test.py takes them from here
 NEEDED = ("cpack", "dpkg-deb", "dpkg-shlibdeps")
 SKIPPED = 77
 
@@ -33,8 +34,9 @@ class Debian(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.folder = pathlib.Path(folder.name)
-        done("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", cls.folder / "packages", cwd=cls.folder)
-        cls.packages = {file.name.split("_")[0]: file for file in (cls.folder / "packages").glob("*.deb")}
+        shutil.rmtree(PACKAGES, ignore_errors=True)
+        done("cpack", "-G", "DEB", "--config", BUILD / "CPackConfig.cmake", "-B", PACKAGES, cwd=cls.folder)
+        cls.packages = {file.name.split("_")[0]: file for file in PACKAGES.glob("*.deb")}
 
     def test_there_is_one_for_each_part(self):
         parts = {"dtype-san", "libflash-ref-dev"}
@@ -48,6 +50,11 @@ class Debian(unittest.TestCase):
             self.assertIn("libc6 (>= 2.", depends, name)
             for package in re.findall(r"(?:^|, )([a-z0-9.+-]+)", depends):
                 self.assertEqual(done("dpkg-query", "-W", "-f", "${db:Status-Status}", package), "installed", name)
+
+    def test_what_no_program_can_tell_is_named(self):
+        self.assertIn("libdlpack-dev", done("dpkg-deb", "-f", self.packages["libflash-ref-dev"], "Depends"))
+        if "dtype-guard-clang-tidy" in self.packages:
+            self.assertRegex(done("dpkg-deb", "-f", self.packages["dtype-guard-clang-tidy"], "Recommends"), r"^clang-tidy-\d+\n$")
 
     def test_lintian_finds_no_error(self):
         if not shutil.which("lintian"):
@@ -78,9 +85,9 @@ class Debian(unittest.TestCase):
 
     def use(self, name, prefix):
         if name not in ("dtype-lint", "dtype-san"):
-            libraries = list((prefix / "lib").rglob("*.so"))
-            self.assertEqual(len(libraries), 1)
-            self.assertNotIn("not found", done("ldd", libraries[0]))
+            library, = (prefix / "lib").rglob("*.so")
+            self.assertNotIn("not found", done("ldd", library))
+            self.use_library(name, prefix, library)
             return
         for file in (f"share/man/man1/{name}.1.gz", f"share/bash-completion/completions/{name}", f"share/zsh/vendor-completions/_{name}",
                      f"share/fish/vendor_completions.d/{name}.fish"):
@@ -95,6 +102,23 @@ class Debian(unittest.TestCase):
             self.assertEqual(watched.returncode, 3, watched.stderr)
             self.assertIn("dtype-san: no findings", watched.stderr)
 
+    def use_library(self, name, prefix, library):
+        if name == "libflash-ref-dev":
+            source, program = self.folder / "a.cpp", self.folder / "a"
+            source.write_text(CONSUMER)
+            done("c++", "-std=c++20", source, f"-I{prefix / 'include'}", f"-L{library.parent}", "-lflash_ref", f"-Wl,-rpath,{library.parent}", "-o", program)
+            done(program)
+            return
+        tidy = sorted(shutil.which(f"clang-tidy-{release}") or "" for release in range(19, 30))[-1]
+        if not tidy:
+            print("no clang-tidy here: its plug-in was not loaded")
+            return
+        self.assertIn("dtype-", done(tidy, "-load", library, "--list-checks", "-checks=-*,dtype-*"))
+
+
+CONSUMER = """#include <flash_ref/flash_ref.h>
+int main() { return flash_ref_last_error() == nullptr; }
+"""
 
 if __name__ == "__main__":
     missing = [tool for tool in NEEDED if not shutil.which(tool)]

@@ -28,8 +28,12 @@ class ThisTree(unittest.TestCase):
     def test_agrees(self):
         if not (ROOT / ".git").exists():
             self.skipTest("not a clone: there is no list of the tracked files")
-        told = run(sys.executable, CHECK, "--build", BUILD)
+        made = [BUILD / "tests" / "install" / name for name in ("wheels", "packages")]  # by install.wheels and install.debian, where they could
+        folders = [word for folder in made if list(folder.glob("dtype*")) for word in (f"--{folder.name}", folder)]
+        told = run(sys.executable, CHECK, "--build", BUILD, *folders)
         self.assertEqual(told.returncode, 0, told.stdout)
+        if "--wheels" in folders:
+            self.assertIn(".whl: dtype-lint --version: ", told.stdout)
         self.assertIn("build: dtype-san --version: ", told.stdout)
         self.assertIn("analyzer/driver/guides/ci.md:", told.stdout)
 
@@ -65,10 +69,6 @@ class OwnTree(unittest.TestCase):
         self.write("build/dtype_guardConfigVersion.cmake", f'set(PACKAGE_VERSION "{self.version("cmake")}")\n')
         self.wheel()
         self.package()
-        self.write("hooks/pyproject.toml", f'dependencies = ["dtype-guard=={self.version("hooks")}"]\n')
-        for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
-                      ["tag", f"v{self.version('hooks tag')}"]):
-            run("git", *words, cwd=self.folder / "hooks")
         run("git", "init", "-q", cwd=self.folder)
 
     def wheel(self):
@@ -77,7 +77,7 @@ class OwnTree(unittest.TestCase):
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("dtype_guard-1.dist-info/METADATA", f"Name: dtype-guard\nVersion: {self.version('metadata')}\n")
             archive.writestr("dtype_guard/_version.py", f'__version__ = "{self.version("module")}"\n')
-            archive.writestr("dtype_guard-1.data/scripts/dtype-san", PROGRAM.format("dtype-san", self.version("packed")))
+            archive.writestr("dtype_guard/installed/bin/dtype-san", PROGRAM.format("dtype-san", self.version("packed")))
 
     def package(self):
         if not shutil.which("dpkg-deb"):
@@ -95,7 +95,7 @@ class OwnTree(unittest.TestCase):
         for path in self.folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.tree()
-        words = ["--root", self.folder, "--build", self.folder / "build", "--wheels", self.folder / "wheels", "--pre-commit", self.folder / "hooks"]
+        words = ["--root", self.folder, "--build", self.folder / "build", "--wheels", self.folder / "wheels"]
         words += ["--packages", self.folder / "packages"] if shutil.which("dpkg-deb") else []
         told = run(sys.executable, CHECK, *words, *(["--tag", tag] if tag else []))
         return told.returncode, [line.strip() for line in told.stdout.splitlines() if line.startswith("DIFFERS")], told.stdout
@@ -109,8 +109,7 @@ class OwnTree(unittest.TestCase):
         places = {"changelog": "changelog: newest section", "rev": "guide.md:1", "pip": "guide.md:2", "action": ".github/action.yml:1",
                   "built dtype-lint": "build: dtype-lint --version", "built dtype-san": "build: dtype-san --version",
                   "cmake": "build: find_package(dtype_guard)", "wheel": "dtype_guard-1.2.4-py3-none-any.whl: name",
-                  "metadata": "METADATA", "module": "dtype_guard.__version__", "packed": "dtype-san --version", "hooks": "pre-commit: its wheel",
-                  "hooks tag": "pre-commit: its newest tag"}
+                  "metadata": "METADATA", "module": "dtype_guard.__version__", "packed": "dtype-san --version"}
         if shutil.which("dpkg-deb"):
             places |= {"control": "control", "changelog.Debian": "changelog.Debian", "manual page": "dtype-san.1.gz"}
         for place, where in places.items():

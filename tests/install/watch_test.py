@@ -112,6 +112,23 @@ print(found)
         self.assertRegex("\n".join(text), r"^1 finding in 1 attention or rotary call\njob\.py:11: error: 'q' is 'float32' while .*"
                                           r" \[attention-mixed-dtypes\]$")
 
+    def test_a_cell_is_named_as_ipython_names_it(self):
+        # A stand-in for IPython, of which one method is asked: compile.format_code_name, in each version since 8.0.
+        text, html = self.lines("""
+import types
+def format_code_name(file):
+    return ("Cell", "In[2]") if file.endswith("job.py") else None
+shell = types.SimpleNamespace(compile=types.SimpleNamespace(format_code_name=format_code_name))
+with dtype_guard.watch() as found: wrong()
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)
+print(repr(found).splitlines()[1])
+print(found._repr_html_())
+sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: None)
+assert "job.py:11: error" in repr(found)
+""")
+        self.assertTrue(text.startswith("Cell In[2], line 11: error: 'q' is 'float32'"), text)
+        self.assertIn("<td>Cell In[2], line 11</td>", html)
+
     def test_nothing_is_left_and_a_child_has_its_own(self):
         before = set(os.listdir(self.scratch))
         lines = self.lines("""
@@ -141,17 +158,21 @@ told(found)
 """), [f"[{FOUND.format(1)}] 1"])
 
     def test_what_cannot_be_is_said(self):
-        for text, message in (("with dtype_guard.watch('depth=x'): pass", "depth"),
-                              ("with dtype_guard.watch(): pass\nwith dtype_guard.watch('python=off'): pass", "'python=off' come too late")):
+        for text, message in (("with dtype_guard.watch('depth=x'): pass", "WatchError: dtype-san: unknown option 'depth'"),
+                              ("with dtype_guard.watch(): pass\nwith dtype_guard.watch('python=off'): pass", "'python=off' come too late"),
+                              ("with dtype_guard.watch('enabled=0'): pass", "WatchError: the library does not watch this process: enabled=0"),
+                              ("with dtype_guard.watch('journal=/tmp/x'): pass", "the journal of a block lies in a folder of its own"),
+                              ("with dtype_guard.watch(5): pass", "TypeError: options: 5 is no str, expected 'key=value:key=value'"),
+                              ("import tempfile\ntempfile.tempdir = '/proc/none'\nwith dtype_guard.watch(): pass",
+                               "WatchError: no folder for what is recorded")):
             result = self.script(WRONG + text)
             self.assertEqual(result.returncode, 1, result.stdout)
-            self.assertIn("WatchError", result.stderr)
             self.assertIn(message, result.stderr)
 
     def test_a_process_in_which_watching_is_forbidden(self):
         file = self.scratch / "job.py"
         file.write_text(WRONG + "with dtype_guard.watch(): pass")
-        library = next((self.scratch / "first").glob("lib*/libdtype_san.so"))
+        library = next((self.scratch / "first").glob("lib/python*/site-packages/dtype_guard/installed/lib/libdtype_san.so"))
         environment = {**self.with_torch(), "LD_PRELOAD": str(library).replace(" ", "\\ "), "DTYPE_SAN_OPTIONS": "enabled=0"}
         if " " in str(library):  # LD_PRELOAD takes no blanks
             link = self.scratch.parent / f"{os.getpid()}-libdtype_san.so"

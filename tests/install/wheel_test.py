@@ -71,7 +71,7 @@ class Content(unittest.TestCase):
                     self.assertNotIn("GLIBC_PRIVATE", table)
                     self.assertEqual([each for each in libraries if not OF_THE_MACHINE.fullmatch(each)], [])
                     seen.append(file.name)
-            self.assertEqual(seen, ["libdtype_san.so", "dtype-lint", "dtype-san"])
+            self.assertEqual(seen, ["dtype-lint", "dtype-san", "libdtype_san.so", "dtype-lint", "dtype-san"])  # programs, launchers
 
     def test_they_have_no_kernels_and_no_plug_in(self):
         for wheel in [*FIRST, *SECOND]:
@@ -81,6 +81,17 @@ class Content(unittest.TestCase):
             headers = [each for each in names if each.endswith("clang/include/stddef.h")]
             self.assertEqual(len(headers), 1 if CLANG and wheel in FIRST else 0, wheel.name)
             self.assertLess(wheel.stat().st_size, MEGABYTES * 1024 * 1024)
+
+    def test_they_have_the_terms_of_what_they_carry(self):
+        for wheel in [*FIRST, *SECOND]:
+            with zipfile.ZipFile(wheel) as archive:
+                terms = {name.partition("/licenses/")[2]: archive.read(name).decode() for name in archive.namelist() if "/licenses/" in name}
+            self.assertIn("Apache License", terms["LICENSE"])
+            self.assertEqual("dtype-lint/LLVM_and_Clang.txt" in terms, CLANG and wheel in FIRST)
+            self.assertIn("GNU LESSER GENERAL PUBLIC LICENSE", terms["dtype-san/LGPL-3.txt"])
+            for part in ("dtype-lint", "dtype-san"):
+                for named in re.findall(r"\((\S+\.txt)\)", terms[f"{part}/NOTICE.txt"]):
+                    self.assertIn(f"{part}/{named}", terms)
 
     def test_an_installer_takes_the_one_that_fits(self):
         if not SECOND:

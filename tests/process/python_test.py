@@ -90,6 +90,15 @@ class Python(Case):
         self.assertIn("no Python frames in the stacks: the layout of this CPython version is not known",
                       " ".join(entry["detail"] for entry in report["not_analysed"]))
 
+    def test_3_14_is_said(self):
+        """By a program that has what the recorder asks of an interpreter, with the number of that release."""
+        if BUILT["sanitized"]:
+            self.skipTest("an instrumented library is in the program already")
+        _, report = self.run_command(BUILT["later_python"])
+        self.assertEqual(sum(finding["count"] for finding in report["findings"]), 2)  # every other one of four calls is wrong
+        self.assertIn("no Python frames in the stacks: the layout of this CPython version is not known (3.10 to 3.13 are)",
+                      " ".join(entry["detail"] for entry in report["not_analysed"]))
+
     def test_off(self):
         version = next(one for one in ("3.11", "3.12", "3.13", "3.10") if interpreter(one))
         finding, _ = self.run_with(version, "--options=python=off")

@@ -19,7 +19,8 @@ FOLDERS = os.environ.get("DTYPE_GUARD_MODELS", "")
 RIGHT = os.environ.get("DTYPE_GUARD_MODELS_HOW", "float32 bfloat16 autocast training generation").split()
 # Those that count with x-transformers 1.30.2, whose rotary classes want wider heads than the table gives them.
 CLASSES = [name for name in os.environ.get("DTYPE_GUARD_MODELS_CLASSES", "").split(",") if name]
-FEW = ["torch TransformerEncoder", "torch Transformer", "x-transformers encoder", "x-transformers alibi"]
+FEW = ["torch TransformerEncoder", "torch Transformer", "x-transformers encoder", "x-transformers alibi", "x-transformers qk norm",
+       "x-transformers swiglu"]
 
 
 class Models(Case):

@@ -30,11 +30,13 @@ def main(arguments):
         return 2
     try:
         path = program(f"dtype-{arguments[0]}")
+        sys.stdout.flush()
+        os.execv(path, [path, *arguments[1:]])
     except ProgramMissing as problem:
         print(f"dtype_guard: {problem}", file=sys.stderr)
-        return 2
-    sys.stdout.flush()
-    os.execv(path, [path, *arguments[1:]])
+    except OSError as problem:
+        print(f"dtype_guard: {path} cannot be run: {problem.strerror}", file=sys.stderr)
+    return 2
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ def _mapped(name):
     """The first address of each file of that name in this process, and its path."""
     for line in pathlib.Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines():
         path = line.split(maxsplit=5)[5:]
-        if path and (path[0] == name or path[0].removesuffix(" (deleted)").endswith(f"/{name}") or path[0].startswith(f"{name} ")):
+        if path and (path[0] == name or path[0].replace(" (deleted)", "").endswith(f"/{name}") or path[0].startswith(f"{name} ")):
             yield int(line.partition("-")[0], 16), path[0]
 
 
@@ -93,6 +93,9 @@ def _remove_folder(folder, owner):
 
 def _check(options):
     """dtype-san reads them, in front of a command that does nothing: the library itself goes on with what it understands."""
+    if any(each.partition("=")[0] == "journal" for each in options.split(":")):
+        raise WatchError(f"options: '{options}': the journal of a block lies in a folder of its own, and is gone with the process; "
+                         "'dtype-san run' and 'dtype-san attach' keep one where you say")
     done = subprocess.run([program("dtype-san"), "run", "--options", options, "--quiet", "--", "true"], text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if done.returncode != 0:
@@ -104,7 +107,10 @@ def _load(options):
     path = _file()
     if options:
         _check(options)
-    _folder = tempfile.mkdtemp(prefix="dtype-guard-")
+    try:
+        _folder = tempfile.mkdtemp(prefix="dtype-guard-")
+    except OSError as error:
+        raise WatchError(f"no folder for what is recorded: {error}; TMPDIR names another one") from error
     atexit.register(_remove_folder, _folder, os.getpid())
     _mailbox = _Mailbox(magic=b"dtype-san-join3", process=os.getpid(),
                         options=f"journal={_folder}:{_OPTIONS}{f':{options}' if options else ''}".encode())
@@ -123,7 +129,7 @@ def _load(options):
     if not problem and not _mailbox.answered:
         problem.append(f"{path} was loaded, and does not answer: it is of another version than this package")
     if not problem and _mailbox.problem:
-        problem.append(_mailbox.problem.decode(errors="replace"))
+        problem.append(f"the library does not watch this process: {_mailbox.problem.decode(errors='replace')}")
     if problem:
         raise WatchError(problem[0])
 

@@ -3,11 +3,14 @@
 A process that was started under `dtype-san run`, or that another tool has joined, has the library already: it goes on as it was
 after the block, and what is found stands in the report of the whole run as well.
 """
+from __future__ import annotations
+
 import dataclasses
 import html
 import json
 import pathlib
 import subprocess
+import sys
 import tempfile
 import threading
 import warnings
@@ -54,6 +57,16 @@ def _counts(finding):
     what = (finding["rule"], finding.get("api"), location.get("file"), location.get("line"))
     return {(*what, each.get("host"), each.get("pid"), each.get("thread"), each.get("first_seen")): each["count"]
             for each in finding["occurrences"]}
+
+
+def _place(finding):
+    """Where to look: file and line, in a notebook the cell as IPython names it in its tracebacks; empty where unknown."""
+    if not finding.file:
+        return ""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(finding.file)
+    return f"{' '.join(named)}, line {finding.line}" if named else f"{finding.file}:{finding.line}"
 
 
 class _Seen:
@@ -145,8 +158,8 @@ class Watch:
     def __repr__(self):
         lines = [self._summary()]
         for each in self:
-            place = f"{each.file}:{each.line}: " if each.file else ""
-            lines.append(f"{place}{each.level}: {each.message} [{each.rule}]" + (f" ({each.count} times)" if each.count > 1 else ""))
+            place = _place(each)
+            lines.append(f"{place}{': ' if place else ''}{each.level}: {each.message} [{each.rule}]" + (f" ({each.count} times)" if each.count > 1 else ""))
         return "\n".join([*lines, *(f"not seen: {each}" for each in self.problems)])
 
     def _repr_html_(self):
@@ -155,9 +168,8 @@ class Watch:
 
         text = f"<p>{html.escape(self._summary())}</p>"
         if self.findings:
-            places = [f"{each.file}:{each.line}" if each.file else "" for each in self]
             text += "<table>" + row("th", ("rule", "level", "place", "message", "times"))
-            text += "".join(row("td", (each.rule, each.level, place, each.message, each.count)) for each, place in zip(self, places))
+            text += "".join(row("td", (each.rule, each.level, _place(each), each.message, each.count)) for each in self)
             text += "</table>"
         return text + "".join(f"<p>not seen: {html.escape(each)}</p>" for each in self.problems)
 
@@ -168,4 +180,6 @@ def watch(options=""):
     options: more of DTYPE_SAN_OPTIONS, "key=value:key=value". The library keeps those of the first block of a process; other ones later
     raise WatchError, as a process does in which the library cannot be.
     """
+    if not isinstance(options, str):
+        raise TypeError(f"options: {options!r} is no str, expected 'key=value:key=value' as in DTYPE_SAN_OPTIONS")
     return Watch(options)

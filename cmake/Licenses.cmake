@@ -1,0 +1,28 @@
+# The terms of the libraries that each part carries (licenses/carried.tsv), in a folder of the part: the programs are given on
+# to machines that have none of them installed.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS cmake/licenses/carried.tsv cmake/licenses/collect.py)
+string(REGEX MATCH "^[0-9]+" gcc_release "${CMAKE_CXX_COMPILER_VERSION}")
+set(installed_parts dtype-san libflash-ref-dev)
+if(TARGET dtype-lint)
+  list(APPEND installed_parts dtype-lint)
+endif()
+if(TARGET dtype_tidy)
+  list(APPEND installed_parts dtype-guard-clang-tidy)
+endif()
+set(llvm_release "")
+if(DTYPE_GUARD_HAS_CLANG)
+  set(llvm_release "${LLVM_VERSION_MAJOR}")
+endif()
+set(libunwind "")
+if(DTYPE_SAN_LIBUNWIND_WORKS)
+  set(libunwind yes)
+endif()
+file(WRITE "${PROJECT_BINARY_DIR}/generated/licenses/build.txt" "gcc=${gcc_release}\nllvm=${llvm_release}\nlibunwind=${libunwind}\n")
+find_program(DTYPE_GUARD_PYTHON python3 DOC "A Python that writes the terms of carried libraries" REQUIRED)
+mark_as_advanced(DTYPE_GUARD_PYTHON)
+foreach(part IN LISTS installed_parts)
+  execute_process(COMMAND "${DTYPE_GUARD_PYTHON}" "${PROJECT_SOURCE_DIR}/cmake/licenses/collect.py" "${part}"
+    "${PROJECT_BINARY_DIR}/generated/licenses/${part}" "${PROJECT_BINARY_DIR}" COMMAND_ERROR_IS_FATAL ANY)
+  install(DIRECTORY "${PROJECT_BINARY_DIR}/generated/licenses/${part}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/doc/${part}/carried"
+    COMPONENT "${part}")
+endforeach()
