@@ -60,6 +60,9 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
 // definite.cpp: a definite finding breaks in a run, and in every one in which its origin supplies the
 // operand; what breaks in every run is found.
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
+// dead_arms.cpp: a branch of which no run takes an arm is a jump, and a phi has the arguments that some run
+// takes.
+Module without_dead_arms(Module module, const Passed& passed);
 // What is reported with --strict only must be possible.
 void check_possible(const Subject& subject, Violations& out);
 

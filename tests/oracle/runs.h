@@ -13,7 +13,7 @@ struct Runs {
   std::set<Arrival> arrivals;
   bool are_all = false;  // every run is here, and each was run to its end
   bool all_throw = false;
-  std::vector<bool> reached;  // by line: instructions that some run came to
+  Passed passed;  // by those that are as assumed
   std::size_t assumed_away = 0;
   std::size_t open = 0;  // of which rules/ do not say how they go on
   // Operators and checks that throw whenever a run comes to them, and branches that always lead to a throw:
