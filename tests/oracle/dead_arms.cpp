@@ -1,5 +1,5 @@
 // The program without the ways that no run takes. Of a condition that the engine does not decide, and that
-// the runs decide alike, both arms are analysed: what is said of the other one is said of dead code.
+// all runs decide alike, both arms are analysed: what is found in the other one is found in dead code.
 #include "tests/oracle/properties.h"
 
 namespace dtype_guard::oracle {

@@ -217,6 +217,7 @@ class Machine {
   void retype(const Value& target, Dtype dtype, const Instruction& each);
   static void register_with(Object& owner, const Object::Registered& entry);
   Value instance_of(const std::string& class_name);
+  void call_a_setter(const Value& object, const std::string& class_name);
   void apply_setting(const Value& object);
 
   // operators.cpp

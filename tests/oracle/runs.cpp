@@ -13,6 +13,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
     Run done = Machine(module, contracts, world, choices, passed).run(root);
     if (done.end == End::kAssumedAway) {
       ++out.assumed_away;
+      ++out.assumptions[done.why];
       return;
     }
     out.open += done.end == End::kOpen || done.end == End::kTooLong;
