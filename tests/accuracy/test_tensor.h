@@ -10,7 +10,7 @@
 #include "flash_ref/flash_ref.h"
 #include "kernels/reference/number_format.h"
 #ifdef FLASH_REF_GPU
-#include "tests/gpu/shared_memory.h"
+#include "tests/accuracy/shared_memory.h"
 #endif
 
 namespace flash_ref_test {

@@ -143,6 +143,75 @@ Function constructor_of(const std::string& class_name, const std::string& part, 
   return out;
 }
 
+namespace {
+constexpr const char* kLater = "later";
+
+Function empty_constructor(const std::string& class_name, Random& random, int& line) {
+  Function out = begin(class_name, "constructor", FunctionKind::kConstructor, line);
+  Writer writer(out, random, line);
+  const ValueId self = parameter(writer, 0);
+  writer.store(field_of(self, kLater), writer.constant(flow::None{}));
+  writer.add(Op::kReturn);
+  return out;
+}
+
+// With two dimensions: there are few runs then, and all of them are made.
+ValueId matrix(Writer& writer, std::int64_t number) {
+  const ValueId out = parameter(writer, number);
+  const ValueId dimensions = writer.value(Type::kInteger, Op::kOperator, "dim", {{"", out}});
+  const ValueId two = writer.constant(std::int64_t{2});
+  writer.add(Op::kAssume, {},
+             {{"", writer.value(Type::kBool, Op::kOperator, "eq", {{"", dimensions}, {"", two}})}});
+  return out;
+}
+
+// It keeps what it is handed, that in a dtype of its own, or something that it makes.
+Function setter(const std::string& class_name, int number, Dtype dtype, Random& random, int& line) {
+  Function out = begin(class_name, kSetter + std::to_string(number), FunctionKind::kMethod, line);
+  out.parameters = {{"x", ParameterKind::kTensor, "", false}};
+  Writer writer(out, random, line);
+  const ValueId self = parameter(writer, 0);
+  ValueId held = matrix(writer, 1);
+  const std::size_t how = random.below(5);
+  if (how == 0) held = made(writer);
+  if (how > 1) held = writer.value(Type::kTensor, Op::kCast, {}, {{"", held}, {"", writer.constant(dtype)}});
+  writer.store(field_of(self, kLater), held);
+  writer.add(Op::kReturn);
+  return out;
+}
+
+Function reader(const std::string& class_name, Random& random, int& line) {
+  Function out = begin(class_name, "forward", FunctionKind::kMethod, line);
+  out.parameters = {{"q", ParameterKind::kTensor, "", false}, {"k", ParameterKind::kTensor, "", false}};
+  Writer writer(out, random, line);
+  const ValueId self = parameter(writer, 0), q = matrix(writer, 1), k = matrix(writer, 2);
+  const ValueId held = writer.load(Type::kTensor, field_of(self, kLater));
+  const ValueId other =
+      random.one_in(2) ? held : writer.value(Type::kTensor, Op::kOperator, "mul", {{"", q}, {"", held}});
+  const char* api = random.one_in(3) ? "sdpa" : "flash";
+  writer.value(Type::kTensor, Op::kSink, api, {{"q", q}, {"k", k}, {"v", other}});
+  writer.add(Op::kReturn);
+  return out;
+}
+}  // namespace
+
+flow::Module class_with_setters(std::uint64_t seed) {
+  constexpr Dtype kDtypes[] = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
+  Random random(seed * 0x9e3779b97f4a7c15U + 3);
+  int line = 100;
+  const std::string name = "Model";
+  flow::Module out;
+  out.files = {"f.cpp"};
+  out.classes.emplace_back().name = name;
+  out.functions.push_back(empty_constructor(name, random, line));
+  const Dtype all = random.of(kDtypes);
+  const int setters = 1 + static_cast<int>(random.below(2));
+  for (int i = 1; i <= setters; ++i)
+    out.functions.push_back(setter(name, i, random.one_in(4) ? random.of(kDtypes) : all, random, line));
+  out.functions.push_back(reader(name, random, line));
+  return out;
+}
+
 std::vector<flow::Module> class_files(std::uint64_t seed) {
   Random random(seed * 0x9e3779b97f4a7c15U + 2);
   int line = 100;

@@ -24,6 +24,26 @@ const Instruction* instruction_at(const Module& module, const SourceLocation& wh
   return nullptr;
 }
 
+bool is_called_twice(const Module& module, const Instruction* inside) {
+  const auto holds = [&](const Function& function) {
+    return std::any_of(function.blocks.begin(), function.blocks.end(), [&](const flow::Block& block) {
+      return !block.instructions.empty() && &block.instructions.front() <= inside &&
+             inside <= &block.instructions.back();
+    });
+  };
+  const auto function = std::find_if(module.functions.begin(), module.functions.end(), holds);
+  std::size_t calls = 0;
+  for (const Function& each : module.functions) {
+    for (const flow::Block& block : each.blocks) {
+      for (const Instruction& one : block.instructions) {
+        const bool names_it = one.op == flow::Op::kCall || one.op == flow::Op::kClosure;
+        calls += names_it && function != module.functions.end() && one.name == function->key;
+      }
+    }
+  }
+  return calls > 1;
+}
+
 std::vector<Call> calls_of(const Subject& subject, const Instruction* sink, const std::string& role) {
   std::vector<Call> out;
   for (const Run& run : subject.runs.runs) {
@@ -58,9 +78,23 @@ std::string place(const Sink& sink, const World& world) {
          sink.api;
 }
 
+// An operator that refuses its operands has no contract: some run has to end there.
+void check_refusal(const Subject& subject, const Finding& finding, const Sink& sink, Violations& out) {
+  const Instruction* refuses = instruction_at(subject.module, sink.location);
+  const auto& runs = subject.runs.runs;
+  const bool some = std::any_of(runs.begin(), runs.end(), [&](const Run& each) {
+    return each.end == End::kThrew && each.stopped_at == refuses;
+  });
+  if (!some && subject.runs.are_all)
+    out.push_back({"definite", place(sink, subject.world) + " (" + finding.rule +
+                                   "): refuses its operands in no run: " + finding.message});
+}
+
 void check_sink(const Subject& subject, const Finding& finding, const Sink& sink, Tally& tally,
                 Violations& out) {
-  const Api& api = *contracts().named(sink.api, subject.world.torch_version);
+  const Api* contract = contracts().named(sink.api, subject.world.torch_version);
+  if (!contract) return check_refusal(subject, finding, sink, out);
+  const Api& api = *contract;
   const std::vector<Call> calls = calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
   const std::string slow = "silent-attention-fallback", misdescribed = "dlpack-dtype-mismatch";
   const auto bad = [&](const Call& call) {
@@ -87,7 +121,7 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
     if (each.origin && (is_mine || !origin))
       origin = instruction_at(subject.module, finding.path.at(*each.origin).location);
   }
-  if (!some && origin && subject.runs.are_all && !Passed::has(subject.runs.reached, *origin)) {
+  if (!some && origin && subject.runs.are_all && !Passed::has(subject.runs.passed.instructions, *origin)) {
     ++tally.unreached;
     return;
   }
@@ -104,12 +138,15 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   }
   const std::string& dtype = finding.path.back().after;
   if (!origin) return say("its origin is no instruction");
+  // Of a function that several calls reach, one call may break and the next hold.
+  const bool is_shared = is_called_twice(subject.module, origin);
   bool descends = false;
   for (const Call& each : calls) {
     descends = descends || (bad(each) && each.operand->tensor.descent.test(line_of(*origin)));
     const bool supplies =
         each.operand->tensor.supply.test(line_of(*origin)) && name(each.operand->tensor.dtype) == dtype;
-    if (supplies && !bad(each)) return say("its origin supplies the operand, and it holds in a run");
+    if (supplies && !is_shared && !bad(each))
+      return say("its origin supplies the operand, and it holds in a run");
   }
   if (some && !descends && subject.runs.are_all) say("does not descend from its origin");
 }
@@ -151,6 +188,19 @@ void count_found(const Subject& subject, const std::vector<Finding>& findings, b
     return;
   }
 }
+Violations check_findings(const Subject& subject, const std::vector<Finding>& findings, Tally& tally) {
+  Violations out;
+  for (const Finding& each : findings) {
+    if (each.certainty != Certainty::kDefinite) continue;
+    ++tally.findings;
+    if (!subject.runs.dead_ends.empty() || subject.runs.all_throw) {
+      ++tally.contradicted;
+      continue;
+    }
+    for (const Sink& sink : each.sinks) check_sink(subject, each, sink, tally, out);
+  }
+  return out;
+}
 }  // namespace
 
 // A call that casts its operands itself whenever a run comes to it is no finding, not even a possible one.
@@ -159,9 +209,9 @@ void check_possible(const Subject& subject, Violations& out) {
   options.strict = true;
   for (const Finding& finding : flow::analyse(subject.module, options).findings) {
     for (const Sink& sink : finding.sinks) {
-      const Api& api = *contracts().named(sink.api, subject.world.torch_version);
-      const bool recasts =
-          api.autocast_at(subject.world.device, subject.world.torch_version) == AutocastBehaviour::kRecasts;
+      const Api* api = contracts().named(sink.api, subject.world.torch_version);
+      const bool recasts = api && api->autocast_at(subject.world.device, subject.world.torch_version) ==
+                                      AutocastBehaviour::kRecasts;
       const std::vector<Call> calls =
           calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
       const bool always = !calls.empty() && std::all_of(calls.begin(), calls.end(), [](const Call& each) {
@@ -176,16 +226,17 @@ void check_possible(const Subject& subject, Violations& out) {
 
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out) {
   const flow::AnalysisResult result = flow::analyse(subject.module, subject.options);
-  for (const Finding& each : result.findings) {
-    if (each.certainty != Certainty::kDefinite) continue;
-    ++tally.findings;
-    if (!subject.runs.dead_ends.empty() || subject.runs.all_throw) {
-      ++tally.contradicted;
-      continue;
-    }
-    for (const Sink& sink : each.sinks) check_sink(subject, each, sink, tally, out);
+  Violations wrong = check_findings(subject, result.findings, tally);
+  // What stands only while no run takes a way is said of dead code.
+  if (!wrong.empty() && subject.runs.are_all) {
+    const Module taken = without_dead_arms(subject.module, subject.runs.passed);
+    Tally again;
+    Violations left = check_findings(subject, flow::analyse(taken, subject.options).findings, again);
+    if (left.size() < wrong.size()) tally.unreached += wrong.size() - left.size();
+    wrong = std::move(left);
   }
-  if (subject.runs.are_all && subject.options.settings_named_by_user)
+  out.insert(out.end(), wrong.begin(), wrong.end());
+  if (subject.runs.are_all && subject.runs.assumed_away == 0 && subject.options.settings_named_by_user)
     count_found(subject, result.findings, must_be_precise, tally, out);
 }
 

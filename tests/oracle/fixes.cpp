@@ -98,6 +98,8 @@ std::vector<Instruction> cast_of(const Function& function, const Instruction& at
   dtype.result = last + 2;
   cast.result = last + 3;
   read.range = dtype.range = cast.range = at.range;
+  // A line of its own: what the cast gives is not what the instruction before it gave.
+  read.range.line = dtype.range.line = cast.range.line = static_cast<int>(kMostLines) - 1;
   return {read, dtype, cast};
 }
 
@@ -138,14 +140,31 @@ bool apply(Function& function, const Edit& edit) {
   return false;
 }
 
-using Predicate = decltype(&breaks);
+// What a finding says of an operand: one of its dtypes, from where it was widened. What is wide through
+// another instruction, or wrong beside it, is another finding's.
+bool is_as_found(const Finding& finding, const Arrived& operand) {
+  std::optional<std::size_t> widened;  // the line, of this operand or of one that it goes with
+  for (const FindingOperand& each : finding.operands) {
+    if (each.origin && (!widened || each.role == operand.role))
+      widened = static_cast<std::size_t>(finding.path.at(*each.origin).location.line);
+  }
+  if (widened && !operand.tensor.supply.test(*widened)) return false;
+  return std::any_of(finding.operands.begin(), finding.operands.end(), [&](const FindingOperand& each) {
+    const bool of_that_dtype =
+        std::any_of(each.dtypes.begin(), each.dtypes.end(),
+                    [&](const std::string& dtype) { return dtype == name(operand.tensor.dtype); });
+    return each.role == operand.role && of_that_dtype;
+  });
+}
+
+template <typename Predicate>
 Broken broken_in(const Runs& runs, const World& world, Predicate is_broken) {
   Broken out;
   for (const Run& run : runs.runs) {
     for (const Observation& seen : run.observations) {
       const Api* api = contracts().named(seen.sink->name, world.torch_version);
       for (const Arrived& each : seen.operands) {
-        if (is_broken(*api, seen, each.role, world)) out.emplace(seen.sink->range.line, each.role);
+        if (is_broken(*api, seen, each, world)) out.emplace(seen.sink->range.line, each.role);
       }
     }
   }
@@ -161,7 +180,9 @@ void check_fixes(const Module& program, const flow::PrecisionSetting& setting, s
   std::vector<Finding> findings = flow::analyse(own.module, subject.options).findings;
   std::erase_if(findings, [](const Finding& each) { return each.certainty != Certainty::kDefinite; });
   if (findings.empty()) return;
-  const Broken before = broken_in(subject.runs, subject.world, breaks);
+  const auto breaks_there = [](const Api& api, const Observation& seen, const Arrived& operand,
+                               const World& world) { return breaks(api, seen, operand.role, world); };
+  const Broken before = broken_in(subject.runs, subject.world, breaks_there);
   flow::offer_fixes(
       own.module, subject.options, [&](const std::string&) { return &own.text; }, findings);
   for (const Finding& finding : findings) {
@@ -173,18 +194,23 @@ void check_fixes(const Module& program, const flow::PrecisionSetting& setting, s
     if (!all) continue;
     ++tally.fixes;
     const Runs runs = all_runs(edited, edited.functions.back(), contracts(), subject.world, most_runs);
-    const Broken after = broken_in(runs, subject.world, breaks);
-    const Broken guilty = broken_in(runs, subject.world, is_guilty);
+    const Broken after = broken_in(runs, subject.world, breaks_there);
+    const Broken still =
+        broken_in(runs, subject.world,
+                  [&](const Api& api, const Observation& seen, const Arrived& operand, const World& world) {
+                    return is_guilty(api, seen, operand.role, world) && is_as_found(finding, operand);
+                  });
     const auto say = [&](int line, const std::string& role, const char* what) {
-      out.push_back({"fixes", "line " + std::to_string(line) + " under " + setting.name + ": " + role + " " +
-                                  what + " with: " + finding.fixes[0].title});
+      std::string said = "line " + std::to_string(line) + " under " + setting.name + ": " + role + " " +
+                         what + " with: " + finding.fixes[0].title;
+      for (const Edit& each : edits) said += ", line " + std::to_string(each.range.line) + each.replacement;
+      out.push_back({"fixes", said});
     };
     for (const auto& [line, role] : after) {
       if (!before.contains({line, role})) say(line, role, "begins to break");
     }
     for (const Sink& sink : finding.sinks) {
-      if (guilty.contains({sink.location.line, sink.role}))
-        say(sink.location.line, sink.role, "breaks still");
+      if (still.contains({sink.location.line, sink.role})) say(sink.location.line, sink.role, "breaks still");
     }
   }
 }

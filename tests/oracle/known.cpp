@@ -18,7 +18,9 @@ ByLine alternatives(const Subject& subject) {
   ByLine out;
   const flow::Program program(subject.module);
   flow::Work work;
-  flow::Engine engine(program, subject.options, subject.setting, subject.world.torch_version, work);
+  flow::AnalysisOptions options = subject.options;
+  options.device = subject.world.device;
+  flow::Engine engine(program, options, subject.setting, subject.world.torch_version, work);
   engine.evaluate_root(static_cast<std::uint32_t>(&subject.root - subject.module.functions.data()));
   for (const flow::SinkRecord& record : engine.records()) {
     if (record.instruction->name != "probe") continue;
@@ -104,7 +106,7 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
         {"known", place(each.line, subject.world) + ": " + text(each) + " arrives, known is " + text(all)});
     return;
   }
-  if (!subject.runs.are_all) return;
+  if (!subject.runs.are_all || subject.runs.assumed_away > 0) return;
   const auto kinds = kinds_of(subject.root);
   for (const auto& [line, arrived] : met) {
     const auto kind = kinds.find(line);

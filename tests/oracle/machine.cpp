@@ -17,8 +17,23 @@ Machine::Machine(const Module& module, const ContractSet& contracts, const World
   for (const Function& each : module.functions) functions_[each.key] = &each;
   objects_.emplace_back();
   tensors_.emplace_back();
+  const Dtype otherwise = world.device == "cpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
   autocast_[world.device] = {world.autocast != Dtype::kUndefined,
-                             world.autocast != Dtype::kUndefined ? world.autocast : Dtype::kFloat16};
+                             world.autocast != Dtype::kUndefined ? world.autocast : otherwise};
+}
+
+void Passed::add(const Passed& run) {
+  const auto unite = [](std::vector<bool>& into, const std::vector<bool>& more) {
+    if (into.size() < more.size()) into.resize(more.size());
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      if (more[i]) into[i] = true;
+    }
+  };
+  arrivals.insert(run.arrivals.begin(), run.arrivals.end());
+  unite(instructions, run.instructions);
+  unite(arms[0], run.arms[0]);
+  unite(arms[1], run.arms[1]);
+  for (const auto& [line, taken] : run.phis) phis[line] |= taken;
 }
 
 const Function* Machine::find(const std::string& key) const {
@@ -45,7 +60,9 @@ Value Machine::input(const flow::Parameter& parameter) {
   using flow::ParameterKind;
   constexpr std::array kRanks = {2, 0, 1, 3, 4};
   const auto tensor = [&] {
-    return make(fresh(world_.inputs, kRanks[choices_.pick(kRanks.size())], nullptr));
+    const int rank = kRanks[choices_.pick(kRanks.size())];
+    has_input_without_dimensions_ = has_input_without_dimensions_ || rank == 0;
+    return make(fresh(world_.inputs, rank, nullptr));
   };
   const auto by_reference = [&](const Value& value) {
     if (!parameter.by_reference) return value;
@@ -142,13 +159,14 @@ bool Machine::truth(const Value& value) const {
 }
 
 // The arm by which the run came: in a loop those of earlier rounds are older.
-const Value& Machine::latest(const Frame& frame, const Instruction& phi) const {
+const Value& Machine::latest(const Frame& frame, const Instruction& phi) {
   const flow::Argument* out = nullptr;
   for (const flow::Argument& each : phi.args) {
     const bool is_made = each.value < frame.values.size() && frame.made[each.value] > 0;
     if (is_made && (!out || frame.made[each.value] > frame.made[out->value])) out = &each;
   }
   if (!out) throw Stop{End::kOpen, "no arm was taken"};
+  passed_.phis[phi.range.line] |= std::uint64_t{1} << static_cast<std::size_t>(out - phi.args.data());
   return frame.values[out->value];
 }
 

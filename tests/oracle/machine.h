@@ -131,11 +131,13 @@ struct Arrival {
   bool is_none = false, is_number = false;
   friend auto operator<=>(const Arrival&, const Arrival&) = default;
 };
-// Over all runs: what arrived at probes, behind which instructions one went on, and which arms of branches
-// that one took; by line.
+// Of one run or of all: what arrived at probes, behind which instructions one went on, which arms of branches
+// that one took, and by which arms a phi was come to; by line.
 struct Passed {
   std::unordered_map<std::uint64_t, Arrival> arrivals;
   std::vector<bool> instructions, arms[2];
+  std::map<int, std::uint64_t> phis;  // a bit for each argument
+  void add(const Passed& run);
   static void note(std::vector<bool>& lines, const Instruction& each) {
     const auto line = static_cast<std::size_t>(each.range.line);
     if (lines.size() <= line) lines.resize(line + 1);
@@ -189,7 +191,7 @@ class Machine {
   Value constant(const flow::Constant& constant) const;
   const Value& argument(const Frame& frame, const Instruction& each, std::size_t position) const;
   const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;
-  const Value& latest(const Frame& frame, const Instruction& phi) const;
+  const Value& latest(const Frame& frame, const Instruction& phi);
   Value call_instruction(Frame& frame, const Instruction& each);
   bool truth(const Value& value) const;
   const Function* find(const std::string& key) const;
@@ -215,6 +217,7 @@ class Machine {
   void retype(const Value& target, Dtype dtype, const Instruction& each);
   static void register_with(Object& owner, const Object::Registered& entry);
   Value instance_of(const std::string& class_name);
+  void call_a_setter(const Value& object, const std::string& class_name);
   void apply_setting(const Value& object);
 
   // operators.cpp
@@ -253,6 +256,7 @@ class Machine {
   std::vector<Saved> saved_;
   std::uint32_t shapes_ = 0;
   int steps_ = 0, depth_ = 0;
+  bool has_input_without_dimensions_ = false;
   Run run_;
 };
 

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "analyzer/flow/ir/text.h"
+#include "tests/oracle/classes.h"
 #include "tests/oracle/generate.h"
 #include "tests/oracle/properties.h"
 #include "tests/oracle/record.h"
@@ -94,7 +95,7 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   ++tally.programs;
   tally.runs += subject.runs.runs.size();
   tally.runs_left_out += subject.runs.open;
-  tally.assumed_away += subject.runs.assumed_away;
+  for (const auto& [assumption, runs] : subject.runs.assumptions) tally.assumptions[assumption] += runs;
   tally.not_all_runs += !subject.runs.are_all;
   Violations out;
   // A setting that the user did not name may be a guess that the program contradicts.
@@ -110,6 +111,16 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   if (how.seed % kOneInStrict == 2) check_possible(subject, out);
   if (how.seed % kOneInLaws == 0) check_laws(how.seed, program, subject.options, out);
   return out;
+}
+
+// What setters leave behind is what a root is handed. Counted apart: shares are of the other programs.
+void check_setters(const flow::Module& program, const flow::PrecisionSetting& setting, Tally& tally,
+                   Violations& out) {
+  const Subject subject = subject_of(program, setting, true, kMostRuns);
+  Tally own;
+  check_definite(subject, false, own, out);
+  tally.of_setters += own.findings;
+  for (const auto& [assumption, runs] : subject.runs.assumptions) tally.assumptions[assumption] += runs;
 }
 
 // Every value that is used is defined.
@@ -163,6 +174,12 @@ int main(int argc, char** argv) {
       if (command.print) std::printf("// looked at for fixes:\n%s", flow::print(own).c_str());
       check_fixes(own, *half_setting(seed), kMostRuns, tally, found);
     }
+    constexpr std::uint64_t kOneInSetters = 16;
+    if (!command.file && seed % kOneInSetters == 5) {
+      const flow::Module own = class_with_setters(seed);
+      if (command.print) std::printf("// looked at for setters:\n%s", flow::print(own).c_str());
+      check_setters(own, *how.setting, tally, found);
+    }
     if (!command.file && seed % kOneInClasses == 0) check_order(seed, nullptr, tally, found);
     if (!command.file && seed % kOneInPrograms == 1) check_order(seed, &program, tally, found);
     for (const Violation& each : found) {
@@ -175,13 +192,16 @@ int main(int argc, char** argv) {
     if (command.stop && bad) return 1;
   }
   std::printf(
-      "%zu programs, %zu runs (%zu left out, %zu assumed away, %zu programs without all, %zu programs "
-      "against their setting), "
-      "%zu arrivals, %zu findings (%zu left out, %zu at calls that no run comes to), %zu given up, %zu "
-      "reports in another order, %zu fixes\n",
-      tally.programs, tally.runs, tally.runs_left_out, tally.assumed_away, tally.not_all_runs,
-      tally.contradicted_settings, tally.arrivals, tally.findings, tally.contradicted, tally.unreached,
-      tally.given_up, tally.ordered, tally.fixes);
+      "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu at "
+      "calls or ways that no run takes, %zu of setters), %zu given up, %zu reports in another order, %zu "
+      "fixes\n",
+      tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
+      tally.unreached, tally.of_setters, tally.given_up, tally.ordered, tally.fixes);
+  for (const auto& [assumption, runs] : tally.assumptions)
+    std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
+  std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);
+  std::printf("  left out %zu programs: a setting that was not named is not guessed for them\n",
+              tally.contradicted_settings);
   for (const auto& [kind, share] : tally.known)
     std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [kind, share] : tally.definite)

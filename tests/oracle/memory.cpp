@@ -1,4 +1,5 @@
 // Places, objects and tensors of the interpreter.
+#include "tests/oracle/classes.h"
 #include "tests/oracle/machine.h"
 
 namespace dtype_guard::oracle {
@@ -182,7 +183,24 @@ Value Machine::instance_of(const std::string& class_name) {
     if (each.kind == flow::FunctionKind::kConstructor && each.class_name == class_name) call(each, {out});
   }
   apply_setting(out);
+  call_a_setter(out, class_name);
   return out;
+}
+
+// One of the setters was called before a root runs, with what the setting hands in.
+void Machine::call_a_setter(const Value& object, const std::string& class_name) {
+  std::vector<const Function*> setters;
+  for (const Function& each : module_.functions) {
+    if (each.class_name == class_name && each.name.starts_with(class_name + "::" + kSetter))
+      setters.push_back(&each);
+  }
+  if (setters.empty()) return;
+  const std::size_t chosen = choices_.pick(setters.size() + 1);
+  if (chosen == setters.size())
+    throw Stop{End::kAssumedAway, "a root runs before any setter of its object was called"};
+  std::vector<Value> given = {object};
+  for (const flow::Parameter& each : setters[chosen]->parameters) given.push_back(input(each));
+  call(*setters[chosen], std::move(given));
 }
 
 void Machine::apply_setting(const Value& object) {

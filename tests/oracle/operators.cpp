@@ -311,6 +311,10 @@ Value Machine::sink(Frame& frame, const Instruction& each) {
   for (std::size_t i = 0; i < each.args.size(); ++i) {
     const Value& value = behind(argument(frame, each, i));
     const bool none = value.is(Kind::kNone);
+    const bool has_no_dimension = value.is(Kind::kTensor) && !tensors_[value.id].is_buffer &&
+                                  !tensors_[value.id].is_number && tensors_[value.id].rank == 0;
+    if (has_no_dimension && has_input_without_dimensions_)
+      throw Stop{End::kAssumedAway, "a call is handed a tensor without dimensions"};
     if (const auto tensor = described(value)) {
       seen.operands.push_back({each.args[i].name, false, *tensor});
     } else if (none || value.is(Kind::kTensor)) {

@@ -22,11 +22,12 @@ struct Share {
 };
 struct Tally {
   std::size_t programs = 0, runs = 0, runs_left_out = 0, not_all_runs = 0;
-  std::size_t assumed_away = 0;  // runs that are not as the engine assumes
-  std::size_t arrivals = 0;      // looked up in what the engine says
-  std::size_t precise = 0;       // of which it says one dtype
+  std::map<std::string, std::size_t> assumptions;  // runs that each of them left out
+  std::size_t arrivals = 0;                        // looked up in what the engine says
+  std::size_t precise = 0;                         // of which it says one dtype
   std::size_t findings = 0;
-  std::size_t contradicted = 0;            // findings in programs that throw where they are run so
+  std::size_t of_setters = 0;              // findings of what a setter left behind
+  std::size_t contradicted = 0;            // findings of inputs that a check in the program never lets pass
   std::size_t unreached = 0;               // findings at calls that no run comes to
   std::size_t contradicted_settings = 0;   // programs that no setting of theirs is guessed for
   std::size_t ordered = 0;                 // programs with a report that was made again in another order
@@ -60,6 +61,9 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
 // definite.cpp: a definite finding breaks in a run, and in every one in which its origin supplies the
 // operand; what breaks in every run is found.
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
+// dead_arms.cpp: a branch of which no run takes an arm is a jump, and a phi has the arguments that some run
+// takes.
+Module without_dead_arms(Module module, const Passed& passed);
 // What is reported with --strict only must be possible.
 void check_possible(const Subject& subject, Violations& out);
 

@@ -8,15 +8,20 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
               std::size_t most) {
   Runs out;
   Choices choices;
-  Passed passed;
   const auto run = [&] {
-    out.runs.push_back(Machine(module, contracts, world, choices, passed).run(root));
-    const End end = out.runs.back().end;
-    out.open += end == End::kOpen || end == End::kTooLong;
-    out.assumed_away += end == End::kAssumedAway;
+    Passed passed;
+    Run done = Machine(module, contracts, world, choices, passed).run(root);
+    if (done.end == End::kAssumedAway) {
+      ++out.assumed_away;
+      ++out.assumptions[done.why];
+      return;
+    }
+    out.open += done.end == End::kOpen || done.end == End::kTooLong;
+    out.passed.add(passed);
+    out.runs.push_back(std::move(done));
   };
   bool is_last = false;
-  while (!is_last && out.runs.size() < most) {
+  while (!is_last && out.runs.size() + out.assumed_away < most) {
     run();
     is_last = !choices.next();
   }
@@ -26,7 +31,8 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
     choices.shuffle(most);
     run();
   }
-  out.are_all = is_last && out.open == 0 && out.assumed_away == 0;
+  out.are_all = is_last && out.open == 0 && !out.runs.empty();
+  const Passed& passed = out.passed;
   for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);
   out.all_throw =
       std::all_of(out.runs.begin(), out.runs.end(), [](const Run& each) { return each.end == End::kThrew; });
@@ -38,7 +44,6 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
                             : Passed::has(passed.instructions, *at);
     if (!passes) out.dead_ends.insert(at);
   }
-  out.reached = std::move(passed.instructions);
   return out;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "tests/oracle/machine.h"
@@ -13,9 +15,10 @@ struct Runs {
   std::set<Arrival> arrivals;
   bool are_all = false;  // every run is here, and each was run to its end
   bool all_throw = false;
-  std::vector<bool> reached;  // by line: instructions that some run came to
-  std::size_t assumed_away = 0;
-  std::size_t open = 0;  // of which rules/ do not say how they go on
+  Passed passed;                                   // by those that are as assumed
+  std::map<std::string, std::size_t> assumptions;  // how many runs each left out
+  std::size_t assumed_away = 0;                    // all of them
+  std::size_t open = 0;                            // of which rules/ do not say how they go on
   // Operators and checks that throw whenever a run comes to them, and branches that always lead to a throw:
   // the setting is not what the program is run in.
   Instructions dead_ends;

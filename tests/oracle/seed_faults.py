@@ -3,7 +3,7 @@
 with that instead of its own, and runs its programs. A fault is killed where a property fails or what is recorded is
 not reached.
 
-    seed_faults.py BUILD [--first N] [--most N] [--only TEXT] [-j N]
+    seed_faults.py BUILD [--first N] [--most N] [--only TEXT] [-j N] [--fit]
 
 BUILD is a build folder with an up-to-date oracle (Ninja). A fault that the first programs do not see is run on the most, which
 are all that the record is of unless --most says otherwise. Exit status 1 where more than two faults survive, 2 where a fault
@@ -23,6 +23,7 @@ ROOT = HERE.parent.parent
 FLOW = ROOT / "analyzer/flow"
 RECORD = HERE / "recorded.json"
 ORACLE = "tests/oracle/oracle"
+FAULTS = 40
 MOST_SURVIVORS = 2
 LIMIT = 1200  # seconds
 
@@ -105,6 +106,7 @@ def verdict(build, fault, records):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("build", type=pathlib.Path)
+    arguments.add_argument("--fit", action="store_true", help="only say which faults no longer fit the sources")
     arguments.add_argument("--first", type=int, default=2000)
     arguments.add_argument("--most", type=int, default=json.loads(RECORD.read_text())["programs"])
     arguments.add_argument("--only", default="")
@@ -115,6 +117,8 @@ def main():
     if misfits:
         print("these faults do not fit the sources, mend faults.json:", *misfits, sep="\n  ")
         return 2
+    if given.fit:
+        return 0 if len(faults) == FAULTS else print(f"{len(faults)} faults, and there are to be {FAULTS}") or 2
     build = Build(given.build.resolve())
     counts = sorted({min(given.first, given.most), given.most})
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(given.j) as pool:

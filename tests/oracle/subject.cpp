@@ -1,3 +1,6 @@
+#include <set>
+#include <variant>
+
 #include "tests/oracle/properties.h"
 
 namespace dtype_guard::oracle {
@@ -48,9 +51,46 @@ World world_of(const flow::PrecisionSetting& setting) {
   return out;
 }
 
+namespace {
+bool is_off(const Function& function, const Instruction& autocast) {
+  for (const flow::Argument& given : autocast.args) {
+    if (given.name != "on") continue;
+    for (const flow::Block& block : function.blocks) {
+      for (const Instruction& each : block.instructions) {
+        const auto* on = std::get_if<bool>(&each.constant);
+        if (each.result == given.value && on && each.op == flow::Op::kConst) return !*on;
+      }
+    }
+  }
+  return false;
+}
+
+// Code that turns autocast on for the CPU, and for nothing else, runs there.
+std::string device_of(const Module& module, const Function& root) {
+  std::set<std::string> on;
+  std::set<const Function*> seen = {&root};
+  std::vector<const Function*> left = {&root};
+  while (!left.empty()) {
+    const Function& function = *left.back();
+    left.pop_back();
+    for (const flow::Block& block : function.blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.op == flow::Op::kSetAutocast && !is_off(function, each)) on.insert(each.name);
+        if (each.op != flow::Op::kCall && each.op != flow::Op::kClosure) continue;
+        for (const Function& other : module.functions) {
+          if (other.key == each.name && seen.insert(&other).second) left.push_back(&other);
+        }
+      }
+    }
+  }
+  return on == std::set<std::string>{"cpu"} ? "cpu" : "cuda";
+}
+}  // namespace
+
 Subject subject_of(const Module& module, const flow::PrecisionSetting& setting, bool named,
                    std::size_t most_runs) {
   Subject out{module, module.functions.back(), setting, world_of(setting), {}, {}};
+  out.world.device = device_of(module, out.root);
   out.runs = all_runs(module, out.root, contracts(), out.world, most_runs);
   out.options.settings = {setting};
   out.options.settings_named_by_user = named;

@@ -1,5 +1,6 @@
 // Code that is not there: it gives back any value of its type, and does anything to what it gets by
 // reference. Its name says which type: "any_tensor", "any_bool", "any_integer", "any_dtype", "any_optional".
+#include <algorithm>
 #include <array>
 
 #include "tests/oracle/machine.h"
@@ -35,14 +36,20 @@ void Machine::change_owned(const Value& owned, const Instruction& each) {
   changed.is_promoted = false;
 }
 
-// It may leave everything as it is; where it does not, each tensor that it reaches is replaced.
+// It may leave everything as it is; where it does not, each tensor that it reaches is replaced, and what a
+// module that it reaches registered is converted. What another module registered it does not convert.
 void Machine::change_anything(const Value& value, const Instruction& each, int depth) {
   if (depth > kMostNested) return;
+  const auto registered =
+      value.is(Kind::kObject) ? objects_[value.id].registered : std::vector<Object::Registered>();
   const auto replaced = [&](Value& cell) {
     const Value held = cell;
     if (held.is(Kind::kTensor)) {
       tensors_[held.id].has_escaped = true;
-      if (tensors_[held.id].is_owned) return change_owned(held, each);
+      const bool is_owned_here = std::any_of(registered.begin(), registered.end(), [&](const auto& below) {
+        return below.value.is(Kind::kTensor) && below.value.id == held.id;
+      });
+      if (is_owned_here) return change_owned(held, each);
       if (!tensors_[held.id].is_buffer && choices_.pick(2)) cell = unknown_value("any_tensor", each);
     } else if (held.is(Kind::kBool)) {
       cell = Value::boolean(choices_.pick(2) != 0);
@@ -60,7 +67,6 @@ void Machine::change_anything(const Value& value, const Instruction& each, int d
     if (depth > 0) change_owned(value, each);
   }
   if (!value.is(Kind::kObject)) return;
-  const auto registered = objects_[value.id].registered;
   for (const Object::Registered& below : registered) change_anything(below.value, each, depth + 1);
   std::map<std::string, Value> cells = objects_[value.id].cells;
   for (auto& [key, cell] : cells) {

@@ -11,9 +11,8 @@ from tracked import ROOT, tracked
 LINES = 80
 METHODS = 25
 PARTS = ("analyzer/flow/engine/", "analyzer/flow/roots/")
-# A switch over instructions, a table of options, and what is left to take apart.
-LONG = {"Engine::transfer", "declare", "FunctionLowering::construct_as", "FunctionLowering::lvalue",
-        "FunctionLowering::special_function"}
+# A switch over instructions, and a table of options.
+LONG = {"Engine::transfer", "declare"}
 
 NO_FUNCTION = ("namespace", "class", "struct", "enum", "union", "using", "template", "#", "//", "}", " ")
 NAME = re.compile(r"([\w:~]+|operator\S+)\(")

@@ -93,6 +93,11 @@ class FunctionLowering {
 
   // places (lower_places.cpp)
   Lvalue lvalue(const Expr* expr);
+  std::optional<Lvalue> named_place(const Expr* expr);
+  std::optional<Lvalue> operator_place(const clang::CXXOperatorCallExpr* operation);
+  std::optional<Lvalue> method_place(const clang::CXXMemberCallExpr* method);
+  std::optional<Lvalue> element_place(const clang::CXXMemberCallExpr* method, llvm::StringRef name);
+  std::optional<Lvalue> call_place(const clang::CallExpr* call);
   Lvalue variable_place(const clang::ValueDecl* decl);
   Lvalue member_place(const clang::MemberExpr* expr);
   Lvalue cell_of(const Expr* container, const Expr* index);
@@ -140,6 +145,14 @@ class FunctionLowering {
   ValueId construct(const clang::CXXConstructExpr* expr);
   ValueId construct_as(clang::QualType type, llvm::ArrayRef<const Expr*> arguments,
                        const clang::CXXConstructorDecl* constructor);
+  ValueId number_from(const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments,
+                      const clang::CXXConstructorDecl* constructor, bool copies);
+  ValueId options_from(llvm::ArrayRef<const Expr*> arguments);
+  ValueId list_from(clang::QualType type, const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments,
+                    bool copies);
+  ValueId buffer_from(const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments, bool copies);
+  ValueId holder_from(const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments,
+                      const clang::CXXConstructorDecl* constructor);
   // The value of an expression that is copied from; whether a copy of such a thing has contents of its own.
   ValueId copied(const Expr* source);
   bool holds_values(const TypeFacts& type) const;
@@ -273,6 +286,8 @@ class FunctionLowering {
   // known by name (lower_special.cpp)
   std::optional<ValueId> special_function(const std::string& name, const clang::CallExpr* expr,
                                           const clang::FunctionDecl* callee);
+  ValueId pack_of_references(llvm::ArrayRef<const Expr*> arguments, bool is_kept);
+  std::optional<ValueId> dtype_of_type(const clang::FunctionDecl* callee);
   std::optional<ValueId> tensor_of(const clang::CallExpr* expr);
   std::optional<ValueId> autocast_function(const std::string& name, const clang::CallExpr* expr);
   std::string device_name(const Expr* expr) const;

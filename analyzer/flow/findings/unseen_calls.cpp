@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analyzer/flow/ir/mnemonics.h"
+#include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -52,7 +53,7 @@ std::string_view name_called(std::string_view text) {
   std::string_view callee = callee_text(text);
   if (callee.size() == text.size() || !is_one_expression(callee)) return {};
   const std::string_view name = last_name(callee);
-  const bool runs = name == "forward" || name == "__call__" || name == "apply";
+  const bool runs = is_named(Named::kRun, name);
   return runs && !callee.empty() ? last_name(callee) : name;
 }
 
@@ -82,7 +83,7 @@ bool UnseenCalls::may_be_own(const Instruction& call) const {
     files_with_own_.emplace();
     for (const Function& each : index_.module().functions) {
       const std::string_view method = method_name(each);
-      const bool runs = method == "forward" || method == "__call__" || method == "operator()";
+      const bool runs = is_named(Named::kRunAsCall, method);
       const std::string_view name =
           runs ? std::string_view(each.class_name).substr(each.class_name.find_last_of(".:") + 1) : method;
       if (!each.foreign && is_named_like_attention(name)) files_with_own_->insert(each.range.file);

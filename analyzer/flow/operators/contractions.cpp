@@ -17,6 +17,19 @@ constexpr std::array<std::string_view, 10> kLayers = {
     "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "multi_head_attention_forward"};
 constexpr std::array<std::string_view, 3> kSoftmaxes = {"softmax", "_softmax", "_safe_softmax"};
 
+// What makes a table of a rotary embedding, and of which half.
+struct TableOperator {
+  std::string_view name;
+  std::uint8_t marks;
+};
+constexpr std::array<TableOperator, 3> kTableOperators = {
+    {{"cos", kTable | kCosine}, {"sin", kTable | kSine}, {"polar", kTable}}};
+std::uint8_t table_of(std::string_view op) {
+  const auto found = std::find_if(kTableOperators.begin(), kTableOperators.end(),
+                                  [&](const TableOperator& each) { return each.name == op; });
+  return found == kTableOperators.end() ? kNoLineage : found->marks;
+}
+
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -54,9 +67,7 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
     (each & kTable ? tables : others) |= each;
     other = other || !(each & kTable);
   }
-  if (op == "cos") return all | kTable | kCosine;
-  if (op == "sin") return all | kTable | kSine;
-  if (op == "polar") return all | kTable;
+  if (const std::uint8_t table = table_of(op)) return all | table;
   if (op == "mul" && tables && other) {
     // A table of both says nothing of what it does to which part.
     const auto which = static_cast<std::uint8_t>(tables & (kCosine | kSine));
@@ -84,7 +95,7 @@ bool is_turned(std::uint8_t lineage) {
   return (lineage & kBoth) == kBoth;
 }
 
-bool is_sine(std::string_view op) { return op == "sin"; }
+bool is_sine(std::string_view op) { return (table_of(op) & kSine) != 0; }
 
 bool is_of_attention(std::uint8_t lineage) { return (lineage & (kRotated | kScores)) != 0; }
 

@@ -237,6 +237,58 @@ Known known(const std::vector<GivenTensors>& given, std::string_view argument) {
   return out;
 }
 
+// The forms that what an operator is given may be of: the entry itself, another, or either.
+using Chosen = std::vector<const Operator*>;
+using Given = std::vector<GivenTensors>;
+
+Chosen either(bool first, const Operator* a, bool second, const Operator* b) {
+  Chosen out;
+  if (first) out.push_back(a);
+  if (second) out.push_back(b);
+  return out;
+}
+Chosen by_target(const Operator& op, const Given& given) {
+  const Known target = known(given, "target");
+  if (!target.any) return {&op};
+  return either(target.other, &op, target.floating, find_operator(op.name + ".probabilities"));
+}
+Chosen by_weights(const Operator& op, const Given& given) {
+  const Known weights = known(given, "weights");
+  if (!weights.any) return {&op};
+  return either(weights.float32, find_operator(op.name + ".float32"), weights.wider,
+                find_operator(op.name + ".float64"));
+}
+Chosen by_indices(const Operator& op, const Given& given) {
+  return {known(given, "indices").mask ? find_operator(op.name + ".mask") : &op};
+}
+Chosen by_length(const Operator& op, const Given& given) {
+  const Rank rank = known(given, "input").rank;
+  return either(rank.max > 3, &op, rank.min <= 3, find_operator(op.name + ".sequence"));
+}
+Chosen by_vectors(const Operator& op, const Given& given) {
+  const Rank left = known(given, "self").rank, right = known(given, "tensor").rank;
+  return either(left.max > 1 || right.max > 1, &op, left.min <= 1 && right.min <= 1,
+                find_operator(op.name + ".vector"));
+}
+// All dimensions, or not.
+Chosen all_or_not(const Operator& op, const Given& /*given*/) {
+  return {&op, find_operator(op.name + ".all")};
+}
+Chosen by_dimensions(const Operator& op, const Given& given) {
+  const Rank rank = known(given, "self").rank;
+  return either(rank.min <= 4, &op, rank.max >= 4, find_operator(op.name + "3d"));
+}
+
+using FormByTensors = Chosen (*)(const Operator&, const Given&);
+const std::map<std::string_view, FormByTensors>& forms_by_tensors() {
+  static const std::map<std::string_view, FormByTensors> all = {
+      {"cross_entropy_loss", by_target},  {"bincount", by_weights}, {"index_put", by_indices},
+      {"local_response_norm", by_length}, {"inner", by_vectors},    {"tensordot", all_or_not},
+      {"pad.reflect", by_dimensions},
+  };
+  return all;
+}
+
 }  // namespace
 
 Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
@@ -261,36 +313,8 @@ const Operator* operator_of(const Instruction& instruction, const FunctionInfo& 
 }
 
 std::vector<const Operator*> forms_of_tensors(const Operator& op, const std::vector<GivenTensors>& given) {
-  const auto either = [](bool first, const Operator* a, bool second, const Operator* b) {
-    std::vector<const Operator*> out;
-    if (first) out.push_back(a);
-    if (second) out.push_back(b);
-    return out;
-  };
-  if (op.name == "cross_entropy_loss") {
-    const Known target = known(given, "target");
-    const Operator* form = find_operator("cross_entropy_loss.probabilities");
-    if (target.any) return either(target.other, &op, target.floating, form);
-  } else if (op.name == "bincount") {
-    const Known weights = known(given, "weights");
-    const auto* narrow = find_operator("bincount.float32");
-    if (weights.any) return either(weights.float32, narrow, weights.wider, find_operator("bincount.float64"));
-  } else if (op.name == "index_put") {
-    if (known(given, "indices").mask) return {find_operator("index_put.mask")};
-  } else if (op.name == "local_response_norm") {
-    const Rank rank = known(given, "input").rank;
-    return either(rank.max > 3, &op, rank.min <= 3, find_operator("local_response_norm.sequence"));
-  } else if (op.name == "inner") {
-    const Rank left = known(given, "self").rank, right = known(given, "tensor").rank;
-    return either(left.max > 1 || right.max > 1, &op, left.min <= 1 && right.min <= 1,
-                  find_operator("inner.vector"));
-  } else if (op.name == "tensordot") {
-    return {&op, find_operator("tensordot.all")};  // all dimensions, or not
-  } else if (op.name == "pad.reflect") {
-    const Rank rank = known(given, "self").rank;
-    return either(rank.min <= 4, &op, rank.max >= 4, find_operator("pad.reflect3d"));
-  }
-  return {&op};
+  const auto form = forms_by_tensors().find(op.name);
+  return form == forms_by_tensors().end() ? std::vector<const Operator*>{&op} : form->second(op, given);
 }
 
 }  // namespace dtype_guard::flow

@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "rules/operators/library_names.h"
+
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
@@ -169,7 +171,7 @@ Rank OperatorRank::broadcast_all(const Rank& first) const {
     const std::string& given = instruction_.args[i].name;
     const std::string& name = !given.empty() ? given : i < op_.arguments.size() ? op_.arguments[i] : given;
     const bool promotes = std::find(op_.promoting.begin(), op_.promoting.end(), name) != op_.promoting.end();
-    if (!promotes && name != "condition" && name != "mask") continue;
+    if (!promotes && !is_named(Named::kMaskArgument, name)) continue;
     Rank own = rank_of(i);
     if (!promotes && own.wrapped) own = {};  // `unknown < 0` is a tensor here
     out = any ? broadcast(out, own) : own;

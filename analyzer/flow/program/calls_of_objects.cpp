@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -20,7 +21,7 @@ class MayBeCast {
     if (!by) return false;
     if (by->op == Op::kCast || by->op == Op::kCall || by->op == Op::kSink) return true;
     if (by->op == Op::kOperator) {
-      if (by->name == "size" || by->name == "dim" || by->name == "numel") return false;
+      if (is_named(Named::kCountOfShape, by->name)) return false;
       const Operator* op = find_operator(by->name);
       if (!op || op->result != ResultRule::kLikeFirst) return true;
     }

@@ -7,6 +7,7 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/settings/module_types.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -19,7 +20,7 @@ bool takes_object(const Function& function) {
 
 // What autocast casts to when no dtype is named.
 Dtype lower_dtype(const std::string& device) {
-  return device == "cpu" || device == "xla" || device == "hpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
+  return is_named(Named::kDefaultsToBFloat16, device) ? Dtype::kBFloat16 : Dtype::kFloat16;
 }
 }  // namespace
 

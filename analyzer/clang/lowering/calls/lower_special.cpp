@@ -270,6 +270,20 @@ std::optional<flow::ValueId> FunctionLowering::exchanging_member(const Expr* obj
   return ValueId{0};
 }
 
+flow::ValueId FunctionLowering::pack_of_references(llvm::ArrayRef<const Expr*> arguments, bool is_kept) {
+  Arguments cells;
+  for (const Expr* each : arguments)
+    cells.push_back({"", is_kept ? referred_to(each, each->getType()) : value(each)});
+  return builder_.value(Op::kPack, "", std::move(cells));
+}
+
+// The dtype of the element type that a function template is called with.
+std::optional<flow::ValueId> FunctionLowering::dtype_of_type(const clang::FunctionDecl* callee) {
+  const Dtype dtype = facts(template_type(callee)).element;
+  if (dtype == Dtype::kUndefined) return std::nullopt;
+  return dtype_constant(dtype);
+}
+
 std::optional<flow::ValueId> FunctionLowering::special_function(const std::string& name,
                                                                 const clang::CallExpr* expr,
                                                                 const clang::FunctionDecl* callee) {
@@ -299,13 +313,9 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
                                             : construct_as(template_type(callee), arguments, nullptr);
     case Meaning::kPack:
       return pack(arguments);
-    case Meaning::kPackOfReferences: {
-      Arguments cells;
-      const bool kept = name == "std::tie";  // not assigned to at once: that is part of the assignment
-      for (const Expr* each : arguments)
-        cells.push_back({"", kept ? referred_to(each, each->getType()) : value(each)});
-      return builder_.value(Op::kPack, "", std::move(cells));
-    }
+    case Meaning::kPackOfReferences:  // of a tie that is not assigned to at once: that is part of the
+                                      // assignment
+      return pack_of_references(arguments, name == "std::tie");
     case Meaning::kSwap: {
       if (arguments.size() != 2) return std::nullopt;
       swap(arguments[0], arguments[1]);
@@ -322,16 +332,12 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       return before;
     }
     case Meaning::kDtypeOptions: {
-      if (arguments.empty()) {
-        const Dtype dtype = facts(template_type(callee)).element;
-        if (dtype == Dtype::kUndefined) return builder_.unknown();
-        return builder_.value(Op::kOptions, "", {{"dtype", dtype_constant(dtype)}});
-      }
-      return builder_.value(Op::kOptions, "", {{"dtype", value(arguments[0])}});
+      const auto dtype = arguments.empty() ? dtype_of_type(callee) : value(arguments[0]);
+      return dtype ? builder_.value(Op::kOptions, "", {{"dtype", *dtype}}) : builder_.unknown();
     }
     case Meaning::kTypesDtype: {
-      const Dtype dtype = facts(template_type(callee)).element;
-      return dtype == Dtype::kUndefined ? builder_.unknown() : dtype_constant(dtype);
+      const auto dtype = dtype_of_type(callee);
+      return dtype ? *dtype : builder_.unknown();
     }
     case Meaning::kOtherOptions:
       return builder_.value(Op::kOptions, "", {});

@@ -87,6 +87,72 @@ flow::ValueId FunctionLowering::construct(const clang::CXXConstructExpr* expr) {
                       expr->getConstructor());
 }
 
+flow::ValueId FunctionLowering::number_from(const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments,
+                                            const clang::CXXConstructorDecl* constructor, bool copies) {
+  if (arguments.size() != 1) return number(made.element);
+  const TypeFacts from = facts(arguments[0]);
+  const ValueId source = value(arguments[0]);
+  if (copies || from.kind != TypeKind::kNumber || from.element == made.element) return source;
+  const bool written = constructor && constructor->isExplicit();
+  return number_as(source, from.element, made.element, !written);
+}
+
+flow::ValueId FunctionLowering::options_from(llvm::ArrayRef<const Expr*> arguments) {
+  if (arguments.empty() || facts(arguments[0]).kind != TypeKind::kDtype)
+    return builder_.value(Op::kOptions, "", {});
+  const ValueId dtype = value(arguments[0]);
+  return builder_.value(Op::kOptions, "", {{"dtype", dtype}});
+}
+
+flow::ValueId FunctionLowering::list_from(clang::QualType type, const TypeFacts& made,
+                                          llvm::ArrayRef<const Expr*> arguments, bool copies) {
+  if (arguments.size() == 1) {
+    if (const auto variant = as_variant(type, arguments[0])) return *variant;
+    const TypeKind from = facts(arguments[0]).kind;
+    const bool list = from == TypeKind::kList || from == TypeKind::kOptional ||
+                      llvm::isa<clang::InitListExpr>(stripped(arguments[0]));
+    if (copies) return copied(arguments[0]);
+    if (list) return value(arguments[0]);
+  }
+  if (const auto part = list_of_elements(arguments)) return *part;
+  if (made.record && plain_name(*made.record) == "std::vector" && !arguments.empty() &&
+      facts(arguments[0]).kind == TypeKind::kNumber) {  // vector(count, element)
+    value(arguments[0]);
+    return pack(arguments.drop_front());
+  }
+  return pack(arguments);
+}
+
+flow::ValueId FunctionLowering::buffer_from(const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments,
+                                            bool copies) {
+  if (made.record && made.record->getName().ends_with("_ptr")) {  // what it is given, or nothing
+    const bool holds = !arguments.empty() && facts(arguments[0]).kind == TypeKind::kBuffer;
+    return holds ? value(arguments[0]) : builder_.none();
+  }
+  const ValueId first = arguments.size() == 1 ? value(arguments[0]) : 0;
+  if (copies && first) return builder_.value(Op::kCopy, first);
+  const ValueId buffer = allocate(made.record ? made.record->getName().str() : "array", made.element);
+  if (arguments.size() < 2 || facts(arguments[0]).kind != TypeKind::kBuffer) return buffer;
+  const Lvalue element = cell(lvalue(arguments[0]), std::nullopt, arguments[0]->getType());  // (first, last)
+  ValueId copied = load(element);
+  if (facts(arguments[0]).element != made.element)
+    copied = number_as(copied, facts(arguments[0]).element, made.element, true);
+  builder_.effect(Op::kWrite, "", {{"", buffer}, {"", copied}});
+  return buffer;
+}
+
+flow::ValueId FunctionLowering::holder_from(const TypeFacts& made, llvm::ArrayRef<const Expr*> arguments,
+                                            const clang::CXXConstructorDecl* constructor) {
+  if (arguments.size() == 1) {
+    if (is_null(arguments[0])) return builder_.none();
+    const TypeKind from = facts(arguments[0]).kind;
+    if (from == TypeKind::kPointer || from == TypeKind::kHolder) return value(arguments[0]);
+  }
+  if (makes_held(constructor) && unit_.is_user_function(constructor))
+    return user_call(constructor, std::nullopt, arguments);
+  return construct_as(made.inner, arguments, nullptr);
+}
+
 flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRef<const Expr*> arguments,
                                              const clang::CXXConstructorDecl* constructor) {
   const TypeFacts made = facts(type);
@@ -98,26 +164,14 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
     return value(arguments[0]);
   switch (made.kind) {
     case TypeKind::kNumber:
-      if (arguments.size() == 1) {
-        const TypeFacts from = facts(arguments[0]);
-        const ValueId source = value(arguments[0]);
-        if (copies || from.kind != TypeKind::kNumber || from.element == made.element) return source;
-        const bool written = constructor && constructor->isExplicit();
-        return number_as(source, from.element, made.element, !written);
-      }
-      return number(made.element);
+      return number_from(made, arguments, constructor, copies);
     case TypeKind::kTensor:
     case TypeKind::kDtype:
       return arguments.empty() ? builder_.none() : value(arguments[0]);
     case TypeKind::kScalar:
       return arguments.empty() ? builder_.unknown() : scalar_of(arguments[0]);
-    case TypeKind::kOptions: {
-      if (copies) return value(arguments[0]);
-      if (arguments.empty() || facts(arguments[0]).kind != TypeKind::kDtype)
-        return builder_.value(Op::kOptions, "", {});
-      const ValueId dtype = value(arguments[0]);
-      return builder_.value(Op::kOptions, "", {{"dtype", dtype}});
-    }
+    case TypeKind::kOptions:
+      return copies ? value(arguments[0]) : options_from(arguments);
     case TypeKind::kOptional:
     case TypeKind::kPointer:
       if (arguments.empty() || is_null(arguments[0])) return builder_.none();
@@ -125,57 +179,16 @@ flow::ValueId FunctionLowering::construct_as(clang::QualType type, llvm::ArrayRe
         return referred_to(arguments[0], made.inner);
       return made.kind == TypeKind::kOptional ? copied(arguments[0]) : value(arguments[0]);
     case TypeKind::kList:
-      if (arguments.size() == 1) {
-        if (const auto variant = as_variant(type, arguments[0])) return *variant;
-        const TypeKind from = facts(arguments[0]).kind;
-        const bool list = from == TypeKind::kList || from == TypeKind::kOptional ||
-                          llvm::isa<clang::InitListExpr>(stripped(arguments[0]));
-        if (copies) return copied(arguments[0]);
-        if (list) return value(arguments[0]);
-      }
-      if (const auto part = list_of_elements(arguments)) return *part;
-      if (made.record && plain_name(*made.record) == "std::vector" && !arguments.empty() &&
-          facts(arguments[0]).kind == TypeKind::kNumber) {  // vector(count, element)
-        value(arguments[0]);
-        return pack(arguments.drop_front());
-      }
-      return pack(arguments);
+      return list_from(type, made, arguments, copies);
     case TypeKind::kMap: {
       if (copies) return copied(arguments[0]);
       const auto keyed = map_of(arguments);
       return keyed ? *keyed : builder_.unknown();
     }
-    case TypeKind::kBuffer: {
-      if (made.record && made.record->getName().ends_with("_ptr")) {  // what it is given, or nothing
-        const bool holds = !arguments.empty() && facts(arguments[0]).kind == TypeKind::kBuffer;
-        return holds ? value(arguments[0]) : builder_.none();
-      }
-      const ValueId first = arguments.size() == 1 ? value(arguments[0]) : 0;
-      if (copies && first) return builder_.value(Op::kCopy, first);
-      const ValueId made_buffer =
-          allocate(made.record ? made.record->getName().str() : "array", made.element);
-      if (arguments.size() >= 2 && facts(arguments[0]).kind == TypeKind::kBuffer) {  // (first, last)
-        const Lvalue element = cell(lvalue(arguments[0]), std::nullopt, arguments[0]->getType());
-        ValueId copied = load(element);
-        if (facts(arguments[0]).element != made.element) {
-          copied = number_as(copied, facts(arguments[0]).element, made.element, true);
-        }
-        builder_.effect(Op::kWrite, "", {{"", made_buffer}, {"", copied}});
-      }
-      return made_buffer;
-    }
-    case TypeKind::kHolder: {
-      if (copies) return value(arguments[0]);
-      if (arguments.size() == 1) {
-        if (is_null(arguments[0])) return builder_.none();
-        const TypeKind from = facts(arguments[0]).kind;
-        if (from == TypeKind::kPointer || from == TypeKind::kHolder) return value(arguments[0]);
-      }
-      if (makes_held(constructor) && unit_.is_user_function(constructor)) {
-        return user_call(constructor, std::nullopt, arguments);
-      }
-      return construct_as(made.inner, arguments, nullptr);
-    }
+    case TypeKind::kBuffer:
+      return buffer_from(made, arguments, copies);
+    case TypeKind::kHolder:
+      return copies ? value(arguments[0]) : holder_from(made, arguments, constructor);
     case TypeKind::kLibraryModule:
       return library_module(made.record, arguments);
     case TypeKind::kOptionsBag:

@@ -170,14 +170,86 @@ FunctionLowering::Lvalue FunctionLowering::cell_of(const clang::Expr* container,
   return cell(lvalue(container), index ? integer(index) : std::nullopt, container->getType());
 }
 
-FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
-  expr = stripped(expr);
-  if (expr->getType().isNull()) return held(builder_.unknown());
-  Builder::At here(builder_, position(expr));
+// What * -> and [] of a container, an optional, a pointer or an iterator name.
+std::optional<FunctionLowering::Lvalue> FunctionLowering::operator_place(
+    const clang::CXXOperatorCallExpr* operation) {
+  const clang::Expr* object = operation->getArg(0);
+  const TypeFacts type = facts(object);
+  const bool container = type.kind == TypeKind::kList || type.kind == TypeKind::kBuffer;
+  switch (operation->getOperator()) {
+    case clang::OO_Subscript:
+      if (type.kind == TypeKind::kMap) return map_element(object, operation->getArg(1));
+      if (container) return cell_of(object, operation->getArg(1));
+      if (type.kind == TypeKind::kHolder && is_module_list(facts(type.inner).record))
+        return listed_module(object, operation->getArg(1));
+      return std::nullopt;
+    case clang::OO_Star:
+    case clang::OO_Arrow:
+      if (operation->getNumArgs() != 1) return std::nullopt;
+      if (is_list_iterator(object->getType()) && !container) return pointed_at(object);
+      if (type.kind == TypeKind::kOptional || type.kind == TypeKind::kPointer ||
+          type.kind == TypeKind::kHolder) {
+        return lvalue(object);
+      }
+      if (container && operation->getOperator() == clang::OO_Star) return cell_of(object, nullptr);
+      return std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+// What a method of a list or buffer gives of its elements.
+std::optional<FunctionLowering::Lvalue> FunctionLowering::element_place(
+    const clang::CXXMemberCallExpr* method, llvm::StringRef name) {
+  const clang::Expr* object = method->getImplicitObjectArgument();
+  if (name == "at") return cell_of(object, method->getArg(0));
+  if (name == "emplace_back" && facts(object).kind == TypeKind::kList) {
+    // An object is known by identity; of what can be rebound it is one of the elements.
+    const auto given = llvm::ArrayRef<const clang::Expr*>(method->getArgs(), method->getNumArgs());
+    const auto element = added_element(name, object, given);
+    const TypeKind made = facts(method).kind;
+    if (element && (made == TypeKind::kObject || made == TypeKind::kList)) return held(*element);
+    if (element) return cell_of(object, nullptr);
+  }
+  if (name == "front") return cell(lvalue(object), 0, object->getType());
+  if (name == "back") return cell_of(object, nullptr);
+  if (const auto end = end_of_list(name, object)) return held(*end);
+  if (is_one_of(name, {"data", "begin", "cbegin", "get"})) return lvalue(object);
+  return std::nullopt;
+}
+
+std::optional<FunctionLowering::Lvalue> FunctionLowering::method_place(
+    const clang::CXXMemberCallExpr* method) {
+  const clang::CXXMethodDecl* callee = method->getMethodDecl();
+  if (!callee || !callee->getIdentifier() || unit_.user_definition(callee)) return std::nullopt;
+  const clang::Expr* object = method->getImplicitObjectArgument();
+  if (const auto listed = module_list_member(callee, object, {method->getArgs(), method->getNumArgs()}))
+    return held(*listed);
+  const TypeKind kind = facts(object).kind;
+  const llvm::StringRef name = callee->getName();
+  if (kind == TypeKind::kList || kind == TypeKind::kBuffer) return element_place(method, name);
+  if (kind == TypeKind::kMap && name == "at") return map_element(object, method->getArg(0));
+  if (kind == TypeKind::kOptional && name == "value") return lvalue(object);
+  if ((kind == TypeKind::kPointer || kind == TypeKind::kHolder) && is_one_of(name, {"get", "ptr"}))
+    return lvalue(object);
+  return std::nullopt;
+}
+
+// std::get<I>, and functions that give back what they are given.
+std::optional<FunctionLowering::Lvalue> FunctionLowering::call_place(const clang::CallExpr* call) {
+  const clang::FunctionDecl* callee = call->getDirectCallee();
+  if (!callee || call->getNumArgs() < 1 || !callee->isInStdNamespace()) return std::nullopt;
+  if (is_transparent(callee)) return lvalue(call->getArg(0));
+  const bool gets = callee->getIdentifier() && callee->getName() == "get";
+  const auto place = gets ? named_element(callee, call->getArg(0)->getType()) : std::nullopt;
+  if (!place) return std::nullopt;
+  return cell(lvalue(call->getArg(0)), place, call->getArg(0)->getType());
+}
+
+std::optional<FunctionLowering::Lvalue> FunctionLowering::named_place(const clang::Expr* expr) {
   if (const auto* reference = llvm::dyn_cast<clang::DeclRefExpr>(expr)) {
-    if (llvm::isa<clang::VarDecl, clang::BindingDecl, clang::FunctionDecl>(reference->getDecl())) {
+    if (llvm::isa<clang::VarDecl, clang::BindingDecl, clang::FunctionDecl>(reference->getDecl()))
       return variable_place(reference->getDecl());
-    }
   } else if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expr)) {
     if (llvm::isa<clang::FieldDecl, clang::VarDecl>(member->getMemberDecl())) return member_place(member);
   } else if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expr)) {
@@ -194,67 +266,20 @@ FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
       return lvalue(assigned->getLHS());
     }
   } else if (const auto* operation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(expr)) {
-    const clang::Expr* object = operation->getArg(0);
-    const TypeFacts type = facts(object);
-    const bool container = type.kind == TypeKind::kList || type.kind == TypeKind::kBuffer;
-    switch (operation->getOperator()) {
-      case clang::OO_Subscript:
-        if (type.kind == TypeKind::kMap) return map_element(object, operation->getArg(1));
-        if (container) return cell_of(object, operation->getArg(1));
-        if (type.kind == TypeKind::kHolder && is_module_list(facts(type.inner).record))
-          return listed_module(object, operation->getArg(1));
-        break;
-      case clang::OO_Star:
-      case clang::OO_Arrow:
-        if (operation->getNumArgs() != 1) break;
-        if (is_list_iterator(object->getType()) && !container) return pointed_at(object);
-        if (type.kind == TypeKind::kOptional || type.kind == TypeKind::kPointer ||
-            type.kind == TypeKind::kHolder) {
-          return lvalue(object);
-        }
-        if (container && operation->getOperator() == clang::OO_Star) return cell_of(object, nullptr);
-        break;
-      default:
-        break;
-    }
+    return operator_place(operation);
   } else if (const auto* method = llvm::dyn_cast<clang::CXXMemberCallExpr>(expr)) {
-    const clang::CXXMethodDecl* callee = method->getMethodDecl();
-    const clang::Expr* object = method->getImplicitObjectArgument();
-    if (callee && callee->getIdentifier() && !unit_.user_definition(callee)) {
-      if (const auto listed = module_list_member(callee, object, {method->getArgs(), method->getNumArgs()}))
-        return held(*listed);
-      const TypeKind kind = facts(object).kind;
-      const llvm::StringRef name = callee->getName();
-      if (kind == TypeKind::kList || kind == TypeKind::kBuffer) {
-        if (name == "at") return cell_of(object, method->getArg(0));
-        if (name == "emplace_back" && kind == TypeKind::kList) {
-          // An object is known by identity; of what can be rebound it is one of the elements.
-          const auto given = llvm::ArrayRef<const clang::Expr*>(method->getArgs(), method->getNumArgs());
-          const auto element = added_element(name, object, given);
-          const TypeKind made = facts(expr).kind;
-          if (element && (made == TypeKind::kObject || made == TypeKind::kList)) return held(*element);
-          if (element) return cell_of(object, nullptr);
-        }
-        if (name == "front") return cell(lvalue(object), 0, object->getType());
-        if (name == "back") return cell_of(object, nullptr);
-        if (const auto end = end_of_list(name, object)) return held(*end);
-        if (is_one_of(name, {"data", "begin", "cbegin", "get"})) return lvalue(object);
-      }
-      if (kind == TypeKind::kMap && name == "at") return map_element(object, method->getArg(0));
-      if (kind == TypeKind::kOptional && name == "value") return lvalue(object);
-      if ((kind == TypeKind::kPointer || kind == TypeKind::kHolder) && is_one_of(name, {"get", "ptr"})) {
-        return lvalue(object);
-      }
-    }
+    return method_place(method);
   } else if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expr)) {
-    const clang::FunctionDecl* callee = call->getDirectCallee();
-    if (callee && call->getNumArgs() >= 1 && callee->isInStdNamespace()) {
-      if (is_transparent(callee)) return lvalue(call->getArg(0));
-      const bool gets = callee->getIdentifier() && callee->getName() == "get";
-      const auto place = gets ? named_element(callee, call->getArg(0)->getType()) : std::nullopt;
-      if (place) return cell(lvalue(call->getArg(0)), place, call->getArg(0)->getType());
-    }
+    return call_place(call);
   }
+  return std::nullopt;
+}
+
+FunctionLowering::Lvalue FunctionLowering::lvalue(const clang::Expr* expr) {
+  expr = stripped(expr);
+  if (expr->getType().isNull()) return held(builder_.unknown());
+  Builder::At here(builder_, position(expr));
+  if (auto place = named_place(expr)) return std::move(*place);
   const ValueId result = value_of(expr);
   // A user function that returns a reference gives the address of what it refers to.
   const auto* call = llvm::dyn_cast<clang::CallExpr>(expr);

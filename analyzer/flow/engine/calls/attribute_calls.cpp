@@ -35,11 +35,11 @@ Value held_by_name(const Value& receiver, const Instruction& call, const State& 
   return field == object->cells.end() ? Value() : field->second;
 }
 
-// What runs, and what library modules among the receivers give; `unknown` where a receiver may run anything.
 // None runs nothing: it throws.
-Calls::Attribute Calls::attribute(const Activation& activation, const Instruction& instruction,
-                                  State& state) {
-  Attribute out;
+Calls::Callees Calls::callees_by_attribute(const Activation& activation, const Instruction& instruction,
+                                           State& state) {
+  Callees out;
+  out.by_attribute = true;
   std::string_view name = instruction.name;
   name.remove_prefix(kAttributeCall.size());
   name = name.substr(0, name.find("::"));
@@ -47,8 +47,8 @@ Calls::Attribute Calls::attribute(const Activation& activation, const Instructio
   if (const Alternative* one = receiver.single(); one && one->kind == Kind::kReference)
     receiver = memory_.read(state, Location{one->object, one->key});
   const auto add = [&](std::uint32_t function, const Alternative& of) {
-    if (std::find(out.callees.begin(), out.callees.end(), function) == out.callees.end())
-      out.callees.push_back(function);
+    if (std::find(out.functions.begin(), out.functions.end(), function) == out.functions.end())
+      out.functions.push_back(function);
     out.receivers[function].push_back(of);
   };
   if (const Value held = held_by_name(receiver, instruction, state, ids_); !held.is_bottom()) {
@@ -90,7 +90,8 @@ Calls::Attribute Calls::attribute(const Activation& activation, const Instructio
       out.unknown = true;
     }
   }
-  if (out.callees.empty() && out.given.is_bottom()) out.unknown = true;
+  if (out.functions.empty() && out.given.is_bottom()) out.unknown = true;
+  if (out.unknown) out.functions.clear();
   return out;
 }
 

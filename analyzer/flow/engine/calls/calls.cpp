@@ -32,18 +32,9 @@ std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const
   return out;
 }
 
-// What may run. None where that is not known; of an attribute, also where library modules give all there is.
-struct Calls::Callees {
-  std::optional<VirtualCall> virtually;  // of an object
-  bool by_attribute = false;
-  Attribute attribute;
-  std::vector<std::uint32_t> functions;
-  Receivers receivers;
-
-  bool is_given() const { return functions.empty() && by_attribute && !attribute.unknown; }
-};
-
 Calls::Callees Calls::callees_of(const Activation& activation, const Instruction& instruction, State& state) {
+  if (instruction.name.starts_with(kAttributeCall) && !instruction.args.empty())
+    return callees_by_attribute(activation, instruction, state);
   Callees out;
   if (!instruction.args.empty()) out.virtually = virtual_call(instruction.name);
   out.functions = out.virtually ? dispatch(instruction, *out.virtually, state, out.receivers)
@@ -51,12 +42,6 @@ Calls::Callees Calls::callees_of(const Activation& activation, const Instruction
   if (is_registered_operator(instruction.name)) {
     const auto kernel = registered_kernel(index_, instruction.name, options_.device, state.autocast);
     if (kernel) out.functions = {*kernel};
-  }
-  out.by_attribute = instruction.name.starts_with(kAttributeCall) && !instruction.args.empty();
-  if (out.by_attribute) {
-    out.attribute = attribute(activation, instruction, state);
-    out.functions = out.attribute.unknown ? std::vector<std::uint32_t>() : out.attribute.callees;
-    out.receivers = out.attribute.receivers;
   }
   if (instruction.name.empty()) {
     out.functions.clear();
@@ -129,7 +114,7 @@ std::optional<Value> Calls::result_of(std::uint32_t function, const Activation& 
 
 bool Calls::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
   const Callees callees = callees_of(activation, instruction, state);
-  const Value& given = callees.attribute.given;
+  const Value& given = callees.given;
   const auto set = [&](Value result) {
     if (instruction.result) state.values.change(instruction.result) = std::move(result);
     return true;

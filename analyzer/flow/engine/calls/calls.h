@@ -42,13 +42,17 @@ class Calls {
 
  private:
   using Receivers = std::map<std::uint32_t, std::vector<Alternative>>;  // for which each function runs
-  struct Attribute {
-    std::vector<std::uint32_t> callees;
+  // What may run. No function where that is not known, or where library modules give all there is.
+  struct Callees {
+    std::optional<VirtualCall> virtually;  // of an object
+    bool by_attribute = false;
+    bool unknown = false;  // by an attribute, and a receiver may run anything
+    std::vector<std::uint32_t> functions;
     Receivers receivers;
-    Value given;
-    bool unknown = false;
+    Value given;  // by library modules among the receivers
+
+    bool is_given() const { return functions.empty() && by_attribute && !unknown; }
   };
-  struct Callees;
   Callees callees_of(const Activation& activation, const Instruction& instruction, State& state);
   std::vector<Value> arguments_of(const Activation& activation, const Instruction& instruction,
                                   const Callees& callees, const State& state);
@@ -57,8 +61,8 @@ class Calls {
                                  const std::vector<Value>& arguments, State& state);
   std::vector<std::uint32_t> dispatch(const Instruction& instruction, const VirtualCall& call,
                                       const State& state, Receivers& receivers) const;
-  Attribute attribute(const Activation& activation, const Instruction& instruction,
-                      State& state);  // attribute_calls.cpp
+  Callees callees_by_attribute(const Activation& activation, const Instruction& instruction,
+                               State& state);  // attribute_calls.cpp
   bool give_from_setting(const Function& callee, ContextId context, std::vector<Value>& arguments,
                          State& state);
   Value as_if_unknown(const Value& result) const;

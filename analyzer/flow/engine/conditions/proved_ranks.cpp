@@ -8,6 +8,7 @@
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/contracts/roles.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -129,10 +130,10 @@ Rank Ranks::own_rank(const Activation& activation, const Instruction& instructio
 Alternative Ranks::dimensions_asked(std::string_view question, const Instruction& instruction, State& state) {
   Alternative number = Alternative::integer(std::nullopt);
   const Value asked = argument(state, instruction, 0);
-  const bool counts = question == "dim" || question == "ndimension" || question == "length";
   const bool of_list = question == "length";
-  if (!counts && question != "sizes" && question != "sym_sizes") {
-    if (question != "size" && question != "stride") return number;
+  const bool counts = of_list || is_named(Named::kCountsDimensions, question);
+  if (!counts && !is_named(Named::kListsSizes, question)) {
+    if (!is_named(Named::kOneSize, question)) return number;
     std::int64_t least = 1;
     const Alternative* dim = instruction.args.size() > 1 ? argument(state, instruction, 1).single() : nullptr;
     if (!dim) return number;

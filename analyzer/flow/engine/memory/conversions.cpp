@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -16,14 +17,14 @@ using Stands = HeapObject::Stands;
 constexpr std::size_t kMostArgumentsOfTo = 3;
 
 std::optional<Registration::Kind> listed_kind(std::string_view list) {
-  if (list == "parameters") return Registration::Kind::kParameter;
-  if (list == "buffers") return Registration::Kind::kBuffer;
+  if (is_named(Named::kListsParameters, list)) return Registration::Kind::kParameter;
+  if (is_named(Named::kListsBuffers, list)) return Registration::Kind::kBuffer;
   return std::nullopt;
 }
 }  // namespace
 
 bool lists_parts(std::string_view name) {
-  return listed_kind(name) || name == "children" || name == "modules";
+  return listed_kind(name) || is_named(Named::kListsChildren, name) || is_named(Named::kListsModules, name);
 }
 
 // What Module::parameters(), buffers(), children() or modules() gives: an object that owns what they list,
@@ -31,7 +32,7 @@ bool lists_parts(std::string_view name) {
 // a name or an index is one of them, and which is not known.
 Value Conversions::listed_parts(const Activation& activation, const Instruction& instruction, State& state) {
   const auto wanted = listed_kind(instruction.name);
-  const bool all_modules = instruction.name == "modules";
+  const bool all_modules = is_named(Named::kListsModules, instruction.name);
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference)
     owners = memory_.read(state, Location{one->object, one->key});
@@ -63,7 +64,7 @@ Value Conversions::listed_parts(const Activation& activation, const Instruction&
       const auto below = modules_of(state, each.value);
       if (!below) return Value::unknown(ids_.symbol(activation.context, &instruction));
       if (deep) work->insert(work->end(), below->begin(), below->end());
-      if (instruction.name == "children") add(each.kind, each.value);
+      if (is_named(Named::kListsChildren, instruction.name)) add(each.kind, each.value);
     }
   }
   const auto made = [&](Stands stands, int sub) {

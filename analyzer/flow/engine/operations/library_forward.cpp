@@ -7,6 +7,7 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/operators/layers.h"
 #include "analyzer/flow/operators/operator_rank.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -190,7 +191,7 @@ std::optional<Value> LibraryModules::library_module_call(const Activation& activ
   std::vector<Value> given = {Value(module)};
   for (std::size_t i = 1; i < instruction.args.size(); ++i) {
     const std::string& name = instruction.args[i].name;
-    const bool first = i == 1 && (name == "input" || name == "query" || name == "hidden_states");
+    const bool first = i == 1 && is_named(Named::kFirstInput, name);
     if (!name.empty() && !first) return std::nullopt;
     given.push_back(argument(state, instruction, i));
   }

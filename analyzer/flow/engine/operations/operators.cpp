@@ -10,6 +10,7 @@
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/operators/operator_result.h"
 #include "analyzer/flow/operators/stores.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -97,7 +98,7 @@ Operands Operators::operands(const Instruction& instruction, const Operator& op,
   Operands out;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const std::string_view name = argument_name(op, instruction.args[i], i);
-    const bool shape = name == "size" || name == "shape" || name == "sizes" || name == "repeats";
+    const bool shape = is_named(Named::kShapeArgument, name);
     const Value given = argument(state, instruction, i);
     for (const Value& element : shape ? std::vector<Value>{} : memory_.elements(state, given)) {
       // An element of a list has no value of its own here.
@@ -108,7 +109,8 @@ Operands Operators::operands(const Instruction& instruction, const Operator& op,
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&
                         input.alternatives.front().kind == Kind::kTensor &&
                         !input.alternatives.front().rank.wrapped;
-      const bool names_dtype = name == "dtype" || (op.result == ResultRule::kCast && name == "other");
+      const bool names_dtype =
+          name == "dtype" || (op.result == ResultRule::kCast && is_named(Named::kDtypeOfArgument, name));
       const bool unknown_dtype = names_dtype && !is_dtype && !input.alternatives.empty() &&
                                  input.alternatives.front().kind == Kind::kUnknown;
       // Where memory is of no known type, the default decides what is made of it.
@@ -121,7 +123,7 @@ Operands Operators::operands(const Instruction& instruction, const Operator& op,
       }
       for (const Alternative& each : input.alternatives) {
         // The default decides, which for options without a dtype is not the operator's own int64.
-        if (each.kind == Kind::kOptions && op.name != "randint") continue;
+        if (each.kind == Kind::kOptions && !is_named(Named::kDtypeOfOptions, op.name)) continue;
         out.has_dtype = true;
         const bool states = each.kind == Kind::kDtype || each.kind == Kind::kTensor;
         out.dtypes.push_back({states ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain,

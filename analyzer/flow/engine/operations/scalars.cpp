@@ -10,6 +10,7 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
 #include "analyzer/flow/operators/shape_questions.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -290,7 +291,7 @@ std::optional<Value> Scalars::comparison(Asked& asked) {
 }
 
 std::optional<Value> Scalars::size_in_bytes(const Asked& asked) {
-  if (asked.name != "element_size" && asked.name != "itemsize") return std::nullopt;
+  if (!is_named(Named::kBytesOfElement, asked.name)) return std::nullopt;
   const std::vector<Alternative> of = memory_.tensors(asked.state, asked.operand(0));
   std::optional<std::int64_t> bytes;
   bool several = of.empty();
@@ -307,7 +308,7 @@ std::optional<Value> Scalars::size_in_bytes(const Asked& asked) {
 std::optional<Value> Scalars::arithmetic(const Asked& asked) {
   if (!asked.all_scalar || asked.has_tensor || asked.has_unknown) return std::nullopt;
   const std::string& name = asked.name;
-  bool real = name == "div" || name == "exp" || name == "log" || name == "sqrt";
+  bool real = is_named(Named::kRealOfIntegers, name);
   for (std::size_t i = 0; i < asked.count(); ++i) {
     for (const Alternative& each : asked.operand(i)) real = real || each.dtype == Dtype::kFloat64;
   }
@@ -340,8 +341,9 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (auto out = comparison(asked)) return out;
   if (auto out = size_in_bytes(asked)) return out;
   if (asked.of_shape) {
-    Alternative number =
-        asked.name == "item" ? Alternative::real() : ranks_.dimensions_asked(asked.name, instruction, state);
+    Alternative number = is_named(Named::kValueOfTensor, asked.name)
+                             ? Alternative::real()
+                             : ranks_.dimensions_asked(asked.name, instruction, state);
     number.symbols = itself(asked);
     return decided_here(asked, Value(number));
   }

@@ -1,0 +1,86 @@
+// What PyTorch calls its operators, arguments and methods, where code has to know one by its name: a row
+// each. What an operator does to dtypes and ranks stands in the JSON tables beside this file.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace dtype_guard {
+
+enum class Named : std::uint8_t {
+  kShapeArgument,      // numbers of an operator that are no operands
+  kMaskArgument,       // takes no part in promotion, and is broadcast all the same
+  kDtypeOfArgument,    // of a cast: a tensor whose dtype is taken
+  kFirstInput,         // of a module's forward
+  kRun,                // the method by which an object or a class is run
+  kRunAsCall,          // what calling an object runs
+  kCountsDimensions,   // a number
+  kListsSizes,         // a number for each dimension
+  kOneSize,            // of a dimension that is named
+  kCountOfShape,       // asks a tensor for a number alone
+  kBytesOfElement,     //
+  kValueOfTensor,      // as a number
+  kRealOfIntegers,     // what it gives of two integers is no integer
+  kListsParameters,    // of a module
+  kListsBuffers,       //
+  kListsChildren,      //
+  kListsModules,       //
+  kDtypeOfOptions,     // counts where the options state none
+  kDefaultsToBFloat16  // a device whose autocast casts to bfloat16 unless told otherwise
+};
+
+struct LibraryName {
+  Named as;
+  std::string_view name;
+};
+inline constexpr LibraryName kLibraryNames[] = {
+    {Named::kShapeArgument, "size"},
+    {Named::kShapeArgument, "shape"},
+    {Named::kShapeArgument, "sizes"},
+    {Named::kShapeArgument, "repeats"},
+    {Named::kMaskArgument, "condition"},
+    {Named::kMaskArgument, "mask"},
+    {Named::kDtypeOfArgument, "other"},
+    {Named::kFirstInput, "input"},
+    {Named::kFirstInput, "query"},
+    {Named::kFirstInput, "hidden_states"},
+    {Named::kRun, "forward"},
+    {Named::kRun, "__call__"},
+    {Named::kRun, "apply"},
+    {Named::kRunAsCall, "forward"},
+    {Named::kRunAsCall, "__call__"},
+    {Named::kRunAsCall, "operator()"},
+    {Named::kCountsDimensions, "dim"},
+    {Named::kCountsDimensions, "ndimension"},
+    {Named::kListsSizes, "sizes"},
+    {Named::kListsSizes, "sym_sizes"},
+    {Named::kOneSize, "size"},
+    {Named::kOneSize, "stride"},
+    {Named::kCountOfShape, "size"},
+    {Named::kCountOfShape, "dim"},
+    {Named::kCountOfShape, "numel"},
+    {Named::kBytesOfElement, "element_size"},
+    {Named::kBytesOfElement, "itemsize"},
+    {Named::kValueOfTensor, "item"},
+    {Named::kRealOfIntegers, "div"},
+    {Named::kRealOfIntegers, "exp"},
+    {Named::kRealOfIntegers, "log"},
+    {Named::kRealOfIntegers, "sqrt"},
+    {Named::kListsParameters, "parameters"},
+    {Named::kListsBuffers, "buffers"},
+    {Named::kListsChildren, "children"},
+    {Named::kListsModules, "modules"},
+    {Named::kDtypeOfOptions, "randint"},
+    {Named::kDefaultsToBFloat16, "cpu"},
+    {Named::kDefaultsToBFloat16, "xla"},
+    {Named::kDefaultsToBFloat16, "hpu"},
+};
+
+constexpr bool is_named(Named as, std::string_view name) {
+  return std::any_of(std::begin(kLibraryNames), std::end(kLibraryNames),
+                     [&](const LibraryName& each) { return each.as == as && each.name == name; });
+}
+
+}  // namespace dtype_guard

@@ -1,0 +1,49 @@
+#!/usr/bin/env python3
+"""Names that the engine compares with literals: what a library calls its operators, arguments and methods is a row of a table.
+
+Words of the IR itself and of its text (WORDS), rules of the catalog and punctuation are not counted. Of the rest there are
+at most MOST; that number may only fall."""
+import re
+import sys
+
+from tracked import ROOT, tracked
+
+MOST = 32
+COMPARED = re.compile(r'[=!]=\s*"([^"\\\n]*)"')
+# Comparisons and tests of the IR, its instructions for containers and dtypes, what its text is made of.
+WORDS = set("""
+eq ne lt le gt ge logical_and logical_or logical_not defined has_value is_floating_point length
+dict_get dict_has dict_pop subscript slice part new_dimension index store_element assign_object copy_of
+pointer_cast dtype_named descriptor_dtype default_dtype autocast_dtype autocast_enabled
+module buffer parameter attribute number on like call cast branch load
+true false inf nan none unknown implicit bool float double dtype left right
+""".split())
+
+
+def compared(text):
+    """Names in comparisons, comments left out."""
+    names = COMPARED.findall(re.sub(r"//.*", "", text))
+    return [name for name in names if re.search(r"\w", name) and name not in WORDS]
+
+
+def wrong(texts, rules, most):
+    found = sorted((name, file) for file, text in texts.items() for name in compared(text) if name not in rules)
+    if len(found) < most:
+        return [f"{len(found)} names are compared with literals, and MOST is {most}: lower it"]
+    if len(found) == most:
+        return []
+    return [f"{len(found)} names are compared with literals, at most {most} may be: what a library is called is a row of a table",
+            *(f"  {file}: {name}" for name, file in found)]
+
+
+def main():
+    texts = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+             for path in tracked("analyzer/flow/*.cpp", "analyzer/flow/*.h")}
+    rules = {path.stem for path in (ROOT / "rules/catalog").glob("*.md")}
+    problems = wrong(texts, rules, MOST)
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
