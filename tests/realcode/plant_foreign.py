@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Draws promotions to plant in repositories that repositories.json does not name, and counts how many are found.
 
-    plant_foreign.py draw --checkouts DIR [--count 60] [--seed 21]
+    plant_foreign.py draw --checkouts DIR [--count 60] [--seed 21] [--table FILE] [--list FILE]
     plant_foreign.py run --tool attention_calls --checkouts DIR --torch INCLUDE --python INCLUDE --stubs DIR
-                         [--only N[,N...]] [--record FILE]
+                         [--pch FILE] [--only N[,N...]] [--record FILE]
 
 `draw` reads texts alone: no analyzer has a say in what is planted. It looks in the files that foreign.json names for
 attention calls by name and for products beside a softmax, takes one repository after another, one kind after another,
@@ -149,7 +149,7 @@ def choices(root, name, kind, draw):
 
 def draw_list(args):
     draw = random.Random(args.seed)
-    table = json.loads(TABLE.read_text())
+    table = json.loads(args.table.read_text())
     rows, taken, kinds = [], set(), list(KINDS)
     rounds = 0
     while len(rows) < args.count and rounds < 10 * args.count:
@@ -169,19 +169,41 @@ def draw_list(args):
                     rows.append({"repository": repository["name"], "commit": repository["commit"], **fresh[0]})
                     break
     lines = ",\n".join("  " + json.dumps(row) for row in rows)
-    LIST.write_text(f'{{"seed": {args.seed}, "plants": [\n{lines}\n]}}\n')
+    args.list.write_text(f'{{"seed": {args.seed}, "plants": [\n{lines}\n]}}\n')
     print(f"{len(rows)} plants in {len({row['repository'] for row in rows})} repositories")
     return 0
 
 
-def analysed(args, repository, name, text=None):
+def lowered(args, repository, name, flow, text=None):
+    """One source into the file `flow`; what it said of errors."""
     root = args.checkouts / repository["folder"]
     flags = silence.flags_of(repository, {**args.flags, "host": [], "cuda": []}, root / name, root, args)
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write(text or "")
         file.flush()
         overlay = ["--overlay", str(root / name), file.name] if text is not None else []
-        return silence.analyse(args, root, root / name, flags, overlay)
+        return silence.analyse(args, root, root / name, flags, [*overlay, "--emit", str(flow)])
+
+
+def others(args, repository, name):
+    """The flows of the repository's other sources, lowered once."""
+    root = args.checkouts / repository["folder"]
+    sources = [path for pattern in repository.get("with", []) for path in sorted(root.glob(pattern)) if path != root / name]
+    flows = []
+    for path in sources:
+        key = str(path.relative_to(root))
+        flow = args.scratch / f"{repository['folder']}+{key.replace('/', '+')}.flow"
+        if flow.exists() or not lowered(args, repository, key, flow).get("failed"):
+            flows.append(flow)
+    return flows
+
+
+def analysed(args, repository, name, text=None):
+    flow = args.scratch / "this.flow"
+    report = lowered(args, repository, name, flow, text)
+    if report.get("failed"):
+        return report
+    return {**silence.link(args, [flow, *others(args, repository, name)]), "errors": report["errors"]}
 
 
 def judged(args, repository, row, before):
@@ -204,7 +226,7 @@ def judged(args, repository, row, before):
 
 
 def run_list(args):
-    table, plants = json.loads(TABLE.read_text()), json.loads(LIST.read_text())["plants"]
+    table, plants = json.loads(args.table.read_text()), json.loads(args.list.read_text())["plants"]
     args.flags = table["flags"]
     repositories = {each["name"]: each for each in table["repositories"]}
     wanted = {int(word) for word in args.only.split(",")} if args.only else range(1, len(plants) + 1)
@@ -231,16 +253,21 @@ def run_list(args):
 def main():
     parser = argparse.ArgumentParser(formatter_class=argparse.RawDescriptionHelpFormatter, description=__doc__)
     parser.add_argument("verb", choices=("draw", "run"))
-    for name in ("tool", "checkouts", "torch", "python", "stubs"):
+    for name in ("tool", "checkouts", "torch", "python", "stubs", "pch"):
         parser.add_argument(f"--{name}", type=lambda path: pathlib.Path(path).absolute())
+    parser.add_argument("--table", default=TABLE, type=pathlib.Path, help="instead of its own")
+    parser.add_argument("--list", default=LIST, type=pathlib.Path, help="likewise")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--seed", type=int, default=21)
     parser.add_argument("--timeout", type=int, default=300)
     parser.add_argument("--only", default="")
     parser.add_argument("--record")
     args = parser.parse_args()
-    args.pch = None
-    return draw_list(args) if args.verb == "draw" else run_list(args)
+    if args.verb == "draw":
+        return draw_list(args)
+    with tempfile.TemporaryDirectory() as folder:
+        args.scratch = pathlib.Path(folder)
+        return run_list(args)
 
 
 if __name__ == "__main__":
