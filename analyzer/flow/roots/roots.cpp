@@ -144,8 +144,12 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
       list.rest = Value(tensor);
-      state.put(id, std::move(list));
-      return Value(Alternative::at(Kind::kObject, id));
+      const HeapId of_list = ids_.object(context, &parameter, position);  // beside what refers to it
+      state.put(of_list, std::move(list));
+      const Alternative handed = Alternative::at(Kind::kObject, of_list);
+      const bool may_be_none =
+          parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
+      return may_be_none ? or_none(handed) : by_reference(Value(handed));
     }
     case ParameterKind::kDtype:
     case ParameterKind::kOptions:

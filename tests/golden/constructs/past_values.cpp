@@ -69,6 +69,25 @@ void ok_no_past(const Tensor& q, Tensor k, const Tensor& v) {
   attend(q, k, v);
 }
 
+// A past that callers hand in has the dtype of the tensors that they hand in.
+void bad_past_of_callers(Tensor q, Tensor k, Tensor v, Past& past) {
+  if (past.has_value()) {
+    k = torch::cat({std::get<0>(past.value()), k}, 2);
+    v = torch::cat({std::get<1>(past.value()), v}, 2);
+  }
+  q = q * torch::ones({64});  // expect: attention-implicit-promotion
+  attend(q, k, v);
+  past = std::make_tuple(k, v);
+}
+void ok_past_of_callers(const Tensor& q, Tensor k, Tensor v, Past& past, std::pair<Tensor, Tensor> more) {
+  if (past.has_value()) {
+    k = torch::cat({std::get<0>(past.value()), k}, 2);
+    v = torch::cat({std::get<1>(past.value()), v}, 2);
+  }
+  attend(q, torch::cat({more.first, k}, 2), torch::cat({more.second, v}, 2));
+  past = std::make_tuple(k, v);
+}
+
 // Arrays and layers of them.
 void bad_array(const Tensor& q, const Tensor& k, const Tensor& v) {
   std::array<Tensor, 2> past = {k, wide_empty()};
