@@ -8,9 +8,10 @@
 `draw` reads texts alone: no analyzer has a say in what is planted. It looks in the files that foreign.json names for
 attention calls by name and for products beside a softmax, takes one repository after another, one kind after another,
 and writes foreign_plants.json: repository, commit, file, line, and the edit, by offset (begin, end, new text), of the
-file at that commit. `run` makes one edit at a time, in memory, and analyses the file alone, as somebody does who has
-just met the tool. Found means a definite finding on the edited line that was not there before. What does not compile
-because of the edit is not counted, nor what `excused` gives a reason for, read by hand, why it promotes nothing.
+file at that commit. `run` makes one edit at a time, in memory, and analyses the file as one program with the sources
+that foreign.json names beside it. Found means a definite finding on the edited line that was not there before. What
+does not compile because of the edit is not counted, nor what `excused` gives a reason for, read by hand, why it
+promotes nothing.
 """
 import argparse
 import datetime
