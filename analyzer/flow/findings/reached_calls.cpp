@@ -1,6 +1,5 @@
 #include "analyzer/flow/findings/reached_calls.h"
 
-#include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/program/units_with_main.h"
 
 namespace dtype_guard::flow {
@@ -26,8 +25,7 @@ void ReachedCalls::note(const std::vector<SinkRecord>& records) {
     const Place here = place(*record.instruction, record.instruction->name);
     // What has no source of its own stands where it is called, which is known once it is.
     const auto caller = own_.find(record.function);
-    const bool by_hand = record.place == SinkPlace::kCall && is_product(*record.api);
-    if (caller != own_.end() && (by_hand || record.instruction->op == Op::kSink))
+    if (caller != own_.end() && record.place == SinkPlace::kCall)  // or a product, of attention by hand
       calls_.try_emplace(
           here, Seen{caller->second, record.function, record.instruction->range, true, false, {}, {}});
     const auto call = calls_.find(here);
