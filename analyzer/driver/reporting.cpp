@@ -109,16 +109,19 @@ NotAnalysed undecided(const CheckedCall& call) {
 }
 
 // A fix that was not searched for must not look like one that does not exist.
-void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings) {
+void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings,
+                 bool with_objections) {
   for (const flow::UnfinishedSearch& each : searches) {
     const SourceLocation& at = each.location;
     const bool reported = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
       return is_open(finding) && finding.rule == each.rule && finding.location.file == at.file &&
              finding.location.line == at.line && finding.location.column == at.column;
     });
-    if (!reported) continue;
-    std::cerr << fmt::format("dtype-lint: note: {}:{}:{}: no fix is offered for {}, and one may exist: {}\n",
-                             at.file, at.line, at.column, each.rule, each.limit);
+    if (!reported || (each.limit.empty() && !with_objections)) continue;
+    const std::string why = each.limit.empty() ? fmt::format("; tried: {}", each.objection)
+                                               : fmt::format(", and one may exist: {}", each.limit);
+    std::cerr << fmt::format("dtype-lint: note: {}:{}:{}: no fix is offered for {}{}\n", at.file, at.line,
+                             at.column, each.rule, why);
   }
 }
 
@@ -173,7 +176,7 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
       return each.baseline != "fixed" && !options.changed->touches(each);
     });
   }
-  if (!scope.on_trial) tell_limits(result.without_fix, report.findings);
+  if (!scope.on_trial) tell_limits(result.without_fix, report.findings, options.fix || options.strict);
   return report;
 }
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Tests silence.py and plant.py on the lint fixtures: what they count, and that they can fail.
+"""Tests silence.py, plant.py and plant_foreign.py on the lint fixtures: what they count, and that they can fail.
 
     check_scripts.py ATTENTION_CALLS TESTS_FOLDER
 """
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -47,6 +48,42 @@ def expect(condition, what, output):
         sys.exit(1)
 
 
+def foreign(scratch):
+    """Drawn by text alone, the same for the same seed; judged by the edited line; what is excused is not counted."""
+    checkout, plants = scratch / "checkout", scratch / "plants.json"
+    checkout.mkdir()
+    (checkout / "a.cpp").write_text(WRAPPED[WRAPPED.index("at::Tensor exact"):].replace("q.to(torch::kFloat)", "q * 2.0")
+                                    .replace("k.to(torch::kFloat)", "k * 2.0"))
+    table = scratch / "foreign.json"
+    table.write_text(json.dumps({
+        "flags": {"all": ["-std=c++17", "-include", str(TESTS / "unit/clang/mini_torch.h")]},
+        "repositories": [{"name": "ours", "commit": "", "folder": "checkout", "files": ["*.cpp"]}]}))
+    command = [sys.executable, HERE / "plant_foreign.py", "--table", table, "--list", plants, "--checkouts", scratch]
+
+    def script(*words):
+        done = subprocess.run([str(each) for each in [*command[:2], *words, *command[2:]]], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    status, output = script("draw", "--count", "3", "--seed", "5")
+    drawn = plants.read_text()
+    expect(status == 0 and "3 plants in 1 repositories" in output, "three are drawn", output)
+    script("draw", "--count", "3", "--seed", "5")
+    expect(plants.read_text() == drawn, "the same seed draws the same", plants.read_text())
+    rows = json.loads(drawn)["plants"]
+    text = (checkout / "a.cpp").read_text()
+    at = text.index("at::matmul(wide, narrow)") + len("at::matmul(")
+    line = text.count("\n", 0, at) + 1
+    row = {**rows[0], "line": line, "begin": at, "end": at + 4, "kind": "cast-back"}
+    silent = {**row, "new": "wide * 1.0"}
+    plants.write_text(json.dumps({"plants": [{**row, "new": "(wide).to(at::kFloat)"}, silent, {**silent, "excused": "no promotion"},
+                                             {**row, "new": "nowhere"}]}))
+    status, output = script("run", "--tool", TOOL, "--torch", TESTS)
+    verdicts = re.findall(r"^ *\d+ (found|MISSED|not counted) ", output, re.M)
+    expect(verdicts == ["found", "MISSED", "not counted", "not counted"] and status == 1, "one found of two counted", output)
+    expect("[no promotion]" in output and "[does not compile]" in output and "1 of 2 found; 2 not counted" in output,
+           "with their reasons", output)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
@@ -72,6 +109,8 @@ def main():
         expect(status == 0 and "these calls give only 10 promotions" in output and "10 of 10 found" in output,
                "all others are planted and found", output)
         expect(record.read_text().split("\n", 1)[1] == output, "the record is what was printed", record.read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        foreign(pathlib.Path(folder))
     with tempfile.TemporaryDirectory() as folder:
         status, output = run("silence.py", pathlib.Path(folder), ["product_bad.cpp"])
         expect("[attention-mixed-dtypes]" in output, "a finding is listed", output)

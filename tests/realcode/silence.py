@@ -80,7 +80,7 @@ def flags_of(repository, common, source, root, args):
         names = re.findall(r"\{(\w+)\}", flag)
         if all(name in given for name in names):
             flags.append(re.sub(r"\{(\w+)\}", lambda match: given[match.group(1)], flag))
-    if args.pch and source.suffix != ".cu":
+    if args.pch and source.suffix != ".cu" and repository.get("pch", True):
         flags += ["-include-pch", str(args.pch)]
     if args.stubs:
         flags += ["-idirafter", str(args.stubs)]

@@ -1,5 +1,8 @@
 #include "analyzer/clang/lowering/function_lowering.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace dtype_guard::clang_front_end {
 
 using namespace flow;
@@ -16,6 +19,26 @@ FunctionKind kind_of(const clang::FunctionDecl* function) {
   if (!method) return FunctionKind::kFunction;
   if (method->getParent()->isLambda()) return FunctionKind::kLambda;
   return method->isInstance() ? FunctionKind::kMethod : FunctionKind::kFunction;
+}
+
+// A pair or tuple of nothing but tensors, some of which may be absent: past keys and values.
+bool is_tuple_of_tensors(clang::QualType type, const TypeScope& scope) {
+  const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  const auto* tuple = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
+  if (!tuple) return false;
+  if (const std::string name = plain_name(*tuple); name != "std::tuple" && name != "std::pair") return false;
+  std::vector<clang::QualType> elements;
+  for (const clang::TemplateArgument& each : tuple->getTemplateArgs().asArray()) {
+    if (each.getKind() == clang::TemplateArgument::Type) elements.push_back(each.getAsType());
+    if (each.getKind() != clang::TemplateArgument::Pack) continue;
+    for (const clang::TemplateArgument& one : each.pack_elements()) {
+      if (one.getKind() == clang::TemplateArgument::Type) elements.push_back(one.getAsType());
+    }
+  }
+  return !elements.empty() && std::all_of(elements.begin(), elements.end(), [&](clang::QualType each) {
+    const TypeFacts facts = classify(each, scope);
+    return facts.kind == TypeKind::kTensor && !is_tensor_by_pointer(facts);
+  });
 }
 
 ParameterKind parameter_kind(const TypeFacts& type, const TypeScope& scope) {
@@ -70,6 +93,11 @@ flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
   parameter.kind = parameter_kind(type, unit_.types());
   // `const Tensor& mask = {}` is absent where the call gives none.
   const auto* given = llvm::dyn_cast<clang::ParmVarDecl>(decl);
+  const bool optional = type.kind == TypeKind::kOptional;
+  if (given && is_tuple_of_tensors(optional ? type.inner : decl->getType(), unit_.types())) {
+    parameter.kind = ParameterKind::kTensorList;
+    if (optional) parameter.default_value = None{};
+  }
   if (type.kind == TypeKind::kTensor && given && given->hasDefaultArg()) {
     parameter.kind = ParameterKind::kOptionalTensor;
   }

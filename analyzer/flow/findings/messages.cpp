@@ -106,6 +106,32 @@ std::string example_at_call(const Defect& defect) {
   return "";
 }
 
+// What the operand should be, where no tensor beside it says so: what it was before it was widened, what the
+// others are, or all that the call takes. Empty where several would do.
+std::string right_dtype(const Defect& defect) {
+  const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
+  const auto would_do = [&](Dtype dtype) { return accepts.empty() || accepts.contains(dtype); };
+  const Origin* origin = defect.origin;
+  if (origin && is_half(origin->before) && would_do(origin->before)) return std::string(name(origin->before));
+  std::vector<std::string> dtypes;
+  for (const SinkOperand* each : defect.differs_from) {
+    for (const std::string& dtype : dtypes_of(*each)) add_once(dtypes, dtype);
+  }
+  if (dtypes.size() == 1 && would_do(*parse_dtype(dtypes.front()))) return dtypes.front();
+  const std::vector<std::string> taken = accepts.names();
+  return taken.size() == 1 ? taken.front() : "";
+}
+
+// "; cast it back before the call, e.g. '.to(k.dtype)'", or else "; cast it back to 'float16' before the
+// call".
+std::string cast_before_call(std::string_view cast, const Defect& defect, std::string_view file) {
+  if (const std::string like = example_at_call(defect); !like.empty())
+    return fmt::format("; {} before the call, e.g. '.to({})'", cast, dtype_spelling(file, like));
+  const std::string dtype = right_dtype(defect);
+  return dtype.empty() ? fmt::format("; {} before the call", cast)
+                       : fmt::format("; {} to '{}' before the call", cast, dtype);
+}
+
 std::string with_example(std::string cure, const Defect& defect, std::string_view file) {
   const std::string like = example_at_call(defect);
   return like.empty() ? cure : fmt::format("{}, e.g. '.to({})'", cure, dtype_spelling(file, like));
@@ -138,7 +164,11 @@ std::string back_after(const Origin& origin, std::string_view file) {
 std::string made_so(const Defect& defect, std::string_view file) {
   if (const std::string like = example_at_call(defect); !like.empty())
     return fmt::format("; make it in the dtype '{}'", dtype_spelling(file, like));
-  return "; give it that dtype where it is made";
+  const std::string dtype = right_dtype(defect);
+  if (dtype.empty()) return "; give it that dtype where it is made";
+  const bool like_one = defect.differs_from.size() == 1 && !defect.unsupported;
+  return like_one ? fmt::format("; make it '{}' as '{}' is", dtype, defect.differs_from.front()->role)
+                  : fmt::format("; make it '{}'", dtype);
 }
 
 std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_view file) {
@@ -148,14 +178,14 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
   // What the call never took would not do either.
   const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
                                !accepts.contains(origin->before);
-  if (!origin || back_is_refused) return with_example("; cast it before the call", defect, file);
+  if (!origin || back_is_refused) return cast_before_call("cast it", defect, file);
   const bool promoted = origin->kind == Origin::Kind::kPromotion;
   if (origin->instruction->op == Op::kCast &&
       (promoted || (origin->op == kConversion && origin->widens_half())))
     return fmt::format("; round back to '{}' where it is stored", name(origin->before));
   if (promoted && comes_back == ComesBack::kInRounds) return keep_in_rounds(rounds, defect, file);
   if (promoted && comes_back == ComesBack::kNever) return back_after(*origin, file);
-  if (promoted) return with_example("; cast it back before the call", defect, file);
+  if (promoted) return cast_before_call("cast it back", defect, file);
   if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
     std::vector<std::string> roles;
     for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
@@ -169,7 +199,7 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
   // A request for int64 does not mean to widen anything.
   if (origin->kind == Origin::Kind::kSource || is_integral(origin->after)) return made_so(defect, file);
   return comes_back == ComesBack::kInRounds ? keep_in_rounds(rounds, defect, file)
-                                            : with_example("; cast it back before the call", defect, file);
+                                            : cast_before_call("cast it back", defect, file);
 }
 
 // What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.

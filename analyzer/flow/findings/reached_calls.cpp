@@ -25,7 +25,7 @@ void ReachedCalls::note(const std::vector<SinkRecord>& records) {
     const Place here = place(*record.instruction, record.instruction->name);
     // What has no source of its own stands where it is called, which is known once it is.
     const auto caller = own_.find(record.function);
-    if (caller != own_.end() && record.instruction->op == Op::kSink)
+    if (caller != own_.end() && record.place == SinkPlace::kCall)  // or a product, of attention by hand
       calls_.try_emplace(
           here, Seen{caller->second, record.function, record.instruction->range, true, false, {}, {}});
     const auto call = calls_.find(here);

@@ -143,7 +143,8 @@ class Search {
         trial_(module, options),
         round_(module),
         offered_(findings.size()),
-        limits_(findings.size()) {}
+        limits_(findings.size()),
+        objections_(findings.size()) {}
 
   std::vector<UnfinishedSearch> run() {
     for (std::size_t i = 0; i < findings_.size(); ++i) {
@@ -164,7 +165,8 @@ class Search {
     std::vector<UnfinishedSearch> out;
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       const Finding& each = findings_[i];
-      if (each.fixes.empty() && !limits_[i].empty()) out.push_back({each.location, each.rule, limits_[i]});
+      if (each.fixes.empty() && (!limits_[i].empty() || !objections_[i].empty()))
+        out.push_back({each.location, each.rule, limits_[i], objections_[i]});
     }
     return out;
   }
@@ -243,6 +245,8 @@ class Search {
         return true;
       }
       if (limits_[which].empty()) limits_[which] = trial_.limit();
+      if (objections_[which].empty() && !trial_.objection().empty())
+        objections_[which] = fmt::format("{}: {}", each.title, trial_.objection());
     }
     return false;
   }
@@ -253,8 +257,8 @@ class Search {
   const std::vector<std::vector<Edit>>& refused_;
   FixTrial trial_;
   RoundFlow round_;
-  std::vector<std::vector<CastEdit>> offered_;  // by finding
-  std::vector<std::string> limits_;             // likewise
+  std::vector<std::vector<CastEdit>> offered_;    // by finding
+  std::vector<std::string> limits_, objections_;  // likewise
 };
 
 }  // namespace

@@ -10,11 +10,12 @@
 
 namespace dtype_guard::flow {
 
-// A finding for which a limit ended the search.
+// A finding for which a limit ended the search, or every edit that was tried broke something.
 struct UnfinishedSearch {
   SourceLocation location;
   std::string rule;
-  std::string limit;  // "more than 16 edits would have to be tried"
+  std::string limit;      // "more than 16 edits would have to be tried"
+  std::string objection;  // without a limit: to the first edit that was tried
 };
 
 // Fills Finding::fixes of those for which an edit was found that cures them: the first that is not `refused`,

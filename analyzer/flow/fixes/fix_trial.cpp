@@ -115,9 +115,31 @@ const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const std::vecto
   return known->second;
 }
 
+bool FixTrial::object(const Setting& setting, std::string what) {
+  objection_ = fmt::format("under '{}'{} {}", setting.what.name,
+                           setting.handed_float ? " with float32 inputs" : "", what);
+  return false;
+}
+
+std::string FixTrial::refused_operand(const Refused& refused) const {
+  const auto& [place, root, dtype] = refused;
+  const auto& [file, line, column, api, role] = place;
+  const std::string from = root < module_.functions.size() ? module_.functions[root].name : "";
+  const std::string as = dtype == Dtype::kUndefined ? "of unknown dtype" : fmt::format("'{}'", name(dtype));
+  const std::string what = api == kWatchedCast ? fmt::format("what is cast {} at {}:{}",
+                                                             role == "like" ? "to" : "there", file, line)
+                                               : fmt::format("'{}' of '{}' at {}:{}", role, api, file, line);
+  return fmt::format("{} would be {}, run from '{}'", what, as, from);
+}
+
 bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setting& setting) {
+  const auto operand = [](const Key& key) {
+    const auto& [file, line, column, api, role] = key;
+    return fmt::format("'{}' of '{}' at {}:{} breaks its contract", role, api, file, line);
+  };
   const SourceLocation& place = finding_->location;
-  if (after.places.contains(Key(place.file, place.line, place.column, "", ""))) return false;
+  if (after.places.contains(Key(place.file, place.line, place.column, "", "")))
+    return object(setting, after.operands.empty() ? "the finding stays" : operand(*after.operands.begin()));
   // Where inputs are float32, nothing may be left of it that is not left where they are half.
   std::set<Key> left;
   for (const Sink& each : finding_->sinks) {
@@ -125,14 +147,16 @@ bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setti
     if (after.operands.contains(key)) left.insert(key);
   }
   if (setting.handed_float && !std::includes(left_.begin(), left_.end(), left.begin(), left.end()))
-    return false;
+    return object(setting, operand(*left.begin()));
   left_ = std::move(left);
-  return std::includes(before.operands.begin(), before.operands.end(), after.operands.begin(),
-                       after.operands.end()) &&
-         std::none_of(after.refused.begin(), after.refused.end(), [&](const Refused& each) {
-           return !before.refused.contains(each) && !loses_nothing(each, after) &&
-                  !does_not_know(each, after);
-         });
+  for (const Key& each : after.operands) {
+    if (!before.operands.contains(each)) return object(setting, operand(each));
+  }
+  for (const Refused& each : after.refused) {
+    if (!before.refused.contains(each) && !loses_nothing(each, after) && !does_not_know(each, after))
+      return object(setting, refused_operand(each));
+  }
+  return true;
 }
 
 // A caller that hands in a tensor of unknown dtype knows no more behind the cast. That is no refusal, as long
@@ -178,6 +202,7 @@ bool FixTrial::loses_nothing(const Refused& refused, const Verdict& after) {
 // Setting after setting: most edits that do not cure fail in the first.
 bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   limit_.clear();
+  objection_.clear();
   const auto made = [&](EditedModule& edited) {
     return std::all_of(edits.begin(), edits.end(), [&](const CastEdit& each) { return edited.add(each); });
   };

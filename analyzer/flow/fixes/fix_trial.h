@@ -26,6 +26,9 @@ class FixTrial {
   bool cures(const std::vector<CastEdit>& edits);
   // The limit to which the last answer no is owed; empty: none, the edits do not cure.
   const std::string& limit() const { return limit_; }
+  // Else the first of what the edits leave undone or break: under which setting, from which root, which
+  // operand.
+  const std::string& objection() const { return objection_; }
 
  private:
   // A place with a finding, and an operand of a call with one.
@@ -57,6 +60,8 @@ class FixTrial {
   bool is_cured(const Verdict& before, const Verdict& after, const Setting& setting);
   bool does_not_know(const Refused& refused, const Verdict& after);
   bool is_found_from_others(const std::vector<std::uint32_t>& functions);
+  bool object(const Setting& setting, std::string what);  // false
+  std::string refused_operand(const Refused& refused) const;
 
   Module& module_;
   AnalysisOptions options_;
@@ -70,7 +75,7 @@ class FixTrial {
   std::size_t size_ = 0;  // instructions of the program
   std::set<Key> left_;    // operands of the finding that are still broken where inputs are as assumed
   std::set<std::uint32_t> unknowing_;  // roots that do not know what is cast to
-  std::string limit_;
+  std::string limit_, objection_;
 };
 
 }  // namespace dtype_guard::flow

@@ -128,6 +128,7 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
   tensor.assumed = true;
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
+  const bool may_be_none = parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
   // Objects of one class share their inputs, and are several.
   if (is_one && made_.being_made == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {
@@ -145,8 +146,10 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
       list.rest = Value(tensor);
-      state.put(id, std::move(list));
-      return Value(Alternative::at(Kind::kObject, id));
+      const HeapId of_list = ids_.object(context, &parameter, position);  // beside what refers to it
+      state.put(of_list, std::move(list));
+      const Alternative handed = Alternative::at(Kind::kObject, of_list);
+      return may_be_none ? or_none(handed) : by_reference(Value(handed));
     }
     case ParameterKind::kDtype:
     case ParameterKind::kOptions:
@@ -165,8 +168,6 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     }
     case ParameterKind::kObject: {
       const Value object = make_object(parameter.type, context, position, nature, state);
-      const bool may_be_none =
-          parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
       return may_be_none && object.single() ? or_none(*object.single()) : by_reference(object);
     }
     case ParameterKind::kOther:

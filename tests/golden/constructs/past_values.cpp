@@ -69,6 +69,23 @@ void ok_no_past(const Tensor& q, Tensor k, const Tensor& v) {
   attend(q, k, v);
 }
 
+// A past that callers hand in has the dtype of the tensors that they hand in.
+Tensor bad_past_of_callers(const Tensor& q, const Tensor& k, const Tensor& v,
+                           const std::pair<Tensor, Tensor>& past) {
+  const Tensor all_k = torch::cat({past.first, k}, 2), all_v = torch::cat({past.second, v}, 2);
+  const Tensor wide = q * torch::ones({64});  // expect: attention-mixed-dtypes
+  const Tensor weights = torch::matmul(wide, all_k.transpose(2, 3)).softmax(-1);
+  return torch::matmul(weights.to(v.scalar_type()), all_v);
+}
+void ok_past_of_callers(const Tensor& q, Tensor k, Tensor v, Past& past, std::pair<Tensor, Tensor> more) {
+  if (past.has_value()) {
+    k = torch::cat({std::get<0>(past.value()), k}, 2);
+    v = torch::cat({std::get<1>(past.value()), v}, 2);
+  }
+  attend(q, torch::cat({more.first, k}, 2), torch::cat({more.second, v}, 2));
+  past = std::make_tuple(k, v);
+}
+
 // Arrays and layers of them.
 void bad_array(const Tensor& q, const Tensor& k, const Tensor& v) {
   std::array<Tensor, 2> past = {k, wide_empty()};

@@ -1,6 +1,7 @@
 """Fixes: what is offered, what --fix does to files, and what --export-fixes writes."""
 import json
 import os
+import resource
 import shutil
 import subprocess
 
@@ -226,6 +227,38 @@ class Fixes(project.Case):
         run = self.lint("-p", "build", "--export-fixes", "no/such/folder/f.yaml")
         self.assertEqual(run.returncode, 2)
         self.assertIn("--export-fixes: cannot write 'no/such/folder/f.yaml'", run.stderr)
+
+    def test_fixing_33_findings_costs_at_most_five_times_their_lint(self):
+        one = ("at::Tensor scores{0}(at::Tensor q, const at::Tensor& k) {{\n  q = q * torch::ones({{8}});\n"
+               "  at::Tensor r = q;\n  return attend(r, k, k);\n}}\n")
+        self.write(many__cpp="".join(one.format(number) for number in range(33)))
+        self.compiled("many.cpp")
+
+        def spent(*more):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            run = self.lint("-p", "build", *more, cache=False)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return run, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+        lint, linting = spent()
+        self.assertIn("33 errors", lint.stdout)
+        fix, fixing = spent("--fix")
+        self.assertIn("fixed 33 findings in 1 file", fix.stderr)
+        self.assertLess(fixing, 5 * linting)
+
+    def test_a_rejected_edit_is_told_with_setting_root_and_operand(self):
+        own = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
+            {"name": "my_attention", "kind": "attention", "spellings": ["my::attention"], "operands": [
+                {"role": "q", "argument": 0, "accepts": ["half"]}, {"role": "k", "argument": 1, "accepts": ["float32"]}]}]}
+        self.write(own__json=json.dumps(own), a__cpp=(
+            "namespace my { void attention(const at::Tensor& q, const at::Tensor& k); }\n"
+            "void both(at::Tensor q, const at::Tensor& w) {\n  q = q * w;\n  my::attention(q, q);\n}\n"
+            "int main() { both(torch::ones({2, 2}, at::kHalf), torch::ones({2, 2}, at::kFloat)); }\n"))
+        self.compiled("a.cpp")
+        told = self.lint("-p", "build", "--fix", "--contracts", "own.json").stderr
+        self.assertRegex(told, r"a\.cpp:3:7: no fix is offered for [a-z-]+; tried: .*: under '\S+'.* 'k' of 'my_attention' at "
+                               r"a\.cpp:4")
+        self.assertNotIn("tried:", self.lint("-p", "build", "--contracts", "own.json").stderr)
 
     def test_exported_fixes_are_applied_by_clang(self):
         text = "// über '\n" + WIDE

@@ -12,6 +12,10 @@ KNOWN = ('#include "attention.h"\n'
 UNKNOWN = ('#include "attention.h"\n'
            "at::Tensor made_elsewhere(int);\n"
            "at::Tensor scores(const at::Tensor& k) { return attend(made_elsewhere(1), k, k); }\n")
+BY_HAND = ("at::Tensor made_elsewhere(int);\n"
+           "at::Tensor scores(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {\n"
+           "  at::Tensor weights = at::matmul(GIVEN, k.transpose(1, 2)).softmax(-1).to(v.scalar_type());\n"
+           "  return at::matmul(weights, v);\n}\n")
 # Headers of a library whose inline functions hide the operator that widens.
 LIBRARY = ("#pragma once\nnamespace at { namespace _ops { Tensor call(const Tensor&, const Tensor&); }\n"
            "inline Tensor mul(const Tensor& a, const Tensor& b) { return _ops::call(a, b); } }\n")
@@ -56,6 +60,14 @@ class Sight(project.Case):
         self.assertIn("1 attention call checked, 1 not decided; ", strict.stdout)
         unknown = [call["unknown"] for call in self.report()["calls"]]
         self.assertEqual(unknown, [["q"], []])
+
+    def test_attention_written_by_hand_is_counted(self):
+        self.project_of(BY_HAND.replace("GIVEN", "q"))
+        self.assertEqual(self.closing(), "no findings; 4 attention calls checked; 1 file analysed")  # 2 in attention.h
+        self.project_of(BY_HAND.replace("GIVEN", "made_elsewhere(1)"))
+        self.assertEqual(self.closing(),
+                         "no findings; 3 attention calls checked, 1 not decided (--strict lists them); 1 file analysed")
+        self.assertEqual([call["unknown"] for call in self.report()["calls"] if call["api"] == "matmul"], [["left"], []])
 
     def test_a_file_without_attention_says_so(self):
         self.project_of("int main() { return 0; }\n")
