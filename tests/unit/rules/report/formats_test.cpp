@@ -137,13 +137,15 @@ TEST_CASE("harm puts certain errors and lost kernels first") {
 }
 
 TEST_CASE("SARIF leads to the pages of the tool and of its rules where these are published") {
-  const Report report = sample_report();
+  const Report report = test::static_report();
   const auto driver = [&](const sarif::Pages& pages) {
     std::ostringstream out;
-    JsonStream json(out, 1);
-    json.begin_object();
-    sarif::write_tool(json, report, sarif::rule_indices(report), pages);
-    json.end_object();
+    {
+      JsonStream json(out, 1);  // writes when it ends
+      json.begin_object();
+      sarif::write_tool(json, report, sarif::rule_indices(report), pages);
+      json.end_object();
+    }
     return nlohmann::json::parse(out.str())["tool"]["driver"];
   };
   const auto published = driver({"https://example.org/guard", "https://example.org/guard/rules"});
