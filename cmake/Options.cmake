@@ -12,6 +12,8 @@ set(DTYPE_GUARD_CLANG ON CACHE BOOL "The C++ front end of dtype-lint; OFF: Pytho
 set(DTYPE_GUARD_CUDA auto CACHE STRING "Parts that need the CUDA toolkit: auto, on or off")
 set(DTYPE_GUARD_TORCH auto CACHE STRING "Examples and tests that link libtorch: auto, on or off")
 set(DTYPE_GUARD_WERROR OFF CACHE BOOL "Treat warnings as errors")
+set(DTYPE_GUARD_HOME_PAGE "" CACHE STRING "Address of the project's page, for SARIF reports (informationUri)")
+set(DTYPE_GUARD_RULE_PAGES "" CACHE STRING "Address of the folder with the rules' pages ID.md, for SARIF reports (helpUri)")
 set(DTYPE_GUARD_SANITIZE "" CACHE STRING "Value for -fsanitize=, empty for none")
 
 # Refuses a value that is not in the list of accepted ones, and settles its spelling.

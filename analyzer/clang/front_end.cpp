@@ -11,6 +11,7 @@
 #include <llvm/Support/MemoryBuffer.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <mutex>
 
@@ -19,6 +20,8 @@
 #include "analyzer/clang/commands/standard_headers.h"
 #include "analyzer/clang/lowering/translation_unit.h"
 #include "analyzer/clang/parsed_unit.h"
+#include "analyzer/clang/preamble_run.h"
+#include "analyzer/clang/preambles.h"
 #include "analyzer/clang/recording_file_system.h"
 #include "analyzer/clang/regular_files.h"
 
@@ -28,29 +31,23 @@ namespace {
 
 constexpr std::size_t kErrorsKept = 5;
 
-class LoweringConsumer : public clang::ASTConsumer {
+// Only the user's bodies are wanted.
+class UsersBodies {
  public:
-  LoweringConsumer(clang::CompilerInstance& compiler, const LoweringOptions& options, LoweredSource& result)
-      : compiler_(compiler), options_(options), result_(result) {}
+  explicit UsersBodies(const LoweringOptions& options) : options_(options) {}
 
-  // Called while parsing: only the user's bodies are wanted.
-  bool shouldSkipFunctionBody(clang::Decl* decl) override {
-    const clang::SourceManager& sources = compiler_.getSourceManager();
-    const clang::FileID file = sources.getFileID(sources.getExpansionLoc(decl->getLocation()));
+  bool skips(const clang::SourceManager& sources, const clang::Decl& decl) {
+    const clang::FileID file = sources.getFileID(sources.getExpansionLoc(decl.getLocation()));
     const auto known = user_files_.find(file);
     if (known != user_files_.end()) return !known->second;
     bool user = false;
     if (const auto entry = sources.getFileEntryRefForID(file)) {
       llvm::SmallString<256> path(entry->getName());
       sources.getFileManager().makeAbsolutePath(path);
-      user = is_users(sources, decl->getLocation(), path.str().str());
+      user = is_users(sources, decl.getLocation(), path.str().str());
     }
     user_files_[file] = user;
     return !user;
-  }
-
-  void HandleTranslationUnit(clang::ASTContext& context) override {
-    lower_parsed(context, compiler_.getPreprocessor(), options_, result_);
   }
 
  private:
@@ -71,11 +68,29 @@ class LoweringConsumer : public clang::ASTConsumer {
     return path.str().str();
   }
 
+  const LoweringOptions& options_;
+  std::optional<source::PackageFolders> packages_;
+  std::map<clang::FileID, bool> user_files_;
+};
+
+class LoweringConsumer : public clang::ASTConsumer {
+ public:
+  LoweringConsumer(clang::CompilerInstance& compiler, const LoweringOptions& options, LoweredSource& result)
+      : compiler_(compiler), options_(options), result_(result), bodies_(options) {}
+
+  // Called while parsing.
+  bool shouldSkipFunctionBody(clang::Decl* decl) override {
+    return bodies_.skips(compiler_.getSourceManager(), *decl);
+  }
+  void HandleTranslationUnit(clang::ASTContext& context) override {
+    lower_parsed(context, compiler_.getPreprocessor(), options_, result_);
+  }
+
+ private:
   clang::CompilerInstance& compiler_;
   const LoweringOptions& options_;
   LoweredSource& result_;
-  std::optional<source::PackageFolders> packages_;
-  std::map<clang::FileID, bool> user_files_;
+  UsersBodies bodies_;
 };
 
 class LoweringAction : public clang::ASTFrontendAction {
@@ -84,11 +99,6 @@ class LoweringAction : public clang::ASTFrontendAction {
       : options_(options), result_(result) {}
 
  protected:
-  bool BeginInvocation(clang::CompilerInstance& compiler) override {
-    compiler.getFrontendOpts().SkipFunctionBodies = true;
-    compiler.getDiagnosticOpts().ShowCarets = false;  // else "1 error generated." goes to stderr
-    return true;
-  }
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
     return std::make_unique<LoweringConsumer>(compiler, options_, result_);
@@ -96,6 +106,38 @@ class LoweringAction : public clang::ASTFrontendAction {
 
  private:
   const LoweringOptions& options_;
+  LoweredSource& result_;
+};
+
+// Runs the action, on what follows the kept start of the file where starts are kept.
+class LoweringRun : public clang::tooling::FrontendActionFactory {
+ public:
+  LoweringRun(const LoweringOptions& options, std::unique_ptr<Preamble>& preamble, LoweredSource& result)
+      : options_(options), preamble_(preamble), result_(result) {}
+
+  std::unique_ptr<clang::FrontendAction> create() override {
+    return std::make_unique<LoweringAction>(options_, result_);
+  }
+  bool runInvocation(std::shared_ptr<clang::CompilerInvocation> invocation, clang::FileManager* files,
+                     std::shared_ptr<clang::PCHContainerOperations> containers,
+                     clang::DiagnosticConsumer* errors) override {
+    invocation->getFrontendOpts().SkipFunctionBodies = true;
+    invocation->getDiagnosticOpts().ShowCarets = false;  // else "1 error generated." goes to stderr
+    llvm::IntrusiveRefCntPtr<clang::FileManager> seen(files);
+    if (options_.preambles) {
+      UsersBodies bodies(options_);
+      seen = use_preamble(
+          *invocation, *files, containers,
+          [&](const auto& sources, const auto& function) { return bodies.skips(sources, function); },
+          preamble_);
+    }
+    return FrontendActionFactory::runInvocation(std::move(invocation), seen.get(), std::move(containers),
+                                                errors);
+  }
+
+ private:
+  const LoweringOptions& options_;
+  std::unique_ptr<Preamble>& preamble_;
   LoweredSource& result_;
 };
 
@@ -159,6 +201,17 @@ class SignalStack {
   stack_t before_{};
 };
 
+// The start of a file rests on its headers, whichever run has read them.
+void add_read(const source::Dependencies& start, source::Dependencies& all) {
+  for (const source::ReadFile& each : start.files) {
+    const bool is_known = std::any_of(all.files.begin(), all.files.end(),
+                                      [&](const source::ReadFile& other) { return other.path == each.path; });
+    if (!is_known) all.files.push_back(each);
+  }
+  all.folders.insert(all.folders.end(), start.folders.begin(), start.folders.end());
+  all.refused = all.refused || start.refused;
+}
+
 // A fatal error of LLVM ends the file, not the process.
 void leave_file(void*, const char*, bool) {
   if (llvm::CrashRecoveryContext* context = llvm::CrashRecoveryContext::GetCurrent()) context->HandleExit(1);
@@ -208,7 +261,8 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   given.merge(compiler_headers(compiler_of(command), resource_directory()));
   given.insert(options.files.begin(), options.files.end());
   for (const auto& [path, text] : given) {
-    memory->addFile(path, 0, llvm::MemoryBuffer::getMemBufferCopy(text, path));
+    // A preamble takes a file without a time for one that cannot be compared.
+    memory->addFile(path, 1, llvm::MemoryBuffer::getMemBufferCopy(text, path));
   }
   const auto disk = llvm::makeIntrusiveRefCnt<RegularFiles>(
       llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>(llvm::vfs::createPhysicalFileSystem().release()));
@@ -225,6 +279,8 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
   if (recording) seen = recording;
   auto files = llvm::makeIntrusiveRefCnt<clang::FileManager>(file_options, seen);
 
+  std::unique_ptr<Preamble> preamble;
+  if (options.preambles) preamble = options.preambles->take(command.file);
   ErrorCollector errors(options, result);
   bool ran = false;
   llvm::CrashRecoveryContext::Enable();
@@ -238,16 +294,25 @@ LoweredSource lower(const CompileCommand& command, const LoweringOptions& option
       [&] {
         // Never given back by a crash: the handler may still stand on it.
         auto* signal_stack = new SignalStack;
-        clang::tooling::ToolInvocation invocation(adjusted_command(command, options.extra_arguments),
-                                                  std::make_unique<LoweringAction>(options, result),
-                                                  files.get());
+        LoweringRun run(options, preamble, result);
+        clang::tooling::ToolInvocation invocation(adjusted_command(command, options.extra_arguments), &run,
+                                                  files.get(),
+                                                  std::make_shared<clang::PCHContainerOperations>());
         invocation.setDiagnosticConsumer(&errors);
         ran = invocation.run();
         delete signal_stack;
       },
       std::size_t{64} << 20U);
   result.crashed = !survived;
+  if (!survived) (void)preamble.release();  // what crashed may have left it half changed
   if (recording && survived) result.dependencies = recording->dependencies();
+  if (preamble) {
+    if (preamble->read)
+      add_read(*preamble->read, result.dependencies);
+    else
+      preamble->read = result.dependencies;
+    options.preambles->keep(command.file, std::move(preamble));
+  }
   if (survived && !ran && result.errors.empty()) {
     result.errors.push_back(
         {options.user_code.report_name(command.file), 0, 0, "Clang could not read this file"});

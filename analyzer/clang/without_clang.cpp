@@ -1,6 +1,7 @@
 // What front_end.h answers in a dtype-lint that was built without Clang (DTYPE_GUARD_CLANG=OFF): no C++ file
 // can be read, and each place that would need it says so.
 #include "analyzer/clang/front_end.h"
+#include "analyzer/clang/preambles.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -12,6 +13,12 @@ constexpr const char* kWhy =
 }
 
 bool is_built_in() { return false; }
+
+struct Preamble {};
+Preambles::Preambles() = default;
+Preambles::~Preambles() = default;
+void Preambles::keep_only(const std::set<std::string>& /*files*/) {}
+bool Preambles::has(const std::string& /*file*/) const { return false; }
 
 LoweredSource lower(const CompileCommand& command, const LoweringOptions& options) {
   LoweredSource result;

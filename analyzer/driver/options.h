@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,10 @@
 #include "rules/finding/finding.h"
 #include "rules/report/baseline.h"
 #include "rules/report/format.h"
+
+namespace dtype_guard::clang_front_end {
+class Preambles;
+}
 
 namespace dtype_guard::driver {
 
@@ -69,8 +74,9 @@ struct Options {
   unsigned time_limit = 300;                     // seconds for one file
   std::vector<std::string> extra_arguments;
   bool dump_flow = false;
-  bool lsp = false;                // answers an editor instead of reporting
-  flow::RootMemo* memo = nullptr;  // of an editor's project
+  bool lsp = false;                                       // answers an editor instead of reporting
+  flow::RootMemo* memo = nullptr;                         // of an editor's project
+  std::shared_ptr<clang_front_end::Preambles> preambles;  // of the files that are edited there
   // Before each function that is evaluated, with its file; may throw to end the run.
   std::function<void(const std::string& file)> before_root;
   Color color = Color::kAuto;

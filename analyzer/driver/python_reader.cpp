@@ -7,6 +7,7 @@
 #include <chrono>
 #include <map>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "analyzer/python/front_end.h"
@@ -36,14 +37,18 @@ source::ReadFile noted(const std::string& path) {
 }  // namespace
 
 struct PythonReader::Parts {
-  explicit Parts(python::ProjectOptions options) : project(std::move(options)) {}
+  explicit Parts(const python::ProjectOptions& options) : project(options) {
+    for (const auto& [path, text] : options.texts) given.insert(path);
+  }
 
   source::ReadFile note_of(const std::string& path) {
     {
       const std::lock_guard lock(mutex);
       if (const auto known = notes.find(path); known != notes.end()) return known->second;
     }
-    source::ReadFile note = noted(path);
+    source::ReadFile note;
+    note.path = path;
+    if (!given.contains(path)) note = noted(path);  // what is on disk was not read
     const std::lock_guard lock(mutex);
     return notes.emplace(path, std::move(note)).first->second;
   }
@@ -51,6 +56,7 @@ struct PythonReader::Parts {
   python::Project project;
   std::mutex mutex;
   std::map<std::string, source::ReadFile> notes;
+  std::set<std::string> given;  // as texts
 };
 
 PythonReader::PythonReader(const Options& options, const SourceList& sources) {
@@ -68,7 +74,7 @@ PythonReader::PythonReader(const Options& options, const SourceList& sources) {
     if (source::is_python(each.file)) files += each.file + '\n';
   const XXH128_hash_t hash = XXH3_128bits(files.data(), files.size());
   key_.push_back("files " + std::to_string(hash.high64) + " " + std::to_string(hash.low64));
-  parts_ = std::make_shared<Parts>(std::move(project));
+  parts_ = std::make_shared<Parts>(project);
 }
 
 PythonReader::~PythonReader() = default;

@@ -44,8 +44,9 @@ SourceReader::SourceReader(const Options& options, const SourceList& sources, Ca
 
 FileSummary SourceReader::read(const CompileCommand& command) const {
   std::string key;
-  // Clang does not say which of the given texts it read.
-  const bool is_cached = cached_ && (sources_.texts.empty() || source::is_python(command.file));
+  // Clang does not say which of the given texts it read; to an editor's file it is given that alone.
+  const bool is_given = options_.lsp ? sources_.texts.contains(command.file) : !sources_.texts.empty();
+  const bool is_cached = cached_ && (!is_given || source::is_python(command.file));
   if (is_cached) {
     key = key_of(command);
     if (std::optional<FileSummary> known = cache_.find(key)) return std::move(*known);
@@ -82,7 +83,20 @@ std::function<LoweredSource()> SourceReader::lowering_of(const CompileCommand& c
   if (source::is_python(command.file)) {
     return [reader = python_, file = command.file] { return reader.lower(file); };
   }
-  return [command, lowering = lowering_] { return clang_front_end::lower(command, lowering); };
+  LoweringOptions lowering = lowering_;
+  if (options_.lsp) {
+    std::erase_if(lowering.files, [&](const auto& each) { return each.first != command.file; });
+    if (!lowering.files.empty()) lowering.preambles = options_.preambles;
+  }
+  return [command, lowering = std::move(lowering)] { return clang_front_end::lower(command, lowering); };
+}
+
+void SourceReader::parse_start(const CompileCommand& command) const {
+  LoweringOptions lowering = lowering_;
+  lowering.files.clear();
+  lowering.preambles = options_.preambles;
+  lower_within(std::chrono::seconds(options_.time_limit),
+               [command, lowering] { return clang_front_end::lower(command, lowering); });
 }
 
 std::vector<FileSummary> read_sources(const Options& options, const SourceList& sources, Cache& cache) {

@@ -20,6 +20,8 @@ class SourceReader {
  public:
   SourceReader(const Options& options, const SourceList& sources, Cache& cache);
   FileSummary read(const source::CompileCommand& command) const;
+  // Of a C++ file that may be edited soon: what Options::preambles keep of it.
+  void parse_start(const source::CompileCommand& command) const;
 
  private:
   std::string key_of(const source::CompileCommand& command) const;

@@ -194,7 +194,9 @@ class Variants {
   }
 
   flow::AnalysisResult evaluated(const std::vector<std::uint32_t>& through) const {
-    return flow::analyse(program_, flow::roots_to_analyse(program_, through), options_);
+    const auto find = [&] { return flow::roots_to_analyse(program_); };
+    const std::vector<std::uint32_t> all = options_.memo ? options_.memo->roots(find) : find();
+    return flow::analyse(program_, flow::roots_through(program_, all, through), options_);
   }
 
   std::vector<std::uint32_t> functions_that_call(const std::string& library) const {

@@ -278,7 +278,11 @@ class Pass {
 
 std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through) {
-  const std::vector<std::uint32_t> roots = roots_that_reach_sinks(program.functions, all_roots(program));
+  return roots_through(program, roots_that_reach_sinks(program.functions, all_roots(program)), through);
+}
+
+std::vector<std::uint32_t> roots_through(const Program& program, const std::vector<std::uint32_t>& roots,
+                                         const std::vector<std::uint32_t>& through) {
   return through.empty() ? roots : roots_that_run(program.functions, roots, through);
 }
 

@@ -44,6 +44,9 @@ class Program;
 // functions.
 std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through = {});
+// Of those roots, those that may run one of these functions: all where none is named.
+std::vector<std::uint32_t> roots_through(const Program& program, const std::vector<std::uint32_t>& roots,
+                                         const std::vector<std::uint32_t>& through);
 // From these roots alone.
 AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options);

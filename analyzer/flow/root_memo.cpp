@@ -46,6 +46,7 @@ void RootMemo::forget(const std::set<std::string>& roots) {
 }
 
 void RootMemo::forget_all() {
+  roots_.reset();
   kept_.clear();
   offered.clear();
   changed.clear();

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -35,6 +36,13 @@ class RootMemo {
   void keep(const Key& key, KeptRoot root);
   void forget(const std::set<std::string>& roots);  // by name_of()
   void forget_all();
+  // All roots of the program, which are found once until it is told that the program is another.
+  template <typename Find>
+  const std::vector<std::uint32_t>& roots(Find find) {
+    if (!roots_) roots_ = find();
+    return *roots_;
+  }
+  void forget_program() { roots_.reset(); }
   // Whether an answer since then rests on a root that was kept.
   bool was_used() const { return was_used_; }
   void begin() { was_used_ = false; }
@@ -46,6 +54,7 @@ class RootMemo {
 
  private:
   std::map<Key, KeptRoot> kept_;
+  std::optional<std::vector<std::uint32_t>> roots_;
   mutable bool was_used_ = false;
 };
 

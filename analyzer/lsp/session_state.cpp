@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kError = 1, kWarning = 2;  // of window/showMessage
 // After the last key: short where the last answer came fast, so that few are begun in vain where it did not.
-constexpr Clock::duration kShortestPause = std::chrono::milliseconds(30);
+constexpr Clock::duration kShortestPause = std::chrono::milliseconds(20);
 constexpr Clock::duration kLongestPause = std::chrono::milliseconds(500);
 
 constexpr std::int64_t kUsualRest = 1000, kLongestRest = 600'000;  // milliseconds
@@ -21,7 +21,7 @@ constexpr std::int64_t kUsualRest = 1000, kLongestRest = 600'000;  // millisecon
 }  // namespace
 
 void Session::analyse_soon() {
-  const Clock::duration pause = std::clamp<Clock::duration>(last_took_ / 2, kShortestPause, kLongestPause);
+  const Clock::duration pause = std::clamp<Clock::duration>(last_took_ / 4, kShortestPause, kLongestPause);
   analyse_at_ = Clock::now() + pause;
 }
 

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analyzer/python/library_models.h"
+#include "analyzer/python/parse_watch.h"
 #include "analyzer/python/source_text.h"
 
 namespace dtype_guard::python {
@@ -109,6 +110,7 @@ const SourceFile* Modules::file(const std::string& path, std::string* why) const
   FileInUse& used = in_use(path);
   if (noted_) noted_->add(&used);
   std::call_once(used.once, [&] {
+    const ParsedNow now(path);
     SourceText text = read_source(options_, path);
     if (!text.wrong.empty()) {
       used.wrong = std::move(text.wrong);

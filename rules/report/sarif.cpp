@@ -20,6 +20,7 @@ using sarif::Excess;
 using sarif::Limits;
 
 constexpr Limits kLimits;
+constexpr sarif::Pages kPages{DTYPE_GUARD_HOME_PAGE, DTYPE_GUARD_RULE_PAGES};  // of the build
 
 // In plain text messages SARIF reads [text](target) as a link.
 std::string plain(std::string_view text) {
@@ -54,7 +55,7 @@ class SarifWriter {
     json_.member("version", "2.1.0");
     json_.key("runs").begin_array();
     json_.begin_object();
-    sarif::write_tool(json_, report_, rules_);
+    sarif::write_tool(json_, report_, rules_, kPages);
     json_.key("automationDetails").begin_object();
     json_.member("id", report_.tool + "/");
     json_.end_object();

@@ -27,7 +27,7 @@ std::string one_line(std::string_view paragraph) {
   return text + " ...";
 }
 
-void write_rule(JsonStream& json, const std::string& id) {
+void write_rule(JsonStream& json, const std::string& id, std::string_view pages) {
   const Rule* rule = find_rule(id);
   json.begin_object();
   json.member("id", id);
@@ -38,6 +38,8 @@ void write_rule(JsonStream& json, const std::string& id) {
     json.member("text", rule->text);
     json.member("markdown", rule->text);
     json.end_object();
+    if (!pages.empty())
+      json.member("helpUri", fmt::format("{}{}{}.md", pages, pages.ends_with('/') ? "" : "/", uri_path(id)));
   }
   json.key("defaultConfiguration").begin_object();
   json.member("level", "error");
@@ -102,7 +104,8 @@ std::string uri_path(std::string_view path) {
   return uri;
 }
 
-void write_tool(JsonStream& json, const Report& report, const std::map<std::string, std::size_t>& rules) {
+void write_tool(JsonStream& json, const Report& report, const std::map<std::string, std::size_t>& rules,
+                const Pages& pages) {
   std::vector<std::string> ids(rules.size());
   for (const auto& [id, index] : rules) ids[index] = id;
   json.key("tool").begin_object();
@@ -110,8 +113,9 @@ void write_tool(JsonStream& json, const Report& report, const std::map<std::stri
   json.member("name", report.tool);
   json.member_if("version", report.tool_version);
   json.member_if("semanticVersion", report.tool_version);
+  json.member_if("informationUri", pages.home);
   json.key("rules").begin_array();
-  for (const std::string& id : ids) write_rule(json, id);
+  for (const std::string& id : ids) write_rule(json, id, pages.rules);
   json.end_array();
   json.end_object();
   json.end_object();

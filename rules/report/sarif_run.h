@@ -33,7 +33,14 @@ std::map<std::string, std::size_t> rule_indices(const Report& report);
 // Percent-encodes all bytes that may not stand in a URI's path.
 std::string uri_path(std::string_view path);
 
-void write_tool(JsonStream& json, const Report& report, const std::map<std::string, std::size_t>& rules);
+// Where the tool and its rules are described; empty where neither is published.
+struct Pages {
+  std::string_view home;
+  std::string_view rules;  // the folder of the rules' pages, "ID.md"
+};
+
+void write_tool(JsonStream& json, const Report& report, const std::map<std::string, std::size_t>& rules,
+                const Pages& pages);
 void write_bases(JsonStream& json, const Report& report);
 void write_invocation(JsonStream& json, const Report& report, const Limits& limits, const Excess& excess);
 

@@ -239,35 +239,82 @@ class Answers(unittest.TestCase):
         self.assertIn("parse-error", self.codes())
         self.assertIn("attention-implicit-promotion", self.codes())
 
-    def test_cxx_on_save(self):
+    # A C++ file and a header of its folder, with the command that compiles it.
+    def cxx(self, text, header=""):
         if not TORCH:
             self.skipTest("this dtype-lint was built without Clang")
         folder = pathlib.Path(self.folder.name) / "cxx"
         (folder / "build").mkdir(parents=True)
         (folder / ".git").mkdir()
-        path = folder / "attend.cpp"
-        text = CPP
-        path.write_text(text)
-        command = {"directory": str(folder), "file": str(path),
-                   "command": f"c++ -std=c++17 -I{pathlib.Path(TORCH).parent} -c {path}"}
+        self.path, self.header = folder / "attend.cpp", folder / "own.h"
+        self.path.write_text(text)
+        self.header.write_text(header)
+        command = {"directory": str(folder), "file": str(self.path),
+                   "command": f"c++ -std=c++17 -I{pathlib.Path(TORCH).parent} -c {self.path}"}
         (folder / "build/compile_commands.json").write_text(json.dumps([command]))
-        self.path, self.text = path, text
         self.client.start(folder)
-        self.client.open(path, text, language="cpp")
-        self.client.settle_exactly(path)
+        self.client.open(self.path, text, language="cpp")
+        self.client.settle_exactly(self.path)
+
+    def test_cxx(self):
+        self.cxx(CPP)
+        path = self.path
         self.assertEqual(self.codes(), ["attention-implicit-promotion"])
         hints = self.client.call("textDocument/inlayHint", {"textDocument": {"uri": uri(path)}, "range": ALL})
         self.assertIn(": float32", [each["label"] for each in hints])
         accept = next(each for each in self.actions(4) if each["title"].startswith("Accept"))
-        text = applied(text, accept["edit"]["documentChanges"][0]["edits"])
+        text = applied(CPP, accept["edit"]["documentChanges"][0]["edits"])
         self.assertIn("q = q * scale;  // NOLINT(dtype-attention-implicit-promotion)\n", text)
         self.client.change(path, 2, {"text": text})
-        self.client.settle(path)
-        self.assertEqual(self.codes(), ["attention-implicit-promotion"])  # as it was saved
+        self.client.settle_exactly(path)
+        self.assertEqual(self.codes(), ["suppression-without-reason"])
         path.write_text(text)
         self.client.saved(path)
         self.client.settle_exactly(path)
         self.assertEqual(self.codes(), ["suppression-without-reason"])
+
+    def test_cxx_while_typing(self):
+        self.cxx(CPP)
+        change = lambda version, text: (self.client.change(self.path, version, {"text": text}), self.client.settle(self.path))
+        change(2, CPP.replace("  q = q * scale;\n", ""))
+        self.assertEqual(self.codes(), [])
+        change(3, CPP.replace("  q = q * scale;\n", "  q = q * sca"))
+        self.assertIn("parse-error", self.codes())
+        moved = CPP.replace("void attend(", "static int other = 3;\nvoid attend(")
+        change(4, moved)
+        self.assertEqual(self.codes(), ["attention-implicit-promotion"])
+        self.assertEqual(self.client.shown(self.path)[0]["range"]["start"]["line"], 5)
+        hover = self.client.call("textDocument/hover", {"textDocument": {"uri": uri(self.path)}, "position": {"line": 6, "character": 10}})
+        self.assertIn("float32", hover["contents"]["value"])
+        # Another start of the file.
+        change(5, "#include <vector>\n" + moved)
+        self.assertEqual(self.client.shown(self.path)[0]["range"]["start"]["line"], 6)
+        for number, text in ((6, '#include "nowhere.h"\n'), (7, '#include "nowhere.h"\n' + moved)):
+            change(number, text)
+            self.assertIn("nowhere.h", "".join(each["message"] for each in self.client.shown(self.path) if each["code"] == "parse-error"))
+        change(8, moved)
+        self.assertEqual(self.codes(), ["attention-implicit-promotion"])
+        self.client.close(self.path)  # without saving
+        self.client.settle(self.path)
+        self.assertEqual(self.client.shown(self.path)[0]["range"]["start"]["line"], 4)
+
+    def test_cxx_header_on_save(self):
+        half = "#pragma once\ninline at::Tensor given(at::Tensor x) { return x; }\n"
+        wide = half.replace("return x;", "return x * torch::ones({1});")
+        self.cxx(CPP.replace('"mini_torch.h"\n', '"mini_torch.h"\n#include "own.h"\n').replace("q * scale", "given(q)"), half)
+        self.assertEqual(self.codes(), [])
+        self.client.open(self.header, half, language="cpp")
+        self.client.change(self.header, 2, {"text": wide})
+        self.client.settle(self.path)
+        self.assertEqual((self.codes(), self.codes(self.header)), ([], []))
+        self.header.write_text(wide)
+        self.client.saved(self.header)
+        self.client.settle_exactly(self.path)
+        self.assertEqual(self.codes(self.header), ["attention-implicit-promotion"])
+        # With a kept start of the file, of the older header.
+        self.client.change(self.path, 2, {"text": self.path.read_text() + "\n"})
+        self.client.settle(self.path)
+        self.assertEqual(self.codes(self.header), ["attention-implicit-promotion"])
 
 
 if __name__ == "__main__":

@@ -208,6 +208,77 @@ class Protocol(unittest.TestCase):
                 starts[encoding] = found[0]["range"]["start"]["character"]
         self.assertEqual(starts["utf-8"] - starts["utf-16"], 2)
 
+    def test_odd_documents(self):
+        with tempfile.TemporaryDirectory() as elsewhere, self.started() as client:
+            outside = pathlib.Path(elsewhere) / "outside.py"
+            outside.write_text("x = 1\n")
+            text = self.path.read_text().replace("make_scale()", "torch.ones(1)")
+            client.open(outside, text)
+            client.settle(outside)
+            self.assertEqual(len(client.shown(outside)), 2)  # looked at by itself
+            client.close(outside)
+            client.settle(outside)
+            self.assertEqual(client.shown(outside), [])
+            item = lambda address: {"uri": address, "languageId": "python", "version": 1, "text": text}
+            odd = ["untitled:Untitled-1", "git:/a/b.py?ref", "http://host/a.py", "file:", "file://", "file:///", "file:///%zz%.py",
+                   "file:///a%00b.py", "vscode-notebook-cell:/x.ipynb#1", "a.py", "file:///" + "d/" * 3000 + "long.py",
+                   "file:///proc/self/mem", "file:///dev/zero", uri(self.root), uri(self.root) + "/", "\U0001f600:\ud83d"]
+            for address in odd:
+                client.notify("textDocument/didOpen", {"textDocument": item(address)})
+                client.notify("textDocument/didChange", {"textDocument": {"uri": address, "version": 2}, "contentChanges": [
+                    {"range": {"start": {"line": 3, "character": 0}, "end": {"line": 10**12, "character": 0}}, "text": "x"}]})
+                client.notify("textDocument/didSave", {"textDocument": {"uri": address}})
+                place = {"textDocument": {"uri": address}, "position": {"line": 10**15, "character": 2**53}}
+                for method in ("hover", "definition"):
+                    answer = client.answer(client.ask(f"textDocument/{method}", place))
+                    self.assertTrue(answer.get("result", 0) is None or "error" in answer, (address, answer))
+                client.notify("textDocument/didClose", {"textDocument": {"uri": address}})
+                client.notify("textDocument/didClose", {"textDocument": {"uri": address}})
+            self.still_answers(client)
+            self.assertNotIn(b"the analysis ended", client.errors)
+
+    def test_twice_open_and_closed(self):
+        with self.started() as client:
+            text = self.path.read_text()
+            client.open(self.path, "x = 1\n")
+            client.open(self.path, text, version=7)  # counts as the text that it is
+            client.settle(self.path)
+            self.assertEqual(len(client.shown(self.path)), 2)
+            client.close(self.path)
+            client.close(self.path)
+            client.change(self.path, 8, {"text": "x = 1\n"})  # is not open
+            client.settle(self.path)
+            self.assertEqual(len(client.shown(self.path)), 2)
+            self.still_answers(client)
+
+    def test_after_shutdown(self):
+        with self.started() as client:
+            waits = client.ask("textDocument/inlayHint", {"textDocument": {"uri": uri(self.path)},
+                                                          "range": {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}})
+            client.call("shutdown")
+            answer = client.answer(waits)
+            self.assertTrue("result" in answer or answer["error"]["code"] == -32800, answer)
+            for method in ("shutdown", "initialize", "textDocument/hover", "no/such"):
+                self.assertEqual(client.answer(client.ask(method, {}))["error"]["code"], INVALID)
+            client.open(self.path, "import torch\n")
+            client.notify("workspace/didChangeConfiguration", {"settings": {"dtypeLint": {}}})
+            client.raw(b"nonsense\r\n\r\n")
+            self.assertEqual(client.answer(None)["error"]["code"], PARSE)
+            client.notify("exit")
+            self.assertEqual(client.process.wait(20), 0)
+
+    def test_many_messages_at_once(self):
+        with self.started() as client:
+            client.open(self.path, self.path.read_text())
+            parts = [framed({"jsonrpc": "2.0", "id": f"n{number}", "method": "textDocument/hover", "params": {
+                "textDocument": {"uri": uri(self.path)}, "position": {"line": number % 12, "character": 4}}}) for number in range(500)]
+            parts += [framed({"jsonrpc": "2.0", "method": "$/cancelRequest", "params": {"id": f"n{number}"}}) for number in range(0, 500, 2)]
+            client.raw(b"".join(parts))
+            for number in range(500):
+                answer = client.answer(f"n{number}")
+                self.assertTrue("result" in answer or answer["error"]["code"] == -32800, answer)
+            self.still_answers(client)
+
     def test_words_of_other_runs(self):
         for words in (["a.py"], ["--format", "json"], ["--fix"], ["--link", "x"], ["--", "-O2"]):
             run = subprocess.run([LINT, "--lsp", *words], stdin=subprocess.DEVNULL, capture_output=True, text=True)

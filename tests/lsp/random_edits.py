@@ -2,7 +2,9 @@
 """After any sequence of edits, saves, closes, cancels and configuration changes the diagnostics of dtype-lint --lsp are those of
 a run of dtype-lint from scratch on the same texts.
 
-usage: random_edits.py DTYPE_LINT ACTIONS [SEED]"""
+usage: random_edits.py DTYPE_LINT ACTIONS [SEED [MINI_TORCH_H [FROM_SCRATCH]]]
+
+With the header the project has C++ as well; FROM_SCRATCH is another dtype-lint for the runs that are compared with, where DTYPE_LINT is slow."""
 import collections
 import json
 import pathlib
@@ -27,6 +29,25 @@ LINES = [
     "    s = '\U0001f600'; q = q.float()", "    )(", "    x = (", '"""', "\tq = 1", "", "    pass", "SCALE = torch.ones(1)",
     "def make_scale(): return torch.ones(1).half()", "    with torch.autocast('cuda', dtype=torch.bfloat16):",
 ]
+# The same in C++.
+CXX_LINES = [
+    "  auto wide = torch::ones({1});", "  q = q * torch::ones({1});", "  k = given(k);", "  q = q.to(torch::kHalf);", "  if (q.dim() == 3) {", "  }",
+    "  mha_fwd(q, k, v);", "void other(at::Tensor q, at::Tensor k, at::Tensor v) {", "}", "  attend(q, k, v.to(torch::kFloat));", "#define WIDE torch::kFloat",
+    "  v = v.to(WIDE);", "#include <vector>", "#include \"nowhere.h\"", "#include \"own.h\"", "  q = q *", "/*", "*/ // \U0001f600", "",
+    "  mha_fwd(q, k, v);  // NOLINT(dtype-attention-implicit-promotion) tried",
+]
+CXX = {
+    "cxx/attend.cpp": """#include "mini_torch.h"
+#include "own.h"
+std::vector<at::Tensor> mha_fwd(at::Tensor& q, const at::Tensor& k, const at::Tensor& v);
+void attend(at::Tensor q, at::Tensor k, at::Tensor v) {
+  q = q * torch::ones({1});
+  k = given(k);
+  mha_fwd(q, k, v);
+}
+""",
+    "cxx/own.h": "#pragma once\ninline at::Tensor given(at::Tensor x) {\n  return x;\n}\n",
+}
 ARGUMENTS = [[], ["--strict"], ["--precision", "bf16-fp32-buffers"], ["--rules", "-attention-implicit-promotion"],
              ["--torch", "1.13..2.7"], ["--device", "cpu"], ["--no-such-option"]]
 Shown = collections.namedtuple("Shown", "line column level rule message")
@@ -34,12 +55,17 @@ LEVELS = {1: "error", 2: "warning", 3: "note"}
 
 
 class Play:
-    def __init__(self, lint, seed):
-        self.lint, self.random = lint, random.Random(seed)
+    def __init__(self, lint, seed, mini_torch=None, from_scratch=None):
+        self.lint, self.random, self.mini_torch, self.other_lint = lint, random.Random(seed), mini_torch, from_scratch or lint
         self.folder = tempfile.TemporaryDirectory()
         top = pathlib.Path(self.folder.name)
         self.root, self.mirror, self.cache = top / "project", top / "mirror", top / "cache"
         project.write(self.root)
+        self.texts = {**project.FILES, **(CXX if mini_torch else {})}
+        for name, text in CXX.items() if mini_torch else ():
+            (self.root / name).parent.mkdir(exist_ok=True)
+            (self.root / name).write_text(text)
+        self.write_commands(self.root)
         self.open = {}  # path: (version, text)
         self.arguments = []
         self.log = collections.deque(maxlen=60)
@@ -47,6 +73,14 @@ class Play:
         self.findings = 0
         self.client = Client(lint, "--cache", str(self.cache))
         self.client.start(self.root, options={"exactAfter": 0})
+
+    def write_commands(self, root):
+        if self.mini_torch:
+            file = str(root / "cxx/attend.cpp")
+            command = f"c++ -std=c++17 -I{pathlib.Path(self.mini_torch).parent} -c {file}"
+            (root / "build").mkdir(exist_ok=True)
+            (root / ".git").mkdir(exist_ok=True)  # the root of what is reported
+            (root / "build/compile_commands.json").write_text(json.dumps([{"directory": str(root), "file": file, "command": command}]))
 
     # Of the server, in the units of UTF-8 that it was asked for.
     def shown(self):
@@ -64,11 +98,12 @@ class Play:
     def from_scratch(self):
         shutil.rmtree(self.mirror, ignore_errors=True)
         shutil.copytree(self.root, self.mirror)
+        self.write_commands(self.mirror)
         for path, (_, text) in self.open.items():
             copy = self.mirror / path.relative_to(self.root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             copy.write_bytes(text.encode("utf-8"))
-        run = subprocess.run([self.lint, str(self.mirror), "--no-cache", "--format", "json", *self.arguments],
+        run = subprocess.run([self.other_lint, str(self.mirror), "--no-cache", "--format", "json", *self.arguments],
                              capture_output=True, text=True)
         if run.returncode not in (0, 1, 3) or not run.stdout:
             raise AssertionError(f"status {run.returncode}: {run.stderr}")
@@ -99,10 +134,14 @@ class Play:
         if there != here:
             names = sorted(name for name in there.keys() | here.keys() if there.get(name) != here.get(name))
             lines = [f"{name}\n  server:       {here.get(name)}\n  from scratch: {there.get(name)}" for name in names]
-            raise AssertionError("\n".join([*self.log, *lines, self.client.errors.decode(errors="replace")[-2000:]]))
+            texts = [f"--- {name} as edited:\n{self.open[self.root / name][1]}" for name in names if self.root / name in self.open]
+            raise AssertionError("\n".join([*self.log, *texts, *lines, self.client.errors.decode(errors="replace")[-2000:]]))
 
     def paths(self):
-        return sorted(self.root.rglob("*.py"))
+        return sorted([*self.root.rglob("*.py"), *self.root.rglob("*.cpp")])
+
+    def lines_for(self, path):
+        return LINES if path.suffix == ".py" else CXX_LINES
 
     def text_of(self, path):
         return self.open[path][1] if path in self.open else path.read_text()
@@ -118,7 +157,7 @@ class Play:
             return
         path = self.random.choice(closed)
         self.open[path] = (1, path.read_text())
-        self.client.open(path, self.open[path][1])
+        self.client.open(path, self.open[path][1], language="python" if path.suffix == ".py" else "cpp")
         self.log.append(f"open {path.name}")
 
     def edit(self):
@@ -132,12 +171,12 @@ class Play:
             first = self.random.randrange(len(lines))
             kind = self.random.random()
             if kind < 0.45:  # a line comes
-                start, end, new = (first, 0), (first, 0), self.random.choice(LINES) + "\n"
+                start, end, new = (first, 0), (first, 0), self.random.choice(self.lines_for(path)) + "\n"
             elif kind < 0.7:  # lines go
                 last = min(first + self.random.choice([1, 1, 2, 5]), len(lines) - 1)
                 start, end, new = (first, 0), (last, 0), ""
             elif kind < 0.85:  # a line becomes another
-                start, end, new = (first, 0), (first, len(lines[first].encode())), self.random.choice(LINES)
+                start, end, new = (first, 0), (first, len(lines[first].encode())), self.random.choice(self.lines_for(path))
             else:  # single characters
                 at = self.random.randint(0, len(lines[first]))
                 to = min(at + self.random.choice([0, 1, 3]), len(lines[first]))
@@ -155,7 +194,7 @@ class Play:
     def whole(self):
         if self.open:
             path = self.random.choice(sorted(self.open))
-            text = project.FILES.get(str(path.relative_to(self.root)), "x = 1\n")
+            text = self.texts.get(str(path.relative_to(self.root)), "x = 1\n")
             self.open[path] = (self.open[path][0] + 1, text)
             self.client.change(path, self.open[path][0], {"text": text})
             self.log.append(f"whole {path.name}")
@@ -212,9 +251,9 @@ class Play:
         self.client.notify("workspace/didChangeWatchedFiles", {"changes": [{"uri": uri(path), "type": kind}]})
 
     def on_disk(self):
-        path = self.random.choice(self.paths())
+        path = self.random.choice([*self.paths(), *self.root.rglob("*.h")])
         lines = path.read_text().split("\n")
-        lines.insert(self.random.randrange(len(lines)), self.random.choice(LINES))
+        lines.insert(self.random.randrange(len(lines)), self.random.choice(self.lines_for(path)))
         path.write_text("\n".join(lines))
         self.watched(path, 2)
         self.log.append(f"on disk {path.name}")
@@ -243,7 +282,7 @@ class Play:
 
 def main():
     lint, count, seed = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(10**6)
-    play = Play(lint, seed)
+    play = Play(lint, seed, *sys.argv[4:6])
     try:
         for number in range(count):
             play.do()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -16,12 +17,16 @@ using source::LoweredSource;
 using source::SourceError;
 using source::UserCode;
 
+class Preambles;
+
 struct LoweringOptions {
   UserCode user_code;
   const ContractSet* contracts = nullptr;  // the calls that are sinks; null: those built in
   std::vector<std::string> extra_arguments;
   std::map<std::string, std::string> files;  // text of files that are not on disk, by absolute path
   bool record_dependencies = false;
+  // Null: the file is parsed from its first line, and nothing is kept.
+  std::shared_ptr<Preambles> preambles;
 };
 
 }  // namespace dtype_guard::clang_front_end

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "rules/catalog/catalog.h"
+#include "rules/files/input_file.h"
 #include "rules/report/suppressions.h"
 
 namespace dtype_guard::driver {
@@ -51,12 +52,18 @@ std::string comment_for(const std::string& path, const std::string& rule) {
 
 }  // namespace
 
+bool Actions::is_older(const std::string& path) {
+  const auto open = edited_.find(path);
+  return open != edited_.end() && project_.is_of_disk(path) && read_input(path).text != open->second.text;
+}
+
 Actions::Bytes Actions::bytes_of(const Fix& fix) {
   Bytes out;
   for (const Edit& edit : fix.edits) {
     const std::string path = absolute_path(project_.root(), edit.range.file);
     const std::string* text = texts_.text(path);
-    const std::vector<ByteEdit> bytes = text ? byte_edits(*text, edit) : std::vector<ByteEdit>();
+    const std::vector<ByteEdit> bytes =
+        text && !is_older(path) ? byte_edits(*text, edit) : std::vector<ByteEdit>();
     if (bytes.empty()) return {};
     out[path].insert(out[path].end(), bytes.begin(), bytes.end());
   }
@@ -100,7 +107,7 @@ void Actions::add_fixes(const Finding& finding, const std::vector<Json>& shown, 
 void Actions::add_comment(const Finding& finding, const std::vector<Json>& shown, Json& out) {
   const std::string path = absolute_path(project_.root(), finding.location.file);
   const std::string* text = texts_.text(path);
-  if (!text || finding.location.line < 1 || find_rule(finding.rule) == nullptr) return;
+  if (!text || is_older(path) || finding.location.line < 1 || find_rule(finding.rule) == nullptr) return;
   const lsp::Lines lines(*text);
   const auto number = static_cast<std::size_t>(finding.location.line) - 1;
   if (number >= lines.count()) return;

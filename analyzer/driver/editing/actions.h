@@ -21,6 +21,8 @@ class Actions {
   using Bytes = std::map<std::string, std::vector<ByteEdit>>;  // by absolute path
   // The edits of a finding's first fix; empty where one of them cannot be made.
   Bytes bytes_of(const Fix& fix);
+  // The report is of another text, with other places.
+  bool is_older(const std::string& path);
   lsp::Json workspace_edit(const Bytes& bytes);
   void add_fixes(const Finding& finding, const std::vector<lsp::Json>& shown, lsp::Json& out);
   void add_comment(const Finding& finding, const std::vector<lsp::Json>& shown, lsp::Json& out);

@@ -12,6 +12,7 @@
 
 #include "analyzer/driver/editing/answers.h"
 #include "analyzer/driver/usage_error.h"
+#include "analyzer/python/parse_watch.h"
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
@@ -36,17 +37,30 @@ bool changes_state(const Json& message) {
 
 // A first answer may rest on what was kept; the last word is given once the user rests.
 void AnalysisLoop::run() {
-  constexpr std::chrono::milliseconds kLongestRest(30'000);
+  python::watch_parsing([this](const std::string& path) {
+    std::string before = mark_.path();
+    mark_.set(path);
+    return before;
+  });
+  constexpr std::chrono::milliseconds kLongestRest(30'000), kBeforePreparing(100);
   while (!channel_.has_ended()) {
     std::optional<std::chrono::milliseconds> rest;
+    const bool prepares = std::any_of(projects_.begin(), projects_.end(), [&](const auto& each) {
+      return !refused_.contains(each->place()) && each->waits_to_prepare(edited_);
+    });
     if (generation_ && is_current_ && !is_exact())
       rest = std::max(exact_after_, std::min(exact_took_, kLongestRest));
+    if (generation_ && is_current_ && !rest && prepares) rest = kBeforePreparing;
     const std::optional<Json> message = channel_.next(rest);
     try {
       if (message) {
         take(*message);
       } else if (rest && !channel_.has_ended()) {
-        analyse_exactly();
+        if (is_exact()) {
+          prepare();
+        } else {
+          analyse_exactly();
+        }
       }
     } catch (const Interrupted&) {
       // What interrupted it is waiting.
@@ -66,6 +80,13 @@ void AnalysisLoop::analyse_exactly() {
   bring_up_to_date(true);
   exact_took_ = std::chrono::ceil<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begin);
   send_result();
+}
+
+void AnalysisLoop::prepare() {
+  for (const auto& each : projects_) {
+    if (!refused_.contains(each->place()))
+      each->prepare(edited_, [&](const std::string& path) { step(path); });
+  }
 }
 
 void AnalysisLoop::take(const Json& message) {
@@ -230,6 +251,7 @@ void AnalysisLoop::bring_up_to_date(bool exact) {
     if (!each->is_folder() && !report_of(*each, exact && !each->is_exact())) refused_.insert(each->place());
   }
   end_progress();
+  mark_.set("");
   is_current_ = true;
 }
 
@@ -242,9 +264,11 @@ void AnalysisLoop::analyse(std::int64_t generation) {
 void AnalysisLoop::send_result() {
   TextsNow texts(edited_, view_.encoding);
   Json files = Json::object();
-  // A C++ document that was not saved is shown as it was when it was.
+  // A header that was not saved is shown as it was when it was.
   for (const auto& [path, document] : edited_) {
-    if (source::is_python(path) || read_input(path).text == document.text) continue;
+    const EditedProject* project = project_of(path);
+    const bool is_of_disk = project ? project->is_of_disk(path) : !source::is_python(path);
+    if (!is_of_disk || read_input(path).text == document.text) continue;
     texts.read_from_disk(path);
     files[path] = nullptr;
   }

@@ -31,6 +31,7 @@ class AnalysisLoop {
   void disk_changed(const lsp::Json& paths);
   void analyse(std::int64_t generation);
   void analyse_exactly();
+  void prepare();
   void send_result();
   bool is_exact() const;
   void answer(const lsp::Json& ask);

@@ -116,7 +116,10 @@ Json Diagnostics::of(const FileSummary& summary, const std::string& root) {
     text = is_here ? first.message : fmt::format("{}:{}: {}", first.file, first.line, first.message);
     text = "not analysed to its end: " + text;
   }
-  return {{"range", lsp::to_json(texts_.range(path, place))},
+  // A file that took the analysis down is not opened again for its place.
+  const bool is_read = summary.outcome == FileSummary::Outcome::kRead;
+  const lsp::Range range = is_read ? texts_.range(path, place) : lsp::Range{{0, 0}, {0, 1}};
+  return {{"range", lsp::to_json(range)},
           {"severity", kWarning},
           {"code", code},
           {"source", "dtype-lint"},

@@ -2,15 +2,11 @@
 
 #include <fmt/format.h>
 
-#define XXH_INLINE_ALL
-#include <sys/stat.h>
-#include <xxhash.h>
-
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "analyzer/clang/preambles.h"
 #include "analyzer/driver/carried_headers.h"
 #include "analyzer/driver/command_line.h"
 #include "analyzer/driver/editing/diagnostics.h"
@@ -19,6 +15,7 @@
 #include "analyzer/driver/usage_error.h"
 #include "analyzer/driver/version_variants.h"
 #include "analyzer/flow/analysis.h"
+#include "analyzer/flow/program/relink.h"
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
@@ -26,11 +23,6 @@ namespace dtype_guard::driver {
 using source::CompileCommand;
 
 namespace {
-
-// A file changed later than this before it was read may be changed again within the same time stamp.
-constexpr std::chrono::nanoseconds kTrustedAfter = std::chrono::seconds(2);
-
-std::uint64_t hash_of(const std::string& text) { return XXH3_64bits(text.data(), text.size()); }
 
 bool is_same(const flow::Module& a, const flow::Module& b) {
   return a.files == b.files && a.functions == b.functions && a.not_lowered == b.not_lowered &&
@@ -43,11 +35,18 @@ bool is_below(const std::string& path, const std::string& folder) {
 
 }  // namespace
 
+EditedProject::EditedProject(std::vector<std::string> words, std::string place, bool is_folder)
+    : words_(std::move(words)),
+      place_(std::move(place)),
+      is_folder_(is_folder),
+      preambles_(std::make_shared<clang_front_end::Preambles>()) {}
+
 bool EditedProject::is_above(const std::string& path) const {
   return is_folder_ ? is_below(path, place_) : path == place_;
 }
 
 void EditedProject::forget_cxx() {
+  linked_modules_.clear();
   std::erase_if(kept_, [](const auto& each) { return !source::is_python(each.first); });
 }
 
@@ -61,8 +60,10 @@ void EditedProject::set_up() {
   options_ = std::move(line.options);
   if (!is_there) options_.stdin_file = place_;
   options_.quiet = true;
+  options_.preambles = preambles_;
   kept_.clear();
   linked_.reset();
+  linked_modules_.clear();
   is_listed_ = false;
   list_files();
   settle_project(options_, sources_.user_code.root());
@@ -80,15 +81,23 @@ void EditedProject::list_files() {
   is_listed_ = true;
 }
 
-// Documents that are not on disk yet are files of the project as well. C++ is analysed as it was saved.
+// Documents that are not on disk yet are files of the project as well. Of C++ the sources are; a header is as
+// it was saved, for all that include it would have to be parsed again with each key.
 void EditedProject::take_texts(const EditedTexts& edited) {
   sources_.texts.clear();
   edited_.clear();
+  std::set<std::string> open;
+  for (const auto& [path, document] : edited) open.insert(path);
+  std::erase_if(prepared_, [&](const std::string& each) { return !open.contains(each); });
+  preambles_->keep_only(open);
   std::erase_if(sources_.commands, [&](const CompileCommand& each) {
     return source::is_python(each.file) && !std::binary_search(on_disk_.begin(), on_disk_.end(), each.file);
   });
   for (const auto& [path, document] : edited) {
-    if (!source::is_python(path)) continue;
+    if (!source::is_python(path)) {
+      take_cxx(path, document);
+      continue;
+    }
     bool is_listed = std::binary_search(on_disk_.begin(), on_disk_.end(), path);
     if (!is_listed && is_folder_ && is_below(path, place_) && sources_.user_code.contains(path) &&
         !std::filesystem::exists(path)) {
@@ -99,48 +108,54 @@ void EditedProject::take_texts(const EditedTexts& edited) {
       is_listed = true;
     }
     if (!is_listed) continue;
-    const InputFile disk = read_input(path);
-    if (disk.found.empty() && disk.text == document.text) continue;
-    sources_.texts[path] = document.text;
-    edited_[path] = document.hash;
+    take_text(path, document);
+  }
+  // What took the analysis down is parsed for no import either.
+  for (const std::string& path : left_out_) {
+    if (!source::is_python(path) || !is_above(path)) continue;
+    sources_.texts[path].clear();
+    edited_[path] = hash_of("");
   }
 }
 
-EditedProject::Stamp EditedProject::stamp(const std::string& path) {
-  const auto [known, fresh] = stamps_.try_emplace(path);
-  Stamp& out = known->second;
-  if (!fresh) return out;
-  if (const auto edited = edited_.find(path); edited != edited_.end()) {
-    out.hash = edited->second;
-    out.is_edited = true;
-    return out;
-  }
-  struct stat now {};
-  if (::stat(path.c_str(), &now) != 0) return out;
-  out.size = static_cast<std::uint64_t>(now.st_size);
-  out.modified = std::int64_t{now.st_mtim.tv_sec} * 1'000'000'000 + now.st_mtim.tv_nsec;
-  const auto clock = std::chrono::system_clock::now().time_since_epoch();
-  out.is_trusted = clock - std::chrono::nanoseconds(out.modified) > kTrustedAfter;
-  if (!out.is_trusted) out.hash = hash_of(read_input(path).text);
-  return out;
+void EditedProject::take_text(const std::string& path, const EditedText& document) {
+  const InputFile disk = read_input(path);
+  if (disk.found.empty() && disk.text == document.text) return;
+  sources_.texts[path] = document.text;
+  edited_[path] = document.hash;
 }
 
-bool EditedProject::is_current(Kept& kept) {
-  for (auto& [path, then] : kept.rests_on) {
-    Stamp now = stamp(path);
-    if (now.is_edited != then.is_edited) return false;
-    if (now.is_edited) {
-      if (now.hash != then.hash) return false;
-      continue;
-    }
-    if (now.size != then.size) return false;
-    if (now.is_trusted && then.is_trusted && now.modified == then.modified) continue;
-    if (then.hash == 0) return false;  // it was not read, and has another time
-    if (now.hash == 0) now.hash = hash_of(read_input(path).text);
-    if (now.hash != then.hash) return false;
-    then = now;
-  }
-  return true;
+void EditedProject::take_cxx(const std::string& path, const EditedText& document) {
+  const bool is_compiled = source::is_cxx(path) && !source::is_header(path) &&
+                           std::any_of(sources_.commands.begin(), sources_.commands.end(),
+                                       [&](const CompileCommand& each) { return each.file == path; });
+  if (is_compiled) take_text(path, document);
+}
+
+bool EditedProject::is_of_disk(const std::string& path) const {
+  return !source::is_python(path) && !sources_.texts.contains(path);
+}
+
+const CompileCommand* EditedProject::next_to_prepare(const EditedTexts& edited) const {
+  if (!clang_front_end::is_built_in() || !is_set_up_) return nullptr;
+  const auto next =
+      std::find_if(sources_.commands.begin(), sources_.commands.end(), [&](const CompileCommand& each) {
+        return edited.contains(each.file) && source::is_cxx(each.file) && !source::is_header(each.file) &&
+               !left_out_.contains(each.file) && !prepared_.contains(each.file) &&
+               !preambles_->has(each.file);
+      });
+  return next == sources_.commands.end() ? nullptr : &*next;
+}
+
+bool EditedProject::waits_to_prepare(const EditedTexts& edited) const { return next_to_prepare(edited); }
+
+void EditedProject::prepare(const EditedTexts& edited, const BeforeStep& step) {
+  const CompileCommand* const next = next_to_prepare(edited);
+  if (!next) return;
+  step(next->file);
+  prepared_.insert(next->file);
+  Cache none("", options_.rules_hash);
+  SourceReader(options_, sources_, none).parse_start(*next);
 }
 
 void EditedProject::read_all(const BeforeStep& step, const ReadCount& count) {
@@ -151,9 +166,10 @@ void EditedProject::read_all(const BeforeStep& step, const ReadCount& count) {
   if (files != kept_for_) {
     std::erase_if(kept_, [](const auto& each) { return source::is_python(each.first); });
     linked_.reset();
+    linked_modules_.clear();
   }
   kept_for_ = files;
-  stamps_.clear();
+  stamps_.begin(edited_);
   Cache cache(options_.cache, options_.rules_hash);
   const SourceReader reader(options_, sources_, cache);
   read_ = sources_;
@@ -181,7 +197,7 @@ const EditedProject::Kept& EditedProject::kept_of(const CompileCommand& command,
                                                   const BeforeStep& step) {
   const bool is_left_out = left_out_.contains(command.file);
   Kept* const known = find_kept(command);
-  if (!is_left_out && known && is_current(*known)) return *known;
+  if (!is_left_out && known && stamps_.are(known->rests_on, command.file, step)) return *known;
   step(command.file);
   Kept fresh{command, is_left_out ? broken(command) : reader.read(command), {}, {}};
   fresh.module = std::move(fresh.summary.module);
@@ -189,13 +205,18 @@ const EditedProject::Kept& EditedProject::kept_of(const CompileCommand& command,
   fresh.summary.module.files = fresh.module.files;
   fresh.summary.module.not_lowered = fresh.module.not_lowered;
   // One that was left out is read when it is taken back, whatever became of it.
-  if (is_left_out) fresh.rests_on[""] = Stamp{1, 0, 0, true, false};
-  for (const std::string& path : fresh.summary.files_read) fresh.rests_on[path] = stamp(path);
-  fresh.rests_on[command.file] = stamp(command.file);
+  if (is_left_out) {
+    fresh.rests_on[""] = FileStamp{1, 0, 0, true, false};
+  } else {
+    for (const std::string& path : fresh.summary.files_read)
+      fresh.rests_on[path] = stamps_.of(path, command.file, step);
+    fresh.rests_on[command.file] = stamps_.of(command.file, command.file, step);
+  }
   if (known && is_same(known->module, fresh.module)) {
     fresh.module = std::move(known->module);
   } else {
     unreported_.insert(fresh.summary.source);
+    if (known) replaced_.try_emplace(&known->module, std::move(known->module));
   }
   if (known) return *known = std::move(fresh);
   return kept_[command.file].emplace_back(std::move(fresh));
@@ -223,15 +244,41 @@ void EditedProject::forget_roots_of_changed() {
   }
   if (functions.empty()) return;
   std::set<std::string> names;
-  for (const std::uint32_t root : flow::roots_to_analyse(*linked_->program, functions))
+  const flow::Program& program = *linked_->program;
+  const auto& all = memo_.roots([&] { return flow::roots_to_analyse(program); });
+  for (const std::uint32_t root : flow::roots_through(program, all, functions))
     names.insert(flow::RootMemo::name_of(module, root));
   memo_.forget(names);
 }
 
+// Where the files are the same as before, those that have not changed need not be linked again.
+bool EditedProject::link_changed_alone() {
+  if (!linked_ || linked_modules_ != modules_) return false;
+  linked_->program.reset();
+  for (std::uint32_t i = 0; i < modules_.size(); ++i) {
+    const auto before = replaced_.find(modules_[i]);
+    if (before == replaced_.end()) continue;
+    std::vector<const flow::Module*> others = modules_;
+    // Those that follow are still linked as they were.
+    for (std::uint32_t k = i + 1; k < modules_.size(); ++k) {
+      const auto later = replaced_.find(modules_[k]);
+      if (later != replaced_.end()) others[k] = &later->second;
+    }
+    if (!flow::relink(linked_->module, others, i, before->second)) return false;
+  }
+  linked_->program = std::make_unique<const flow::Program>(linked_->module);
+  return true;
+}
+
 void EditedProject::link() {
-  std::vector<flow::Module> modules;
-  for (const flow::Module* each : modules_) modules.push_back(*each);
-  linked_ = linked_program(std::move(modules));
+  memo_.forget_program();
+  if (!link_changed_alone()) {
+    std::vector<flow::Module> modules;
+    for (const flow::Module* each : modules_) modules.push_back(*each);
+    linked_ = linked_program(std::move(modules));
+  }
+  linked_modules_ = modules_;
+  replaced_.clear();
   linked_units_.clear();
   for (const FileSummary& each : summaries_) linked_units_.push_back(each.source);
 }
@@ -275,7 +322,9 @@ const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep&
   try {
     report_ = evaluate(step);
   } catch (...) {
-    if (exact) memo_ = std::move(before);  // for the next answer, which may come before the next last word
+    // For the next answer, which may come before the next last word; of another program, perhaps.
+    if (exact) memo_ = std::move(before);
+    memo_.forget_program();
     throw;
   }
   is_exact_ = is_exact_ || !memo_.was_used();

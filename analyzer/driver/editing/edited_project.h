@@ -6,10 +6,13 @@
 #include <list>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analyzer/driver/editing/edited_texts.h"
+#include "analyzer/driver/editing/file_stamps.h"
 #include "analyzer/driver/file_summary.h"
 #include "analyzer/driver/options.h"
 #include "analyzer/driver/program.h"
@@ -26,8 +29,6 @@ struct AskedProgram {
   flow::AnalysisOptions options;
 };
 
-// Called before each step with the file that it is about; throws where the work is not wanted any more.
-using BeforeStep = std::function<void(const std::string& path)>;
 using ReadCount = std::function<void(std::size_t read, std::size_t of)>;
 
 class SourceReader;
@@ -35,8 +36,7 @@ class SourceReader;
 class EditedProject {
  public:
   // `words`: of the command line, without SOURCEs. `place` is a folder, or a file.
-  EditedProject(std::vector<std::string> words, std::string place, bool is_folder)
-      : words_(std::move(words)), place_(std::move(place)), is_folder_(is_folder) {}
+  EditedProject(std::vector<std::string> words, std::string place, bool is_folder);
 
   const std::string& place() const { return place_; }
   bool is_folder() const { return is_folder_; }
@@ -60,6 +60,13 @@ class EditedProject {
   const std::string& root() const { return sources_.user_code.root(); }
   // The texts that the report rests on, by absolute path.
   const std::map<std::string, std::string>& texts() const { return sources_.texts; }
+  // Whether the report is of what is on disk, although the document has another text.
+  bool is_of_disk(const std::string& path) const;
+
+  // C++ files that are open, of which the start is not yet kept in the process; it takes as long as to parse
+  // all of the file.
+  bool waits_to_prepare(const EditedTexts& edited) const;
+  void prepare(const EditedTexts& edited, const BeforeStep& step);
 
   AskedProgram asked();
   std::string report_name(const std::string& path) const { return sources_.user_code.report_name(path); }
@@ -68,30 +75,26 @@ class EditedProject {
   Report tried(const EditedTexts& edited, const BeforeStep& step);
 
  private:
-  struct Stamp {
-    std::uint64_t hash = 0, size = 0;
-    std::int64_t modified = 0;
-    bool is_edited = false;   // by an editor: the hash is of its text
-    bool is_trusted = false;  // its time tells versions apart
-  };
   struct Kept {  // where it is, for modules_ points to it
     source::CompileCommand command;
     FileSummary summary;  // without functions
     flow::Module module;
-    std::map<std::string, Stamp> rests_on;
+    FileStamps::Then rests_on;
   };
   void set_up();
   void list_files();
   void take_texts(const EditedTexts& edited);
+  void take_text(const std::string& path, const EditedText& document);
+  void take_cxx(const std::string& path, const EditedText& document);
   void read_all(const BeforeStep& step, const ReadCount& count);
   Kept* find_kept(const source::CompileCommand& command);
   const Kept& kept_of(const source::CompileCommand& command, const SourceReader& reader,
                       const BeforeStep& step);
   FileSummary broken(const source::CompileCommand& command) const;
-  bool is_current(Kept& kept);
-  Stamp stamp(const std::string& path);
+  const source::CompileCommand* next_to_prepare(const EditedTexts& edited) const;
   void forget_roots_of_changed();
   void link();
+  bool link_changed_alone();
   Report evaluate(const BeforeStep& step);
 
   std::vector<std::string> words_;
@@ -105,14 +108,18 @@ class EditedProject {
   std::map<std::string, std::list<Kept>> kept_;  // by file
   std::string kept_for_;                         // the list of files that they rest on
   std::map<std::string, std::uint64_t> edited_;  // hashes of texts_
-  std::map<std::string, Stamp> stamps_;          // of one report
-  std::vector<FileSummary> summaries_;           // without functions
-  std::vector<const flow::Module*> modules_;     // with them, in their order; of kept_
+  FileStamps stamps_;                            // of one report
+  std::shared_ptr<clang_front_end::Preambles> preambles_;
+  std::set<std::string> prepared_;            // files that it was tried for
+  std::vector<FileSummary> summaries_;        // without functions
+  std::vector<const flow::Module*> modules_;  // with them, in their order; of kept_
   Report report_;
   bool is_exact_ = false;
   std::unique_ptr<LinkedProgram> linked_;
   std::vector<std::string> linked_units_;  // the sources that it is of
-  ContractSet newest_;                     // contracts for questions
+  std::vector<const flow::Module*> linked_modules_;
+  std::map<const flow::Module*, flow::Module> replaced_;  // since then, as they were; those of kept_ by place
+  ContractSet newest_;                                    // contracts for questions
   flow::RootMemo memo_;
   std::set<std::string> unreported_;  // files that were read anew since the last report, as it names them
 };

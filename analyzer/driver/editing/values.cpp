@@ -72,7 +72,7 @@ Values::Values(EditedProject& project, const EditedTexts& edited, const ClientVi
                const BeforeStep& step)
     : project_(project), asked_(project.asked()), view_(view), step_(step), texts_(edited, view.encoding) {
   for (const auto& [path, document] : edited) {
-    if (!source::is_python(path)) texts_.read_from_disk(path);
+    if (project.is_of_disk(path)) texts_.read_from_disk(path);
   }
 }
 

@@ -127,9 +127,20 @@ std::string UnseenCalls::library_of(const Instruction& call, const Function& fun
   return "";
 }
 
+// Few functions call anything by one of the names.
+bool UnseenCalls::may_have_some(const Function& function) const {
+  return std::any_of(function.blocks.begin(), function.blocks.end(), [&](const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction& each) {
+      const bool calls = each.op == Op::kCall || each.op == Op::kOperator;
+      return calls && names_.contains(name_called(each.text));
+    });
+  });
+}
+
 void UnseenCalls::look_at(std::uint32_t id, const std::map<std::uint32_t, std::string>& given_up,
                           std::vector<UnseenCall>& out) const {
   const Function& function = index_.function(id);
+  if (!may_have_some(function)) return;
   using Key = std::tuple<int, int, int, int>;
   std::map<Key, std::pair<const Instruction*, bool>> at;  // what is lost there, and whether something is not
   for (const Block& block : function.blocks) {

@@ -44,6 +44,7 @@ class UnseenCalls {
   std::string library_of(const Instruction& call, const Function& function) const;
   void look_for_makers() const;
   bool may_be_own(const Instruction& call) const;
+  bool may_have_some(const Function& function) const;
   void look_at(std::uint32_t id, const std::map<std::uint32_t, std::string>& given_up,
                std::vector<UnseenCall>& out) const;
 

@@ -204,7 +204,7 @@ class Linker {
     // A file that knows of an override and still names the function means that one: Base::forward().
     const std::vector<std::string>& known = modules_[unit].overridden;
     const bool meant = std::find(known.begin(), known.end(), key) != known.end();
-    if (key == name && !meant && overridden_.contains(key)) return key + "@overridden";
+    if (key == name && !meant && overridden_.contains(key)) return key + std::string(kOverridden);
     return name.substr(0, name.size() - key.size()) + in_file(key, unit);
   }
 

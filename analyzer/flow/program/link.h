@@ -5,11 +5,15 @@
 // that some other file overrides.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
 
 namespace dtype_guard::flow {
+
+// Ends the name of a function that is called where another file may override it.
+inline constexpr std::string_view kOverridden = "@overridden";
 
 // The result depends on the order of the modules only in the order of its functions.
 Module link(std::vector<Module> modules);

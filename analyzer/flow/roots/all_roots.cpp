@@ -1,5 +1,7 @@
 #include "analyzer/flow/roots/all_roots.h"
 
+#include <optional>
+
 #include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/program/units_with_main.h"
 
@@ -8,7 +10,8 @@ namespace {
 // What a set of functions leads to, through calls and lambdas that are made.
 class Reached {
  public:
-  explicit Reached(const FunctionIndex& index) : index_(index), reached_(index.module().functions.size()) {}
+  explicit Reached(const FunctionIndex& index)
+      : index_(index), reached_(index.module().functions.size()), callees_(reached_.size()) {}
 
   bool contains(std::uint32_t function) const { return reached_[function]; }
   void add(std::uint32_t function) {
@@ -24,7 +27,14 @@ class Reached {
   bool is_lambda(std::uint32_t function) const {
     return index_.function(function).kind == FunctionKind::kLambda;
   }
-  std::vector<std::uint32_t> callees(std::uint32_t function) const {
+  const std::vector<std::uint32_t>& callees(std::uint32_t function) {
+    std::optional<std::vector<std::uint32_t>>& known = callees_[function];
+    if (!known) known = find_callees(function);
+    return *known;
+  }
+
+ private:
+  std::vector<std::uint32_t> find_callees(std::uint32_t function) const {
     std::vector<std::uint32_t> out;
     if (is_registered_operator(index_.function(function).key))
       return out;  // its kernel is for others as well
@@ -40,9 +50,9 @@ class Reached {
     return out;
   }
 
- private:
   const FunctionIndex& index_;
   std::vector<bool> reached_;
+  std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
 };
 
 // A lambda is one where the front end knows that anyone may run it: as an entry of a table.

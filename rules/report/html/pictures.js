@@ -3,6 +3,7 @@
 // of the source. Both are drawn once their rows stand in the page and have a height.
 
 const RIBBON = 22;  // where the ribbon runs, from the left edge of the way
+const LINE = 22;    // the height of a line of source; a long one is several of them
 
 function element(tag, classes, text, ...children) {
   const made = document.createElement(tag);
@@ -139,7 +140,7 @@ function numbered(x, y, number, dtype, radius) {
 
 function drawMargin(code) {
   const rows = [...code.querySelectorAll('.text.on')].map((line) => (
-    { y: line.offsetTop + line.offsetHeight / 2, dtype: line.dataset.dtype, stops: line.dataset.stops.split(' ').map(Number) }));
+    { y: line.offsetTop + LINE / 2, dtype: line.dataset.dtype, stops: line.dataset.stops.split(' ').map(Number) }));
   const points = rows.flatMap((row) => row.stops.map((stop) => ({ ...row, stop }))).sort((a, b) => a.stop - b.stop);
   const picture = drawn('svg', { width: 78, height: code.offsetHeight });
   points.forEach((point, index) => {

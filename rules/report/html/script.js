@@ -94,7 +94,14 @@ function pick(index) {
   const detail = byId('detail');
   detail.replaceChildren(...(index < 0 ? [nothing()] : pageOf(visible[index])));
   detail.scrollTop = 0;
-  for (const way of detail.querySelectorAll('.way')) drawPath(way, visible[index]);
+  drawPictures();
+}
+
+// Anew where lines wrap elsewhere.
+function drawPictures() {
+  const detail = byId('detail');
+  for (const picture of detail.querySelectorAll('.way > svg, .code > svg')) picture.remove();
+  for (const way of detail.querySelectorAll('.way')) drawPath(way, visible[picked]);
   for (const code of detail.querySelectorAll('.code')) drawMargin(code);
 }
 
@@ -240,7 +247,10 @@ function start() {
   byId('filters').addEventListener('submit', (event) => event.preventDefault());
   byId('list').addEventListener('scroll', showRows, { passive: true });
   byId('list').addEventListener('keydown', onKey);
-  addEventListener('resize', showRows);
+  addEventListener('resize', () => {
+    showRows();
+    drawPictures();
+  });
   applyFilters();
 }
 start();

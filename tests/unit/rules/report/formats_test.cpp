@@ -6,6 +6,7 @@
 #include "rules/report/format.h"
 #include "rules/report/harm.h"
 #include "rules/report/json_stream.h"
+#include "rules/report/sarif_run.h"
 #include "rules/text/utf8.h"
 #include "sample_report.h"
 #include "tests/catch.h"
@@ -133,4 +134,27 @@ TEST_CASE("harm puts certain errors and lost kernels first") {
   CHECK(harm(*ordered.front()).kernel_lost);
   CHECK(harm(*ordered.front()).extra_bytes == 2);  // float32 where half is accepted
   CHECK_FALSE(harm(*ordered[1]).kernel_lost);
+}
+
+TEST_CASE("SARIF leads to the pages of the tool and of its rules where these are published") {
+  const Report report = test::static_report();
+  const auto driver = [&](const sarif::Pages& pages) {
+    std::ostringstream out;
+    {
+      JsonStream json(out, 1);  // writes when it ends
+      json.begin_object();
+      sarif::write_tool(json, report, sarif::rule_indices(report), pages);
+      json.end_object();
+    }
+    return nlohmann::json::parse(out.str())["tool"]["driver"];
+  };
+  const auto published = driver({"https://example.org/guard", "https://example.org/guard/rules"});
+  CHECK(published["informationUri"] == "https://example.org/guard");
+  for (const auto& rule : published["rules"]) {
+    if (!rule.contains("help")) continue;  // of a tool of its own
+    CHECK(rule["helpUri"] == "https://example.org/guard/rules/" + rule["id"].get<std::string>() + ".md");
+  }
+  const auto unpublished = driver({});
+  CHECK_FALSE(unpublished.contains("informationUri"));
+  for (const auto& rule : unpublished["rules"]) CHECK_FALSE(rule.contains("helpUri"));
 }
