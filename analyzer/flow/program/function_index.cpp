@@ -125,6 +125,17 @@ std::vector<std::uint32_t> FunctionIndex::attribute_callees(const Instruction& i
   return out;
 }
 
+namespace {
+// A constant has no methods of the project, nor has what is not known at all: what other code imports.
+bool is_called_of_constant(const Instruction& call, const FunctionInfo& info) {
+  const bool by_attribute = call.op == Op::kCall && call.name.starts_with(kAttributeCall);
+  if (!by_attribute || call.args.empty() || call.name.find("::", kAttributeCall.size()) != std::string::npos)
+    return false;
+  const Instruction* receiver = info.definition(call.args.front().value);
+  return receiver && receiver->op == Op::kConst;
+}
+}  // namespace
+
 const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function) const {
   callees_.resize(module_->functions.size());
   std::optional<std::vector<std::uint32_t>>& known = callees_[function];
@@ -136,6 +147,7 @@ const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function)
   for (const Block& block : this->function(function).blocks) {
     for (const Instruction& each : block.instructions) {
       if (makes && each.op == Op::kCall && each.name == run) continue;
+      if (is_called_of_constant(each, info(function))) continue;
       const std::vector<std::uint32_t> found = may_run(each);
       all.insert(found.begin(), found.end());
     }

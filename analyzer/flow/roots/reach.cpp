@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "analyzer/flow/operators/contractions.h"
@@ -30,13 +33,86 @@ std::vector<std::uint32_t> constructors_of_given(const FunctionIndex& index, con
   return out;
 }
 
+// Classes whose methods an object of a class, or of one that derives from it, may have.
+class Kin {
+ public:
+  explicit Kin(const FunctionIndex& index) {
+    for (const ClassFacts& each : index.module().classes) {
+      std::set<std::string_view> own = {each.name};
+      std::vector<const ClassFacts*> work = {&each};
+      while (!work.empty()) {
+        const ClassFacts* next = work.back();
+        work.pop_back();
+        for (const std::string& base : next->bases) {
+          const ClassFacts* above = own.insert(base).second ? index.class_facts(base) : nullptr;
+          if (above) work.push_back(above);
+        }
+      }
+      for (const std::string_view one : own) of_[one].insert(own.begin(), own.end());
+    }
+  }
+  bool are(std::string_view one, std::string_view other) const {
+    const auto found = of_.find(one);
+    return one == other || (found != of_.end() && found->second.contains(other));
+  }
+
+ private:
+  std::map<std::string_view, std::set<std::string_view>> of_;
+};
+
+// What each function calls. Where the front end found which method of an object's class is meant, only those
+// of its kin can run instead.
+class CallsByClass {
+ public:
+  explicit CallsByClass(const FunctionIndex& index) : index_(index), kin_(index) {}
+  std::vector<std::uint32_t> of(std::uint32_t function) const {
+    std::set<std::uint32_t> strangers, out(index_.callees(function).begin(), index_.callees(function).end());
+    std::set<std::uint32_t> others;
+    for (const Block& block : index_.function(function).blocks) {
+      for (const Instruction& each : block.instructions) note(each, strangers, others);
+    }
+    std::erase_if(out,
+                  [&](std::uint32_t each) { return strangers.contains(each) && !others.contains(each); });
+    return {out.begin(), out.end()};
+  }
+
+ private:
+  // What only such a call might run, and what others may.
+  void note(const Instruction& each, std::set<std::uint32_t>& strangers,
+            std::set<std::uint32_t>& others) const {
+    const std::vector<std::uint32_t> found = index_.may_run(each);
+    const std::string* owner = owner_of(each);
+    for (const std::uint32_t one : found) {
+      const bool is_stranger = owner && !kin_.are(*owner, index_.function(one).class_name);
+      (is_stranger ? strangers : others).insert(one);
+    }
+  }
+  // The class whose method the call names; null where it names none.
+  const std::string* owner_of(const Instruction& each) const {
+    if (each.op != Op::kCall || !each.name.starts_with(kAttributeCall)) return nullptr;
+    const std::size_t key = each.name.find("::", kAttributeCall.size());
+    if (key == std::string::npos) return nullptr;
+    const std::vector<std::uint32_t>& named = index_.find(std::string_view(each.name).substr(key + 2));
+    if (named.size() != 1 || index_.function(named.front()).class_name.empty()) return nullptr;
+    return &index_.function(named.front()).class_name;
+  }
+
+  const FunctionIndex& index_;
+  Kin kin_;
+};
+
 // The functions that lead to one of these.
 class Reach {
  public:
   Reach(const FunctionIndex& index, const std::vector<std::uint32_t>& goals, Along along)
+      : Reach(
+            index, [&](std::uint32_t each) { return index.callees(each); }, goals, along) {}
+  template <class Callees>
+  Reach(const FunctionIndex& index, const Callees& callees, const std::vector<std::uint32_t>& goals,
+        Along along)
       : callers_(index.module().functions.size()), reaches_(callers_.size()) {
     for (std::uint32_t i = 0; i < callers_.size(); ++i) {
-      for (const std::uint32_t callee : index.callees(i)) callers_[callee].push_back(i);
+      for (const std::uint32_t callee : callees(i)) callers_[callee].push_back(i);
       if (along == Along::kCalls) continue;
       for (const std::uint32_t each : constructors_of_given(index, index.function(i)))
         callers_[each].push_back(i);
@@ -89,9 +165,10 @@ class ReachesSinks {
  public:
   ReachesSinks(const FunctionIndex& index, const std::vector<std::uint32_t>& sinks)
       : index_(index),
-        calls_(index, sinks, Along::kCalls),
-        leaves_(index, makers(), Along::kCalls),
-        turns_(index, functions_with(index, makes_sine), Along::kCalls) {}
+        callees_(index.module().functions.size()),
+        calls_(index, calls_by_class(), sinks, Along::kCalls),
+        leaves_(index, Callees{callees_}, makers(), Along::kCalls),
+        turns_(index, Callees{callees_}, functions_with(index, makes_sine), Along::kCalls) {}
   bool operator()(std::uint32_t root) const {
     const std::vector<std::uint32_t> given = constructors_of_given(index_, index_.function(root));
     return calls_(root) || turns_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_)) ||
@@ -99,6 +176,16 @@ class ReachesSinks {
   }
 
  private:
+  using Lists = std::vector<std::vector<std::uint32_t>>;
+  struct Callees {
+    const Lists& lists;
+    const std::vector<std::uint32_t>& operator()(std::uint32_t function) const { return lists[function]; }
+  };
+  Callees calls_by_class() {
+    const CallsByClass calls(index_);
+    for (std::uint32_t i = 0; i < callees_.size(); ++i) callees_[i] = calls.of(i);
+    return {callees_};
+  }
   // What rotates by hand has its tables from its object or makes them.
   static bool makes_sine(const Instruction& each, std::uint32_t) {
     const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
@@ -114,6 +201,7 @@ class ReachesSinks {
   }
 
   const FunctionIndex& index_;
+  Lists callees_;
   Reach calls_, leaves_, turns_;
 };
 }  // namespace

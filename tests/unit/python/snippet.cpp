@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "analyzer/flow/analysis.h"
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/program/link.h"
+#include "analyzer/flow/program/program.h"
+#include "analyzer/flow/roots/all_roots.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::python {
@@ -45,13 +46,27 @@ std::vector<std::string> findings(const std::string& text, const std::map<std::s
   };
   add("m.py");
   for (const auto& [name, content] : others) add(name);
+  const flow::AnalysisOptions how = default_options();
+  const flow::Module linked = flow::link(std::move(modules));
+  const flow::Program program(linked);
+  const std::vector<std::string> out = summary(flow::analyse(program, flow::roots_to_analyse(program), how));
+  // Roots that are left out have nothing to say.
+  CHECK(summary(flow::analyse(program, flow::all_roots(program), how)) == out);
+  return out;
+}
+
+flow::AnalysisOptions default_options() {
   flow::AnalysisOptions how;
   for (const flow::PrecisionSetting& each : flow::precision_settings()) {
     if (each.by_default) how.settings.push_back(each);
   }
   how.contracts = &builtin_contracts();
+  return how;
+}
+
+std::vector<std::string> summary(const flow::AnalysisResult& result) {
   std::vector<std::string> out;
-  for (const Finding& each : flow::analyse(flow::link(std::move(modules)), how).findings) {
+  for (const Finding& each : result.findings) {
     std::vector<std::string> roles;
     for (const Sink& sink : each.sinks) roles.push_back(sink.role);
     std::sort(roles.begin(), roles.end());

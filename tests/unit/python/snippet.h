@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/flow/ir/ir.h"
+#include "analyzer/flow/analysis.h"
 #include "analyzer/python/front_end.h"
 
 namespace dtype_guard::python {
@@ -17,6 +17,10 @@ LoweredFile lowered(const std::string& text, const std::map<std::string, std::st
 // their name before the line.
 std::vector<std::string> findings(const std::string& text,
                                   const std::map<std::string, std::string>& others = {});
+// The settings that are evaluated by default.
+flow::AnalysisOptions default_options();
+// The same of what an analysis gave.
+std::vector<std::string> summary(const flow::AnalysisResult& result);
 // The printed instructions of one function, without positions.
 std::string instructions(const std::string& text, const std::string& function);
 
