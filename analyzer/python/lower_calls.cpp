@@ -103,6 +103,11 @@ ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& ar
   if (function.is("attribute")) {
     if (const auto out = super_call(function, arguments)) return *out;
     if (const auto out = interface_of_library_table(function, arguments)) return *out;
+    const Node object = function.field("object");
+    if (object.is("identifier") && stands_for_layers(std::string(object.text()))) {
+      const std::string layer = "torch.nn." + std::string(function.field("attribute").text());
+      if (const auto out = library_module(layer, arguments)) return *out;
+    }
     if (const auto out = checkpointed(std::string(function.text()), arguments)) return *out;
     const bool is_apply = function.field("attribute").text() == "apply";
     if (const FunctionDefinition* forward = is_apply ? autograd_forward(function.field("object")) : nullptr)
@@ -138,6 +143,8 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
     }
     case Entity::Kind::kValue:
       return call_value(global_value(callee), arguments);
+    case Entity::Kind::kChoice:
+      return chosen(callee, [&](const Entity& each) { return call_entity(each, function, arguments); });
     default:
       break;
   }
