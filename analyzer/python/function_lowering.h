@@ -202,6 +202,7 @@ class FunctionLowering {
 
   // other libraries, and what PyTorch has by another name (lower_libraries.cpp)
   std::optional<ValueId> other_library(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> of_padding(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> einops_reduce(const std::vector<Given>& arguments);
   bool assign_buffer(const Node& target, const Node& source);
   std::optional<ValueId> named_result(const Node& node);

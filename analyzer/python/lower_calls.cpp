@@ -132,9 +132,16 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
       return instantiate(*callee.class_definition, arguments);
     case Entity::Kind::kLibrary: {
       if (const Api* api = unit_.contract(callee.name)) {
-        // What stands in a list is bound where it is known what that holds.
-        const bool spreads = std::any_of(arguments.begin(), arguments.end(),
-                                         [](const Given& each) { return each.name == "*"; });
+        // What stands in a list is bound where it is known what that holds, and in a dictionary where the
+        // first operand must be there.
+        const auto is_given = [&](const auto& is) {
+          return std::any_of(arguments.begin(), arguments.end(), is);
+        };
+        const bool has_first = is_given([&](const Given& each) {
+          return each.name.empty() || (!api->operands.empty() && each.name == api->operands.front().called());
+        });
+        const bool spreads = is_given(
+            [&](const Given& each) { return each.name == "*" || (each.name == "**" && !has_first); });
         return spreads ? call_value(*library_function(callee.name), arguments) : sink(*api, arguments);
       }
       if (const auto out = higher_order(callee.name, arguments)) return *out;

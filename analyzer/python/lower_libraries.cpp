@@ -32,12 +32,31 @@ std::optional<ValueId> FunctionLowering::einops_reduce(const std::vector<Given>&
       {{"self", builder_.op(name, {{"self", tensor}, {"dim", builder_.constant(std::int64_t{0})}})}});
 }
 
+// flash_attn.bert_padding takes rows out of a batch, and puts them back.
+std::optional<ValueId> FunctionLowering::of_padding(const std::string& name,
+                                                    const std::vector<Given>& arguments) {
+  constexpr std::string_view kFolder = "flash_attn.bert_padding.";
+  const bool is_known = name.starts_with(kFolder) && !arguments.empty() && arguments[0].name.empty();
+  const std::string function = is_known ? name.substr(kFolder.size()) : "";
+  const bool takes = function == "unpad_input", puts = function == "pad_input";
+  if (!takes && !puts && function != "index_first_axis") return std::nullopt;
+  const ValueId rows = value(arguments[0].node);
+  for (std::size_t i = 1; i < arguments.size(); ++i) value(arguments[i].node);
+  if (puts) return builder_.op("unsqueeze", {{"self", rows}, {"dim", builder_.constant(std::int64_t{0})}});
+  const ValueId taken = builder_.op(takes ? "flatten" : "contiguous", {{"self", rows}});
+  if (!takes) return taken;
+  Arguments all = {{"", taken}};
+  for (int i = 0; i < 4; ++i) all.push_back({"", builder_.unknown()});  // indices, lengths, the longest, more
+  return builder_.value(Op::kPack, "", std::move(all));
+}
+
 std::optional<ValueId> FunctionLowering::other_library(const std::string& name,
                                                        const std::vector<Given>& arguments) {
   const bool annotates = name == "typing.cast" || name == "typing_extensions.cast" ||
                          name == "torch.jit.annotate" || name == "torch.jit._unwrap_optional";
   if (annotates && !arguments.empty() && arguments.back().name.empty()) return value(arguments.back().node);
   if (name == "einops.reduce") return einops_reduce(arguments);
+  if (const auto out = of_padding(name, arguments)) return out;
   const Operator* product = name == "einops.einsum" ? find_operator("einsum") : nullptr;
   if (!product || arguments.size() < 2 || !literal(arguments.back().node)) return std::nullopt;
   std::vector<Given> pattern_first = {arguments.back()};

@@ -107,3 +107,31 @@ def install(recorder, made):
                 setattr(sys.modules[".".join(parts[:-1])], parts[-1], recorder.function(spelling))
             except LookupError:
                 pass  # not in this version
+    for name, members in BESIDE.items():
+        package, last = name.split(".")
+        if package in made and name not in sys.modules:
+            sys.modules[name] = module = types.ModuleType(name)
+            module.__dict__.update(members)
+            setattr(sys.modules[package], last, module)
+            made.append(name)
+
+
+# What these libraries have beside attention, and does nothing to dtypes: nothing is padding here.
+def index_first_axis(rows, _indices):
+    return rows.clone()
+
+
+def unpad_input(batch, _mask):
+    rows = batch.flatten(0, 1)
+    lengths = torch.tensor([0, rows.shape[0]], dtype=torch.int32)
+    return rows, torch.arange(rows.shape[0]), lengths, rows.shape[0], lengths
+
+
+def pad_input(rows, _indices, batch, length):
+    return rows.unflatten(0, (batch, length))
+
+
+BESIDE = {
+    "flash_attn.bert_padding": {"index_first_axis": index_first_axis, "unpad_input": unpad_input, "pad_input": pad_input},
+    "transformers.activations": {"ACT2FN": {"silu": torch.nn.functional.silu, "gelu": torch.nn.functional.gelu}},
+}
