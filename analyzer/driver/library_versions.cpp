@@ -124,7 +124,7 @@ std::string text_of(const TorchVersion& version) {
 // One version out of each span between two changes that some allowed version is in.
 std::vector<std::string> possible(const std::vector<std::string>& changes, const Span& allowed) {
   std::vector<std::string> out;
-  TorchVersion first{0, 1};
+  TorchVersion first{0, 0};
   for (std::size_t i = 0; i <= changes.size(); ++i) {
     const TorchVersion end = i < changes.size() ? parse_torch_version(changes[i]) : kNewest;
     const TorchVersion from = std::max(first, allowed.first);

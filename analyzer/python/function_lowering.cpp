@@ -122,6 +122,7 @@ void FunctionLowering::parameters() {
       }
     }
     function_.parameters.push_back(describe_parameter(definition_, each, unit_.modules()));
+    describe_module(definition_, each, unit_.modules(), function_.parameters.back());
     if (!nested) describe_default(unit_, definition_, each, function_.parameters.back());
     store(name, number_parameter(function_.parameters.back(), builder_.parameter(position_in_call++)));
   }

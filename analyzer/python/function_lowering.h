@@ -116,6 +116,8 @@ class FunctionLowering {
   std::optional<std::int64_t> integer(const Node& node) const;
   std::optional<std::string> literal(const Node& node) const;
   ValueId element(ValueId of, std::int64_t index);
+  // A key that is not constant, by the name that stands for it and is given one thing only.
+  void add_key(const Node& key, Arguments& arguments);
   ValueId entity_value(const Entity& entity);
   ValueId is_installed(const std::string& package);
 
@@ -143,6 +145,8 @@ class FunctionLowering {
   std::optional<ValueId> higher_order(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> checkpointed(const std::string& name, const std::vector<Given>& arguments);
   ValueId global_value(const Entity& entity);
+  // What is made of each thing that a global may be, by one question for each of them.
+  ValueId chosen(const Entity& entity, const std::function<ValueId(const Entity&)>& make);
   bool makes_function(const Node& call, const SourceFile& file) const;
 
   // defaults and decorators (lower_defaults.cpp)
@@ -157,6 +161,8 @@ class FunctionLowering {
 
   // names (resolve.cpp)
   Entity resolve(const Node& node, int depth = 0) const;
+  // A parameter that torch.nn may be handed for: itself, or `ops = ops or nn` before.
+  bool stands_for_layers(const std::string& name);
   const ClassDefinition* own_class() const { return definition_.owner; }
   bool is_self(const Node& node) const;
 
@@ -213,6 +219,7 @@ class FunctionLowering {
   std::set<std::string> numbers_;                      // by how the body uses them
   std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
   std::set<std::string> captured_;
+  std::map<std::string, bool> layer_namespaces_;
   std::vector<Loop> loops_;
   std::vector<ValueId> contexts_;                   // saved states
   static constexpr int kMaxScopes = 40;             // functions in functions
@@ -221,6 +228,7 @@ class FunctionLowering {
   // While the value of a global is looked at, which knows no local names: the file that has it.
   const SourceFile* global_file_ = nullptr;
   int global_depth_ = 0;
+  int choices_ = 0;  // that are being made, one in another
   bool is_generator_ = false;
   flow::Place yields_;  // what a generator has given so far
   int scopes_ = 0;
@@ -249,6 +257,13 @@ std::optional<std::string> function_key(FileUnit& unit, const Entity& entity);
 // `norm_layer=nn.LayerNorm`.
 void describe_default(FileUnit& unit, const FunctionDefinition& of, const Node& parameter,
                       flow::Parameter& out);
+
+// The class of the file that a parameter is an object of, by what the body calls of it (module_uses.cpp).
+void describe_module(const FunctionDefinition& function, const Node& parameter, const Modules& modules,
+                     flow::Parameter& out);
+
+// Whether all that the body takes from a parameter are layers by their names in torch.nn (module_uses.cpp).
+bool is_layer_namespace(std::string_view name, const FunctionDefinition& function, const Modules& modules);
 
 // What a parameter may be, from its annotation, default and use.
 flow::Parameter describe_parameter(const FunctionDefinition& function, const Node& parameter,

@@ -103,6 +103,11 @@ ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& ar
   if (function.is("attribute")) {
     if (const auto out = super_call(function, arguments)) return *out;
     if (const auto out = interface_of_library_table(function, arguments)) return *out;
+    const Node object = function.field("object");
+    if (object.is("identifier") && stands_for_layers(std::string(object.text()))) {
+      const std::string layer = "torch.nn." + std::string(function.field("attribute").text());
+      if (const auto out = library_module(layer, arguments)) return *out;
+    }
     if (const auto out = checkpointed(std::string(function.text()), arguments)) return *out;
     const bool is_apply = function.field("attribute").text() == "apply";
     if (const FunctionDefinition* forward = is_apply ? autograd_forward(function.field("object")) : nullptr)
@@ -127,9 +132,16 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
       return instantiate(*callee.class_definition, arguments);
     case Entity::Kind::kLibrary: {
       if (const Api* api = unit_.contract(callee.name)) {
-        // What stands in a list is bound where it is known what that holds.
-        const bool spreads = std::any_of(arguments.begin(), arguments.end(),
-                                         [](const Given& each) { return each.name == "*"; });
+        // What stands in a list is bound where it is known what that holds, and in a dictionary where the
+        // first operand must be there.
+        const auto is_given = [&](const auto& is) {
+          return std::any_of(arguments.begin(), arguments.end(), is);
+        };
+        const bool has_first = is_given([&](const Given& each) {
+          return each.name.empty() || (!api->operands.empty() && each.name == api->operands.front().called());
+        });
+        const bool spreads = is_given(
+            [&](const Given& each) { return each.name == "*" || (each.name == "**" && !has_first); });
         return spreads ? call_value(*library_function(callee.name), arguments) : sink(*api, arguments);
       }
       if (const auto out = higher_order(callee.name, arguments)) return *out;
@@ -138,6 +150,8 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
     }
     case Entity::Kind::kValue:
       return call_value(global_value(callee), arguments);
+    case Entity::Kind::kChoice:
+      return chosen(callee, [&](const Entity& each) { return call_entity(each, function, arguments); });
     default:
       break;
   }

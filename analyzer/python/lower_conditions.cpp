@@ -54,7 +54,7 @@ ValueId FunctionLowering::comparison(const Node& node) {
   if ((sign == "is" || sign == "is not") && parts[1].is("none")) {
     ValueId present = 0;
     const Entity entity = resolve(parts[0]);
-    if (entity && entity.kind != Entity::Kind::kValue) {
+    if (entity && entity.kind != Entity::Kind::kValue && entity.kind != Entity::Kind::kChoice) {
       present = entity.optional.empty() ? builder_.constant(true) : is_installed(entity.optional);
     } else {
       present = builder_.op("defined", {{"self", value(parts[0])}});
@@ -69,7 +69,12 @@ ValueId FunctionLowering::comparison(const Node& node) {
     if (!all || all->empty()) {
       const ValueId in = value(parts[1]);
       const auto key = literal(parts[0]);
-      if (!key) return builder_.op("contains", {{"", asked}});
+      if (!key) {
+        Arguments looked = {{"self", in}};
+        add_key(parts[0], looked);
+        builder_.op("may_hold", std::move(looked));
+        return builder_.op("contains", {{"", asked}});
+      }
       const ValueId there = builder_.op("dict_has", {{"self", in}, {"index", builder_.constant(*key)}});
       return sign == "in" ? there : builder_.op("logical_not", {{"self", there}});
     }

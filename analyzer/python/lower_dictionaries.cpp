@@ -58,6 +58,16 @@ std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, Va
   return builder_.op(takes ? "dict_pop" : "dict_get", std::move(asked));
 }
 
+void FunctionLowering::add_key(const Node& key, Arguments& arguments) {
+  const ValueId given = value(key);
+  const bool is_field = key.is("attribute") && is_self(key.field("object"));
+  const auto assigned = assigned_.find(std::string(key.text()));
+  const bool is_name = key.is("identifier") && assigned != assigned_.end() && assigned->second.size() == 1;
+  if (!is_field && !is_name) return;
+  arguments.push_back({"key", given});
+  arguments.push_back({"spelt", builder_.constant(std::string(key.text()))});
+}
+
 // TABLE[name] and TABLE.get_interface(name, otherwise) of a library, where each entry has the table's
 // contract; the library may be the project.
 std::optional<ValueId> FunctionLowering::entry_of_library_table(const Node& table) {

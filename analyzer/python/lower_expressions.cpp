@@ -144,6 +144,8 @@ ValueId FunctionLowering::entity_value(const Entity& entity) {
       return builder_.constant(1.0);
   }
   if (entity.kind == Entity::Kind::kValue) return global_value(entity);
+  if (entity.kind == Entity::Kind::kChoice)
+    return chosen(entity, [&](const Entity& each) { return entity_value(each); });
   const auto known = function_value(entity);
   return known ? *known : builder_.unknown();
 }
@@ -230,6 +232,9 @@ ValueId FunctionLowering::subscript(const Node& node) {
     arguments.push_back({"index", builder_.constant(*integer(parts[0]))});
   } else if (parts.size() == 1 && literal(parts[0])) {
     arguments.push_back({"index", builder_.constant(*literal(parts[0]))});
+  } else if (parts.size() == 1 && !keeps && !added) {
+    arguments.push_back({"any", builder_.constant(true)});
+    add_key(parts[0], arguments);
   } else {
     for (const Node& each : parts) {
       if (!each.is("slice") && !each.is("ellipsis") && !each.is("none")) value(each);

@@ -78,6 +78,35 @@ ValueId FunctionLowering::global_value(const Entity& entity) {
   return out;
 }
 
+// None is what it may be as well, where nothing was bound yet: a call of it raises.
+ValueId FunctionLowering::chosen(const Entity& entity, const std::function<ValueId(const Entity&)>& make) {
+  constexpr int kMaxNested = 2;
+  if (choices_ >= kMaxNested) return builder_.unknown();
+  ++choices_;
+  Arguments all;
+  const BlockId after = builder_.block();
+  for (std::size_t i = 0; i < entity.choices.size(); ++i) {
+    const bool is_last = i + 1 == entity.choices.size() && entity.optional.empty();
+    const BlockId here = builder_.block(), next = is_last ? after : builder_.block();
+    if (is_last) {
+      builder_.jump(here);
+    } else {
+      builder_.branch(is_installed(entity.name + "#" + std::to_string(i)), here, next);
+    }
+    builder_.enter(here);
+    all.push_back({"", make(entity.choices[i])});
+    builder_.jump(after);
+    if (!is_last) builder_.enter(next);
+  }
+  if (!entity.optional.empty()) {
+    all.push_back({"", builder_.none()});
+    builder_.jump(after);
+  }
+  builder_.enter(after);
+  --choices_;
+  return builder_.value(Op::kPhi, "", std::move(all));
+}
+
 // partial(f), torch.compile(f): what other calls give is unknown.
 bool FunctionLowering::makes_function(const Node& call, const SourceFile& file) const {
   const Node function = call.field("function");

@@ -182,10 +182,16 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
     const std::vector<Node> indices = target.children("subscript");
     const std::optional<std::string> key = indices.size() == 1 ? literal(indices[0]) : std::nullopt;
     const std::optional<std::int64_t> number = indices.size() == 1 ? integer(indices[0]) : std::nullopt;
-    if (!key && !number) {
-      for (const Node& each : indices) value(each);
-    }
     Arguments into = {{"self", object}, {"value", given}};
+    if (!key && !number) {
+      for (const Node& each : indices) {
+        if (indices.size() == 1) {
+          add_key(each, into);
+        } else {
+          value(each);
+        }
+      }
+    }
     if (key) into.push_back({"index", builder_.constant(*key)});
     if (number) into.push_back({"index", builder_.constant(*number)});
     builder_.op("store_element", std::move(into));

@@ -240,27 +240,34 @@ Entity Modules::find_global(const SourceFile& file, std::string_view name, int d
     }
     return {};
   }
-  if (known->rebound) return {};
+  if (known->rebound) return choice(file, name, *known, depth);
+  Entity out =
+      meaning(file, name, {known->imported, known->function, known->class_definition, known->value}, depth);
+  const std::string package = known->imported.substr(0, known->imported.find('.'));
+  // PyTorch itself is there.
+  if (known->optional && !package.empty() && package != "torch") out.optional = package;
+  return out;
+}
+
+Entity Modules::meaning(const SourceFile& file, std::string_view name, const Binding& bound,
+                        int depth) const {
   Entity out;
-  if (!known->imported.empty()) {
-    out = dotted(file, known->imported, depth + 1);
-    const std::string package = known->imported.substr(0, known->imported.find('.'));
-    // PyTorch itself is there.
-    if (known->optional && package != "torch") out.optional = package;
-  } else if (known->function) {
+  if (!bound.imported.empty()) {
+    out = dotted(file, bound.imported, depth + 1);
+  } else if (bound.function) {
     out.kind = Entity::Kind::kFunction;
-    out.function = known->function;
-  } else if (known->class_definition) {
+    out.function = bound.function;
+  } else if (bound.class_definition) {
     out.kind = Entity::Kind::kClass;
-    out.class_definition = known->class_definition;
-  } else if (const std::string package = imported_by_call(known->value); !package.empty()) {
+    out.class_definition = bound.class_definition;
+  } else if (const std::string package = imported_by_call(bound.value); !package.empty()) {
     out = dotted(file, package, depth + 1);
-  } else if (known->value) {
-    out = alias(file, known->value, depth + 1);
+  } else if (bound.value) {
+    out = alias(file, bound.value, depth + 1);
     if (!out) {
       out.kind = Entity::Kind::kValue;
       out.name = file.module() + "." + std::string(name);
-      out.value = known->value;
+      out.value = bound.value;
     }
   }
   out.file = out.file ? out.file : &file;

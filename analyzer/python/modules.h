@@ -25,14 +25,15 @@ struct NameHash {
 
 // What a name or a dotted expression stands for.
 struct Entity {
-  enum class Kind : std::uint8_t { kNone, kLibrary, kFunction, kClass, kValue };
+  enum class Kind : std::uint8_t { kNone, kLibrary, kFunction, kClass, kValue, kChoice };
   Kind kind = Kind::kNone;
-  std::string name;      // kLibrary: "torch.nn.functional.normalize"; kValue: where it is assigned
+  std::string name;      // kLibrary: "torch.nn.functional.normalize"; kValue, kChoice: where it is assigned
   std::string optional;  // the package, where the import may fail and the name be None
   const FunctionDefinition* function = nullptr;
   const ClassDefinition* class_definition = nullptr;
   Node value;  // kValue: the global's one value, in `file`
   const SourceFile* file = nullptr;
+  std::vector<Entity> choices;  // kChoice: what branches of the module, or its functions, make of it
   explicit operator bool() const { return kind != Kind::kNone; }
 };
 
@@ -106,6 +107,9 @@ class Modules {
   Entity alias(const SourceFile& file, const Node& value, int depth) const;
 
   Entity find_global(const SourceFile& file, std::string_view name, int depth) const;
+  // What one binding of a name means, or several of one name (global_bindings.cpp).
+  Entity meaning(const SourceFile& file, std::string_view name, const Binding& bound, int depth) const;
+  Entity choice(const SourceFile& file, std::string_view name, const Global& global, int depth) const;
   BaseClass base(const ClassDefinition& of, const Node& base) const;
   const ClassDefinition* layer(const std::string& library) const;
   FileInUse& in_use(const std::string& path) const;

@@ -40,7 +40,9 @@ SourceFile::SourceFile(std::string path, std::string report_name, std::string mo
       scope_(scope_of(report_name)),
       is_package_(is_package),
       tree_(std::move(text), std::move(report_name), seconds) {
-  if (tree_.root()) index(tree_.root(), Where::kTop);
+  if (!tree_.root()) return;
+  index(tree_.root(), Where::kTop);
+  if (tree_.text().find("global ") != std::string::npos) bind_in_functions(tree_.root(), 0);
 }
 
 const Global* SourceFile::global(std::string_view name) const {
@@ -111,7 +113,7 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
   return out;
 }
 
-void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators) {
+void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators, Where where) {
   auto made = std::make_unique<ClassDefinition>();
   made->node = node;
   made->name = std::string(node.field("name").text());
@@ -147,6 +149,7 @@ void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators
   Global& global = globals_[made->name];
   global.rebound = global.rebound || global.class_definition || global.value || global.function;
   global.class_definition = made.get();
+  note(global, {"", nullptr, made.get(), Node()}, where);
   classes_.push_back(std::move(made));
 }
 
@@ -172,6 +175,7 @@ void SourceFile::bind(const Node& target, const Node& value, Where where) {
   global.rebound =
       global.rebound || where == Where::kOther || (global.value && !global.value.is("none")) || known;
   global.value = value;
+  note(global, {"", nullptr, nullptr, value}, where);
 }
 
 void SourceFile::index(const Node& block, Where where) {
@@ -183,6 +187,7 @@ void SourceFile::index(const Node& block, Where where) {
         const bool first = global.imported.empty();
         // Of two imports in a try block and its handler the first is the one that is meant.
         if (first || where == Where::kTop) global.imported = what;
+        note(global, {what, nullptr, nullptr, Node()}, where);
         global.optional = global.optional || (first && where != Where::kTop);
       }
       for (const Node& star : each.children()) {
@@ -196,7 +201,7 @@ void SourceFile::index(const Node& block, Where where) {
         for (const Node& part : each.children()) {
           if (part.is("decorator")) decorators.push_back(part);
         }
-        add_class(inner, decorators);
+        add_class(inner, decorators, where);
         continue;
       }
       auto made = define(each, scope_, nullptr);
@@ -205,6 +210,7 @@ void SourceFile::index(const Node& block, Where where) {
         global.rebound = global.rebound || global.function || (global.value && !global.value.is("none"));
         global.function = made.get();
       }
+      note(global, {"", made.get(), nullptr, Node()}, where);
       functions_.push_back(std::move(made));
     } else if (kind == "expression_statement") {
       const Node inner = each.child(0);

@@ -62,6 +62,14 @@ struct ClassDefinition {
   const FunctionDefinition* method(std::string_view method_name) const;
 };
 
+// One of several things that branches of a module, or its functions, bind a name to.
+struct Binding {
+  std::string imported;
+  const FunctionDefinition* function = nullptr;
+  const ClassDefinition* class_definition = nullptr;
+  Node value;
+};
+
 // What a global name is bound to; of several bindings, which of them counts is decided in names.cpp.
 struct Global {
   std::string imported;  // "torch.nn.functional.normalize", absolute
@@ -70,6 +78,9 @@ struct Global {
   Node value;             // of its one assignment
   bool optional = false;  // imported in a try block, or None where that fails
   bool rebound = false;   // by something else than these
+  // Then what it may be, None left out; nothing where it is bound in a way that says less.
+  std::vector<Binding> bindings;
+  bool is_open = false;
 };
 
 class SourceFile {
@@ -107,7 +118,12 @@ class SourceFile {
   enum class Where : std::uint8_t { kTop, kTry, kOther };
   void index(const Node& block, Where where);
   void bind(const Node& target, const Node& value, Where where);
-  void add_class(const Node& node, const std::vector<Node>& decorators);
+  // What the statements of a module bind, in their order (global_bindings.cpp).
+  static void note(Global& global, Binding binding, Where where);
+  // What functions bind by `global name`.
+  void bind_in_functions(const Node& block, int depth);
+  void bind_in_function(const Node& function);
+  void add_class(const Node& node, const std::vector<Node>& decorators, Where where);
 
   std::string path_, module_, scope_;
   bool is_package_;

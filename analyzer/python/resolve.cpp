@@ -1,4 +1,6 @@
 // What a name or dotted expression means, where that does not hang on what runs.
+#include <algorithm>
+
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -9,6 +11,26 @@ constexpr int kMaxParts = 40;  // of a dotted name
 
 bool FunctionLowering::is_self(const Node& node) const {
   return !global_file_ && node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
+}
+
+bool FunctionLowering::stands_for_layers(const std::string& name) {
+  if (global_file_ || name == self_name_) return false;
+  const auto assigned = assigned_.find(name);
+  const bool is_parameter =
+      std::any_of(function_.parameters.begin(), function_.parameters.end(), [&](const flow::Parameter& each) {
+        const bool is_open = each.kind == flow::ParameterKind::kOther && each.rest == flow::Rest::kNone;
+        return each.name == name && is_open;
+      });
+  if (!is_parameter || assigned == assigned_.end()) return false;
+  // Of a parameter the first is none.
+  for (const Node& source : assigned->second) {
+    if (!source) continue;
+    const bool is_choice = source.is("boolean_operator") || source.is("conditional_expression");
+    if (!is_choice || source.text().find(name) == std::string_view::npos) return false;
+  }
+  const auto known = layer_namespaces_.find(name);
+  if (known != layer_namespaces_.end()) return known->second;
+  return layer_namespaces_[name] = is_layer_namespace(name, definition_, unit_.modules());
 }
 
 Entity FunctionLowering::resolve(const Node& node, int depth) const {

@@ -12,7 +12,16 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+
+// What some of several receivers give is there where it is one of them.
+Value where(const Value& given, const std::vector<Alternative>& receivers, SymbolSets& symbols) {
+  std::vector<Alternative> out = given.alternatives();
+  for (Alternative& each : out) {
+    for (const Alternative& one : receivers) each.symbols = symbols.unite(each.symbols, one.symbols);
+  }
+  return Value(std::move(out));
 }
+}  // namespace
 
 // An object of unknown class may run anything.
 std::vector<std::uint32_t> Calls::dispatch(const Instruction& instruction, const VirtualCall& call,
@@ -97,14 +106,16 @@ std::optional<Value> Calls::result_of(std::uint32_t function, const Activation& 
   std::vector<Value> handed(arguments.begin() + (plain ? 1 : 0), arguments.end());
   // A method runs for the objects whose class has it, and for no other.
   const auto own_receivers = callees.receivers.find(function);
-  if (!plain && callees.functions.size() > 1 && own_receivers != callees.receivers.end())
-    handed.front() = Value(own_receivers->second);
+  const bool has_others = !callees.given.is_bottom() || callees.functions.size() > 1;
+  const bool is_some = !plain && has_others && own_receivers != callees.receivers.end();
+  if (is_some) handed.front() = Value(own_receivers->second);
   handed = bound_.bound(callee, instruction, own, std::move(handed), state);
   const bool is_guessed = give_from_setting(callee, own, handed, state);
   bool alive = true;
   Value value = evaluator_.call(function, std::move(handed), state, own, &activation, alive, &instruction);
   if (!alive) return std::nullopt;
   if (is_guessed) value = as_if_unknown(value);
+  if (is_some && callees.functions.size() == 1) value = where(value, own_receivers->second, symbols_);
   for (std::size_t each = 0; each < arguments.size(); ++each) {
     registrations_.take_over_changes_of(state, argument(state, instruction, each), arguments[each],
                                         activation);

@@ -2,6 +2,8 @@
 // tensor or a list, x.to(...) of a tensor or a module, x += y in place or not.
 #include "analyzer/flow/engine/operations/dynamic_operators.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
@@ -58,6 +60,19 @@ Key DynamicOperators::element_key(const Activation& activation, const Instructio
   return one->number < 0 ? Key{Key::Kind::kAny, 0} : Key{Key::Kind::kIndex, one->number};
 }
 
+Key DynamicOperators::named_key(const Activation& activation, const Instruction& instruction,
+                                const State& state) {
+  const Value* key = named(state, instruction, "key");
+  const Alternative* one = key ? key->single() : nullptr;
+  const std::string* spelt = nullptr;
+  for (const Argument& each : instruction.args) {
+    const Instruction* text = each.name == "spelt" ? activation.info.definition(each.value) : nullptr;
+    if (text) spelt = std::get_if<std::string>(&text->constant);
+  }
+  if (!one || !spelt || one->has_number || !one->symbols) return {Key::Kind::kAny, 0};
+  return ids_.field(fmt::format("[{} {}]", *spelt, one->symbols));
+}
+
 Value DynamicOperators::part_of(const Activation& activation, const Instruction& instruction, State& state) {
   const std::string how = instruction.args.size() > 1 ? instruction.args[1].name : "any";
   Value whole = argument(state, instruction, 0);
@@ -70,12 +85,15 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       const bool sliced = takes_slices(instruction);
       const HeapObject* object = state.find(each.object);
       const bool by_any_key = object && object->type == kDictionary && key.kind == Key::Kind::kAny;
+      const Key by_name = by_any_key ? named_key(activation, instruction, state) : key;
+      const auto stored = by_any_key ? object->cells.find(by_name) : Cells::const_iterator();
       // Some of a list's modules are those of the list.
       const bool of_modules = object && object->type.starts_with("torch::nn::");
       const Value held = sliced && of_modules ? Value(each)
                          : sliced             ? Value::unknown(symbols_of(whole, symbols_))
-                         : by_any_key         ? dictionaries_.one_of_dictionary(*object)
-                                              : memory_.read(state, Location{each.object, key, each.symbols});
+                         : by_any_key && stored != object->cells.end() ? stored->second
+                         : by_any_key ? dictionaries_.one_of_dictionary(*object)
+                                      : memory_.read(state, Location{each.object, key, each.symbols});
       out = join(out, held, symbols_);
       continue;
     }
@@ -99,10 +117,27 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
   const Key key = element_key(activation, instruction, state);
   const Value whole = argument(state, instruction, 0);
   for (const Alternative& each : whole) {
-    if (each.kind == Kind::kObject)
-      memory_.write(state, Location{each.object, key}, given,
-                    whole.size() == 1 && key.kind != Key::Kind::kAny);
+    if (each.kind != Kind::kObject) continue;
+    const HeapObject* object = state.find(each.object);
+    memory_.write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
+    if (key.kind != Key::Kind::kAny || !object || object->type != kDictionary || whole.size() != 1) continue;
+    // Another key may be that one, so that what stands there is perhaps this.
+    const Key by_name = named_key(activation, instruction, state);
+    HeapObject& changed = state.change(each.object);
+    for (auto& [other, cell] : changed.cells) {
+      if (other.kind == Key::Kind::kField) cell = weak_update(cell, given, symbols_);
+    }
+    if (by_name.kind != Key::Kind::kAny) changed.cells[by_name] = given;
   }
+}
+
+// That a key is asked for says that something may stand there which no code in sight has put there.
+void DynamicOperators::may_hold(const Activation& activation, const Instruction& instruction, State& state) {
+  const Alternative* one = argument(state, instruction, 0).single();
+  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  const Key key = named_key(activation, instruction, state);
+  if (!object || object->type != kDictionary || key.kind == Key::Kind::kAny) return;
+  state.change(one->object).cells.try_emplace(key, Value::unknown());
 }
 
 // In place for a tensor, which keeps its dtype; for anything else a new value.
@@ -144,6 +179,10 @@ std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activ
   if (name == "subscript") return part_of(activation, instruction, state);
   if (name == "store_element") {
     store_element(activation, instruction, state);
+    return Value::none();
+  }
+  if (name == "may_hold") {
+    may_hold(activation, instruction, state);
     return Value::none();
   }
   if (name == "parameter") return own_parameter(activation, instruction, state);

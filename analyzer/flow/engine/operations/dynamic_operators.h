@@ -31,8 +31,11 @@ class DynamicOperators {
 
  private:
   Key element_key(const Activation& activation, const Instruction& instruction, const State& state);
+  // Of a dictionary, where the key is not constant but has a name: what was stored by that name is there.
+  Key named_key(const Activation& activation, const Instruction& instruction, const State& state);
   Value part_of(const Activation& activation, const Instruction& instruction, State& state);
   void store_element(const Activation& activation, const Instruction& instruction, State& state);
+  void may_hold(const Activation& activation, const Instruction& instruction, State& state);
   Value augmented(const Activation& activation, const Instruction& instruction, State& state);
   Value own_parameter(const Activation& activation, const Instruction& instruction, State& state);
 
