@@ -24,6 +24,23 @@ TEST_CASE("a parameter that is registered by assignment widens under autocast") 
   CHECK(findings(attention("q = q * self.scale", "self.scale = 0.125")).empty());
 }
 
+TEST_CASE("a parameter or None, asked whether it is there, has the setting's dtype where it is") {
+  const std::string made =
+      "import os\nself.gain = nn.Parameter(torch.ones(16)) if os.environ.get('GAIN') else None";
+  const std::string wide_by_gain =
+      "wide = q.float()\n"
+      "if self.gain is None:\n"
+      "    q = wide.to(v.dtype)\n"
+      "elif self.gain.dtype in (torch.float16, torch.bfloat16):\n"
+      "    q = wide.to(self.gain.dtype)\n"
+      "else:\n"
+      "    q = wide";
+  // Only under autocast the parameter is float32.
+  CHECK(findings(attention(wide_by_gain, made)) == Found{at(13, "attention-mixed-dtypes", "q")});
+  CHECK(findings(attention("if self.gain is not None:\n    q = q.float().to(self.gain.dtype)", made)) ==
+        Found{at(14, "attention-mixed-dtypes", "q")});
+}
+
 TEST_CASE("a registered buffer stays float32 in a half model") {
   const std::string made = "self.register_buffer('gain', torch.ones(16), persistent=False)";
   const Found found = findings(attention("k = k * self.gain", made));

@@ -27,10 +27,17 @@ std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> k
   for (Alternative& each : kept) each.symbols = was_open || is_only_one ? 0 : each.symbols;
   return kept;
 }
-// Beside None as an alternative of its own an object is one that is there.
 bool has_none(const Value& asked) {
   return std::any_of(asked.begin(), asked.end(),
                      [](const Alternative& each) { return each.kind == Kind::kNone; });
+}
+// Beside None as an alternative of its own an object is one that is there, and so is a tensor that no None is
+// in.
+bool is_there(const Alternative& each, const Value& asked, const State& state) {
+  if ((each.kind != Kind::kObject && each.kind != Kind::kHandle) || !has_none(asked)) return false;
+  const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+  const auto contents = object ? object->cells.find(HeapObject::kContents) : Cells::const_iterator();
+  return !object || contents == object->cells.end() || !has_none(contents->second);
 }
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
 }  // namespace
@@ -83,10 +90,10 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
       const Value asked = value(state, definition->args[0].value);
       std::vector<Alternative> kept;
       for (const Alternative& each : asked) {
-        const bool decides = name == "is_floating_point"
-                                 ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
-                                 : each.kind == Kind::kNone || each.kind == Kind::kTensor ||
-                                       (each.kind == Kind::kObject && has_none(asked));
+        const bool decides =
+            name == "is_floating_point"
+                ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
+                : each.kind == Kind::kNone || each.kind == Kind::kTensor || is_there(each, asked, state);
         const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
         if (!decides || holds == wanted) kept.push_back(each);
       }
@@ -238,9 +245,16 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
         (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
     return !decides || (std::find(dtypes.begin(), dtypes.end(), each.dtype) != dtypes.end()) == keep;
   };
+  // A tensor that may be left out is a handle beside None: what the handle holds decides.
+  const auto may_agree = [&](const Alternative& each) {
+    const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+    const auto contents = object ? object->cells.find(HeapObject::kContents) : Cells::const_iterator();
+    if (!object || contents == object->cells.end() || contents->second.is_bottom()) return agrees(each);
+    return std::any_of(contents->second.begin(), contents->second.end(), agrees);
+  };
   const Value asked = value(state, id);
   std::vector<Alternative> kept;
-  std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), agrees);
+  std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), may_agree);
 
   // The tensor whose dtype this is, where it is that of one tensor whichever alternative it is.
   const Alternative* first = asked.is_bottom() ? nullptr : &asked.alternatives().front();

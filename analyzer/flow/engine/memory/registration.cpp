@@ -126,7 +126,11 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
       contents = join(contents, Value(one), symbols_);
     }
   }
-  if (contents.is_bottom() && !handles.is_bottom()) return handles;
+  // Without contents of its own there is no tensor to make: `nn.Parameter(...) if affine else None` is one or
+  // None.
+  if (!handles.is_bottom() && std::all_of(contents.begin(), contents.end(),
+                                          [](const Alternative& each) { return each.kind == Kind::kNone; }))
+    return join(handles, contents, symbols_);
   const HeapId id = ids_.object(activation.context, &instruction);
   // In the next round of a loop it may be the one that was registered in the last.
   const bool again =
