@@ -1,18 +1,6 @@
 """diffusers 0.28 to 0.40: what processors read of the layer that they are handed."""
 import torch
 
-from .normalization import FP32LayerNorm, RMSNorm
-
-
-def _norm(kind, size, eps):
-    if kind is None:
-        return None
-    if kind in ("rms_norm", "rms_norm_across_heads"):
-        return RMSNorm(size, eps=eps)
-    if kind == "fp32_layer_norm":
-        return FP32LayerNorm(size, eps=eps)
-    return torch.nn.LayerNorm(size, eps=eps)
-
 
 class Attention(torch.nn.Module):
     def __init__(self, query_dim, cross_attention_dim=None, heads=8, kv_heads=None, dim_head=64, dropout=0.0, bias=False,
@@ -26,7 +14,8 @@ class Attention(torch.nn.Module):
         size = out_dim if out_dim is not None else dim_head * heads
         self.processor = processor
         self.heads, self.scale = heads, dim_head**-0.5 if scale_qk else 1.0
-        self.norm_q, self.norm_k = _norm(qk_norm, dim_head, eps), _norm(qk_norm, dim_head, eps)
+        # A norm of the caller's choice, or None: what it does with dtypes is not known.
+        self.norm_q = self.norm_k = self.norm_added_q = self.norm_added_k = qk_norm
         self.to_q = torch.nn.Linear(query_dim, size, bias=bias)
         self.to_k = None if only_cross_attention else torch.nn.Linear(query_dim, size, bias=bias)
         self.to_v = None if only_cross_attention else torch.nn.Linear(query_dim, size, bias=bias)
@@ -34,8 +23,6 @@ class Attention(torch.nn.Module):
         self.add_q_proj = torch.nn.Linear(added_kv_proj_dim, size) if added else None
         self.add_k_proj = torch.nn.Linear(added_kv_proj_dim, size) if added else None
         self.add_v_proj = torch.nn.Linear(added_kv_proj_dim, size) if added else None
-        self.norm_added_q = _norm(qk_norm, dim_head, eps) if added else None
-        self.norm_added_k = _norm(qk_norm, dim_head, eps) if added else None
         self.to_out = None if pre_only else torch.nn.ModuleList([torch.nn.Linear(size, query_dim), torch.nn.Dropout(dropout)])
         self.to_add_out = torch.nn.Linear(size, query_dim) if context_pre_only is False else None
 
