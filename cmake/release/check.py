@@ -53,6 +53,14 @@ def in_pages(root, _):
                     yield f"{page}:{number}", version, None
 
 
+def in_stored_files(root, _):
+    """What the version wrote, for later ones to read."""
+    folder = root / "tests" / "install" / "stored"
+    names = sorted(each.name for each in folder.glob("*.*.*") if each.is_dir() and any(each.iterdir())) if folder.is_dir() else []
+    version = project_version(root)
+    yield "stored files", version if version in names else (names or ["none"])[-1], None
+
+
 def in_tag(root, tag):
     version = project_version(root)
     tags = [tag] if tag else [name for name in run("git", "-C", root, "tag", "--points-at", "HEAD").splitlines() if re.match(r"v\d", name)]
@@ -102,12 +110,15 @@ def main():
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
     parser.add_argument("--tag")
     for name in ("build", "wheels", "packages"):
-        parser.add_argument(f"--{name}", type=pathlib.Path)
+        parser.add_argument(f"--{name}", type=pathlib.Path, metavar="DIR", help=f"what `make` put there is compared as well: {name}")
     options = parser.parse_args()
+    for folder in (options.root, options.build, options.wheels, options.packages):
+        if folder and not folder.is_dir():
+            parser.error(f"{folder}: no such folder; make it first, or leave the option out")
     version = project_version(options.root)
     print(f"the version is {version}")
-    places = [(in_changelog, options.root), (in_pages, options.root), (in_tag, options.root), (in_build, options.build),
-              (in_wheels, options.wheels), (in_packages, options.packages)]
+    places = [(in_changelog, options.root), (in_pages, options.root), (in_stored_files, options.root), (in_tag, options.root),
+              (in_build, options.build), (in_wheels, options.wheels), (in_packages, options.packages)]
     differs = 0
     for look, folder in places:
         if folder is None:

@@ -25,7 +25,10 @@ mkdir -p "$build"
 rm -rf "$part"
 python3 -m venv "$part" >/dev/null 2>&1 || skip "python3 -m venv failed (Debian has it in python3-venv)"
 pip "$here/requirements.txt" || skip "pip: $(said)"
-pip "$here/test_requirements.txt" || echo "no pre-commit in $venv, and its tests skip: pip: $(said)" >&2
-echo "$stamp" >"$part/ready"
+if pip "$here/test_requirements.txt"; then
+  echo "$stamp" >"$part/ready"
+else
+  echo "no pre-commit in $venv, and its tests skip: pip: $(said)" >&2
+fi
 rm -rf "$venv"
 mv "$part" "$venv"

@@ -87,6 +87,9 @@ class GitHub(ci_support.Case):
         code = Action(self, {"arguments": "$(touch made) `touch made`; touch made"})
         self.assertNotEqual(code.status, 0)
         self.assertFalse((self.folder / "made").exists())
+        (self.folder / "right.py").write_text(RIGHT)
+        open_quote = Action(self, {"arguments": "right.py 'model.py"})
+        self.assertEqual((open_quote.status, "close each quote" in open_quote.output), (2, True), open_quote.output)
 
     def test_a_cmake_project(self):
         if not CLANG:

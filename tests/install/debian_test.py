@@ -59,8 +59,9 @@ class Debian(unittest.TestCase):
     def test_lintian_finds_no_error(self):
         if not shutil.which("lintian"):
             self.skipTest("no lintian on this machine")
-        told = run("lintian", *self.packages.values()).stdout
-        self.assertEqual([line for line in told.splitlines() if line.startswith("E:")], [])
+        told = run("lintian", *self.packages.values())
+        self.assertEqual([line for line in told.stdout.splitlines() if line.startswith("E:")], [])
+        self.assertEqual(told.returncode, 0, told.stderr)  # it ran to its end
 
     def dpkg(self, where, *words):
         (where / "var" / "lib" / "dpkg" / "info").mkdir(parents=True, exist_ok=True)

@@ -64,6 +64,7 @@ class OwnTree(unittest.TestCase):
         self.write("cmake/release/CHANGELOG.md", f"# Changelog\n\n## [Unreleased]\n\n{entry}\n## [{self.version('changelog')}]{day}\n\n- all\n")
         self.write("guide.md", f"    rev: v{self.version('rev')}\n    pip install dtype-guard=={self.version('pip')}\n")
         self.write(".github/action.yml", f"wheel: dtype-guard=={self.version('action')}\n")
+        self.write(f"tests/install/stored/{self.version('stored')}/report.json", "{}")
         for name in ("dtype-lint", "dtype-san"):
             self.write(f"build/bin/{name}", PROGRAM.format(name, self.version(f"built {name}")), 0o755)
         self.write("build/dtype_guardConfigVersion.cmake", f'set(PACKAGE_VERSION "{self.version("cmake")}")\n')
@@ -106,7 +107,7 @@ class OwnTree(unittest.TestCase):
         self.assertEqual(self.check(tag="v1.2.3")[0], 0)
 
     def test_each_place_is_compared(self):
-        places = {"changelog": "changelog: newest section", "rev": "guide.md:1", "pip": "guide.md:2", "action": ".github/action.yml:1",
+        places = {"stored": "stored files", "changelog": "changelog: newest section", "rev": "guide.md:1", "pip": "guide.md:2", "action": ".github/action.yml:1",
                   "built dtype-lint": "build: dtype-lint --version", "built dtype-san": "build: dtype-san --version",
                   "cmake": "build: find_package(dtype_guard)", "wheel": "dtype_guard-1.2.4-py3-none-any.whl: name",
                   "metadata": "METADATA", "module": "dtype_guard.__version__", "packed": "dtype-san --version"}
@@ -142,6 +143,8 @@ class OwnTree(unittest.TestCase):
         told = run(sys.executable, CHECK, "--root", self.folder, "--wheels", self.folder / "none")
         self.assertEqual(told.returncode, 1)
         self.assertIn("nothing there that has a version", told.stdout)
+        missing = run(sys.executable, CHECK, "--root", self.folder, "--build", self.folder / "nowhere")
+        self.assertEqual((missing.returncode, "no such folder" in missing.stdout), (2, True), missing.stdout)
 
 
 if __name__ == "__main__":
