@@ -246,13 +246,14 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
     return !decides || (std::find(dtypes.begin(), dtypes.end(), each.dtype) != dtypes.end()) == keep;
   };
   // A tensor that may be left out is a handle beside None: what the handle holds decides.
+  const Value asked = value(state, id);
+  const bool may_be_none = has_none(asked);
   const auto may_agree = [&](const Alternative& each) {
-    const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+    const HeapObject* object = may_be_none && each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
     const auto contents = object ? object->cells.find(HeapObject::kContents) : Cells::const_iterator();
     if (!object || contents == object->cells.end() || contents->second.is_bottom()) return agrees(each);
     return std::any_of(contents->second.begin(), contents->second.end(), agrees);
   };
-  const Value asked = value(state, id);
   std::vector<Alternative> kept;
   std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), may_agree);
 
