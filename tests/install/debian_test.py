@@ -103,12 +103,20 @@ class Debian(unittest.TestCase):
             self.assertEqual(watched.returncode, 3, watched.stderr)
             self.assertIn("dtype-san: no findings", watched.stderr)
 
+    def find_package(self, prefix):
+        """The library's package is whole without those of the commands."""
+        (self.folder / "CMakeLists.txt").write_text(FOUND)
+        done("cmake", "-S", self.folder, "-B", self.folder / "found", f"-DCMAKE_PREFIX_PATH={prefix}")
+        done("cmake", "--build", self.folder / "found")
+        done(self.folder / "found" / "a")
+
     def use_library(self, name, prefix, library):
         if name == "libflash-ref-dev":
             source, program = self.folder / "a.cpp", self.folder / "a"
             source.write_text(CONSUMER)
             done("c++", "-std=c++20", source, f"-I{prefix / 'include'}", f"-L{library.parent}", "-lflash_ref", f"-Wl,-rpath,{library.parent}", "-o", program)
             done(program)
+            self.find_package(prefix)
             return
         tidy = sorted(shutil.which(f"clang-tidy-{release}") or "" for release in range(19, 30))[-1]
         if not tidy:
@@ -117,6 +125,13 @@ class Debian(unittest.TestCase):
         self.assertIn("dtype-", done(tidy, "-load", library, "--list-checks", "-checks=-*,dtype-*"))
 
 
+FOUND = """cmake_minimum_required(VERSION 3.25)
+project(found LANGUAGES CXX)
+set(CMAKE_CXX_STANDARD 20)
+find_package(dtype_guard REQUIRED)
+add_executable(a a.cpp)
+target_link_libraries(a PRIVATE dtype_guard::flash_ref)
+"""
 CONSUMER = """#include <flash_ref/flash_ref.h>
 int main() { return flash_ref_last_error() == nullptr; }
 """
