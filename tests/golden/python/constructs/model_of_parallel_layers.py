@@ -5,7 +5,7 @@ import torch
 import torch.nn as nn
 from fairscale.nn.model_parallel.layers import ColumnParallelLinear, RowParallelLinear
 from flash_attn import flash_attn_func
-from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+from transformers.models.qwen2.modeling_qwen2 import apply_rotary_pos_emb
 
 
 class A(nn.Module):

@@ -2,26 +2,26 @@
 import torch
 
 
-class ColumnParallelLinear(torch.nn.Module):
+class _ParallelLinear(torch.nn.Module):
+    def __init__(self, in_features, out_features, bias):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(out_features, in_features))
+        self.bias = torch.nn.Parameter(torch.zeros(out_features)) if bias else None
+
+    def forward(self, input_):
+        return torch.nn.functional.linear(input_, self.weight, self.bias)
+
+
+class ColumnParallelLinear(_ParallelLinear):
     def __init__(self, in_features, out_features, bias=True, gather_output=True, init_method=None, stride=1,
                  keep_master_weight_for_test=False):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.empty(out_features, in_features))
-        self.bias = torch.nn.Parameter(torch.zeros(out_features)) if bias else None
-
-    def forward(self, input_):
-        return torch.nn.functional.linear(input_, self.weight, self.bias)
+        super().__init__(in_features, out_features, bias)
 
 
-class RowParallelLinear(torch.nn.Module):
+class RowParallelLinear(_ParallelLinear):
     def __init__(self, in_features, out_features, bias=True, input_is_parallel=False, init_method=None, stride=1,
                  keep_master_weight_for_test=False):
-        super().__init__()
-        self.weight = torch.nn.Parameter(torch.empty(out_features, in_features))
-        self.bias = torch.nn.Parameter(torch.zeros(out_features)) if bias else None
-
-    def forward(self, input_):
-        return torch.nn.functional.linear(input_, self.weight, self.bias)
+        super().__init__(in_features, out_features, bias)
 
 
 class ParallelEmbedding(torch.nn.Module):
