@@ -10,7 +10,7 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
 
-.PHONY: help packages configure build demo test test-long wheel wheel-tools old-glibc deb release-check test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+.PHONY: help packages configure build demo test test-long wheel wheel-tools old-glibc deb pre-commit release-check test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
         bench-cupti bench-torch install clean
 .DEFAULT_GOAL := help
 
@@ -30,6 +30,7 @@ help:
 	@echo 'make install  build and install to PREFIX (default /usr/local); DESTDIR is honoured'
 	@echo 'make deb      build and pack a Debian package for each part into $(BUILD)/deb/'
 	@echo 'make wheel    build and pack both commands for pip into $(BUILD)/wheel/, for glibc 2.34 and (without Clang) 2.17'
+	@echo 'make pre-commit  write the repository of the hooks for pre-commit into $(BUILD)/pre-commit/'
 	@echo 'make release-check  compare the version in the tag, changelog, wheels, packages and pages (TAG=v1.2.3)'
 	@echo 'make clean    remove the build directories'
 
@@ -91,9 +92,13 @@ deb: build
 	cpack -G DEB --config $(BUILD)/CPackConfig.cmake -B $(BUILD)/deb
 	@ls $(BUILD)/deb/*.deb
 
+# The hooks for pre-commit in a repository of their own, with the tag of this version.
+pre-commit:
+	@python3 cmake/release/pre_commit.py $(BUILD)/pre-commit
+
 # TAG=v1.2.3 for a tag that is not there yet.
-release-check: wheel deb
-	@python3 cmake/release/check.py --build $(BUILD) --wheels $(BUILD)/wheel --packages $(BUILD)/deb $(if $(TAG),--tag $(TAG))
+release-check: wheel deb pre-commit
+	@python3 cmake/release/check.py --build $(BUILD) --wheels $(BUILD)/wheel --packages $(BUILD)/deb --pre-commit $(BUILD)/pre-commit $(if $(TAG),--tag $(TAG))
 
 # Never fails: without them the wheel's test skips, and make wheel says that they are missing.
 wheel-tools: packages

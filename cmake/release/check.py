@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares every place that has the version of a release with the one that decides it (CMakeLists.txt).
 
-    check.py [--root DIR] [--build DIR] [--wheels DIR] [--packages DIR] [--tag NAME]
+    check.py [--root DIR] [--build DIR] [--wheels DIR] [--packages DIR] [--pre-commit DIR] [--tag NAME]
 
 Without --tag it is the tag of the commit, where it has one. A folder that is named must hold what it is named for. Prints a line for
 each place. Exit 0: all agree; 1: a difference.
@@ -105,20 +105,26 @@ def in_packages(folder, _):
                 yield f"{package.name}: {page.name}", first(r"dtype-guard (\d+\.\d+\.\d+)", gzip.decompress(page.read_bytes()).decode()), None
 
 
+def in_pre_commit(folder, _):
+    if (folder / "VERSION").is_file():
+        yield "pre-commit: its wheel", (folder / "VERSION").read_text().strip(), None
+        yield "pre-commit: its newest tag", run("git", "-C", folder, "describe", "--tags", "--abbrev=0").removeprefix("v"), None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=pathlib.Path, default=ROOT)
     parser.add_argument("--tag")
-    for name in ("build", "wheels", "packages"):
+    for name in ("build", "wheels", "packages", "pre-commit"):
         parser.add_argument(f"--{name}", type=pathlib.Path, metavar="DIR", help=f"what `make` put there is compared as well: {name}")
     options = parser.parse_args()
-    for folder in (options.root, options.build, options.wheels, options.packages):
+    for folder in (options.root, options.build, options.wheels, options.packages, options.pre_commit):
         if folder and not folder.is_dir():
             parser.error(f"{folder}: no such folder; make it first, or leave the option out")
     version = project_version(options.root)
     print(f"the version is {version}")
     places = [(in_changelog, options.root), (in_pages, options.root), (in_stored_files, options.root), (in_tag, options.root),
-              (in_build, options.build), (in_wheels, options.wheels), (in_packages, options.packages)]
+              (in_build, options.build), (in_wheels, options.wheels), (in_packages, options.packages), (in_pre_commit, options.pre_commit)]
     differs = 0
     for look, folder in places:
         if folder is None:

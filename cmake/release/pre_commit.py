@@ -1,42 +1,82 @@
-"""The build of pyproject.toml, which pip runs for pre-commit: a wheel without files, which asks for dtype-guard's of the same version.
+#!/usr/bin/env python3
+"""Writes the repository from which pre-commit installs the hooks, as a commit and the tag of this version.
 
-https://peps.python.org/pep-0517/: only what pip calls in a repository.
+    pre_commit.py FOLDER
+
+pre-commit runs `pip install .` in the repository that a configuration names, which takes a pyproject.toml at its top; this project
+has none, since CMake builds it. So the hooks have a repository of their own, as those of ruff and clang-format do: the hooks of
+.pre-commit-hooks.yaml with `language: python`, and what asks for the wheel (hooks/). FOLDER is made, or gets one more commit.
 """
-import base64
-import hashlib
 import pathlib
+import re
+import shutil
+import subprocess
 import sys
-import zipfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from version import project_version  # noqa: E402
+from version import ROOT, project_version  # noqa: E402
 
-NAME = "dtype_guard_pre_commit"
-METADATA = """\
-Metadata-Version: 2.1
-Name: dtype-guard-pre-commit
-Version: {version}
-Requires-Python: >=3.8
-Requires-Dist: dtype-guard=={version}
+HOOKS = pathlib.Path(__file__).resolve().parent / "hooks"  # what pip builds there, without an index
+README = """\
+# dtype-guard for pre-commit
+
+```yaml
+repos:
+  - repo: ADDRESS OF THIS REPOSITORY
+    rev: v{version}
+    hooks:
+      - id: dtype-lint
+```
+
+Each tag installs the wheel of that version. Hooks: {hooks}. Written by dtype-guard's `make pre-commit`.
 """
-WHEEL = "Wheel-Version: 1.0\nGenerator: dtype-guard\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    version = project_version()
-    folder = f"{NAME}-{version}.dist-info"
-    texts = {f"{folder}/METADATA": METADATA.format(version=version), f"{folder}/WHEEL": WHEEL}
-    record = ""
-    for name, text in texts.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-        record += f"{name},sha256={digest},{len(text.encode())}\n"
-    texts[f"{folder}/RECORD"] = f"{record}{folder}/RECORD,,\n"
-    file = f"{NAME}-{version}-py3-none-any.whl"
-    with zipfile.ZipFile(pathlib.Path(wheel_directory) / file, "w") as archive:
-        for name, text in texts.items():
-            archive.writestr(name, text)
-    return file
+def python_hooks(text):
+    """The hooks with `language: python`, without the comment that opens the file."""
+    hooks = re.sub(r"\A(#.*\n)+", "", text)
+    changed = hooks.replace("  language: system\n", "  language: python\n")
+    if changed.count("language: python") != len(re.findall(r"^- id:", hooks, re.M)):
+        sys.exit("pre_commit.py: .pre-commit-hooks.yaml: expected `language: system` in each hook")
+    return changed
 
 
-def build_sdist(sdist_directory, config_settings=None):
-    raise SystemExit("dtype-guard has no source distribution: pre-commit installs its repository, pip its wheels (make wheel)")
+def write(folder, version):
+    hooks = python_hooks((ROOT / ".pre-commit-hooks.yaml").read_text())
+    names = ", ".join(f"`{name}`" for name in re.findall(r"^- id: (\S+)", hooks, re.M))
+    (folder / ".pre-commit-hooks.yaml").write_text(hooks)
+    for file in sorted(HOOKS.iterdir()):
+        if file.is_file():
+            shutil.copy(file, folder)
+    (folder / "VERSION").write_text(f"{version}\n")
+    (folder / "README.md").write_text(README.format(version=version, hooks=names))
+    shutil.copy(ROOT / "LICENSE", folder)
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit("usage: pre_commit.py FOLDER")
+    folder, version = pathlib.Path(sys.argv[1]), project_version()
+
+    def git(*words):
+        return subprocess.run(["git", "-C", folder, *words], text=True, stdout=subprocess.PIPE, check=True).stdout.strip()
+
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / ".git").exists():
+        git("init", "--quiet", "--initial-branch=main")
+    write(folder, version)
+    git("add", "--all")
+    tag = f"v{version}"
+    tagged = bool(git("tag", "--list", tag))
+    if git("status", "--porcelain"):
+        if tagged:
+            sys.exit(f"pre_commit.py: {folder} has {tag}, with other hooks; a tag is not moved")
+        git("-c", "user.name=dtype-guard", "-c", "user.email=dtype-guard@example.org", "commit", "--quiet", "--message",
+            f"dtype-guard {version}")
+    if not tagged:
+        git("tag", tag)
+    print(f"{folder}  {tag}")
+
+
+if __name__ == "__main__":
+    main()

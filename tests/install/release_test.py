@@ -70,6 +70,10 @@ class OwnTree(unittest.TestCase):
         self.write("build/dtype_guardConfigVersion.cmake", f'set(PACKAGE_VERSION "{self.version("cmake")}")\n')
         self.wheel()
         self.package()
+        self.write("hooks/VERSION", f"{self.version('hooks')}\n")
+        for words in (["init", "-q"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
+                      ["tag", f"v{self.version('hooks tag')}"]):
+            run("git", *words, cwd=self.folder / "hooks")
         run("git", "init", "-q", cwd=self.folder)
 
     def wheel(self):
@@ -96,7 +100,7 @@ class OwnTree(unittest.TestCase):
         for path in self.folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.tree()
-        words = ["--root", self.folder, "--build", self.folder / "build", "--wheels", self.folder / "wheels"]
+        words = ["--root", self.folder, "--build", self.folder / "build", "--wheels", self.folder / "wheels", "--pre-commit", self.folder / "hooks"]
         words += ["--packages", self.folder / "packages"] if shutil.which("dpkg-deb") else []
         told = run(sys.executable, CHECK, *words, *(["--tag", tag] if tag else []))
         return told.returncode, [line.strip() for line in told.stdout.splitlines() if line.startswith("DIFFERS")], told.stdout
@@ -110,7 +114,8 @@ class OwnTree(unittest.TestCase):
         places = {"stored": "stored files", "changelog": "changelog: newest section", "rev": "guide.md:1", "pip": "guide.md:2", "action": ".github/action.yml:1",
                   "built dtype-lint": "build: dtype-lint --version", "built dtype-san": "build: dtype-san --version",
                   "cmake": "build: find_package(dtype_guard)", "wheel": "dtype_guard-1.2.4-py3-none-any.whl: name",
-                  "metadata": "METADATA", "module": "dtype_guard.__version__", "packed": "dtype-san --version"}
+                  "metadata": "METADATA", "module": "dtype_guard.__version__", "packed": "dtype-san --version", "hooks": "pre-commit: its wheel",
+                  "hooks tag": "pre-commit: its newest tag"}
         if shutil.which("dpkg-deb"):
             places |= {"control": "control", "changelog.Debian": "changelog.Debian", "manual page": "dtype-san.1.gz"}
         for place, where in places.items():

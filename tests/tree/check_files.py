@@ -9,6 +9,8 @@ from tracked import ROOT, tracked
 LINES = 400
 SOURCES = ("*.cpp", "*.h", "*.c", "*.cu", "*.cuh", "*.py", "*.cmake", "*.sh", "*CMakeLists.txt")
 FOLDERS = ("rules", "kernels", "analyzer", "sanitizer", "tests", "examples")
+# What the layout has at the top; names with a dot in front belong to tools that look for them there.
+TOP = {*FOLDERS, "cmake", "CMakeLists.txt", "CMakePresets.json", "LICENSE", "Makefile", "README.md"}
 HOME = re.compile(r"(?<![\w.$}])/(?:home|root|Users)/[a-z]\w*/")
 UNFINISHED = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
@@ -65,6 +67,12 @@ def dead_links(name, text, is_there):
                 yield f"{name}:{number}: links to '{target}', which is not there"
 
 
+def top_level(names):
+    for name in sorted({name.split("/")[0] for name in names} - TOP):
+        if not name.startswith("."):
+            yield f"{name}: stands at the top, where the layout has {', '.join(sorted(TOP))}: put it into the folder that uses it"
+
+
 def pages():
     sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in tracked("*.md")}
     wrong = [line for name, size in sizes.items() for line in page_size(name, size)]
@@ -88,7 +96,7 @@ def plain_words():
 
 
 def main():
-    wrong = pages() + plain_words()
+    wrong = pages() + plain_words() + list(top_level(str(path.relative_to(ROOT)) for path in tracked()))
     for path in tracked(*SOURCES):
         name = path.relative_to(ROOT)
         text = path.read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 """check_files.py sees what it is for: private words, also in names, and pages that are too long or whose limit is."""
 import unittest
 
-from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, own_clocks, page_size, private_words
+from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, own_clocks, page_size, private_words, top_level
 
 
 class Words(unittest.TestCase):
@@ -43,6 +43,13 @@ class Pages(unittest.TestCase):
         text = "[a](a.md) and [b](b.md#part), [c](https://c.org/d), `x](y)`\n[d](gone/d.md)"
         self.assertEqual(list(dead_links("p.md", text, lambda target: target in ("a.md", "b.md", "y"))),
                          ["p.md:2: links to 'gone/d.md', which is not there"])
+
+
+class Layout(unittest.TestCase):
+    def test_the_top_has_what_the_layout_names(self):
+        self.assertEqual(list(top_level(["README.md", "rules/a.json", ".ci/run", "Makefile"])), [])
+        [said] = top_level(["README.md", "pyproject.toml"])
+        self.assertRegex(said, r"^pyproject\.toml: stands at the top, ")
 
 
 if __name__ == "__main__":
