@@ -85,6 +85,8 @@ def stage(build, folder, which):
     if which == "second":
         put_second(build, data)
     shutil.rmtree(data / "share", ignore_errors=True)
+    for packages in [*data.glob("lib*/cmake")]:  # the packages for find_package are those of Debian's
+        shutil.rmtree(packages)
     add_launchers(build, folder / f"{name}.data" / "scripts", which)
     (folder / "dtype_guard" / "_version.py").write_text(f'"""The version of the build."""\n\n__version__ = "{version}"\n')
     info = folder / f"{name}.dist-info"

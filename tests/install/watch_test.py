@@ -82,7 +82,7 @@ def block(number):
         wrong()
         both.wait()
     both.wait()
-    print(sum(each.count for each in found))
+    print(f"{sum(each.count for each in found)}\\n", end="")  # one write: the other thread writes too
 threads = [threading.Thread(target=block, args=[n]) for n in range(2)]
 for each in threads: each.start()
 for each in threads: each.join()
