@@ -96,16 +96,17 @@ bool applies(Finding& finding, const Options& options, const std::string& root) 
          std::all_of(options.file_rules.begin(), options.file_rules.end(), leaves);
 }
 
-// "the dtype of 'k' is not known here", for --strict.
+// "the dtype of 'k' is not known", for --strict.
 NotAnalysed undecided(const CheckedCall& call) {
   const std::string what =
-      call.reached ? fmt::format("the dtype of '{}' is not known", fmt::join(call.unknown, "', '"))
+      call.reached ? fmt::format("the {} of '{}' {} not known", call.unknown.size() == 1 ? "dtype" : "dtypes",
+                                 fmt::join(call.unknown, "', '"), call.unknown.size() == 1 ? "is" : "are")
       : call.given_up.empty()
           ? "no function that is evaluated comes to this call"
           : fmt::format("only functions over their budget come to this call: '{}'", call.given_up);
   return {call.location.file, call.location.function, std::string(kUndecided),
-          fmt::format("{}:{}:{}: '{}': {}", call.location.file, call.location.line, call.location.column,
-                      call.api, what)};
+          fmt::format("{}:{}:{}: '{}' is not decided: {}", call.location.file, call.location.line,
+                      call.location.column, call.api, what)};
 }
 
 // A fix that was not searched for must not look like one that does not exist.

@@ -57,6 +57,13 @@ constexpr std::array kHow = {"func"sv,     "fn"sv,       "fwd"sv,    "forward"sv
 constexpr std::array kNouns = {"attention"sv, "attn"sv, "sdpa"sv, "rotary"sv, "mha"sv};
 constexpr std::array kTables = {"emb"sv, "embedding"sv, "embeddings"sv, "embed"sv, "pos"sv};
 
+// "forward", "backward": each module has one, whatever it computes.
+bool says_only_how(std::string_view name) {
+  const std::vector<std::string> words = words_of(name);
+  return std::all_of(words.begin(), words.end(),
+                     [](const std::string& word) { return is_one_of(kHow, word); });
+}
+
 }  // namespace
 
 bool is_named_like_attention(std::string_view name) {
@@ -78,7 +85,7 @@ AttentionNames::AttentionNames(const ContractSet& contracts) {
   constexpr std::size_t kSaysLittle = 6;
   const auto add = [&](const std::string& spelling) {
     std::string name = spelling.substr(spelling.find_last_of(".:") + 1);
-    if (name.size() > kSaysLittle) of_contracts_.insert(std::move(name));
+    if (name.size() > kSaysLittle && !says_only_how(name)) of_contracts_.insert(std::move(name));
   };
   for (const Api& api : contracts.apis) {
     add(api.name);

@@ -86,6 +86,10 @@ void write_github(std::ostream& out, const Report& report) {
   std::size_t unseen = 0;
   // First, so that the findings below are not taken for all; but few enough that some findings are shown.
   for (const NotAnalysed& entry : report.not_analysed) {
+    if (entry.reason == kUndecided) {  // the file was analysed, and the detail opens with the call's place
+      out << printable(entry.detail) << '\n';
+      continue;
+    }
     const std::string why = entry.reason + (entry.detail.empty() ? "" : ": " + entry.detail);
     std::size_t& errors = shown.at(static_cast<std::size_t>(Level::kError));
     if (is_failure(entry) && errors < kFailures) {
@@ -114,10 +118,9 @@ void write_github(std::ostream& out, const Report& report) {
                        finding.rule);
   }
   const Summary summary = summarise(report);
-  out << fmt::format(
-      "{}: {} errors, {} warnings, {} notes, {} suppressed, {} in the baseline, {} not analysed", report.tool,
-      summary.errors, summary.warnings, summary.notes, summary.suppressed, summary.unchanged,
-      summary.not_analysed);
+  out << fmt::format("{}: {} errors, {} warnings, {} notes, {} suppressed, {} in the baseline{}", report.tool,
+                     summary.errors, summary.warnings, summary.notes, summary.suppressed, summary.unchanged,
+                     left_out(report));
   if (summary.fixed > 0) out << fmt::format(", {} fixed", summary.fixed);
   if (unseen > 0) {
     out << fmt::format("; {} more than GitHub shows for a step are not annotated: see another format",

@@ -40,7 +40,8 @@ class DataWriter {
     for (const NotAnalysed& entry : report_.not_analysed) {
       const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
       const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
-      json_.value(entry.file + function + ": " + entry.reason + detail);
+      json_.value(entry.reason == kUndecided ? entry.detail + function
+                                             : entry.file + function + ": " + entry.reason + detail);
     }
     json_.end_array();
     json_.key("findings").begin_array();
@@ -65,7 +66,7 @@ class DataWriter {
     if (s.fixed > 0) text += fmt::format(", {} fixed", s.fixed);
     text += report_.watched ? fmt::format("; {} to watched kernels", plural(s.calls, "call"))
                             : fmt::format("; {}; {} analysed", sight(report_), plural(s.files, "file"));
-    if (s.not_analysed > 0) text += fmt::format(", {} not analysed", s.not_analysed);
+    text += left_out(report_);
     if (const std::string unseen = unseen_calls(report_); !unseen.empty()) text += "; " + unseen;
     return text;
   }

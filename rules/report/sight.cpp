@@ -67,6 +67,17 @@ std::string unseen_calls(const Report& report) {
   return plural(report.unseen.size(), "call") + " spelt like attention left no record" + causes;
 }
 
+std::string left_out(const Report& report) {
+  std::uint64_t files = 0;
+  std::uint64_t functions = 0;
+  for (const NotAnalysed& entry : report.not_analysed) {
+    if (entry.reason == kUndecided || entry.reason == kNotSeen) continue;
+    ++(entry.function.empty() ? files : functions);
+  }
+  return (files == 0 ? "" : fmt::format(", {} not analysed", files)) +
+         (functions == 0 ? "" : fmt::format(", {} left out", plural(functions, "function")));
+}
+
 std::vector<FileSight> sight_by_file(const Report& report) {
   std::map<std::string, FileSight> by_file;
   for (const std::string& file : report.files) by_file[file];

@@ -15,6 +15,9 @@ std::string sight(const Report& report);
 // "3 calls spelt like attention left no record: 2 into libraries that are not read (...)"; empty without
 // such.
 std::string unseen_calls(const Report& report);
+// ", 1 not analysed, 2 functions left out", files first; empty without such. A call that is not decided was
+// looked at, and one that is only counted is told by not_seen.
+std::string left_out(const Report& report);
 
 // Of one file that was analysed or that has such calls.
 struct FileSight {

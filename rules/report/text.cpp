@@ -282,6 +282,10 @@ class TextWriter {
 
   void not_analysed(const NotAnalysed& entry) {
     const std::string function = entry.function.empty() ? "" : fmt::format(" ({})", entry.function);
+    if (entry.reason == kUndecided) {  // the file was analysed, and the detail opens with the call's place
+      out_ << fmt::format("{}{}\n", printable(entry.detail), printable(function));
+      return;
+    }
     const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
     out_ << fmt::format("{}{}: not analysed: {}{}\n", printable(entry.file), printable(function),
                         printable(entry.reason), printable(detail));
@@ -352,9 +356,7 @@ class TextWriter {
                                  : fmt::format("{} to watched kernels", plural(summary.calls, "call"))) +
              not_seen(report_);
     }
-    const std::string left_out =
-        summary.not_analysed > 0 ? fmt::format(", {} not analysed", summary.not_analysed) : "";
-    return sight(report_) + "; " + plural(summary.files, "file") + " analysed" + left_out;
+    return sight(report_) + "; " + plural(summary.files, "file") + " analysed" + left_out(report_);
   }
 
   std::ostream& out_;

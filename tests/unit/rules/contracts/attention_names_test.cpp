@@ -29,7 +29,10 @@ TEST_CASE("a name is a contract's by the last part of a spelling") {
   CHECK(names.contains("mha_varlen_fwd"));
   CHECK(names.contains("append_paged_kv_cache"));
   CHECK(names.contains("my_attention"));
+  CHECK(names.contains("scaled_masked_softmax_backward"));
   CHECK_FALSE(names.contains("fwd"));
+  CHECK_FALSE(names.contains("forward"));  // scaled_masked_softmax_cuda.forward, but any module's too
+  CHECK_FALSE(names.contains("backward"));
   CHECK_FALSE(names.contains("arlen_fwd"));
   CHECK_FALSE(names.contains("normalize"));
 }
