@@ -122,9 +122,10 @@ std::string right_dtype(const Defect& defect) {
   return taken.size() == 1 ? taken.front() : "";
 }
 
-// "; cast it back before the call, e.g. '.to(k.dtype)'", or else "; cast it back to 'float16' before the
+// "; cast 'q' back before the call, e.g. '.to(k.dtype)'", or else "; cast 'q' back to 'float16' before the
 // call".
-std::string cast_before_call(std::string_view cast, const Defect& defect, std::string_view file) {
+std::string cast_before_call(const Defect& defect, std::string_view file, std::string_view back = "") {
+  const std::string cast = fmt::format("cast '{}'{}", defect.arrived->role, back);
   if (const std::string like = example_at_call(defect); !like.empty())
     return fmt::format("; {} before the call, e.g. '.to({})'", cast, dtype_spelling(file, like));
   const std::string dtype = right_dtype(defect);
@@ -146,6 +147,22 @@ std::string keep_in_rounds(const RoundsAround& rounds, const Defect& defect, std
                       defect, file);
 }
 
+// "cat( [a, b], dim=1, )", which stood on several lines, as it is written on one.
+std::string on_one_line(std::string_view text) {
+  const auto opens = [](char c) { return c == '(' || c == '[' || c == '{'; };
+  const auto closes = [](char c) { return c == ')' || c == ']' || c == '}'; };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char next = i + 1 < text.size() ? text[i + 1] : '\0';
+    if (text[i] == ' ' && (closes(next) || (!out.empty() && opens(out.back())))) {
+      if (closes(next) && !out.empty() && out.back() == ',') out.pop_back();
+      continue;
+    }
+    out += text[i];
+  }
+  return out;
+}
+
 // A dtype by the name of a tensor is right in each precision setting; where there is none to name, by what it
 // was.
 std::string back_after(const Origin& origin, std::string_view file) {
@@ -155,7 +172,7 @@ std::string back_after(const Origin& origin, std::string_view file) {
   const std::string& text = origin.instruction->text;
   const std::string what = text.empty() || text.size() > kLongest
                                ? fmt::format("the result of '{}'", origin.op)
-                               : fmt::format("what '{}' gives", text);
+                               : fmt::format("what '{}' gives", on_one_line(text));
   if (origin.before == Dtype::kUndefined) return fmt::format("; cast {} before the call", what);
   return fmt::format("; cast {} back to '{}'", what, name(origin.before));
 }
@@ -178,14 +195,14 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
   // What the call never took would not do either.
   const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
                                !accepts.contains(origin->before);
-  if (!origin || back_is_refused) return cast_before_call("cast it", defect, file);
+  if (!origin || back_is_refused) return cast_before_call(defect, file);
   const bool promoted = origin->kind == Origin::Kind::kPromotion;
   if (origin->instruction->op == Op::kCast &&
       (promoted || (origin->op == kConversion && origin->widens_half())))
     return fmt::format("; round back to '{}' where it is stored", name(origin->before));
   if (promoted && comes_back == ComesBack::kInRounds) return keep_in_rounds(rounds, defect, file);
   if (promoted && comes_back == ComesBack::kNever) return back_after(*origin, file);
-  if (promoted) return cast_before_call("cast it back", defect, file);
+  if (promoted) return cast_before_call(defect, file, " back");
   if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
     std::vector<std::string> roles;
     for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
@@ -199,7 +216,7 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
   // A request for int64 does not mean to widen anything.
   if (origin->kind == Origin::Kind::kSource || is_integral(origin->after)) return made_so(defect, file);
   return comes_back == ComesBack::kInRounds ? keep_in_rounds(rounds, defect, file)
-                                            : cast_before_call("cast it back", defect, file);
+                                            : cast_before_call(defect, file, " back");
 }
 
 // What a dropped cast, a plain member or a wrong description did, in place of how the dtype came about.

@@ -84,7 +84,7 @@ class FixNumerics(project.Case):
             with self.subTest(loop):
                 self.assertEqual(self.written(HEAD + f"  {loop}\n  return attend(q, k, k);\n}}\n" + USE),
                                  ["return attend(q.to(k.scalar_type()), k, k);"])
-                self.assertTrue(self.message.endswith("cast it back to 'float16' before the call"), self.message)
+                self.assertTrue(self.message.endswith("cast 'q' back to 'float16' before the call"), self.message)
 
     def test_an_algorithm_is_no_loop_around_the_call(self):
         for body in ("std::transform(all.begin(), all.end(), all.begin(), [](const at::Tensor& t) { "
@@ -94,7 +94,7 @@ class FixNumerics(project.Case):
                 text = ("#include <algorithm>\n#include <vector>\n" + HEAD + "  std::vector<at::Tensor> all = {q, k};\n  " +
                         body + "\n}\n" + USE)
                 self.written(text)
-                self.assertTrue(self.message.endswith("cast it back to 'float16' before the call"), self.message)
+                self.assertTrue(self.message.endswith("cast 'q' back to 'float16' before the call"), self.message)
 
     def test_a_message_does_not_suggest_what_only_the_first_round_could_do_with(self):
         own = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [
@@ -105,8 +105,8 @@ class FixNumerics(project.Case):
         for body, cure in (("q = q.to(at::kFloat); my::attention(q);", ROUNDS), ("q = q * w; my::attention(q);", ROUNDS),
                            ("at::Tensor s = q.to(at::kFloat); my::attention(s); q = s + w;", ROUNDS),
                            ("at::Tensor s = q * w; my::attention(s);", "cast back after it, e.g. '.to(q.scalar_type())'"),
-                           ("at::Tensor s = q.to(at::kFloat); my::attention(s);", "cast it back to 'float16' before the call"),
-                           ("q = q.to(at::kHalf); q = q.to(at::kFloat); my::attention(q);", "cast it back to 'float16' before the call")):
+                           ("at::Tensor s = q.to(at::kFloat); my::attention(s);", "cast 'q' back to 'float16' before the call"),
+                           ("q = q.to(at::kHalf); q = q.to(at::kFloat); my::attention(q);", "cast 'q' back to 'float16' before the call")):
             with self.subTest(body):
                 text = declared + HEAD + f"  for (int i = 0; i < 3; ++i) {{ {body} }}\n  return q;\n}}\n" + USE
                 fixed = self.written(text, "--contracts", "own.json")

@@ -63,7 +63,7 @@ class FixPartners(project.Case):
         for more in ((), ("--precision", "fp16")):
             edits, message = self.offered(text + use, "--contracts", "own.json", *more)
             self.assertEqual(edits, [])
-            self.assertIn("promoted from 'float16' by 'where'; the call accepts 'bfloat16'; cast it to 'bfloat16' before the call", message)
+            self.assertIn("promoted from 'float16' by 'where'; the call accepts 'bfloat16'; cast 'q' to 'bfloat16' before the call", message)
         edits, message = self.offered(text + use.replace("kHalf", "kBFloat16"), "--contracts", "own.json")
         self.assertEqual(edits, [".to(h.scalar_type())"])
         self.assertIn("cast back after it, e.g. '.to(h.scalar_type())'", message)

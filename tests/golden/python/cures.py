@@ -62,10 +62,14 @@ class Cures(Case):
                                    "    return flash_attn_func(q, k, k)\n", "--precision=bf16"),
                          "cast what 'torch.cat([a, torch.ones(8, 8)])' gives back to 'bfloat16'")
 
+        self.assertEqual(self.cure("def attend(a: Tensor, k: Tensor):\n    q = torch.cat(\n        [a, torch.ones(8, 8)],\n        dim=0,\n"
+                                   "    )\n    return flash_attn_func(q, k, k)\n", "--precision=bf16"),
+                         "cast what 'torch.cat([a, torch.ones(8, 8)], dim=0)' gives back to 'bfloat16'")
+
     def test_at_the_call_an_operand_that_is_right_is_named(self):
         self.assertEqual(self.cure("def attend(q: Tensor, k: Tensor, v: Tensor):\n    q = q.float()\n"
                                    "    return flash_attn_func(q, k, v)\n"),
-                         "cast it back before the call, e.g. '.to(k.dtype)'")
+                         "cast 'q' back before the call, e.g. '.to(k.dtype)'")
 
     def test_a_caller_that_makes_the_module_takes_no_fix_away(self):
         fixes = [fix["title"] for fix in self.only(MODULE)["fixes"]]

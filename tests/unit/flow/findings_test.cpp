@@ -87,7 +87,7 @@ TEST_CASE("a complex number is as wide as its parts were made, and so are its pa
   CHECK(result.findings[0].location.line == 5);
   CHECK(result.findings[0].message ==
         "'q' of 'flash' is 'float32', cast from 'bfloat16' by 'to'; the call accepts 'float16' or "
-        "'bfloat16'; cast it back to 'bfloat16' before the call");
+        "'bfloat16'; cast 'q' back to 'bfloat16' before the call");
   CHECK(findings(attention_main(body + "  %15 = op to(self=%14, dtype=%102)\n", "%15", "%2", "%3"), kBf16)
             .empty());
 }
