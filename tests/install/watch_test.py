@@ -210,13 +210,14 @@ with dtype_guard.watch() as found:
     subprocess.run(["true"]); subprocess.run(["true"]); right()
 told(found)
 print(*found.problems, sep="|")
-with dtype_guard.watch() as again: subprocess.run(["true"])
+with dtype_guard.watch() as again:
+    subprocess.run(["true"]); subprocess.run(["true"])
 print(*again.problems, sep="|")
 print("<p>not seen: 2 children" in found._repr_html_(), "not seen: 2 children" in repr(found))
 """
         said = "{} became another program by exec without libdtype_san.so in LD_PRELOAD: what that called was not watched. " \
                "`dtype-san run` watches a job and its children"
-        self.assertEqual(self.lines(text), ["[] 1", said.format("2 children"), said.format("1 child"), "True True"])
+        self.assertEqual(self.lines(text), ["[] 1", said.format("2 children"), said.format("2 children"), "True True"])
         # They have it where the job was started under it.
         self.assertEqual(self.lines(text, self.bin / "dtype-san", "run", "--quiet", "--")[1:], ["", "", "False False"])
 
@@ -260,6 +261,10 @@ print("<p>not seen: 2 children" in found._repr_html_(), "not seen: 2 children" i
                          f"[{FOUND.format(1)}] 1\n")
         self.assertEqual(self.lines("import tempfile\ntempfile.tempdir = '/proc/none'\nwith dtype_guard.watch() as found: wrong()\ntold(found)"),
                          [f"[{FOUND.format(1)}] 1"])
+
+    def test_a_process_without_standard_streams(self):
+        text = f"import os{WRONG}os.close(0); os.close(2)\nwith dtype_guard.watch() as found: wrong()\ntold(found)"
+        self.assertEqual(self.script(text).stdout, f"[{FOUND.format(1)}] 1\n")
 
     def test_a_process_that_closes_all_its_descriptors(self):
         close = "os.closerange(3, 5000)"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import collections
 import dataclasses
+import fcntl
 import html
 import json
 import os
@@ -40,9 +41,18 @@ class Finding:
         return cls(finding["rule"], finding["level"], finding["message"], location.get("file"), location.get("line"), count, finding)
 
 
+def _open(journal):
+    """A descriptor that another program can be given: 0, 1 and 2 may be free here, and are its own there."""
+    opened = os.open(journal, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(opened)
+
+
 def _report(journals):
     """The JSON report of the journals as they are now."""
-    opened = [os.open(each, os.O_RDONLY | os.O_CLOEXEC) for each in journals]  # one in memory has no name for other processes
+    opened = [_open(each) for each in journals]  # one in memory has no name for other processes
     try:
         done = subprocess.run([program("dtype-san"), "report", "--format=json", "--quiet", *(f"/proc/self/fd/{each}" for each in opened)],
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=opened,
