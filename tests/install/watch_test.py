@@ -145,7 +145,7 @@ print(found)
         text, html = self.lines("""
 import types
 def format_code_name(file):
-    return ("Cell", "In[2]") if file.endswith("job.py") else None
+    return ("Cell", "In[2]") if file == __file__ else None  # a cell's file has a whole path
 shell = types.SimpleNamespace(compile=types.SimpleNamespace(format_code_name=format_code_name))
 with dtype_guard.watch() as found: wrong()
 sys.modules["IPython"] = types.SimpleNamespace(get_ipython=lambda: shell)

@@ -79,7 +79,8 @@ def _place(finding):
         return ""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(finding.file)
+    name = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)
+    named = name(finding.file) or name(os.path.abspath(finding.file))  # files below the working folder are told by their way from there
     return f"{' '.join(named)}, line {finding.line}" if named else f"{finding.file}:{finding.line}"
 
 
