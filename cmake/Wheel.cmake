@@ -7,4 +7,3 @@ target_compile_definitions(dtype_guard_launcher PRIVATE "DTYPE_GUARD_VERSION=\"$
 target_link_options(dtype_guard_launcher PRIVATE LINKER:--as-needed)
 set_target_properties(dtype_guard_launcher PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/wheel_programs")
 dtype_guard_old_glibc_program(dtype_guard_launcher "")
-configure_file(cmake/wheel/METADATA.in "${PROJECT_BINARY_DIR}/generated/wheel/METADATA" @ONLY)

@@ -19,12 +19,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from version import ROOT, project_version  # noqa: E402
 
 PROGRAMS = ("dtype-lint", "dtype-san")
+WHEELS = {"with Clang": lambda name: "manylinux2014" not in name, "for glibc 2.17": lambda name: "manylinux2014" in name}
+PACKAGES = ("dtype-lint", "dtype-san", "libflash-ref-dev", "dtype-guard-clang-tidy")
+MAKES = {"wheels": "`make wheel`", "packages": "`make deb`"}
 # How pages and files of CI name a release.
 NAMED = re.compile(r"(?:\brev: v|\bdtype-guard==|\bdtype_guard-|actions/dtype-guard@v)(\d+\.\d+\.\d+)")
 
 
 def run(*command):
-    return subprocess.run([str(word) for word in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.strip()
+    """What it prints; empty where it cannot be run."""
+    try:
+        return subprocess.run([str(word) for word in command], text=True, errors="replace", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              check=False).stdout.strip()
+    except OSError:
+        return ""
 
 
 def first(pattern, text):
@@ -32,8 +40,20 @@ def first(pattern, text):
     return found[1] if found else "none"
 
 
+def text_of(path):
+    """Empty where there is none."""
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+
+
+def unpacked(path):
+    try:
+        return gzip.decompress(path.read_bytes()).decode(errors="replace")
+    except OSError:
+        return ""
+
+
 def in_changelog(root, _):
-    text = (root / "cmake" / "release" / "CHANGELOG.md").read_text(encoding="utf-8")
+    text = text_of(root / "cmake" / "release" / "CHANGELOG.md")
     sections = re.findall(r"^## \[(.+?)\](.*)\n((?:(?!## ).*\n?)*)", text, re.M)
     if sections and sections[0][0].lower() == "unreleased":
         yield "changelog: entries under Unreleased", "none" if not sections[0][2].strip() else "some", "none"
@@ -73,36 +93,65 @@ def in_tag(root, tag):
 
 def in_build(build, _):
     for program in PROGRAMS:
-        if (build / "bin" / program).is_file():
-            yield f"build: {program} --version", first(r"^dtype-\w+ (\S+)", run(build / "bin" / program, "--version")), None
-    package = build / "dtype_guardConfigVersion.cmake"
-    yield "build: find_package(dtype_guard)", first(r'set\(PACKAGE_VERSION "(.+?)"\)', package.read_text()), None
+        yield f"build: {program} --version", version_of_program(build / "bin" / program), None
+    yield "build: find_package(dtype_guard)", first(r'set\(PACKAGE_VERSION "(.+?)"\)', text_of(build / "dtype_guardConfigVersion.cmake")), None
+
+
+def version_of_program(path):
+    return first(r"^dtype-\w+ (\S+)", run(path, "--version")) if path.is_file() else "no such file"
+
+
+def in_wheel(wheel):
+    parts = wheel.name.split("-")
+    yield "name", parts[1] if len(parts) == 5 else "not as NAME-VERSION-PYTHON-ABI-PLATFORM.whl", None
+    try:
+        with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as scratch:
+            archive.extractall(scratch)
+            metadata = [text_of(each) for each in pathlib.Path(scratch).glob("*.dist-info/METADATA")]
+            yield "METADATA", first(r"^Version: (\S+)", "\n".join(metadata)), None
+            package = pathlib.Path(scratch, "dtype_guard")
+            yield "dtype_guard.__version__", first(r'^__version__ = "(.+)"', text_of(package / "_version.py")), None
+            for name in PROGRAMS:
+                program = package / "installed" / "bin" / name
+                if program.is_file():
+                    program.chmod(0o755)
+                yield f"{name} --version", version_of_program(program), None
+    except (zipfile.BadZipFile, OSError) as problem:
+        yield "content", f"cannot be unpacked ({problem})", f"a wheel, as {MAKES['wheels']} writes it"
 
 
 def in_wheels(folder, _):
-    for wheel in sorted(folder.glob("*.whl")):
-        yield f"{wheel.name}: name", wheel.name.split("-")[1], None
-        with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as scratch:
-            for member in archive.namelist():
-                if re.fullmatch(r"[^/]+\.dist-info/METADATA", member):
-                    yield f"{wheel.name}: METADATA", first(r"^Version: (\S+)", archive.read(member).decode()), None
-                elif member == "dtype_guard/_version.py":
-                    yield f"{wheel.name}: dtype_guard.__version__", first(r'^__version__ = "(.+)"', archive.read(member).decode()), None
-                elif re.fullmatch(r"dtype_guard/installed/bin/dtype-\w+", member):
-                    program = pathlib.Path(archive.extract(member, scratch))
-                    program.chmod(0o755)
-                    yield f"{wheel.name}: {program.name} --version", first(r"^dtype-\w+ (\S+)", run(program, "--version")), None
+    wheels = sorted(folder.glob("*.whl"))
+    for kind, is_one in WHEELS.items():
+        if not any(is_one(each.name) for each in wheels):
+            yield f"{folder.name}: the wheel {kind}", "not there", f"one, of {MAKES['wheels']}"
+    for wheel in wheels:
+        for where, found, expected in in_wheel(wheel):
+            yield f"{wheel.name}: {where}", found, expected
+
+
+def in_package(package, name):
+    control = run("dpkg-deb", "-f", package, "Version")
+    if not control:
+        yield "content", "dpkg-deb cannot read it", f"a Debian package, as {MAKES['packages']} writes it"
+        return
+    yield "control", control.rpartition("-")[0], None
+    with tempfile.TemporaryDirectory() as scratch:
+        run("dpkg-deb", "-x", package, scratch)
+        share = pathlib.Path(scratch, "usr", "share")
+        yield "changelog.Debian", first(r"^\S+ \((.+?)-\d+\)", unpacked(share / "doc" / name / "changelog.Debian.gz")), None
+        if name in PROGRAMS:
+            yield f"{name}.1.gz", first(r"dtype-guard (\d+\.\d+\.\d+)", unpacked(share / "man" / "man1" / f"{name}.1.gz")), None
 
 
 def in_packages(folder, _):
-    for package in sorted(folder.glob("*.deb")):
-        yield f"{package.name}: control", run("dpkg-deb", "-f", package, "Version").rpartition("-")[0], None
-        with tempfile.TemporaryDirectory() as scratch:
-            run("dpkg-deb", "-x", package, scratch)
-            for log in pathlib.Path(scratch).rglob("changelog.Debian.gz"):
-                yield f"{package.name}: changelog.Debian", first(r"^\S+ \((.+?)-\d+\)", gzip.decompress(log.read_bytes()).decode()), None
-            for page in pathlib.Path(scratch).rglob("man1/*.gz"):
-                yield f"{package.name}: {page.name}", first(r"dtype-guard (\d+\.\d+\.\d+)", gzip.decompress(page.read_bytes()).decode()), None
+    packages = sorted(folder.glob("*.deb"))
+    for name in PACKAGES:
+        if not any(each.name.split("_")[0] == name for each in packages):
+            yield f"{folder.name}: the package {name}", "not there", f"one, of {MAKES['packages']}"
+    for package in packages:
+        for where, found, expected in in_package(package, package.name.split("_")[0]):
+            yield f"{package.name}: {where}", found, expected
 
 
 def in_pre_commit(folder, _):
@@ -121,7 +170,10 @@ def main():
     for folder in (options.root, options.build, options.wheels, options.packages, options.pre_commit):
         if folder and not folder.is_dir():
             parser.error(f"{folder}: no such folder; make it first, or leave the option out")
-    version = project_version(options.root)
+    try:
+        version = project_version(options.root)
+    except (OSError, ValueError) as problem:
+        parser.error(f"{problem}")
     print(f"the version is {version}")
     places = [(in_changelog, options.root), (in_pages, options.root), (in_stored_files, options.root), (in_tag, options.root),
               (in_build, options.build), (in_wheels, options.wheels), (in_packages, options.packages), (in_pre_commit, options.pre_commit)]

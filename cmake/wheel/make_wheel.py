@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs a build into wheels: dtype-lint, dtype-san, the preload library, Clang's built-in headers, the package dtype_guard.
 
-The programs are those that the build's tests run: nothing is compiled again. They lie in the package itself, as an installation does
+The programs are those that the build's tests run: nothing is compiled again, scikit-build-core packs them. They lie in the package itself, as an installation does
 below its prefix, so they find their files as they do there, wherever an installer puts the package; into the folder of programs goes a
 launcher for each. auditwheel names the oldest glibc on which all of it runs; that goes into the file's name.
 
@@ -10,7 +10,6 @@ linked again. Installers choose by the name of the file, the first one where it 
 """
 import argparse
 import pathlib
-import platform
 import re
 import shutil
 import subprocess
@@ -71,12 +70,8 @@ def add_launchers(build, scripts, which):
 
 
 def stage(build, folder, which):
-    """The unpacked wheel below `folder`."""
-    metadata = (build / "generated" / "wheel" / "METADATA").read_text()
-    version = re.search(r"^Version: (.*)$", metadata, re.MULTILINE)[1]
-    name = f"dtype_guard-{version}"
-    data = folder / "dtype_guard" / "installed"
-    shutil.copytree(HERE / "dtype_guard", folder / "dtype_guard", ignore=shutil.ignore_patterns("__pycache__"))
+    """What CMakeLists.txt beside this file installs into the wheel."""
+    data = folder / "installed"
     for component in COMPONENTS:
         run("cmake", "--install", build, "--prefix", data, "--component", component, "--strip")
     for program in COMPONENTS:
@@ -87,14 +82,16 @@ def stage(build, folder, which):
     shutil.rmtree(data / "share", ignore_errors=True)
     for packages in [*data.glob("lib*/cmake")]:  # the packages for find_package are those of Debian's
         shutil.rmtree(packages)
-    add_launchers(build, folder / f"{name}.data" / "scripts", which)
-    (folder / "dtype_guard" / "_version.py").write_text(f'"""The version of the build."""\n\n__version__ = "{version}"\n')
-    info = folder / f"{name}.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(metadata + (ROOT / "README.md").read_text())
-    (info / "WHEEL").write_text("Wheel-Version: 1.0\nGenerator: dtype-guard\nRoot-Is-Purelib: false\n"
-                                f"Tag: py3-none-linux_{platform.machine()}\n")
-    add_terms(build, info / "licenses", which)
+    add_launchers(build, folder / "scripts", which)
+    add_terms(build, folder / "licenses", which)
+
+
+def packed(staged, out):
+    """The wheel that scikit-build-core makes of it (pyproject.toml)."""
+    run(sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps", "--no-build-isolation", "--no-index",
+        f"--config-settings=cmake.define.DTYPE_GUARD_STAGED={staged}", "--wheel-dir", out, HERE)
+    wheel, = out.glob("*.whl")
+    return wheel
 
 
 def tagged(wheel, out):
@@ -114,13 +111,10 @@ def tagged(wheel, out):
 
 def make(build, out, which):
     with tempfile.TemporaryDirectory(prefix="dtype-guard-wheel-") as scratch:
-        tree, packed = pathlib.Path(scratch, "tree"), pathlib.Path(scratch, "packed")
-        tree.mkdir()
-        packed.mkdir()
-        stage(build, tree, which)
-        run(sys.executable, "-m", "wheel", "pack", tree, "--dest-dir", packed)
-        wheel, = packed.glob("*.whl")
-        made = tagged(wheel, out)
+        staged = pathlib.Path(scratch, "staged")
+        staged.mkdir()
+        stage(build, staged, which)
+        made = tagged(packed(staged, pathlib.Path(scratch, "packed")), out)
     print(f"{made}  {made.stat().st_size / 1024 / 1024:.1f} MB")
 
 

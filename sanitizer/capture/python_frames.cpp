@@ -75,7 +75,20 @@ std::uintptr_t innermost(const Layout& known) {
   return place;
 }
 
-// A compact string as UTF-8 where it is ASCII; other characters become '?'.
+// Gives the number of bytes. Bytes of a file name that could not be decoded stand in a string as U+DC80 to
+// U+DCFF; what cannot be printed becomes '?'.
+std::size_t to_utf8(std::uint32_t character, char (&out)[4]) {
+  if (character >= 0xDC80 && character <= 0xDCFF) return out[0] = static_cast<char>(character - 0xDC00), 1;
+  const bool is_printable = character >= 32 && character != 127 && (character < 0xD800 || character > 0xDFFF);
+  if (character < 0x80 || !is_printable) return out[0] = is_printable ? static_cast<char>(character) : '?', 1;
+  const std::size_t size = character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+  for (std::size_t i = size; i-- > 1; character >>= 6U)
+    out[i] = static_cast<char>(0x80U | (character & 0x3FU));
+  out[0] = static_cast<char>((0xF00U >> size & 0xFFU) | character);
+  return size;
+}
+
+// A compact string as UTF-8; of a long one its end.
 void read_text(const Layout& known, std::uintptr_t text, char (&out)[PythonFrame::kLongest]) {
   out[0] = '\0';
   std::int64_t length = 0;
@@ -94,12 +107,19 @@ void read_text(const Layout& known, std::uintptr_t text, char (&out)[PythonFrame
   }
   char raw[kRoom * 4];
   if (!read_memory(reinterpret_cast<const void*>(start), raw, count * width)) return;
-  for (std::size_t i = 0; i < count; ++i) {
+  char encoded[kRoom];
+  std::size_t first = kRoom;
+  for (std::size_t i = count; i-- > 0;) {
     std::uint32_t character = 0;
+    char bytes[4];
     std::memcpy(&character, raw + i * width, width);
-    out[i] = character >= 32 && character < 127 ? static_cast<char>(character) : '?';
+    const std::size_t size = to_utf8(character, bytes);
+    if (size > first) break;
+    first -= size;
+    std::memcpy(encoded + first, bytes, size);
   }
-  out[count] = '\0';
+  std::memcpy(out, encoded + first, kRoom - first);
+  out[kRoom - first] = '\0';
 }
 
 class LineTable {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "dtype_san_version.h"
@@ -28,7 +29,8 @@ void directory_path(TextSink& path) {
   path << options.journal.view();
 }
 
-// The default directory lies in a place where others can write, so it must be ours alone.
+// The default directory, and that of a journal in memory, lie in a place where others can write, so it must
+// be ours alone.
 bool is_private(int directory) {
   FileStatus status;
   return file_status(directory, status) && status.owner == geteuid() && (status.mode & 022U) == 0;
@@ -38,7 +40,7 @@ long create_file(Process& process) {
   TextSink path(process.journal_path, sizeof process.journal_path);
   directory_path(path);
   const int refused = mkdir(path.c_str(), 0700) != 0 ? errno : 0;
-  bool own_default = settings().journal.empty();
+  const bool own_default = settings().journal.empty() || settings().journal_in_memory;
   long directory = open_file(AT_FDCWD, path.c_str(),
                              O_RDONLY | O_DIRECTORY | O_CLOEXEC | (own_default ? O_NOFOLLOW : 0), 0);
   if (directory == -ENOENT && refused != 0) return -refused;  // why it is not there
@@ -128,7 +130,31 @@ void keep(Process& process, long opened, int known) {
     close_file(high);
 }
 
+// Gone with the process, whichever way that ends. Where no descriptor can be kept it has a file, as others
+// do.
+bool create_in_memory(Process& process) {
+  constexpr unsigned kCloseOnExec = 1;  // older headers lack it
+  const long result = with_descriptors(process.descriptor_thread, [&](bool is_shared) -> long {
+    const long made = is_shared ? syscall(SYS_memfd_create, "dtype-san-journal", kCloseOnExec) : -1;
+    if (made < 0) return -ENOSYS;
+    FileStatus status;
+    const auto file = static_cast<int>(made);
+    if (fcntl(file, F_SETFL, O_APPEND) != 0 || !file_status(file, status)) return close_file(file), -EIO;
+    process.journal_identity = status.identity;
+    process.counts_links = false;
+    keep(process, made, process.descriptor.load(std::memory_order_relaxed));
+    return 0;
+  });
+  const int kept = process.descriptor.load(std::memory_order_relaxed) - 1;
+  process.is_in_memory = result == 0 && kept >= 0;
+  if (!process.is_in_memory) return false;
+  TextSink path(process.journal_path, sizeof process.journal_path);
+  path << "/proc/" << process_id() << "/fd/" << static_cast<std::uint64_t>(kept);
+  return true;
+}
+
 long create_journal(Process& process) {
+  if (settings().journal_in_memory && !is_child() && create_in_memory(process)) return 0;
   return with_descriptors(process.descriptor_thread, [&](bool is_shared) -> long {
     const long opened = create_file(process);
     if (opened < 0) return opened;
@@ -306,6 +332,7 @@ void close_parents_journal() {
 }
 
 void release_journal(Process& process) {
+  if (process.is_in_memory) return;
   int descriptor = process.descriptor.exchange(0, std::memory_order_relaxed) - 1;
   FileStatus status;
   if (descriptor >= 0 && file_status(descriptor, status) && status.identity == process.journal_identity)

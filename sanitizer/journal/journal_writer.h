@@ -28,7 +28,7 @@ void write_note(Process& process, Scratch& scratch, std::string_view text, std::
 // In a forked child: closes the descriptor of its parent's journal.
 void close_parents_journal();
 
-// Lets go of the descriptor; the next append opens the file again.
+// Lets go of the descriptor; the next append opens the file again. One in memory stays.
 void release_journal(Process& process);
 
 }  // namespace dtype_guard::san

@@ -37,19 +37,25 @@ void find_own_name() {
   });
 }
 
-// True where that cannot be told: what cannot be read is for the kernel to find out.
-bool has_library(const char* const* variables) {
-  constexpr std::string_view kName = "LD_PRELOAD=";
+// The library is in it, or is meant not to be (enabled=0). True where that cannot be told: what cannot be
+// read is for the kernel to find out.
+bool is_accounted_for(const char* const* variables) {
+  constexpr std::string_view kPreload = "LD_PRELOAD=", kOptions = "DTYPE_SAN_OPTIONS=";
   for (; variables != nullptr; ++variables) {
     const char* entry = nullptr;
     if (!read_memory(variables, &entry, sizeof entry)) return true;
     if (entry == nullptr) return false;
     char buffer[1024];
-    std::string_view text(buffer, read_some(entry, buffer, kName.size()));
-    if (text != kName) continue;
+    std::string_view text(buffer, read_some(entry, buffer, kOptions.size()));
+    const bool is_preload = text.starts_with(kPreload);
+    if (!is_preload && text != kOptions) continue;
     text = {buffer, read_some(entry, buffer, sizeof buffer)};
     const std::size_t end = text.find('\0');
-    return end == text.npos || text.substr(0, end).find(own_name) != text.npos;
+    if (is_preload) {
+      if (end == text.npos || text.substr(0, end).find(own_name) != text.npos) return true;
+    } else if (text.substr(0, end).find("enabled=0") != text.npos) {
+      return true;
+    }
   }
   return false;
 }
@@ -71,13 +77,13 @@ void expect_bare_children() {
 void note_environment(const char* const* variables) {
   if (page == nullptr) return;
   const std::uint64_t child = process_id();
-  if (child == page_owner || has_library(variables)) return;
+  if (child == page_owner || is_accounted_for(variables)) return;
   if (page->last.exchange(child, std::memory_order_relaxed) != child)
     page->count.fetch_add(1, std::memory_order_relaxed);
 }
 
 void note_spawned(const char* const* variables) {
-  if (page != nullptr && !has_library(variables)) page->count.fetch_add(1, std::memory_order_relaxed);
+  if (page != nullptr && !is_accounted_for(variables)) page->count.fetch_add(1, std::memory_order_relaxed);
 }
 
 std::uint64_t take_bare_children() {

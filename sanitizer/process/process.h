@@ -50,6 +50,7 @@ enum Recorded : std::uint32_t { kUnderWay = 0, kRecorded, kLost, kBeyondLimit };
 struct FindingSlot {
   std::atomic<std::uint64_t> key;
   std::atomic<std::uint64_t> count;
+  std::atomic<std::uint64_t> told;      // the newest count that the journal has
   std::atomic<std::uint32_t> recorded;  // Recorded
 };
 
@@ -68,6 +69,7 @@ struct Process {
 
   CallSlot calls[kCallSlots];
   std::atomic<std::uint64_t> shared_calls[kAllApis];  // of threads that found no slot
+  std::atomic<std::uint64_t> told_calls[kAllApis];    // the newest counts that the journal has
   std::atomic<std::uint32_t> kernel_recorded[kAllApis];
   std::atomic<std::uint64_t> copy_recorded[kMaxCopies];
 
@@ -95,6 +97,7 @@ struct Process {
   std::atomic<std::uint32_t> has_control;  // the switch is this process's own (switch.h)
   std::atomic<std::uint32_t> showing;      // journal states that its page does not show yet
   FileIdentity journal_identity;
+  bool is_in_memory;  // the journal has no name: only its descriptor leads to it
   bool counts_links;  // the file system tells how many names a file has
   char journal_path[2048];
 

@@ -2,6 +2,9 @@
 
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/journal/journal_writer.h"
+#include "sanitizer/platform/text_buffer.h"
+#include "sanitizer/process/bare_children.h"
+#include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san {
 
@@ -9,23 +12,27 @@ std::uint32_t slot_index(const Process& process, const FindingSlot& slot) {
   return static_cast<std::uint32_t>(&slot - process.findings);
 }
 
-void write_count(Process& process, Scratch& scratch, const FindingSlot& slot) {
+void write_count(Process& process, Scratch& scratch, FindingSlot& slot) {
+  const std::uint64_t count = slot.count.load(std::memory_order_relaxed);
+  if (count == slot.told.load(std::memory_order_relaxed)) return;
   FrameBuilder frame(scratch.frame, FrameType::kCount);
-  frame.u32(slot_index(process, slot)).u64(slot.count.load(std::memory_order_relaxed));
-  (void)append_frame(process, frame, scratch);
+  frame.u32(slot_index(process, slot)).u64(count);
+  if (append_frame(process, frame, scratch)) slot.told.store(count, std::memory_order_relaxed);
 }
 
 void write_calls(Process& process, Scratch& scratch, ApiId api) {
   const std::uint64_t calls = total_calls(process, api);
-  if (calls == 0) return;  // of what is not counted, as PyTorch's operators that raised
+  std::atomic<std::uint64_t>& told = process.told_calls[static_cast<std::size_t>(api)];
+  // 0 is what is not counted, as PyTorch's operators that raised.
+  if (calls == told.load(std::memory_order_relaxed)) return;
   FrameBuilder frame(scratch.frame, FrameType::kCalls);
   frame.text(contract_of(api).name).u64(calls);
-  (void)append_frame(process, frame, scratch);
+  if (append_frame(process, frame, scratch)) told.store(calls, std::memory_order_relaxed);
 }
 
 std::uint64_t write_repeats(Process& process, Scratch& scratch) {
   std::uint64_t recorded = 0;
-  for (const FindingSlot& slot : process.findings) {
+  for (FindingSlot& slot : process.findings) {
     if (slot.recorded.load(std::memory_order_acquire) != kRecorded) continue;
     ++recorded;
     if (slot.count.load(std::memory_order_relaxed) > 1) write_count(process, scratch, slot);
@@ -36,12 +43,26 @@ std::uint64_t write_repeats(Process& process, Scratch& scratch) {
   return recorded;
 }
 
+void write_bare_children(Process& process, Scratch& scratch) {
+  const std::uint64_t bare = take_bare_children();
+  if (bare == 0) return;
+  TextBuffer<256> text;
+  text << bare << (bare == 1 ? " child" : " children")
+       << " became another program by exec without libdtype_san.so in LD_PRELOAD: what that called was not "
+          "watched. "
+       << (settings().journal_in_memory ? "`dtype-san run` watches a job and its children"
+                                        : "Pass LD_PRELOAD and DTYPE_SAN_OPTIONS on to it");
+  write_note(process, scratch, text.view());
+}
+
 void record_repeats(Process& process) {
   QuietSection quiet;
   const auto state = static_cast<JournalState>(process.journal.load(std::memory_order_acquire));
   if (state != JournalState::kOpen) return;
   ScratchLease lease(process);
-  if (lease.get() != nullptr) (void)write_repeats(process, *lease.get());
+  if (lease.get() == nullptr) return;
+  (void)write_repeats(process, *lease.get());
+  write_bare_children(process, *lease.get());
 }
 
 }  // namespace dtype_guard::san

@@ -1,5 +1,5 @@
-// How often each finding and each API came: frames of the journal. While a process runs they are written at
-// powers of two.
+// How often each finding and each API came: frames of the journal, where it has not got them yet. While a
+// process runs they are written at powers of two.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,16 @@ namespace dtype_guard::san {
 struct Scratch;
 
 std::uint32_t slot_index(const Process& process, const FindingSlot& slot);
-void write_count(Process& process, Scratch& scratch, const FindingSlot& slot);
+void write_count(Process& process, Scratch& scratch, FindingSlot& slot);
 void write_calls(Process& process, Scratch& scratch, ApiId api);
 
 // All of them, as they are now. Gives the number of findings in the journal.
 std::uint64_t write_repeats(Process& process, Scratch& scratch);
 
-// The same for a program that reads the journal while it runs. Nothing where there is no journal.
+// A note of the children that are not watched, if there were any since the last one (bare_children.h).
+void write_bare_children(Process& process, Scratch& scratch);
+
+// Both, for a program that reads the journal while it runs. Nothing where there is no journal.
 void record_repeats(Process& process);
 
 }  // namespace dtype_guard::san

@@ -10,7 +10,6 @@
 #include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/journal/modules.h"
 #include "sanitizer/platform/clock.h"
-#include "sanitizer/process/bare_children.h"
 #include "sanitizer/process/place.h"
 #include "sanitizer/process/tally.h"
 #include "sanitizer/runtime/control.h"
@@ -217,13 +216,7 @@ std::uint64_t write_counts(Process& process, Scratch& scratch) {
     write_source(process, scratch, *source);
   }
   note_shared_counts(process, scratch);
-  if (const std::uint64_t bare = take_bare_children(); bare != 0) {
-    TextBuffer<256> text;
-    text << bare << (bare == 1 ? " child" : " children")
-         << " became another program by exec without libdtype_san.so in LD_PRELOAD: what that called was not "
-            "watched. Pass LD_PRELOAD and DTYPE_SAN_OPTIONS on to it";
-    write_note(process, scratch, text.view());
-  }
+  write_bare_children(process, scratch);
   return recorded;
 }
 

@@ -21,29 +21,45 @@ bool starts_with_any(std::string_view text, const std::array<std::string_view, N
 
 // Libraries that stand between the user's code and the kernel.
 bool is_library_module(const std::string& path) {
-  static constexpr std::array<std::string_view, 15> kPrefixes = {
-      "libflash_ref.", "libdtype_san.", "libtorch",   "libc10",  "libc.so",
-      "ld-linux",      "libstdc++.",    "libgcc_s.",  "libm.so", "libpython3",
-      "libpthread",    "libgomp.",      "linux-vdso", "libffi.", "_ctypes."};
+  static constexpr std::array<std::string_view, 16> kPrefixes = {
+      "libflash_ref.", "libdtype_san.", "libtorch", "libc10",     "libc.so",  "ld-linux",
+      "libstdc++.",    "libgcc_s.",     "libm.so",  "libpython3", "python3.", "libpthread",
+      "libgomp.",      "linux-vdso",    "libffi.",  "_ctypes."};
   return starts_with_any(base_name(path), kPrefixes);
 }
 
+// What a user has typed or pasted, under the names that shells give it: a cell of IPython, a line of Python's
+// own prompt, of IDLE, bpython or a notebook service; a test in a docstring; a module of torch.package.
+bool is_typed(const std::string& file) {
+  static constexpr std::array<std::string_view, 10> kPrompts = {
+      "<stdin",    "<ipython-input-", "<python-input-", "<console>", "<input>",
+      "<pyshell#", "<bpython-input-", "<command-",      "<doctest ", "<torch_package_"};
+  return starts_with_any(file, kPrompts);
+}
+
 // An installed package holds models, which is where a dtype is to be mended, except for those that only pass
-// tensors on; the interpreter's own library and generated code ("<string>") never do.
+// tensors on, and for shells, which run what is typed; the interpreter's own library and generated code
+// ("<string>") never do.
 bool is_library_file(const std::string& file) {
-  static constexpr std::array<std::string_view, 4> kPassOn = {"torch/", "functorch/", "einops/", "beartype/"};
+  static constexpr std::array<std::string_view, 7> kPassOn = {
+      "torch/", "functorch/", "einops/", "beartype/", "IPython/", "ipykernel/", "traitlets/"};
   for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
     const std::size_t at = file.rfind(packages);
     if (at != std::string::npos)
       return starts_with_any(std::string_view(file).substr(at + packages.size()), kPassOn);
   }
-  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") || file.starts_with("<") ||
+  if (file.starts_with("<")) return !is_typed(file);
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
          file.find("/lib/python3") != std::string::npos;
 }
 
 bool is_user_frame(const StackFrame& frame) {
   return !is_library_module(frame.module) && !is_library_file(frame.file);
 }
+
+// `python -c` and exec() give what they run this name. So do packages to code that they generate: it is the
+// user's only where no other frame is.
+bool is_program_text(const StackFrame& frame) { return frame.file == "<string>"; }
 
 bool is_evaluation(const StackFrame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }
 
@@ -85,6 +101,7 @@ std::vector<StackFrame> merge_python(const std::vector<StackFrame>& native,
 
 SourceLocation user_location(const std::vector<StackFrame>& frames) {
   auto user = std::find_if(frames.begin(), frames.end(), is_user_frame);
+  if (user == frames.end()) user = std::find_if(frames.begin(), frames.end(), is_program_text);
   if (user == frames.end()) user = frames.begin();
   SourceLocation place;
   if (user == frames.end()) return place;

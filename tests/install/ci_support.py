@@ -1,5 +1,6 @@
 """Runs what CI and pre-commit would: the steps of a composite action of GitHub, the script of a job of GitLab."""
 import os
+import pathlib
 import re
 import shutil
 import sys
@@ -92,32 +93,43 @@ class Action:
         unknown = set(inputs) - set(known)
         case.assertEqual(unknown, set(), "inputs that the action does not have")
         self.temp = (case.home if fresh else case.scratch) / "runner temp"
-        self.is_set_up = not fresh and (self.temp / "dtype-guard" / "venv").is_dir()  # by another test, with the same wheel
+        self.fresh, self.folder = fresh, case.folder
         self.summary = case.home / "summary.md"
         self.values = {f"inputs.{name}": inputs.get(name, known[name]["default"]) for name in known}
         self.values |= {"runner.temp": str(self.temp), "runner.os": "Linux", "runner.arch": "X64", "github.run_id": "1", "github.run_attempt": "1"}
         self.cached = wheel_is_cached
-        self.output, self.status, self.used = "", 0, []
+        self.output, self.status, self.used, self.taken = "", 0, [], set()
         for number, step in enumerate(self.action["runs"]["steps"]):
             self.take(case, number, step, base)
 
     def text(self, template):
         return re.sub(r"\$\{\{ (\S+) \}\}", lambda found: self.values[found[1]], template)
 
+    @property
+    def is_set_up(self):
+        """By another test, with the same wheel."""
+        return not self.fresh and (self.temp / "dtype-guard" / self.values.get("steps.wheel.outputs.key", "none") / "venv").is_dir()
+
     def is_due(self, step):
         condition = step.get("if", "")
         if condition == "steps.wheel-cache.outputs.cache-hit != 'true'":
             return self.status == 0 and not self.cached and not self.is_set_up
-        if condition.startswith("always() && inputs.sarif != ''"):
-            return self.values["inputs.sarif"] != ""
+        if condition == "always() && steps.lint.outcome != 'skipped'":
+            return "steps.lint" in self.taken
+        if condition == "always() && steps.lint.outcome != 'skipped' && inputs.sarif != '' && hashFiles(inputs.sarif) != ''":
+            return "steps.lint" in self.taken and self.values["inputs.sarif"] != "" and (self.folder / self.values["inputs.sarif"]).is_file()
         assert condition == "", f"a condition that this test does not know: {condition}"
         return self.status == 0 and not (self.is_set_up and "-m venv" in step.get("run", ""))
 
     def take(self, case, number, step, base):
         if not self.is_due(step):
             return
+        self.taken.add(f"steps.{step.get('id')}")
         if "uses" in step:
-            self.used.append((step["uses"].partition("@")[0], {key: self.text(value) for key, value in step["with"].items()}))
+            name, words = step["uses"].partition("@")[0], {key: self.text(value) for key, value in step["with"].items()}
+            self.used.append((name, words))
+            if name.endswith("/save"):  # what is kept is what the steps before have filled
+                case.assertTrue(any(pathlib.Path(words["path"]).iterdir()), words)
             return
         case.assertNotIn("${{", step["run"], "an input in a script is code")
         output = case.home / f"output of {number}"

@@ -6,14 +6,16 @@ index.
 """
 import json
 import os
+import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
 import ci_support
 from ci_support import CMAKE, FIXTURE, RIGHT, RIGHT_CPP, WRONG, WRONG_CPP, Action, snippet
 import wheel_support
-from wheel_support import FIRST, ROOT, TOOLS
+from wheel_support import FIRST, ROOT, SECOND, TOOLS
 
 CLANG = sys.argv.pop(2) == "1"
 
@@ -38,14 +40,15 @@ class GitHub(ci_support.Case):
         self.assertRegex(first.output, r"(?m)^::error file=model\.py,line=6,col=9,.*title=attention-implicit-promotion::")
         self.assertIn("model.py:6:9: error: 'q' of 'scaled_dot_product_attention'", first.summary.read_text())
         self.assertEqual(self.results(), ["attention-implicit-promotion"])
-        used = dict(first.used[::-1])
-        self.assertEqual([name for name, _ in first.used], ["actions/cache", "actions/cache", "github/codeql-action/upload-sarif"])
-        self.assertEqual(used["github/codeql-action/upload-sarif"]["sarif_file"], "dtype-lint.sarif")
-        for name, words in first.used[:2]:  # what is kept is what the steps have filled
-            self.assertTrue(any(self.home.joinpath(words["path"]).iterdir()), (name, words))
+        self.assertEqual([name for name, _ in first.used], ["actions/cache/restore", "actions/cache/save"] * 2 + ["github/codeql-action/upload-sarif"])
+        self.assertEqual(first.used[4][1]["sarif_file"], "dtype-lint.sarif")
+        for restored, saved in (first.used[:2], first.used[2:4]):
+            self.assertEqual({**restored[1], "restore-keys": ""}, {**saved[1], "restore-keys": ""})
+        self.assertTrue(first.used[2][1]["key"].startswith(first.used[2][1]["restore-keys"]))  # of an earlier run
         # With what the caches kept there is nothing to download, and the outcome is the same.
         second = Action(self, inputs, wheel_is_cached=True, fresh=True)
         self.assertEqual((second.status, second.output), (1, first.output))
+        self.assertEqual([name for name, _ in second.used], [name for name, _ in first.used[:1] + first.used[2:]])
         self.assertEqual(second.used[0], first.used[0])
         self.write(model__py=RIGHT)
         third = Action(self, inputs)
@@ -57,8 +60,32 @@ class GitHub(ci_support.Case):
         name = Action(self, {})
         self.assertEqual((file.status, name.status), (0, 0), file.output + name.output)
         self.assertNotEqual(file.used[0][1]["key"], name.used[0][1]["key"])
+        # A file of the same name with another content is another one.
+        copy = pathlib.Path(shutil.copy(FIRST[0], self.home))
+        before = Action(self, {"wheel": str(copy)}, fresh=True)
+        with copy.open("ab") as wheel:
+            wheel.write(b"more")
+        after = Action(self, {"wheel": str(copy)}, wheel_is_cached=True, fresh=True)
+        self.assertNotEqual(before.used[0][1]["key"], after.used[0][1]["key"])
         missing = Action(self, {"wheel": "dtype-guard==0.0.0"}, fresh=True)
+        self.assertEqual([name for name, _ in missing.used], ["actions/cache/restore"])  # nothing is kept, nothing uploaded
         self.assertEqual((missing.status, "No matching distribution found for dtype-guard==0.0.0" in missing.output), (1, True), missing.output)
+
+    def test_two_uses_in_one_job_with_different_wheels(self):
+        if not SECOND:
+            self.skipTest("no second wheel: no ziglang in BUILD/.wheel-tools")
+        self.write(a__cpp="int main() {}\n")
+        for number, (wheel, reads_cpp) in enumerate(((FIRST[0], CLANG), (SECOND[0], False), (FIRST[0], CLANG))):
+            used = Action(self, {"wheel": str(wheel), "arguments": "a.cpp -- -std=c++20"}, fresh=True)
+            self.assertEqual((used.status, "was built without Clang" in used.output), (0 if reads_cpp else 3, not reads_cpp), used.output)
+            kept = [words["path"] for name, words in used.used if name == "actions/cache/save"]
+            self.assertEqual([each.name for each in pathlib.Path(kept[0]).iterdir()], [wheel.name])
+            self.assertEqual(used.summary.read_text().count("```"), 2 * number + 2)
+        # What of an earlier use has its report is none of a use that has none.
+        failed = Action(self, {"wheel": str(FIRST[0]), "arguments": "--no-such-option"}, fresh=True)
+        self.assertEqual((failed.status, failed.summary.read_text().count("```")), (2, 6), failed.output)
+        self.assertEqual([name for name, _ in failed.used[-2:]], ["actions/cache/restore", "actions/cache/save"])  # nor its SARIF uploaded
+        self.assertNotEqual(failed.used[-1][1]["key"], used.used[-2][1]["key"])  # other arguments have other results
 
     def test_a_pull_request_answers_for_its_own_lines(self):
         self.write(old__py=WRONG)
@@ -105,16 +132,18 @@ class GitHub(ci_support.Case):
 class GitLab(ci_support.Case):
     def job(self, kind, status):
         environment = {**self.environment, "PATH": f"{self.bin}:{os.environ['PATH']}"}
-        script = ci_support.yaml.safe_load(snippet(f"commands: {kind}"))["dtype-lint"]["script"]
-        text = self.command("bash", "-ec", "\n".join(script), status=status, PATH=environment["PATH"])
-        return text, json.loads((self.folder / "gl-code-quality.json").read_text())
+        job = ci_support.yaml.safe_load(snippet(f"commands: {kind}"))["dtype-lint"]
+        text = self.command("bash", "-ec", "\n".join(job["script"]), status=status, PATH=environment["PATH"])
+        for kept in job["cache"]["paths"]:
+            self.assertTrue(any((self.folder / kept).iterdir()), kept)
+        self.assertEqual(job["artifacts"]["when"], "always")  # a job with findings fails
+        return text, json.loads((self.folder / job["artifacts"]["reports"]["codequality"]).read_text())
 
     def test_a_python_project(self):
         self.write(model__py=WRONG)
         text, quality = self.job("python", 1)
         self.assertIn("model.py:6:9: error", text)
         self.assertEqual([(each["check_name"], each["location"]["path"]) for each in quality], [("attention-implicit-promotion", "model.py")])
-        self.assertTrue((self.folder / ".cache" / "dtype-lint").is_dir())
         self.write(model__py=RIGHT)
         self.assertEqual(self.job("python", 0)[1], [])
 

@@ -8,6 +8,7 @@ The system is kept in BUILD/.debian; each test works on a layer above it that is
 import os
 import pathlib
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -54,7 +55,15 @@ else
   echo 'no PyTorch for this Python'
 fi
 """
-LEFT = "'(' -name '*dtype-lint*' -o -name '*dtype-san*' -o -name '*dtype_guard*' -o -name 'libflash_ref*' ')'"
+TIDY = """
+{tidy} -load /usr/lib/dtype_guard/libdtype_tidy.so --list-checks -checks='-*,dtype-*' | grep dtype-attention-implicit-promotion
+for each in before after; do
+  {tidy} -load /usr/lib/dtype_guard/libdtype_tidy.so -checks='-*,dtype-*' /given/examples/plain_cpp/$each.cpp -- -std=c++20 -I/given/include >/tmp/$each.txt
+done
+grep 'dtype-attention-implicit-promotion' /tmp/before.txt
+if grep 'dtype-' /tmp/after.txt; then exit 1; fi
+"""
+LEFT = "'(' -name '*dtype-lint*' -o -name '*dtype-san*' -o -name '*dtype_guard*' -o -name 'libflash_ref*' -o -name '*dtype_tidy*' ')'"
 JOB = """import torch
 import torch.nn.functional as F
 k = v = torch.randn(1, 2, 8, 16, dtype=torch.bfloat16)
@@ -130,24 +139,42 @@ class FreshDebian(unittest.TestCase):
                 script = f"python3 -m venv /empty\n/empty/bin/pip install --quiet --no-index '/given/{wheel.name}'\n"
                 self.inside(script + (LINT + (LINT_CPP if reads_cpp else "") + WATCH).format(bin="/empty/bin/"))
 
-    def test_the_packages(self):
+    def copied(self, *wanted):
+        """Which of these packages there are, in /given/packages."""
         packages = BUILD / "tests" / "install" / "packages"
         if not list(packages.glob("*.deb")):
             self.skipTest("no packages; install.debian says why")
-        shutil.copytree(packages, self.given / "packages", ignore=shutil.ignore_patterns("_CPack_Packages"))
-        names = [each for each in ("dtype-lint", "dtype-san", "libflash-ref-dev") if list((self.given / "packages").glob(f"{each}_*.deb"))]
-        files = " ".join(f"/given/packages/{each}_*.deb" for each in names)
-        script = "apt-get update -qq\ndpkg-query -W -f '${Package}\\n' | sort >/tmp/before\n"
-        script += f"apt-get install -qq --no-install-recommends {files} >/tmp/log 2>&1 || {{ cat /tmp/log; exit 1; }}\ndpkg --audit\n"
-        if "dtype-lint" in names:
-            script += (LINT + (LINT_CPP if CLANG else "")).format(bin="")
-        script += WATCH.format(bin="")
-        script += "g++ -std=c++20 /given/a.cpp -lflash_ref -o /tmp/a; /tmp/a\n"
-        script += f"apt-get purge -qq --autoremove {' '.join(names)} >/tmp/log 2>&1 || {{ cat /tmp/log; exit 1; }}\n"
+        shutil.copytree(packages, self.given / "packages", ignore=shutil.ignore_patterns("_CPack_Packages"), dirs_exist_ok=True)
+        return [each for each in wanted if list((self.given / "packages").glob(f"{each}_*.deb"))]
+
+    def installed_used_and_purged(self, names, use, more=()):
+        """`more` are packages of the mirror, which are purged as well."""
+        files = " ".join([*(f"/given/packages/{each}_*.deb" for each in names), *more])
+        script = "dpkg-query -W -f '${Package}\\n' | sort >/tmp/before\n"
+        script += f"apt-get install -qq --no-install-recommends {files} >/tmp/log 2>&1 || {{ cat /tmp/log; exit 1; }}\ndpkg --audit\n{use}"
+        script += f"apt-get purge -qq --autoremove {' '.join([*names, *more])} >/tmp/log 2>&1 || {{ cat /tmp/log; exit 1; }}\n"
         script += "dpkg-query -W -f '${Package}\\n' | sort >/tmp/after; diff /tmp/before /tmp/after\n"
-        script += f"left=$(find / -xdev {LEFT} -not -path '/given/*' -not -path '/tmp/*'); [ -z \"$left\" ] || {{ echo \"left: $left\"; exit 1; }}\n"
-        script += "echo whole\n"
-        self.assertTrue(self.inside(script).endswith("whole\n"))
+        return script + f"left=$(find / -xdev {LEFT} -not -path '/given/*' -not -path '/tmp/*'); [ -z \"$left\" ] || {{ echo \"left: $left\"; exit 1; }}\necho whole\n"
+
+    def test_the_packages(self):
+        names = self.copied("dtype-lint", "dtype-san", "libflash-ref-dev")
+        use = (LINT + (LINT_CPP if CLANG else "")).format(bin="") if "dtype-lint" in names else ""
+        use += WATCH.format(bin="") + "g++ -std=c++20 /given/a.cpp -lflash_ref -o /tmp/a; /tmp/a\n"
+        self.assertTrue(self.inside("apt-get update -qq\n" + self.installed_used_and_purged(names, use)).endswith("whole\n"))
+
+    def test_the_package_of_the_plug_in(self):
+        names = self.copied("dtype-guard-clang-tidy")
+        if not names:
+            self.skipTest("this build has no plug-in for clang-tidy")
+        file, = (self.given / "packages").glob("dtype-guard-clang-tidy_*.deb")
+        tidy, = re.findall(r"clang-tidy-\d+", wheel_support.done("dpkg-deb", "-f", file, "Recommends"))
+        # Debian 12 has that clang-tidy among its security updates.
+        script = f"echo 'deb http://deb.debian.org/debian-security {NAME}-security main' >>/etc/apt/sources.list\napt-get update -qq\n"
+        script += f"apt-cache show {tidy} >/dev/null 2>&1 || {{ echo 'no {tidy} there'; exit 0; }}\n"
+        told = self.inside(script + self.installed_used_and_purged(names, TIDY.format(tidy=tidy), [tidy]))
+        if told.endswith(f"no {tidy} there\n"):
+            self.skipTest(f"the mirror of {NAME} has no {tidy}")
+        self.assertTrue(told.endswith("whole\n"), told)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The wheels in every place where installers put packages, under each Python of this machine, by old installers too.
 
-    places_test.py BUILD
+    places_test.py BUILD CLANG (1 or 0)
 """
 import os
 import pathlib
@@ -9,11 +9,14 @@ import re
 import shutil
 import sys
 import unittest
+import zipfile
 
 import wheel_support
 from wheel_support import FIRST, ROOT, SECOND, WHEELS, done, install_fast, run
 
+CLANG = sys.argv.pop(2) == "1"
 BUG = ROOT / "examples" / "var" / "before.py"
+CPP_BUG = ROOT / "examples" / "plain_cpp" / "before.cpp"
 OLDEST = (3, 8)  # Requires-Python of the wheels
 # What Ubuntu 20.04, Debian 11 and Debian 12 have. The first one knows no manylinux_2_34.
 OLD_PIPS = (("20.0.2", SECOND, (3, 8)), ("20.3.4", FIRST, (3, 9)), ("23.0.1", FIRST, None))
@@ -83,6 +86,30 @@ class Places(wheel_support.Case):
         for name in ("dtype-lint", "dtype-san"):
             (self.scratch / "of a user" / name).symlink_to(self.scratch / "has moved" / "bin" / name)
         self.works(self.scratch / "of a user")
+
+    def test_an_installer_that_links_each_file(self):
+        # As `uv pip install --link-mode symlink` does: the wheel is unpacked in a cache.
+        cache, where = self.scratch / "a cache", self.scratch / "of links"
+        with zipfile.ZipFile(FIRST[0]) as archive:
+            archive.extractall(cache)
+        python = install_none(where)
+        packages = next(where.glob("lib/python*/site-packages"))
+        for file in [each for each in cache.rglob("*") if each.is_file()]:
+            name = file.relative_to(cache)
+            to = where / "bin" / name.name if name.parts[0].endswith(".data") else packages / name
+            file.chmod(0o755)
+            to.parent.mkdir(parents=True, exist_ok=True)
+            to.symlink_to(file)
+        (self.scratch / "linked again").mkdir()
+        for name in ("dtype-lint", "dtype-san"):
+            (self.scratch / "linked again" / name).symlink_to(pathlib.Path("..", "of links", "bin", name))
+        self.works(where / "bin", python)
+        self.works(self.scratch / "linked again")
+        self.works(pathlib.Path("of links", "bin"))  # by the way from the working folder
+        if CLANG:
+            found = run(where / "bin" / "dtype-lint", "--no-cache", CPP_BUG, "--", "-std=c++20", f"-I{ROOT / 'kernels' / 'include'}")
+            self.assertEqual((found.returncode, "[attention-implicit-promotion]" in found.stdout), (1, True), found.stdout + found.stderr)
+        self.assertEqual(done(python, "-c", BLOCK), "no attention or rotary call was seen in this block\n")
 
     def test_of_two_pythons_in_one_place_the_version_of_the_command_goes_first(self):
         where = install_fast(FIRST[0], self.scratch / "two").parent

@@ -28,8 +28,14 @@ class ThisTree(unittest.TestCase):
     def test_agrees(self):
         if not (ROOT / ".git").exists():
             self.skipTest("not a clone: there is no list of the tracked files")
-        made = [BUILD / "tests" / "install" / name for name in ("wheels", "packages")]  # by install.wheels and install.debian, where they could
-        folders = [word for folder in made if list(folder.glob("dtype*")) for word in (f"--{folder.name}", folder)]
+        # By install.wheels and install.debian, where they could make all of them.
+        folders = []
+        for name, number in (("wheels", 2), ("packages", 4)):
+            folder = BUILD / "tests" / "install" / name
+            if len([*folder.glob("dtype*.whl"), *folder.glob("*.deb")]) == number:
+                folders += [f"--{name}", folder]
+            else:
+                print(f"this machine's build makes fewer than {number} {name}: they are not compared")
         told = run(sys.executable, CHECK, "--build", BUILD, *folders)
         self.assertEqual(told.returncode, 0, told.stdout)
         if "--wheels" in folders:
@@ -77,29 +83,37 @@ class OwnTree(unittest.TestCase):
         run("git", "init", "-q", cwd=self.folder)
 
     def wheel(self):
-        path = self.folder / "wheels" / f"dtype_guard-{self.version('wheel')}-py3-none-any.whl"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("dtype_guard-1.dist-info/METADATA", f"Name: dtype-guard\nVersion: {self.version('metadata')}\n")
-            archive.writestr("dtype_guard/_version.py", f'__version__ = "{self.version("module")}"\n')
-            archive.writestr("dtype_guard/installed/bin/dtype-san", PROGRAM.format("dtype-san", self.version("packed")))
+        for platform in ("manylinux_2_34_x86_64", "manylinux2014_x86_64.manylinux_2_17_x86_64"):
+            path = self.folder / "wheels" / f"dtype_guard-{self.version(f'wheel {platform[9:13]}')}-py3-none-{platform}.whl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            # One place of the first wheel at a time is made wrong.
+            version = self.version if platform == "manylinux_2_34_x86_64" else lambda place: "1.2.3"
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr("dtype_guard-1.dist-info/METADATA", f"Name: dtype-guard\nVersion: {version('metadata')}\n")
+                archive.writestr("dtype_guard/_version.py", f'__version__ = "{version("module")}"\n')
+                for name in ("dtype-lint", "dtype-san"):
+                    archive.writestr(f"dtype_guard/installed/bin/{name}", PROGRAM.format(name, version(f"packed {name}")))
 
     def package(self):
         if not shutil.which("dpkg-deb"):
             return
-        tree = "package"
-        self.write(f"{tree}/DEBIAN/control", f"Package: dtype-san\nVersion: {self.version('control')}-1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n")
-        self.write(f"{tree}/usr/share/doc/dtype-san/changelog.Debian.gz", gzip.compress(f"dtype-guard ({self.version('changelog.Debian')}-1) unstable\n".encode()))
-        self.write(f"{tree}/usr/share/man/man1/dtype-san.1.gz", gzip.compress(f'.TH DTYPE-SAN 1 "" "dtype-guard {self.version("manual page")}"\n'.encode()))
-        (self.folder / "packages").mkdir(exist_ok=True)
-        made = run("dpkg-deb", "--root-owner-group", "--build", self.folder / tree, self.folder / "packages" / "dtype-san.deb")
-        self.assertEqual(made.returncode, 0, made.stdout)
+        for name in ("dtype-lint", "dtype-san", "libflash-ref-dev", "dtype-guard-clang-tidy"):
+            tree = f"package of {name}"
+            version = self.version if name == "dtype-san" else lambda place: "1.2.3"
+            self.write(f"{tree}/DEBIAN/control", f"Package: {name}\nVersion: {version('control')}-1\nArchitecture: all\nMaintainer: a <a@b>\nDescription: a\n")
+            self.write(f"{tree}/usr/share/doc/{name}/changelog.Debian.gz", gzip.compress(f"dtype-guard ({version('changelog.Debian')}-1) unstable\n".encode()))
+            if name in ("dtype-lint", "dtype-san"):
+                self.write(f"{tree}/usr/share/man/man1/{name}.1.gz", gzip.compress(f'.TH DTYPE-SAN 1 "" "dtype-guard {version("manual page")}"\n'.encode()))
+            (self.folder / "packages").mkdir(exist_ok=True)
+            made = run("dpkg-deb", "--root-owner-group", "--build", self.folder / tree, self.folder / "packages" / f"{name}_1_all.deb")
+            self.assertEqual(made.returncode, 0, made.stdout)
 
-    def check(self, *wrong, tag=None):
+    def check(self, *wrong, tag=None, spoil=lambda folder: None):
         self.wrong = wrong
         for path in self.folder.iterdir():
             shutil.rmtree(path) if path.is_dir() else path.unlink()
         self.tree()
+        spoil(self.folder)
         words = ["--root", self.folder, "--build", self.folder / "build", "--wheels", self.folder / "wheels", "--pre-commit", self.folder / "hooks"]
         words += ["--packages", self.folder / "packages"] if shutil.which("dpkg-deb") else []
         told = run(sys.executable, CHECK, *words, *(["--tag", tag] if tag else []))
@@ -113,8 +127,9 @@ class OwnTree(unittest.TestCase):
     def test_each_place_is_compared(self):
         places = {"stored": "stored files", "changelog": "changelog: newest section", "rev": "guide.md:1", "pip": "guide.md:2", "action": ".github/action.yml:1",
                   "built dtype-lint": "build: dtype-lint --version", "built dtype-san": "build: dtype-san --version",
-                  "cmake": "build: find_package(dtype_guard)", "wheel": "dtype_guard-1.2.4-py3-none-any.whl: name",
-                  "metadata": "METADATA", "module": "dtype_guard.__version__", "packed": "dtype-san --version", "hooks": "pre-commit: its wheel",
+                  "cmake": "build: find_package(dtype_guard)", "wheel _2_3": "dtype_guard-1.2.4-py3-none-manylinux_2_34_x86_64.whl: name",
+                  "wheel 2014": "dtype_guard-1.2.4-py3-none-manylinux2014_x86_64.manylinux_2_17_x86_64.whl: name",
+                  "metadata": "METADATA", "module": "dtype_guard.__version__", "packed dtype-lint": ".whl: dtype-lint --version", "packed dtype-san": ".whl: dtype-san --version", "hooks": "pre-commit: its wheel",
                   "hooks tag": "pre-commit: its newest tag"}
         if shutil.which("dpkg-deb"):
             places |= {"control": "control", "changelog.Debian": "changelog.Debian", "manual page": "dtype-san.1.gz"}
@@ -143,13 +158,53 @@ class OwnTree(unittest.TestCase):
             self.assertEqual(self.check(what)[0], 1, what)
 
     def test_what_should_be_there_and_is_not(self):
+        def without(pattern):
+            def spoil(folder):
+                for each in folder.glob(pattern):
+                    each.unlink()
+            return spoil
+
+        expected = [("wheels/*_2_34_*", "wheels: the wheel with Clang: not there, expected one, of `make wheel`"),
+                    ("wheels/*2014*", "wheels: the wheel for glibc 2.17: not there, expected one, of `make wheel`"),
+                    ("build/bin/dtype-lint", "build: dtype-lint --version: no such file, expected 1.2.3"),
+                    ("build/*.cmake", "build: find_package(dtype_guard): none, expected 1.2.3"),
+                    ("cmake/release/CHANGELOG.md", "changelog: newest section: none, expected 1.2.3"),
+                    ("hooks/VERSION", f"{self.folder / 'hooks'}: nothing there that has a version")]
+        if shutil.which("dpkg-deb"):
+            expected += [(f"packages/{name}_*", f"packages: the package {name}: not there, expected one, of `make deb`")
+                         for name in ("dtype-lint", "dtype-san", "libflash-ref-dev", "dtype-guard-clang-tidy")]
+        for pattern, message in expected:
+            with self.subTest(pattern):
+                status, differs, told = self.check(spoil=without(pattern))
+                self.assertEqual((status, message in " ".join(differs), "Traceback" in told), (1, True, False), told)
+
+    def test_what_cannot_be_read(self):
+        def empty_wheel(folder):
+            with zipfile.ZipFile(folder / "wheels" / "dtype_guard-1.2.3-py3-none-any.whl", "w"):
+                pass
+
+        def damaged(name):
+            return lambda folder: (folder / name).write_bytes(b"PK\3\4 no")
+
+        for spoil, messages in ((damaged("wheels/bad.whl"), ["bad.whl: name: not as NAME-VERSION-PYTHON-ABI-PLATFORM.whl, expected 1.2.3",
+                                                             "bad.whl: content: cannot be unpacked (File is not a zip file), expected a wheel, as `make wheel` writes it"]),
+                                (empty_wheel, ["METADATA: none, expected 1.2.3", "dtype_guard.__version__: none", "dtype-lint --version: no such file"]),
+                                (damaged("packages/dtype-san_1_all.deb"), ["dtype-san_1_all.deb: content: dpkg-deb cannot read it, expected a Debian package"]),
+                                (damaged("build/bin/dtype-san"), ["build: dtype-san --version: none, expected 1.2.3"])):
+            if "deb" in messages[0] and not shutil.which("dpkg-deb"):
+                continue
+            status, differs, told = self.check(spoil=spoil)
+            self.assertEqual((status, "Traceback" in told), (1, False), told)
+            for message in messages:
+                self.assertIn(message, "\n".join(differs))
+
+    def test_a_tree_without_a_version_and_a_folder_that_is_none(self):
         self.check()
-        (self.folder / "none").mkdir()
-        told = run(sys.executable, CHECK, "--root", self.folder, "--wheels", self.folder / "none")
-        self.assertEqual(told.returncode, 1)
-        self.assertIn("nothing there that has a version", told.stdout)
         missing = run(sys.executable, CHECK, "--root", self.folder, "--build", self.folder / "nowhere")
         self.assertEqual((missing.returncode, "no such folder" in missing.stdout), (2, True), missing.stdout)
+        (self.folder / "CMakeLists.txt").write_text("project(other)\n")
+        told = run(sys.executable, CHECK, "--root", self.folder)
+        self.assertEqual((told.returncode, "no project(dtype_guard VERSION X.Y.Z ...)" in told.stdout, "Traceback" in told.stdout), (2, True, False), told.stdout)
 
 
 if __name__ == "__main__":

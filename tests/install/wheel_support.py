@@ -64,11 +64,11 @@ class Case(unittest.TestCase):
             self.skipTest(f"PyTorch in BUILD/.venv is for {torch[0].parts[-2]}, and the tests run under {packages.parts[-2]}")
         return {**os.environ, "PYTHONPATH": f"{packages}:{torch[0]}", "PYTHONWARNINGS": "ignore"}
 
-    def script(self, text, *before, **settings):
-        """Runs a Python script of this text, after the words of `before`."""
+    def script(self, text, *before, more=None, **settings):
+        """Runs a Python script of this text, after the words of `before`, with `more` in its environment."""
         file = self.scratch / "job.py"
         file.write_text(text)
-        return run(*before, self.bin / "python", file, env=self.with_torch(), cwd=self.scratch, **settings)
+        return run(*before, self.bin / "python", file, env={**self.with_torch(), **(more or {})}, cwd=self.scratch, **settings)
 
 
 def main():

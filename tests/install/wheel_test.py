@@ -73,6 +73,15 @@ class Content(unittest.TestCase):
                     seen.append(file.name)
             self.assertEqual(seen, ["dtype-lint", "dtype-san", "libdtype_san.so", "dtype-lint", "dtype-san"])  # programs, launchers
 
+    def test_their_words_are_those_of_the_project(self):
+        project = (ROOT / "CMakeLists.txt").read_text()
+        for wheel in [*FIRST, *SECOND]:
+            with zipfile.ZipFile(wheel) as archive:
+                metadata, = [archive.read(name).decode() for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
+            for field, pattern in (("Version", r"project\(dtype_guard VERSION (\S+)"), ("Summary", r'DESCRIPTION "(.+)"')):
+                self.assertIn(f"\n{field}: {re.search(pattern, project)[1]}\n", metadata)
+            self.assertTrue(metadata.endswith((ROOT / "README.md").read_text()))
+
     def test_they_have_no_kernels_and_no_plug_in(self):
         for wheel in [*FIRST, *SECOND]:
             with zipfile.ZipFile(wheel) as archive:

@@ -80,7 +80,7 @@ class Exec(Case):
                 self.assertEqual(report["watched"]["processes"][0]["complete"], True)
 
     def test_children_with_the_library_are_no_news(self):
-        for how in ("vfork", "spawn"):
+        for how in ("vfork", "spawn", "off_spawn"):
             _, _, report = self.became(how, "/bin/sh", *ECHO, "d")
             self.assertEqual(report["not_analysed"], [], how)
 

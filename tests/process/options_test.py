@@ -1,11 +1,13 @@
 """Every option does what its line in help=1 says."""
 import json
 import re
+import shutil
 
 from support import BUILT, Case, main, preloadable
 
 KEYS = ("halt_on_error exitcode journal log_path suppressions symbolize strip_path_prefix verbosity color print_summary "
-        "max_findings max_journal_mb stack_depth rules contracts start follow_children origins python cupti expect enabled cast_time torch torch_every").split()
+        "max_findings max_journal_mb stack_depth rules contracts start follow_children origins python cupti expect enabled cast_time torch torch_every "
+        "journal_in_memory").split()
 
 
 class Options(Case):
@@ -101,6 +103,18 @@ class Options(Case):
         self.assertEqual(sum(finding["count"] for finding in findings), 1)
         _, report = self.run_command("sh", "-c", f"'{BUILT['kernel_calls']}' wrong; true", options=["--options=follow_children=0"])
         self.assertEqual(report["findings"], [])
+
+    def test_journal_in_memory(self):
+        def left(*before, options=""):
+            shutil.rmtree(self.scratch / "journal", ignore_errors=True)
+            done = self.preloaded(*before, BUILT["kernel_calls"], "fork", options=f"print_summary=0:{options}")
+            self.assertEqual(done.stderr, "")
+            return len(self.journals())
+
+        self.assertEqual(left(), 2)
+        self.assertEqual(left(options="journal_in_memory=1"), 1)  # that of the child
+        # Where no descriptor can be kept it is a file.
+        self.assertEqual(left("sh", "-c", 'ulimit -n 90; exec "$@"', "sh", options="journal_in_memory=1"), 2)
 
     def test_cupti_without_cuda_changes_nothing(self):
         for value in ("auto", "on", "off"):

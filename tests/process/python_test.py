@@ -57,6 +57,20 @@ class Python(Case):
     def test_3_13(self):
         self.expect_frames("3.13")
 
+    def test_names_that_are_not_ascii(self):
+        if BUILT["sanitized"] or interpreter("3.11") is None:
+            self.skipTest("no python3.11 on this machine, or an instrumented library, which cannot be loaded into it")
+        # The widths that a string of Python has, and a byte that no encoding has.
+        for name, shown in (("jé.py", "jé.py"), ("模型.py", "模型.py"), ("a😀é.py", "a😀é.py"), (b"b\xff.py", "b\ufffd.py"),
+                            ("ä" * 90 + "模.py", "ä" * 75 + "模.py")):
+            file = os.path.join(self.scratch, os.fsdecode(name))
+            shutil.copy(PROGRAM, file)
+            for locale in ("C", "C.UTF-8"):
+                done, report = self.run_command(interpreter("3.11"), file, BUILT["kernels"], LC_ALL=locale)
+                self.assertEqual(len(report["findings"]), 1, done.stderr)
+                (finding,) = report["findings"]
+                self.assertTrue(finding["location"]["file"].endswith(shown), finding["location"])
+
     def many(self, *words):
         if BUILT["sanitized"]:
             self.skipTest("an instrumented library cannot be loaded into Python")

@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import tempfile
 import threading
+import time
+import uuid
 
 from ._programs import program
 
@@ -18,7 +20,9 @@ _LIBRARY = "libdtype_san.so"
 _CONTROL = "/memfd:dtype-san-control"
 _PR_SET_NAME = 15
 # What a process says of its own that joins itself: nothing at its end, and it ends as it would.
-_OPTIONS = "print_summary=0:exitcode=0:halt_on_error=0:torch=origins"
+_OPTIONS = "journal_in_memory=1:print_summary=0:exitcode=0:halt_on_error=0:torch=origins"
+_FOLDER = "dtype-guard-"  # and the process id: of journals of forked children
+_DAY = 24 * 60 * 60
 
 
 class WatchError(RuntimeError):
@@ -48,7 +52,7 @@ class _Control(ctypes.Structure):
 
 
 _joined_with = None  # the options of the process that joined itself
-_folder = None  # of its journals
+_folder = None  # of the journals of its forked children, made by the first that has one; its own is in memory
 _mailbox = None  # never freed: the library was told where it is
 
 
@@ -91,10 +95,28 @@ def _remove_folder(folder, owner):
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _remove_left_folders(place):
+    """Of processes that were killed after a forked child had recorded something: a day old, and no such process is there any more."""
+    for folder in pathlib.Path(place).glob(f"{_FOLDER}[0-9]*-*"):
+        try:
+            status = folder.lstat()
+            is_left = status.st_uid == os.geteuid() and time.time() - status.st_mtime > _DAY
+            if is_left and not pathlib.Path("/proc", folder.name.split("-")[2]).exists():
+                shutil.rmtree(folder, ignore_errors=True)
+        except OSError:
+            pass
+
+
+def unwatched():
+    """The environment of this package's own commands, which are no children of the user's program that should have been watched."""
+    options = os.environ.get("DTYPE_SAN_OPTIONS", "")
+    return {**os.environ, "DTYPE_SAN_OPTIONS": f"{options}{':' if options else ''}enabled=0"}
+
+
 def _check(options):
     """dtype-san reads them, in front of a command that does nothing: the library itself goes on with what it understands."""
     if any(each.partition("=")[0] == "journal" for each in options.split(":")):
-        raise WatchError(f"options: '{options}': the journal of a block lies in a folder of its own, and is gone with the process; "
+        raise WatchError(f"options: '{options}': the journal of a block is in memory, and gone with the process; "
                          "'dtype-san run' and 'dtype-san attach' keep one where you say")
     done = subprocess.run([program("dtype-san"), "run", "--options", options, "--quiet", "--", "true"], text=True, stdin=subprocess.DEVNULL,
                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
@@ -108,9 +130,11 @@ def _load(options):
     if options:
         _check(options)
     try:
-        _folder = tempfile.mkdtemp(prefix="dtype-guard-")
-    except OSError as error:
-        raise WatchError(f"no folder for what is recorded: {error}; TMPDIR names another one") from error
+        place = tempfile.gettempdir()
+    except OSError:  # none that can be written: forked children say so where they have something to record
+        place = "/tmp"
+    _remove_left_folders(place)
+    _folder = str(pathlib.Path(place, f"{_FOLDER}{os.getpid()}-{uuid.uuid4().hex}"))
     atexit.register(_remove_folder, _folder, os.getpid())
     _mailbox = _Mailbox(magic=b"dtype-san-join3", process=os.getpid(),
                         options=f"journal={_folder}:{_OPTIONS}{f':{options}' if options else ''}".encode())
@@ -156,9 +180,10 @@ def switch(on):
 def journals():
     """The journals that findings of this process go to."""
     page = _control()
+    own = pathlib.Path(os.fsdecode(page.journal)) if page is not None and page.journal else None
     if page is not None and page.problem:
-        raise WatchError(page.problem.decode(errors="replace"))
-    if _folder is not None and pathlib.Path(_folder).is_dir():
-        return sorted(pathlib.Path(_folder).glob("*.dtype-san"))
-    name = os.fsdecode(page.journal) if page is not None else ""
-    return [pathlib.Path(name)] if name and pathlib.Path(name).is_file() else []
+        is_closed = own is not None and own.parts[:2] == ("/", "proc") and not own.exists()
+        raise WatchError("this process has closed the descriptor of its journal, and what was recorded is gone: watch it from a new start"
+                         if is_closed else page.problem.decode(errors="replace"))
+    found = {own} if own is not None and own.is_file() else set()
+    return sorted(found.union(pathlib.Path(_folder).glob("*.dtype-san") if _folder is not None else ()))

@@ -5,13 +5,14 @@ after the block, and what is found stands in the report of the whole run as well
 """
 from __future__ import annotations
 
+import collections
 import dataclasses
+import fcntl
 import html
 import json
-import pathlib
+import os
 import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 
@@ -40,15 +41,28 @@ class Finding:
         return cls(finding["rule"], finding["level"], finding["message"], location.get("file"), location.get("line"), count, finding)
 
 
+def _open(journal):
+    """A descriptor that another program can be given: 0, 1 and 2 may be free here, and are its own there."""
+    opened = os.open(journal, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return fcntl.fcntl(opened, fcntl.F_DUPFD_CLOEXEC, 3)
+    finally:
+        os.close(opened)
+
+
 def _report(journals):
     """The JSON report of the journals as they are now."""
-    with tempfile.TemporaryDirectory(prefix="dtype-guard-") as scratch:
-        report = pathlib.Path(scratch) / "report.json"
-        done = subprocess.run([program("dtype-san"), "report", f"--format=json={report}", "--quiet", *map(str, journals)], text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-        if done.returncode not in (0, 1, 3) or not report.is_file():
-            raise WatchError(done.stderr.strip() or f"dtype-san report ended with {done.returncode}")
-        return json.loads(report.read_text(encoding="utf-8"))
+    opened = [_open(each) for each in journals]  # one in memory has no name for other processes
+    try:
+        done = subprocess.run([program("dtype-san"), "report", "--format=json", "--quiet", *(f"/proc/self/fd/{each}" for each in opened)],
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=opened,
+                              env=_library.unwatched(), check=False)
+    finally:
+        for each in opened:
+            os.close(each)
+    if done.returncode not in (0, 1, 3) or not done.stdout:
+        raise WatchError(done.stderr.decode(errors="replace").strip() or f"dtype-san report ended with {done.returncode}")
+    return json.loads(done.stdout)
 
 
 def _counts(finding):
@@ -65,7 +79,8 @@ def _place(finding):
         return ""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
-    named = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)(finding.file)
+    name = getattr(getattr(shell, "compile", None), "format_code_name", lambda file: None)
+    named = name(finding.file) or name(os.path.abspath(finding.file))  # files below the working folder are told by their way from there
     return f"{' '.join(named)}, line {finding.line}" if named else f"{finding.file}:{finding.line}"
 
 
@@ -134,7 +149,7 @@ class Watch:
                 now = _Seen.now()
             self.findings = now.since(self._before)
             self.calls = now.calls - self._before.calls
-            self.problems = [each for each in now.problems if each not in self._before.problems]
+            self.problems = list((collections.Counter(now.problems) - collections.Counter(self._before.problems)).elements())
         except WatchError as problem:
             if kind is None:
                 raise

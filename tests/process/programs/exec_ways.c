@@ -2,7 +2,8 @@
  * that take an environment pass LEFT=over alone. What fails is printed, and a fourth wrong call made.
  * FUNCTION may be bad_pointer (execv of no address), empty_path (execveat of a descriptor), quick_exit (no
  * exec at all), vfork (execv in a vfork child, which is waited for), bare_fork or bare_vfork; bare_spawn and
- * bare_spawnp (two children by posix_spawn), spawn (two that get this program's environment).
+ * bare_spawnp (two children by posix_spawn), spawn (two that get this program's environment), off_spawn
+ * (two that are told not to watch).
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -65,6 +66,7 @@ static void by_spawn(spawner start, char** w, char** variables) {
 
 int main(int argc, char** argv) {
   char* variables[] = {"LEFT=over", NULL};
+  char* off[] = {"LEFT=over", "DTYPE_SAN_OPTIONS=journal=/nowhere:enabled=0", NULL};
   const char* how = argv[1];
   const char* volatile nowhere = (const char*)8;
   char** words = argv + 2;
@@ -91,6 +93,7 @@ int main(int argc, char** argv) {
   if (strcmp(how, "vfork") == 0) by_vfork(words);
   if (strcmp(how, "bare_spawn") == 0) by_spawn(posix_spawn, words, variables);
   if (strcmp(how, "bare_spawnp") == 0) by_spawn(posix_spawnp, words, variables);
+  if (strcmp(how, "off_spawn") == 0) by_spawn(posix_spawn, words, off);
   if (strcmp(how, "spawn") == 0) by_spawn(posix_spawn, words, environ);
   printf("went on: %s\n", strerror(errno));
   rotate_once(rotary, 1);

@@ -72,3 +72,34 @@ TEST_CASE("a finding lies in the first frame of the user's own code") {
   CHECK(place.line == 7);
   CHECK(user_location({}).file.empty());
 }
+
+TEST_CASE("what is typed at a prompt is the user's own code, and the shell that runs it is not") {
+  const std::string packages = "/srv/me/venv/lib/python3.11/site-packages/";
+  for (const std::string name :
+       {"<stdin>", "<stdin-0>", "<ipython-input-4-a018ebc4c614>", "<python-input-3>", "<console>",
+        "<pyshell#2>", "<command-17>", "<doctest a.b[0]>", "<torch_package_0>.model.py"}) {
+    SourceLocation place = user_location({python("linear", packages + "torch/nn.py"), python("cell", name),
+                                          python("run_code", packages + "IPython/core/interactiveshell.py"),
+                                          python("<module>", "/srv/me/bin/ipython")});
+    CHECK(place.file == name);
+  }
+}
+
+TEST_CASE("generated code is passed over, and a shell between it and the user's code as well") {
+  const std::string packages = "/srv/me/venv/lib/python3.11/site-packages/";
+  for (const std::string name :
+       {"<string>", "<eval_with_key>.7", "<attrs generated init a.B>", "<frozen runpy>"})
+    for (const std::string shell : {"IPython/core/interactiveshell.py", "ipykernel/zmqshell.py"}) {
+      SourceLocation place = user_location({python("forward", name), python("run_code", packages + shell),
+                                            python("main"), python("<module>", "/srv/me/other.py")});
+      CHECK(place.file == "/srv/me/model.py");
+    }
+}
+
+TEST_CASE("a program that is a text has its lines, where no file is") {
+  SourceLocation place =
+      user_location({python("linear", "/usr/lib/python3/dist-packages/torch/nn.py"),
+                     python("forward", "<eval_with_key>.7"), python("f", "<string>"),
+                     native("__libc_start_main", "/lib/libc.so.6"), native("_start", "/usr/bin/python3.11")});
+  CHECK(place.file == "<string>");
+}
