@@ -7,7 +7,7 @@
 namespace dtype_guard::flow {
 
 const Value& value(const State& state, ValueId id) {
-  static const Value unknown = Value::unknown();
+  static thread_local const Value unknown = Value::unknown();
   const Value& out = state.values[id];
   return out.is_bottom() ? unknown : out;
 }
