@@ -165,7 +165,7 @@ ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummar
     };
   }
   AnalysedVersions analysed =
-      analyse_versions(module, *linked.program, analysis, options.versions, text, refused);
+      analyse_versions(module, *linked.program, analysis, options.versions, text, refused, options.jobs);
   result.findings = std::move(analysed.findings);
   result.without_fix = std::move(analysed.without_fix);
   for (const flow::NotLowered& each : analysed.not_analysed) {

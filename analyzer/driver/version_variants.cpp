@@ -13,6 +13,8 @@
 
 #include "analyzer/flow/program/program.h"
 #include "analyzer/flow/root_memo.h"
+#include "analyzer/flow/threaded_analysis.h"
+#include "analyzer/flow/workers.h"
 
 namespace dtype_guard::driver {
 
@@ -56,14 +58,15 @@ class Variants {
  public:
   Variants(flow::Module& module, const flow::Program& program, const flow::AnalysisOptions& options,
            const LibraryVersions& versions, const flow::SourceText& text,
-           const std::vector<std::vector<Edit>>& refused)
+           const std::vector<std::vector<Edit>>& refused, unsigned jobs)
       : module_(module),
         program_(program),
         options_(options),
         contracts_(newest_contracts(*options.contracts, versions)),
         versions_(versions),
         text_(text),
-        refused_(refused) {
+        refused_(refused),
+        workers_(program, options.memo ? 1 : jobs) {
     options_.contracts = &contracts_;
   }
 
@@ -193,10 +196,10 @@ class Variants {
     return held;
   }
 
-  flow::AnalysisResult evaluated(const std::vector<std::uint32_t>& through) const {
+  flow::AnalysisResult evaluated(const std::vector<std::uint32_t>& through) {
     const auto find = [&] { return flow::roots_to_analyse(program_); };
     const std::vector<std::uint32_t> all = options_.memo ? options_.memo->roots(find) : find();
-    return flow::analyse(program_, flow::roots_through(program_, all, through), options_);
+    return flow::analyse(program_, flow::roots_through(program_, all, through), options_, workers_);
   }
 
   std::vector<std::uint32_t> functions_that_call(const std::string& library) const {
@@ -221,6 +224,7 @@ class Variants {
   const LibraryVersions& versions_;
   const flow::SourceText& text_;
   const std::vector<std::vector<Edit>>& refused_;
+  flow::Workers workers_;
 };
 
 }  // namespace
@@ -234,9 +238,9 @@ ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions
 
 AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
                                   const flow::AnalysisOptions& options, const LibraryVersions& versions,
-                                  const flow::SourceText& text,
-                                  const std::vector<std::vector<Edit>>& refused) {
-  return Variants(module, program, options, versions, text, refused).run();
+                                  const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused,
+                                  unsigned jobs) {
+  return Variants(module, program, options, versions, text, refused, jobs).run();
 }
 
 }  // namespace dtype_guard::driver

@@ -25,10 +25,10 @@ struct AnalysedVersions {
 ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions);
 
 // `program` is of the module. With the text of the sources, fixes are looked for as well. The options'
-// contracts are those of all versions.
+// contracts are those of all versions. `jobs`: how many threads.
 AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
                                   const flow::AnalysisOptions& options, const LibraryVersions& versions,
-                                  const flow::SourceText& text,
-                                  const std::vector<std::vector<Edit>>& refused);
+                                  const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused,
+                                  unsigned jobs);
 
 }  // namespace dtype_guard::driver

@@ -6,10 +6,15 @@
 
 namespace dtype_guard::flow {
 
+// Each thread counts the owners of its own.
+static const Value& unknown() {
+  static thread_local const Value value = Value::unknown();
+  return value;
+}
+
 const Value& value(const State& state, ValueId id) {
-  static const Value unknown = Value::unknown();
   const Value& out = state.values[id];
-  return out.is_bottom() ? unknown : out;
+  return out.is_bottom() ? unknown() : out;
 }
 
 const Value& argument(const State& state, const Instruction& instruction, std::size_t position) {

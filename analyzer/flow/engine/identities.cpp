@@ -1,7 +1,5 @@
 #include "analyzer/flow/engine/identities.h"
 
-#include <fmt/format.h>
-
 namespace dtype_guard::flow {
 
 std::size_t Identities::Hash::operator()(const Place& place) const {
@@ -47,7 +45,8 @@ SymbolSetId Identities::choice(Nature nature, ContextId context, const void* sit
 
 // The tables' own addresses stand for places that no code is at.
 SymbolSetId Identities::question(Nature nature, const std::string& text) {
-  const std::string key = fmt::format("{} {}", static_cast<int>(nature), text);
+  std::string key(1, static_cast<char>('0' + static_cast<int>(nature)));
+  key.append(1, ' ').append(text);
   return choice(nature, 0, &questions_, questions_.try_emplace(key, questions_.size() + 1).first->second);
 }
 

@@ -107,7 +107,7 @@ SymbolSetId Questions::asked(const Activation& activation, const Instruction& in
   const SymbolSetId spelt =
       instruction.text.empty()
           ? ids_.choice(what.nature, activation.context, &instruction)
-          : ids_.question(what.nature, fmt::format("{} {}", activation.function, instruction.text));
+          : ids_.question(what.nature, std::to_string(activation.function) + ' ' + instruction.text);
   return symbols_.unite(content, spelt);
 }
 

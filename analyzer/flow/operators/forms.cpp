@@ -1,8 +1,8 @@
 #include "analyzer/flow/operators/forms.h"
 
 #include <algorithm>
-#include <map>
 #include <string>
+#include <unordered_map>
 
 #include "analyzer/flow/program/function_info.h"
 
@@ -180,8 +180,8 @@ const Operator* transformed(const Operator& plain, const Instruction& instructio
 }
 
 using Form = const Operator* (*)(const Operator&, const Instruction&, const FunctionInfo&);
-const std::map<std::string_view, Form>& forms() {
-  static const std::map<std::string_view, Form> all = {
+const std::unordered_map<std::string_view, Form>& forms() {
+  static const std::unordered_map<std::string_view, Form> all = {
       {"div", division},
       {"interpolate", resized},
       {"searchsorted", search},
@@ -280,8 +280,8 @@ Chosen by_dimensions(const Operator& op, const Given& given) {
 }
 
 using FormByTensors = Chosen (*)(const Operator&, const Given&);
-const std::map<std::string_view, FormByTensors>& forms_by_tensors() {
-  static const std::map<std::string_view, FormByTensors> all = {
+const std::unordered_map<std::string_view, FormByTensors>& forms_by_tensors() {
+  static const std::unordered_map<std::string_view, FormByTensors> all = {
       {"cross_entropy_loss", by_target},  {"bincount", by_weights}, {"index_put", by_indices},
       {"local_response_norm", by_length}, {"inner", by_vectors},    {"tensordot", all_or_not},
       {"pad.reflect", by_dimensions},

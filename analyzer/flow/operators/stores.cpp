@@ -1,7 +1,7 @@
 #include "analyzer/flow/operators/stores.h"
 
-#include <map>
 #include <string_view>
+#include <unordered_map>
 
 #include "analyzer/flow/operators/watched_operator.h"
 
@@ -22,8 +22,8 @@ bool is_store(const Operator& op) {
 }  // namespace
 
 const Api* store_contract(const Operator& op) {
-  static const std::map<std::string_view, Api> kApis = [] {
-    std::map<std::string_view, Api> made;
+  static const std::unordered_map<std::string_view, Api> kApis = [] {
+    std::unordered_map<std::string_view, Api> made;
     for (const auto* table : {&all_operators(), &all_variants()}) {
       for (const Operator& each : *table) {
         if (is_store(each))

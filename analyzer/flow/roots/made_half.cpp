@@ -112,6 +112,23 @@ static Functions callers_first(const FunctionIndex& index, const Functions& root
   return out;
 }
 
+// Of which classes those functions, and what they lead to, may make objects.
+static std::set<std::string> classes_made_by(const FunctionIndex& index, const Functions& functions) {
+  std::set<std::string> out;
+  std::set<std::uint32_t> seen;
+  Functions work = functions;
+  while (!work.empty()) {
+    const std::uint32_t next = work.back();
+    work.pop_back();
+    if (!seen.insert(next).second) continue;
+    const Function& code = index.function(next);
+    if (code.kind == FunctionKind::kConstructor) out.insert(code.class_name);
+    const Functions& callees = index.callees(next);
+    work.insert(work.end(), callees.begin(), callees.end());
+  }
+  return out;
+}
+
 const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   const auto noted = [&]() -> const ClassesMadeHalf& {
@@ -124,14 +141,17 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   const Functions all = makers(program_);
   std::map<Registration::Kind, Halves> found;
   std::set<std::uint32_t> seen;  // run as a root, or within one
+  bool is_cut_short = false;
   const auto look_at = [&](const Functions& functions) {
     if (functions.empty()) return;
     for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
+      if (is_cut_short) return;
       if (seen.contains(root)) continue;
       HalvesOfRoot of_root;
       try {
         of_root = evaluator_.halves_of(root);
       } catch (const BudgetExceeded&) {
+        is_cut_short = is_cut_short || work_.is_used_up_by_root();
         if (!work_.is_used_up()) continue;
         known.reset();  // of some roots only, it is known of no class
         throw;
@@ -151,6 +171,11 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
                        [&](const auto& one) { return one.second.half.contains(each.class_name); });
   };
   look_at(functions_with(index_, made));
+  if (is_cut_short) {  // what was not looked at may make half whatever it makes
+    const std::set<std::string> any = classes_made_by(index_, all);
+    known = ClassesMadeHalf{any, any};
+    return noted();
+  }
   const auto always = [&](Registration::Kind kind) {
     std::set<std::string> out;
     const Halves& all_found = found[kind];

@@ -101,6 +101,7 @@ SymbolSets::Id SymbolSets::unite(Id a, Id b) {
   const auto [known, is_new] = united_.try_emplace(both(a, b));
   if (!is_new) return known->second;
   Set out;
+  out.entries.reserve(entries(a).size() + entries(b).size());
   walk(
       entries(a), entries(b),
       [&](const Entry& x, const Entry& y) {

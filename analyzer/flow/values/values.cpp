@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <tuple>
 
 #include "analyzer/flow/values/symbols.h"
@@ -102,6 +103,11 @@ namespace {
 auto identity(const Alternative& a) {
   return std::tuple(a.kind, a.dtype, a.object, a.key, a.function, a.has_number, a.number, a.origin);
 }
+bool comes_before(const Alternative& a, const Alternative& b) {
+  if (a.kind != b.kind) return a.kind < b.kind;  // which most differ in, or in the next
+  if (a.dtype != b.dtype) return a.dtype < b.dtype;
+  return identity(a) < identity(b);
+}
 bool is_tensor(const Alternative& a) { return a.kind == Alternative::Kind::kTensor; }
 
 void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
@@ -140,8 +146,8 @@ bool operator==(const Alternative& a, const Alternative& b) {
 
 Value::Value(std::vector<Alternative> alternatives) {
   if (alternatives.empty()) return;
-  std::sort(alternatives.begin(), alternatives.end(),
-            [](const Alternative& a, const Alternative& b) { return identity(a) < identity(b); });
+  if (!std::is_sorted(alternatives.begin(), alternatives.end(), comes_before))
+    std::sort(alternatives.begin(), alternatives.end(), comes_before);
   set_ = Shared<const std::vector<Alternative>>::make(std::move(alternatives));
 }
 
@@ -190,10 +196,9 @@ void merge_places(std::vector<Alternative>& all, SymbolSets& symbols) {
 Value join(const Value& a, const Value& b, SymbolSets& symbols) {
   if (a.is_bottom() || a.same(b)) return a.is_bottom() ? b : a;
   if (b.is_bottom()) return a;
-  std::vector<Alternative> out = a.alternatives();
-  out.insert(out.end(), b.begin(), b.end());
-  std::sort(out.begin(), out.end(),
-            [](const Alternative& x, const Alternative& y) { return identity(x) < identity(y); });
+  std::vector<Alternative> out;
+  out.reserve(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out), comes_before);
   merge_neighbours(out, same_place_in_order, symbols);
   merge_places(out, symbols);
   if (out.size() > kMaxAlternatives || out.front().kind == Alternative::Kind::kTop) {

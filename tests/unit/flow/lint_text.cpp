@@ -1,10 +1,14 @@
 #include "tests/unit/flow/lint_text.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/program/program.h"
+#include "analyzer/flow/threaded_analysis.h"
+#include "analyzer/flow/workers.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {
@@ -50,6 +54,33 @@ void number_lines(Module& module) {
   }
 }
 
+// All that a user is told, and what it took.
+std::vector<std::string> told(const AnalysisResult& result) {
+  std::vector<std::string> out = {fmt::format("{} {}", result.steps, result.left_out)};
+  for (const Finding& each : result.findings) {
+    out.push_back(fmt::format("{} {}:{} {} {} {}", each.rule, each.location.line, each.location.column,
+                              each.message, fmt::join(each.precision, " "), fmt::join(each.torch, " ")));
+    for (const PathStep& step : each.path)
+      out.push_back(fmt::format("{}:{} {} {}", step.location.line, step.location.column, step.op, step.note));
+  }
+  for (const NotLowered& each : result.not_analysed) out.push_back(each.function + ": " + each.reason);
+  for (const ReachedCall& each : result.calls) {
+    out.push_back(fmt::format("{} {} {} {} {} {}", each.api, each.function, each.reached, each.operands,
+                              fmt::join(each.unknown, " "), each.given_up));
+  }
+  for (const UnseenCall& each : result.unseen) out.push_back(each.name + ' ' + each.function);
+  return out;
+}
+
+// Several threads say what one does.
+AnalysisResult analyse_twice(const Module& module, const AnalysisOptions& options) {
+  AnalysisResult out = analyse(module, options);
+  const Program program(module);
+  Workers three(program, 3);
+  REQUIRE(told(analyse(program, roots_to_analyse(program), options, three)) == told(out));
+  return out;
+}
+
 }  // namespace
 
 AnalysisResult lint(const std::string& text, const LintOptions& options) {
@@ -70,7 +101,7 @@ AnalysisResult lint(const std::string& text, const LintOptions& options) {
   how.work_budget = options.work_budget;
   how.torch_versions = options.torch;
   how.contracts = &contracts();
-  return analyse(module, how);
+  return analyse_twice(module, how);
 }
 
 std::vector<std::string> summary(const AnalysisResult& result) {

@@ -114,6 +114,7 @@ static Value descriptor_dtype(const Instruction& instruction, const State& state
 
 // Whether autocast is on, and what it casts to, where that is known.
 std::optional<Value> Scalars::autocast_question(const Instruction& instruction, const State& state) const {
+  if (!instruction.name.starts_with("autocast_")) return std::nullopt;
   const std::size_t split = instruction.name.find("::");
   const std::string what = instruction.name.substr(0, split);
   if (what != "autocast_dtype" && what != "autocast_enabled") return std::nullopt;

@@ -1,0 +1,197 @@
+#include "analyzer/flow/threaded_analysis.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "analyzer/flow/pass.h"
+#include "analyzer/flow/root_memo.h"
+#include "analyzer/flow/roots/given_up.h"
+#include "analyzer/flow/roots/named_device.h"
+#include "analyzer/flow/roots/reach.h"
+#include "analyzer/flow/roots_in_order.h"
+#include "analyzer/flow/workers.h"
+
+namespace dtype_guard::flow {
+
+namespace {
+// In the order of their table, others behind: which setting comes first decides which account of a finding
+// that several share is given, and that must not hang on the order in which they were asked for.
+std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
+  const std::vector<PrecisionSetting>& table = precision_settings();
+  const auto place = [&](const PrecisionSetting& each) {
+    const auto row = std::find_if(table.begin(), table.end(),
+                                  [&](const PrecisionSetting& one) { return one.name == each.name; });
+    return std::pair(row - table.begin(), row == table.end() ? each.name : std::string());
+  };
+  std::stable_sort(settings.begin(), settings.end(),
+                   [&](const PrecisionSetting& a, const PrecisionSetting& b) { return place(a) < place(b); });
+  return settings;
+}
+}  // namespace
+
+namespace {
+// What is asked for, on the device that the root's code names.
+class OptionsByRoot {
+ public:
+  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
+      : devices_(index), options_(options) {}
+  const AnalysisOptions& of(std::uint32_t root) {
+    if (options_.device_named_by_user) return options_;
+    const auto known = named_.try_emplace(root);
+    std::string& device = known.first->second;
+    if (known.second) device = devices_.of(root);
+    if (device.empty() || device == options_.device) return options_;
+    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
+    other.device = device;
+    return other;
+  }
+
+ private:
+  NamedDevices devices_;
+  const AnalysisOptions& options_;
+  std::map<std::uint32_t, std::string> named_;
+  std::map<std::string, AnalysisOptions> others_;
+};
+
+// What all roots gave so far, taken in their order.
+class Analysis {
+ public:
+  Analysis(const Program& program, const AnalysisOptions& options, Workers& workers)
+      : program_(program), options_(options), workers_(workers) {}
+  AnalysisResult run(const std::vector<std::uint32_t>& roots);
+
+ private:
+  using Roots = std::vector<AskedRoot>;
+  Roots asked_in(const PrecisionSetting& setting, const std::string& torch_version);
+  void one_by_one(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version);
+  void together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version);
+  void take(std::uint32_t root, const KeptRoot& gave, const PrecisionSetting& setting,
+            const std::string& torch_version);
+  void see(const SeenByRoots& seen);
+  const std::string* template_of(std::uint32_t root) const;
+
+  const Program& program_;
+  const AnalysisOptions& options_;
+  Workers& workers_;
+  const Module& module_ = program_.functions.module();
+  const std::vector<PrecisionSetting> settings_ = in_order(options_.settings);
+  OptionsByRoot by_root_{program_.functions, options_};
+  std::vector<std::uint32_t> order_;
+  KeptRoots memo_{module_, options_};
+  Work work_;
+  GivenUp given_up_;
+  // Roots without anything to find in a setting, whichever the half type is, by version of PyTorch.
+  std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled_;
+  FindingCollector collector_{module_, options_};
+  // What the evaluation of all roots saw.
+  ReachedCalls calls_{module_};
+  UnseenCalls unseen_{program_.functions, options_.contracts ? *options_.contracts : builtin_contracts()};
+  AnalysisResult out_;
+};
+
+const std::string* Analysis::template_of(std::uint32_t root) const {
+  const std::uint32_t file = module_.functions[root].range.file;
+  const bool is_one = file < module_.files.size() && options_.templates.contains(module_.files[file]);
+  return is_one ? &module_.files[file] : nullptr;
+}
+
+void Analysis::see(const SeenByRoots& seen) {
+  calls_.note(seen.records);
+  unseen_.note(seen.followed);
+  out_.refusals.insert(out_.refusals.end(), seen.refusals.begin(), seen.refusals.end());
+  out_.steps += seen.steps;
+}
+
+void Analysis::take(std::uint32_t root, const KeptRoot& gave, const PrecisionSetting& setting,
+                    const std::string& torch_version) {
+  if (gave.is_left_out) given_up_.left_out(root, setting);
+  out_.left_out = out_.left_out || gave.is_left_out;
+  if (gave.is_given_up) given_up_.exceeded(root, setting, gave.problem);
+  if (gave.is_settled) settled_[torch_version][setting.name].insert(root);
+}
+
+Analysis::Roots Analysis::asked_in(const PrecisionSetting& setting, const std::string& torch_version) {
+  std::set<std::uint32_t> settled_by_twin;
+  for (const PrecisionSetting& each : settings_) {
+    if (are_twins(each, setting)) settled_by_twin.merge(settled_[torch_version][each.name]);
+  }
+  Roots out;
+  for (const std::uint32_t root : order_) {
+    if (given_up_.is_pointless(root, setting) || settled_by_twin.contains(root)) continue;
+    out.push_back({root, &by_root_.of(root), template_of(root)});
+  }
+  return out;
+}
+
+// Where each may be kept, or be the last that is looked at.
+void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
+                          const std::string& torch_version) {
+  std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
+  for (const auto& [root, own, only_in] : asked) {
+    Pass& pass = passes.try_emplace(own, program_, *own, setting, torch_version, work_).first->second;
+    out_.cut_short = out_.cut_short || out_.steps >= options_.total_budget;
+    if (out_.cut_short) continue;
+    collector_.only_in(only_in);
+    const auto look_at = [&, root = root](KeptRoot& now) {
+      if (options_.before_root) options_.before_root(root);
+      work_.begin_root(root == order_.back());
+      SeenByRoots seen;
+      const bool is_done = !work_.is_used_up() && pass.look_at(root, collector_, seen, now.problem);
+      see(seen);
+      now.is_left_out = !is_done && work_.is_used_up();
+      now.is_given_up = !is_done && !now.is_left_out;
+      now.is_settled = !now.is_left_out && pass.is_settled();
+    };
+    take(root, memo_.of(root, setting.name, torch_version, collector_, look_at), setting, torch_version);
+  }
+}
+
+void Analysis::together(const Roots& asked, const PrecisionSetting& setting,
+                        const std::string& torch_version) {
+  RootsInOrder roots(program_, setting, torch_version, options_, work_);
+  const auto take_root = [&](std::uint32_t root, const KeptRoot& gave) {
+    for (const CollectedFinding& each : gave.findings) collector_.add(each);
+    take(root, gave, setting, torch_version);
+  };
+  roots.look_at(asked, order_.back(), workers_, {take_root, [&](const SeenByRoots& seen) { see(seen); }});
+}
+
+AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
+  // A trial of an edit has few roots, and a budget of its own.
+  order_ = options_.refusals ? roots : nearest_first(program_.functions, roots);
+  const bool is_limited = options_.total_budget != std::numeric_limits<std::size_t>::max();
+  const bool apart = options_.refusals || options_.memo || options_.before_root || is_limited;
+  Shares shares(settings_, options_);
+  for (const PrecisionSetting& setting : settings_) {
+    for (const std::string& torch_version : options_.torch_versions) {
+      work_.allow(shares.next(static_cast<std::size_t>(&setting - settings_.data()), work_.steps()));
+      const Roots asked = asked_in(setting, torch_version);
+      if (asked.empty()) continue;
+      apart ? one_by_one(asked, setting, torch_version) : together(asked, setting, torch_version);
+    }
+  }
+  given_up_.list(module_, out_.not_analysed);
+  out_.findings = collector_.take();
+  const std::map<std::uint32_t, std::string> over = given_up_.functions(program_.functions);
+  out_.calls = calls_.list(over);
+  // A trial of an edit asks for its findings alone.
+  if (!options_.refusals) out_.unseen = unseen_.list(over);
+  return std::move(out_);
+}
+}  // namespace
+
+AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
+                       const AnalysisOptions& options, Workers& workers) {
+  return Analysis(program, options, workers).run(roots);
+}
+
+AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
+                       const AnalysisOptions& options) {
+  Workers alone(program, 1);
+  return analyse(program, roots, options, alone);
+}
+
+}  // namespace dtype_guard::flow
