@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 
 #include "analyzer/flow/engine/default_functions.h"
 #include "analyzer/flow/engine/interpreter/engine.h"
@@ -13,7 +14,7 @@
 #include "analyzer/flow/root_memo.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/given_up.h"
-#include "analyzer/flow/roots/named_device.h"
+#include "analyzer/flow/roots/options_by_root.h"
 #include "analyzer/flow/roots/reach.h"
 
 namespace dtype_guard::flow {
@@ -37,6 +38,7 @@ class Pass {
   bool look_at(std::uint32_t root, FindingCollector& collector, Sight& sight, AnalysisResult& out,
                std::string& problem) {
     is_settled_ = false;
+    begin(root);
     Engine* const evaluated = evaluate(root, sight, out, problem);
     if (!evaluated && problem.empty()) {
       const bool is_undecided = decides_too_little(engine_for(root).records());
@@ -73,6 +75,12 @@ class Pass {
 
   // Whether in the last root there is nothing to find with either half type.
   bool is_settled() const { return is_settled_; }
+  // What was run for the last root, and for others of its class.
+  std::set<std::uint32_t> ran() const {
+    std::set<std::uint32_t> out = ran_before_;
+    if (engine_) out.insert(engine_->ran().begin(), engine_->ran().end());
+    return out;
+  }
 
  private:
   // What roots of one class share is found once.
@@ -80,10 +88,18 @@ class Pass {
     constexpr std::size_t kMaxObjects = 100'000;  // all of which states have places for
     const std::string& owner = program_.functions.function(root).class_name;
     const bool is_large = engine_ && engine_->count_of_objects() > kMaxObjects;
-    if (!engine_ || is_large || owner.empty() || owner != owner_)
+    if (!engine_ || is_large || owner.empty()) {
+      if (engine_) ran_before_.insert(engine_->ran().begin(), engine_->ran().end());
       engine_ = std::make_unique<Engine>(program_, options_, setting_, torch_version_, work_);
-    owner_ = owner;
+    }
     return *engine_;
+  }
+  void begin(std::uint32_t root) {
+    const std::string& owner = program_.functions.function(root).class_name;
+    if (!owner.empty() && owner == owner_) return;
+    engine_.reset();
+    ran_before_.clear();
+    owner_ = owner;
   }
 
   // Null where it was given up, or where nothing is found even on trust.
@@ -270,7 +286,8 @@ class Pass {
   const std::string& torch_version_;
   Work& work_;
   std::unique_ptr<Engine> engine_;
-  std::string owner_;  // of the roots that it evaluates
+  std::string owner_;                   // of the roots that it evaluates
+  std::set<std::uint32_t> ran_before_;  // by another engine
   bool is_settled_ = false;
 };
 
@@ -302,31 +319,6 @@ std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
 }
 }  // namespace
 
-namespace {
-// What is asked for, on the device that the root's code names.
-class OptionsByRoot {
- public:
-  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
-      : devices_(index), options_(options) {}
-  const AnalysisOptions& of(std::uint32_t root) {
-    if (options_.device_named_by_user) return options_;
-    const auto known = named_.try_emplace(root);
-    std::string& device = known.first->second;
-    if (known.second) device = devices_.of(root);
-    if (device.empty() || device == options_.device) return options_;
-    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
-    other.device = device;
-    return other;
-  }
-
- private:
-  NamedDevices devices_;
-  const AnalysisOptions& options_;
-  std::map<std::uint32_t, std::string> named_;
-  std::map<std::string, AnalysisOptions> others_;
-};
-}  // namespace
-
 AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,
                        const AnalysisOptions& options) {
   AnalysisResult out;
@@ -352,6 +344,7 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   for (const PrecisionSetting& setting : settings) {
     for (const std::string& torch_version : options.torch_versions) {
       work.allow(shares.next(static_cast<std::size_t>(&setting - settings.data()), work.steps()));
+      memo.begin(setting.name, torch_version);
       std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
       std::set<std::uint32_t> settled_by_twin;
       for (const PrecisionSetting& each : settings) {
@@ -364,13 +357,14 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
         out.cut_short = out.cut_short || out.steps >= options.total_budget;
         if (out.cut_short) continue;
         collector.only_in(template_of(root));
-        const KeptRoot gave = memo.of(root, setting.name, torch_version, collector, [&](KeptRoot& now) {
+        const KeptRoot gave = memo.of(root, collector, [&](KeptRoot& now) {
           if (options.before_root) options.before_root(root);
           work.begin_root(root == order.back());
           const bool is_done = !work.is_used_up() && pass.look_at(root, collector, sight, out, now.problem);
           now.is_left_out = !is_done && work.is_used_up();
           now.is_given_up = !is_done && !now.is_left_out;
           now.is_settled = !now.is_left_out && pass.is_settled();
+          if (options.memo) now.ran = pass.ran();
         });
         if (gave.is_left_out) given_up.left_out(root, setting);
         out.left_out = out.left_out || gave.is_left_out;
@@ -383,8 +377,8 @@ AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>&
   out.findings = collector.take();
   const std::map<std::uint32_t, std::string> over = given_up.functions(program.functions);
   out.calls = sight.calls.list(over);
-  // A trial of an edit asks for its findings alone.
-  if (!options.refusals) out.unseen = sight.unseen.list(over);
+  // A trial of an edit asks for its findings alone, as does an editor.
+  if (!options.refusals && !options.memo) out.unseen = sight.unseen.list(over);
   return out;
 }
 

@@ -35,7 +35,17 @@ bool replaced(const Texts& before, std::uint32_t number, const std::string& text
   Module linked = link(parsed(before));
   const Module untouched = linked;
   const Module whole = link(parsed(after));
-  const bool done = relink(linked, modules, number, old[number]);
+  const std::vector<Function> stood = linked.functions;
+  const Relinked relinked = relink(linked, modules, number, old[number]);
+  const bool done = relinked.is_done;
+  if (relinked.bodies) {
+    std::vector<std::uint32_t> differ;
+    for (std::uint32_t i = 0; i < stood.size(); ++i) {
+      if (linked.functions[i] != stood[i]) differ.push_back(i);
+    }
+    CHECK(linked.functions.size() == stood.size());
+    CHECK(*relinked.bodies == differ);
+  }
   const Module& wanted = done ? whole : untouched;
   CHECK(print(linked) == print(wanted));
   CHECK(linked.functions == wanted.functions);  // what is not printed as well
