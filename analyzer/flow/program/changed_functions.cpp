@@ -35,10 +35,13 @@ void ChangedFunctions::add(const std::string& source, const Module& before, cons
   file.all = file.all || before.files != now.files || before.classes != now.classes ||
              before.overridden != now.overridden;
   if (file.all) return;
-  const auto same_key = [](const Function& a, const Function& b) { return a.key == b.key; };
+  // A key may say where a definition stands.
+  const auto has_same_name = [](const Function& a, const Function& b) {
+    return a.name == b.name && a.class_name == b.class_name && a.kind == b.kind;
+  };
   file.keeps_functions =
       file.keeps_functions && std::equal(before.functions.begin(), before.functions.end(),
-                                         now.functions.begin(), now.functions.end(), same_key);
+                                         now.functions.begin(), now.functions.end(), has_same_name);
   const auto note = [&](const Function& each) {
     file.keys.insert(each.key);
     if (!each.class_name.empty()) file.classes.insert(each.class_name);

@@ -46,9 +46,21 @@ FunctionIndex::FunctionIndex(const Module& module) : module_(&module), tables_(s
 
 FunctionIndex::FunctionIndex(const FunctionIndex& before, const std::vector<std::uint32_t>& bodies)
     : module_(before.module_), tables_(before.tables_) {
+  bool all_by_key = true;
   for (const std::uint32_t each : bodies) {
     tables_->infos[each].reset();
     tables_->found[each] = {};
+    const std::vector<std::uint32_t>& known = find(function(each).key);
+    all_by_key = all_by_key && (function(each).blocks.empty() ||
+                                std::find(known.begin(), known.end(), each) != known.end());
+  }
+  if (all_by_key) return;
+  // A key may say where a definition stands, which is lower now; who calls it says so as well.
+  tables_->by_key.clear();
+  tables_->may_run.clear();
+  tables_->may_run_in_file.clear();
+  for (std::uint32_t i = 0; i < module_->functions.size(); ++i) {
+    if (!function(i).blocks.empty()) tables_->by_key[function(i).key].push_back(i);
   }
 }
 

@@ -102,12 +102,13 @@ class Relinker {
     return std::nullopt;
   }
 
-  // Whether an index by names finds the one where it finds the other.
+  // Whether an index by names finds the one where it finds the other; by its key too, once that is entered.
   static bool has_same_place(const Function& a, const Function& b) {
     const auto names = [](const Function& each) {
-      return std::tie(each.key, each.name, each.class_name, each.kind, each.range.file);
+      return std::tie(each.name, each.class_name, each.kind, each.range.file);
     };
-    return names(a) == names(b) && a.blocks.empty() == b.blocks.empty() && !is_registered_operator(a.key);
+    return names(a) == names(b) && a.blocks.empty() == b.blocks.empty() && !is_registered_operator(a.key) &&
+           !is_registered_operator(b.key);
   }
 
   // A call of what another file overrides is of what is not known, as in link().
