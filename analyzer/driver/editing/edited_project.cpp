@@ -363,7 +363,8 @@ const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep&
     if (exact) memo_ = std::move(before);
     throw;
   }
-  is_exact_ = is_exact_ || !memo_.was_used();
+  // A kept root does not say which calls it came to, which --strict asks for.
+  is_exact_ = exact || (is_exact_ && !options_.strict) || !memo_.was_used();
   unreported_.clear();
   return report_;
 }
@@ -371,7 +372,8 @@ const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep&
 void EditedProject::find_fixes(const BeforeStep& step) {
   if (!memo_.lacks_fixes) return;
   memo_.searches_fixes = true;
-  report_ = evaluate(step);
+  const Report now = evaluate(step);
+  flow::take_over_fixes(now.findings, {}, report_.findings);
 }
 
 AskedProgram EditedProject::asked() {
