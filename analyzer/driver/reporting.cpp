@@ -138,7 +138,8 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   const AskedFor asked_for(scope, summaries);
   report.files = files_read(summaries);
   report.files_analysed = report.files.size();
-  SourceFiles disk(root);
+  SourceFiles read_now(root);
+  SourceFiles& disk = scope.disk ? *scope.disk : read_now;
   const auto text = [&](const std::string& file) -> const std::string* {
     const auto given = scope.texts.find(file);
     return given == scope.texts.end() ? disk.text(file) : &given->second;

@@ -10,6 +10,7 @@
 #include "analyzer/driver/options.h"
 #include "analyzer/driver/program.h"
 #include "rules/report/report.h"
+#include "rules/report/source_files.h"
 
 namespace dtype_guard::driver {
 
@@ -23,6 +24,7 @@ struct ReportScope {
   bool on_trial = false;                   // of an edited text that is not shown: without notes
   // What the summaries' modules are linked to, where that was done; they need not hold functions then.
   LinkedProgram* linked = nullptr;
+  SourceFiles* disk = nullptr;  // texts that were read before, where they are kept
 };
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <map>
 #include <set>
 #include <string>
 #include <tuple>
@@ -30,15 +31,18 @@ std::set<std::string> apis_called(const flow::Function& function) {
   return names;
 }
 
-bool calls_one_of(const flow::Function& function, const std::set<std::string>& apis) {
-  const std::set<std::string> called = apis_called(function);
-  return std::any_of(called.begin(), called.end(), [&](const std::string& each) { return apis.count(each); });
+// By function; of those that call some.
+std::map<std::uint32_t, std::set<std::string>> apis_called(const flow::Module& module) {
+  std::map<std::uint32_t, std::set<std::string>> out;
+  for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
+    std::set<std::string> names = apis_called(module.functions[i]);
+    if (!names.empty()) out.emplace_hint(out.end(), i, std::move(names));
+  }
+  return out;
 }
 
 // Libraries whose contracts the program's calls can meet.
-std::set<std::string> libraries_called(const flow::Module& module, const ContractSet& contracts) {
-  std::set<std::string> names;
-  for (const flow::Function& function : module.functions) names.merge(apis_called(function));
+std::set<std::string> libraries_called(const std::set<std::string>& names, const ContractSet& contracts) {
   std::set<std::string> libraries;
   for (const Api& api : contracts.apis) {
     if (names.count(api.name)) libraries.insert(api.library);
@@ -72,7 +76,7 @@ class Variants {
 
   AnalysedVersions run() {
     AnalysedVersions out = one();
-    for (const std::string& library : libraries_called(module_, contracts_)) {
+    for (const std::string& library : libraries_called(all_apis_called(), contracts_)) {
       const auto possible = versions_.find(library);
       if (possible != versions_.end() && possible->second.size() > 1) vary(library, possible->second, out);
     }
@@ -99,11 +103,16 @@ class Variants {
     flow::RootMemo& memo = *options_.memo;
     std::vector<Finding>& before = memo.offered[options_.memo_variant];
     const std::vector<Finding*> others = flow::take_over_fixes(before, memo.changed, out.findings);
+    if (!memo.searches_fixes) {
+      memo.lacks_fixes = memo.lacks_fixes || !others.empty();
+      return;
+    }
     std::vector<Finding> searched;
     for (const Finding* each : others) searched.push_back(*each);
     out.without_fix = flow::offer_fixes(module_, options_, text_, searched, refused_);
     for (std::size_t i = 0; i < others.size(); ++i) *others[i] = std::move(searched[i]);
     before = out.findings;
+    memo.lacks_fixes = false;
   }
 
   // `possible` ends with the version that `out` is of.
@@ -162,7 +171,7 @@ class Variants {
 
   std::set<std::string> all_apis_called() const {
     std::set<std::string> names;
-    for (const flow::Function& function : module_.functions) names.merge(apis_called(function));
+    for (const auto& [function, called] : apis_called_) names.insert(called.begin(), called.end());
     return names;
   }
 
@@ -208,8 +217,10 @@ class Variants {
       if (api.library == library) names.insert(api.name);
     }
     std::vector<std::uint32_t> out;
-    for (std::uint32_t i = 0; i < module_.functions.size(); ++i) {
-      if (calls_one_of(module_.functions[i], names)) out.push_back(i);
+    for (const auto& [function, called] : apis_called_) {
+      const bool meets = std::any_of(called.begin(), called.end(),
+                                     [&](const std::string& each) { return names.contains(each); });
+      if (meets) out.push_back(function);
     }
     return out;
   }
@@ -225,6 +236,7 @@ class Variants {
   const flow::SourceText& text_;
   const std::vector<std::vector<Edit>>& refused_;
   flow::Workers workers_;
+  const std::map<std::uint32_t, std::set<std::string>> apis_called_ = apis_called(module_);
 };
 
 }  // namespace

@@ -46,6 +46,7 @@ void SeenByRoots::note(const Engine& engine) {
 
 bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots& out, std::string& problem) {
   is_settled_ = false;
+  begin(root);
   Engine* const evaluated = evaluate(root, out, problem);
   if (!evaluated && problem.empty()) {
     const bool is_undecided = decides_too_little(engine_for(root).records());
@@ -85,10 +86,25 @@ Engine& Pass::engine_for(std::uint32_t root) {
   constexpr std::size_t kMaxObjects = 100'000;  // all of which states have places for
   const std::string& owner = program_.functions.function(root).class_name;
   const bool is_large = engine_ && engine_->count_of_objects() > kMaxObjects;
-  if (!engine_ || is_large || owner.empty() || owner != owner_)
+  if (!engine_ || is_large || owner.empty()) {
+    if (engine_) ran_before_.insert(engine_->ran().begin(), engine_->ran().end());
     engine_ = std::make_unique<Engine>(program_, options_, setting_, torch_version_, work_);
-  owner_ = owner;
+  }
   return *engine_;
+}
+
+void Pass::begin(std::uint32_t root) {
+  const std::string& owner = program_.functions.function(root).class_name;
+  if (!owner.empty() && owner == owner_) return;
+  engine_.reset();
+  ran_before_.clear();
+  owner_ = owner;
+}
+
+std::set<std::uint32_t> Pass::ran() const {
+  std::set<std::uint32_t> out = ran_before_;
+  if (engine_) out.insert(engine_->ran().begin(), engine_->ran().end());
+  return out;
 }
 
 // Null where it was given up, or where nothing is found even on trust.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -35,8 +36,11 @@ class Pass {
   bool look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots& out, std::string& problem);
   // Whether in the last root there is nothing to find with either half type.
   bool is_settled() const { return is_settled_; }
+  // What was run for the last root, and for others of its class.
+  std::set<std::uint32_t> ran() const;
 
  private:
+  void begin(std::uint32_t root);
   Engine& engine_for(std::uint32_t root);
   Engine* evaluate(std::uint32_t root, SeenByRoots& out, std::string& problem);
   void note_refusals(std::uint32_t root, const SinkRecord& record, Engine& engine, const DefectOptions& how,
@@ -60,7 +64,8 @@ class Pass {
   const std::string& torch_version_;
   Work& work_;
   std::unique_ptr<Engine> engine_;
-  std::string owner_;  // of the roots that it evaluates
+  std::string owner_;                   // of the roots that it evaluates
+  std::set<std::uint32_t> ran_before_;  // by another engine
   bool is_settled_ = false;
 };
 

@@ -32,24 +32,30 @@ std::string RootMemo::name_of(const Module& module, std::uint32_t root) {
          std::to_string(function.range.line);
 }
 
-const KeptRoot* RootMemo::find(const Key& key) const {
-  const auto found = kept_.find(key);
-  if (found == kept_.end()) return nullptr;
-  was_used_ = true;
-  return &found->second;
-}
-
-void RootMemo::keep(const Key& key, KeptRoot root) { kept_.insert_or_assign(key, std::move(root)); }
-
 void RootMemo::forget(const std::set<std::string>& roots) {
-  std::erase_if(kept_, [&](const auto& each) { return roots.contains(std::get<3>(each.first)); });
+  for (auto& [how, kept] : kept_)
+    std::erase_if(kept, [&](const auto& each) { return roots.contains(each.first); });
 }
 
-void RootMemo::forget_all() {
-  roots_.reset();
-  kept_.clear();
-  offered.clear();
-  changed.clear();
+void RootMemo::forget_that_ran(const std::vector<std::uint32_t>& functions) {
+  const auto ran_one = [&](const KeptRoot& root) {
+    return root.ran && std::any_of(functions.begin(), functions.end(),
+                                   [&](std::uint32_t function) { return root.ran->contains(function); });
+  };
+  for (auto& [how, kept] : kept_) std::erase_if(kept, [&](const auto& each) { return ran_one(each.second); });
+}
+
+bool RootMemo::knows_what_ran() const {
+  return std::all_of(kept_.begin(), kept_.end(), [](const auto& of) {
+    return std::all_of(of.second.begin(), of.second.end(),
+                       [](const auto& each) { return each.second.ran.has_value(); });
+  });
+}
+
+void RootMemo::forget_what_ran() {
+  for (auto& [how, kept] : kept_) {
+    for (auto& [name, root] : kept) root.ran.reset();
+  }
 }
 
 std::vector<Finding*> take_over_fixes(const std::vector<Finding>& before,

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -23,19 +24,24 @@ struct KeptRoot {
   bool is_left_out = false;  // for want of work
   bool is_given_up = false;
   std::string problem;  // why
+  // Functions that were run for it, or for what it shares with others; not known once they are numbered anew.
+  std::optional<std::set<std::uint32_t>> ran;
 };
 
 class RootMemo {
  public:
-  // `variant`: what the options say besides the setting and the version of PyTorch.
-  using Key =
-      std::tuple<std::string, std::string, std::string, std::string>;  // variant, setting, version, root
+  using Roots = std::unordered_map<std::string, KeptRoot>;  // by name_of()
   static std::string name_of(const Module& module, std::uint32_t root);
 
-  const KeptRoot* find(const Key& key) const;
-  void keep(const Key& key, KeptRoot root);
+  // `variant`: what the options say besides the setting and the version of PyTorch.
+  Roots& kept(const std::string& variant, const std::string& setting, const std::string& version) {
+    return kept_[{variant, setting, version}];
+  }
+  void note_use() { was_used_ = true; }
   void forget(const std::set<std::string>& roots);  // by name_of()
-  void forget_all();
+  void forget_that_ran(const std::vector<std::uint32_t>& functions);
+  bool knows_what_ran() const;  // of all
+  void forget_what_ran();
   // All roots of the program, which are found once until it is told that the program is another.
   template <typename Find>
   const std::vector<std::uint32_t>& roots(Find find) {
@@ -51,11 +57,13 @@ class RootMemo {
   // changed since, as the report names them.
   std::map<std::string, std::vector<Finding>> offered;
   std::set<std::string> changed;
+  bool searches_fixes = true;
+  bool lacks_fixes = false;  // of some findings none were searched
 
  private:
-  std::map<Key, KeptRoot> kept_;
+  std::map<std::tuple<std::string, std::string, std::string>, Roots> kept_;
   std::optional<std::vector<std::uint32_t>> roots_;
-  mutable bool was_used_ = false;
+  bool was_used_ = false;
 };
 
 // What a root gives, or gave in an analysis before.
@@ -64,23 +72,27 @@ class KeptRoots {
   KeptRoots(const Module& module, const AnalysisOptions& options)
       : module_(module), options_(options), memo_(options.refusals ? nullptr : options.memo) {}
 
+  void begin(const std::string& setting, const std::string& version) {
+    if (memo_) kept_ = &memo_->kept(options_.memo_variant, setting, version);
+  }
   template <typename Evaluate>
-  KeptRoot of(std::uint32_t root, const std::string& setting, const std::string& version,
-              FindingCollector& collector, Evaluate evaluate) {
+  KeptRoot of(std::uint32_t root, FindingCollector& collector, Evaluate evaluate) {
     KeptRoot now;
     if (!memo_) {
       evaluate(now);
       return now;
     }
-    const RootMemo::Key key(options_.memo_variant, setting, version, name_of(root));
-    if (const KeptRoot* kept = memo_->find(key)) {
-      for (const CollectedFinding& each : kept->findings) collector.add(each);
-      return {{}, kept->is_settled, kept->is_left_out, kept->is_given_up, kept->problem};
+    const std::string& name = name_of(root);
+    if (const auto found = kept_->find(name); found != kept_->end()) {
+      memo_->note_use();
+      const KeptRoot& kept = found->second;
+      for (const CollectedFinding& each : kept.findings) collector.add(each);
+      return {{}, kept.is_settled, kept.is_left_out, kept.is_given_up, kept.problem, {}};
     }
     collector.keep_in(&now.findings);
     evaluate(now);
     collector.keep_in(nullptr);
-    memo_->keep(key, now);
+    kept_->insert_or_assign(name, now);
     return now;
   }
 
@@ -94,7 +106,8 @@ class KeptRoots {
   const Module& module_;
   const AnalysisOptions& options_;
   RootMemo* memo_;
-  std::map<std::uint32_t, std::string> names_;
+  RootMemo::Roots* kept_ = nullptr;
+  std::unordered_map<std::uint32_t, std::string> names_;
 };
 
 // Takes over the fixes of findings that are as they were, with no place in a changed file; the others.

@@ -9,7 +9,7 @@
 #include "analyzer/flow/pass.h"
 #include "analyzer/flow/root_memo.h"
 #include "analyzer/flow/roots/given_up.h"
-#include "analyzer/flow/roots/named_device.h"
+#include "analyzer/flow/roots/options_by_root.h"
 #include "analyzer/flow/roots/reach.h"
 #include "analyzer/flow/roots_in_order.h"
 #include "analyzer/flow/workers.h"
@@ -33,29 +33,6 @@ std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
 }  // namespace
 
 namespace {
-// What is asked for, on the device that the root's code names.
-class OptionsByRoot {
- public:
-  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
-      : devices_(index), options_(options) {}
-  const AnalysisOptions& of(std::uint32_t root) {
-    if (options_.device_named_by_user) return options_;
-    const auto known = named_.try_emplace(root);
-    std::string& device = known.first->second;
-    if (known.second) device = devices_.of(root);
-    if (device.empty() || device == options_.device) return options_;
-    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
-    other.device = device;
-    return other;
-  }
-
- private:
-  NamedDevices devices_;
-  const AnalysisOptions& options_;
-  std::map<std::uint32_t, std::string> named_;
-  std::map<std::string, AnalysisOptions> others_;
-};
-
 // What all roots gave so far, taken in their order.
 class Analysis {
  public:
@@ -129,6 +106,7 @@ Analysis::Roots Analysis::asked_in(const PrecisionSetting& setting, const std::s
 // Where each may be kept, or be the last that is looked at.
 void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
                           const std::string& torch_version) {
+  memo_.begin(setting.name, torch_version);
   std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
   for (const auto& [root, own, only_in] : asked) {
     Pass& pass = passes.try_emplace(own, program_, *own, setting, torch_version, work_).first->second;
@@ -144,8 +122,9 @@ void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
       now.is_left_out = !is_done && work_.is_used_up();
       now.is_given_up = !is_done && !now.is_left_out;
       now.is_settled = !now.is_left_out && pass.is_settled();
+      if (options_.memo) now.ran = pass.ran();
     };
-    take(root, memo_.of(root, setting.name, torch_version, collector_, look_at), setting, torch_version);
+    take(root, memo_.of(root, collector_, look_at), setting, torch_version);
   }
 }
 
@@ -177,8 +156,8 @@ AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
   out_.findings = collector_.take();
   const std::map<std::uint32_t, std::string> over = given_up_.functions(program_.functions);
   out_.calls = calls_.list(over);
-  // A trial of an edit asks for its findings alone.
-  if (!options_.refusals) out_.unseen = unseen_.list(over);
+  // A trial of an edit asks for its findings alone, as does an editor.
+  if (!options_.refusals && !options_.memo) out_.unseen = unseen_.list(over);
   return std::move(out_);
 }
 }  // namespace

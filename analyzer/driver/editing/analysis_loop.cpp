@@ -164,9 +164,13 @@ EditedProject* AnalysisLoop::project_of(const std::string& path) {
 
 // Open files that stand in no folder are looked at one by one.
 void AnalysisLoop::find_loose_files() {
+  const auto is_in_folder = [&](const std::string& path) {
+    return std::any_of(projects_.begin(), projects_.end(), [&](const auto& each) {
+      return each->is_folder() && !refused_.contains(each->place()) && each->is_above(path);
+    });
+  };
   std::erase_if(projects_, [&](const auto& each) {
-    return !each->is_folder() &&
-           (!edited_.contains(each->place()) || project_of(each->place()) != each.get());
+    return !each->is_folder() && (!edited_.contains(each->place()) || is_in_folder(each->place()));
   });
   for (const auto& [path, document] : edited_) {
     const bool installed = std::any_of(kInstalled.begin(), kInstalled.end(), [&](const char* folder) {
@@ -296,6 +300,8 @@ void AnalysisLoop::answer(const Json& ask) {
     EditedProject* project = project_of(path);
     Json value;
     if (project) {
+      if (lsp::text_at(ask, "method") == "textDocument/codeAction")
+        project->find_fixes([&](const std::string& at) { step(at); });
       Answers answers(*project, edited_, view_, [&](const std::string& at) { step(at); });
       value = answers.to(lsp::text_at(ask, "method"), path, lsp::at(ask, "params"));
     }

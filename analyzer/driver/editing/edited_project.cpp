@@ -46,8 +46,10 @@ bool EditedProject::is_above(const std::string& path) const {
 }
 
 void EditedProject::forget_cxx() {
+  const auto some = std::erase_if(kept_, [](const auto& each) { return !source::is_python(each.first); });
+  if (some == 0) return;
   linked_modules_.clear();
-  std::erase_if(kept_, [](const auto& each) { return !source::is_python(each.first); });
+  replaced_.clear();
 }
 
 void EditedProject::set_up() {
@@ -212,10 +214,12 @@ const EditedProject::Kept& EditedProject::kept_of(const CompileCommand& command,
       fresh.rests_on[path] = stamps_.of(path, command.file, step);
     fresh.rests_on[command.file] = stamps_.of(command.file, command.file, step);
   }
+  if (!known || FileStamps::has_other_on_disk(known->rests_on, fresh.rests_on)) disk_.reset();
   if (known && is_same(known->module, fresh.module)) {
     fresh.module = std::move(known->module);
   } else {
     unreported_.insert(fresh.summary.source);
+    unlinked_.insert(fresh.summary.source);
     if (known) replaced_.try_emplace(&known->module, std::move(known->module));
   }
   if (known) return *known = std::move(fresh);
@@ -231,17 +235,28 @@ FileSummary EditedProject::broken(const CompileCommand& command) const {
   return out;
 }
 
-// Those that may come to what a changed file has or had.
-void EditedProject::forget_roots_of_changed() {
-  const flow::Module& module = linked_->module;
-  std::vector<std::uint32_t> functions;
-  for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
-    const std::vector<std::uint32_t>& units = flow::units_of(module.functions[i]);
-    const bool is_changed = std::any_of(units.begin(), units.end(), [&](std::uint32_t unit) {
-      return unit < linked_units_.size() && unreported_.contains(linked_units_[unit]);
-    });
-    if (is_changed) functions.push_back(i);
+flow::ChangedFunctions EditedProject::changed_since_link() const {
+  flow::ChangedFunctions out;
+  std::set<std::string> unknown = unlinked_;
+  for (std::size_t i = 0; i < modules_.size(); ++i) {
+    const std::string& source = summaries_[i].source;
+    if (!unlinked_.contains(source)) continue;
+    unknown.erase(source);
+    const auto before = replaced_.find(modules_[i]);
+    if (before == replaced_.end()) {
+      out.add(source);
+    } else {
+      out.add(source, before->second, *modules_[i]);
+    }
   }
+  for (const std::string& each : unknown) out.add(each);
+  return out;
+}
+
+// Those that may come to what has changed.
+void EditedProject::forget_roots_of(const flow::ChangedFunctions& changed) {
+  const flow::Module& module = linked_->module;
+  const std::vector<std::uint32_t> functions = changed.in(module, linked_units_);
   if (functions.empty()) return;
   std::set<std::string> names;
   const flow::Program& program = *linked_->program;
@@ -251,10 +266,11 @@ void EditedProject::forget_roots_of_changed() {
   memo_.forget(names);
 }
 
-// Where the files are the same as before, those that have not changed need not be linked again.
-bool EditedProject::link_changed_alone() {
-  if (!linked_ || linked_modules_ != modules_) return false;
-  linked_->program.reset();
+// Where the files are the same as before, those that have not changed need not be linked again; where only
+// bodies of functions differ, what is known of all others stays.
+EditedProject::Link EditedProject::link_changed_alone() {
+  if (!linked_ || linked_modules_ != modules_) return Link::kAll;
+  std::optional<std::vector<std::uint32_t>> bodies(std::in_place);
   for (std::uint32_t i = 0; i < modules_.size(); ++i) {
     const auto before = replaced_.find(modules_[i]);
     if (before == replaced_.end()) continue;
@@ -264,23 +280,47 @@ bool EditedProject::link_changed_alone() {
       const auto later = replaced_.find(modules_[k]);
       if (later != replaced_.end()) others[k] = &later->second;
     }
-    if (!flow::relink(linked_->module, others, i, before->second)) return false;
+    const flow::Relinked done = flow::relink(linked_->module, others, i, before->second);
+    if (!done.is_done) return Link::kAll;
+    if (!done.bodies) bodies.reset();
+    if (bodies) bodies->insert(bodies->end(), done.bodies->begin(), done.bodies->end());
   }
-  linked_->program = std::make_unique<const flow::Program>(linked_->module);
-  return true;
+  linked_->program = bodies ? std::make_unique<const flow::Program>(*linked_->program, *bodies)
+                            : std::make_unique<const flow::Program>(linked_->module);
+  return bodies ? Link::kBodies : Link::kChanged;
 }
 
-void EditedProject::link() {
+EditedProject::Link EditedProject::link() {
   memo_.forget_program();
-  if (!link_changed_alone()) {
+  const Link how = link_changed_alone();
+  if (how == Link::kAll) {
     std::vector<flow::Module> modules;
     for (const flow::Module* each : modules_) modules.push_back(*each);
     linked_ = linked_program(std::move(modules));
   }
   linked_modules_ = modules_;
   replaced_.clear();
+  unlinked_.clear();
   linked_units_.clear();
   for (const FileSummary& each : summaries_) linked_units_.push_back(each.source);
+  return how;
+}
+
+// What roots gave is kept where they ran nothing that has changed or, where functions came or went, can come
+// to nothing of it in the program as it was and as it is.
+void EditedProject::link_changed() {
+  if (linked_ && unlinked_.empty()) return;
+  if (!linked_) {
+    memo_ = {};
+    link();
+    return;
+  }
+  const flow::ChangedFunctions changed = changed_since_link();
+  memo_.forget_that_ran(changed.in(linked_->module, linked_units_));
+  if (!changed.are_bodies() || !memo_.knows_what_ran()) forget_roots_of(changed);
+  if (link() == Link::kBodies) return;
+  forget_roots_of(changed);
+  memo_.forget_what_ran();
 }
 
 Report EditedProject::evaluate(const BeforeStep& step) {
@@ -295,8 +335,12 @@ Report EditedProject::evaluate(const BeforeStep& step) {
   scope.missing = not_looked_at(read_);
   for (const auto& [path, text] : sources_.texts) scope.texts[sources_.user_code.report_name(path)] = text;
   scope.linked = linked_.get();
+  if (!disk_) disk_.emplace(root());
+  scope.disk = &*disk_;
   scope.on_trial = true;
-  return report_on(summaries_, root(), options, scope);
+  Report out = report_on(summaries_, root(), options, scope);
+  if (memo_.searches_fixes) memo_.changed.clear();
+  return out;
 }
 
 const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep& step, const ReadCount& count,
@@ -305,31 +349,31 @@ const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep&
   list_files();
   take_texts(edited);
   read_all(step, count);
-  const bool begins = exact || !linked_;
+  link_changed();
   flow::RootMemo before;
-  if (begins) {
-    before = std::exchange(memo_, {});
-  } else if (!unreported_.empty()) {
-    forget_roots_of_changed();
-  }
-  if (!linked_ || !unreported_.empty()) {
-    link();
-    if (!begins) forget_roots_of_changed();
-  }
-  memo_.changed = unreported_;
+  if (exact) before = std::exchange(memo_, {});
+  memo_.changed.insert(unreported_.begin(), unreported_.end());
+  memo_.searches_fixes = exact;
   memo_.begin();
   is_exact_ = is_exact_ && unreported_.empty();
   try {
     report_ = evaluate(step);
   } catch (...) {
-    // For the next answer, which may come before the next last word; of another program, perhaps.
+    // For the next answer, which may come before the next last word.
     if (exact) memo_ = std::move(before);
-    memo_.forget_program();
     throw;
   }
-  is_exact_ = is_exact_ || !memo_.was_used();
+  // A kept root does not say which calls it came to, which --strict asks for.
+  is_exact_ = exact || (is_exact_ && !options_.strict) || !memo_.was_used();
   unreported_.clear();
   return report_;
+}
+
+void EditedProject::find_fixes(const BeforeStep& step) {
+  if (!memo_.lacks_fixes) return;
+  memo_.searches_fixes = true;
+  const Report now = evaluate(step);
+  flow::take_over_fixes(now.findings, {}, report_.findings);
 }
 
 AskedProgram EditedProject::asked() {

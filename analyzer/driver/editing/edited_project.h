@@ -2,10 +2,12 @@
 // texts of open documents in place of those on disk. What did not change is not read again.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -17,8 +19,10 @@
 #include "analyzer/driver/options.h"
 #include "analyzer/driver/program.h"
 #include "analyzer/driver/sources.h"
+#include "analyzer/flow/program/changed_functions.h"
 #include "analyzer/flow/root_memo.h"
 #include "rules/report/report.h"
+#include "rules/report/source_files.h"
 
 namespace dtype_guard::driver {
 
@@ -44,7 +48,10 @@ class EditedProject {
   bool is_above(const std::string& path) const;
   // Options and the list of files are found anew when it is next asked.
   void forget_setup() { is_set_up_ = false; }
-  void forget_list() { is_listed_ = false; }
+  void forget_list() {
+    is_listed_ = false;
+    disk_.reset();
+  }
   // C++ is read anew where the disk changed, for headers come and go.
   void forget_cxx();
   void leave_out(const std::string& path) { left_out_.insert(path); }
@@ -54,6 +61,8 @@ class EditedProject {
   // that cannot come to what has changed since; is_exact() then tells whether it does.
   const Report& report(const EditedTexts& edited, const BeforeStep& step, const ReadCount& count, bool exact);
   bool is_exact() const { return is_exact_; }
+  // Of a report that is not exact, fixes are searched for when someone asks.
+  void find_fixes(const BeforeStep& step);
   const Report& last_report() const { return report_; }
   const std::vector<FileSummary>& summaries() const { return summaries_; }
   const Options& options() const { return options_; }
@@ -92,9 +101,12 @@ class EditedProject {
                       const BeforeStep& step);
   FileSummary broken(const source::CompileCommand& command) const;
   const source::CompileCommand* next_to_prepare(const EditedTexts& edited) const;
-  void forget_roots_of_changed();
-  void link();
-  bool link_changed_alone();
+  flow::ChangedFunctions changed_since_link() const;
+  void forget_roots_of(const flow::ChangedFunctions& changed);
+  enum class Link : std::uint8_t { kAll, kChanged, kBodies };  // what was linked anew
+  Link link();
+  Link link_changed_alone();
+  void link_changed();
   Report evaluate(const BeforeStep& step);
 
   std::vector<std::string> words_;
@@ -121,7 +133,10 @@ class EditedProject {
   std::map<const flow::Module*, flow::Module> replaced_;  // since then, as they were; those of kept_ by place
   ContractSet newest_;                                    // contracts for questions
   flow::RootMemo memo_;
-  std::set<std::string> unreported_;  // files that were read anew since the last report, as it names them
+  // Files that were read anew since the last report, and since the program was linked, as a report names
+  // them.
+  std::set<std::string> unreported_, unlinked_;
+  std::optional<SourceFiles> disk_;  // texts for reports
 };
 
 }  // namespace dtype_guard::driver

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "analyzer/source/lowered_source.h"
@@ -65,6 +66,16 @@ bool FileStamps::are(Then& then, const std::string& of, const BeforeStep& step) 
     before = now;
   }
   return true;
+}
+
+bool FileStamps::has_other_on_disk(const Then& then, const Then& now) {
+  return std::any_of(now.begin(), now.end(), [&](const auto& each) {
+    const auto& [path, stamp] = each;
+    if (stamp.is_edited) return false;
+    const auto before = then.find(path);
+    return before == then.end() || before->second.is_edited || before->second.size != stamp.size ||
+           before->second.modified != stamp.modified || before->second.hash != stamp.hash;
+  });
 }
 
 }  // namespace dtype_guard::driver

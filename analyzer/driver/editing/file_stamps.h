@@ -30,6 +30,8 @@ class FileStamps {
   // disk.
   FileStamp of(const std::string& path, const std::string& of, const BeforeStep& step);
   bool are(Then& then, const std::string& of, const BeforeStep& step);
+  // Whether a file that is read from disk now was another then, or none.
+  static bool has_other_on_disk(const Then& then, const Then& now);
 
  private:
   std::map<std::string, std::uint64_t> edited_;

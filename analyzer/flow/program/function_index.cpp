@@ -22,28 +22,51 @@ std::string_view method_name(const Function& function) {
   return name.substr(dot == std::string_view::npos ? 0 : dot + 1);
 }
 
-FunctionIndex::FunctionIndex(const Module& module) : module_(&module), infos_(module.functions.size()) {
-  for (const ClassFacts& each : module.classes) classes_[each.name] = &each;
+FunctionIndex::FunctionIndex(const Module& module) : module_(&module), tables_(std::make_shared<Tables>()) {
+  Tables& out = *tables_;
+  out.infos.resize(module.functions.size());
+  out.found.resize(module.functions.size());
+  for (const ClassFacts& each : module.classes) out.classes[each.name] = &each;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const Function& function = module.functions[i];
     const auto id = static_cast<std::uint32_t>(i);
     if (function.blocks.empty()) continue;
-    by_key_[function.key].push_back(id);
-    if (is_registered_operator(function.key)) registered_[function.key].push_back(id);
+    out.by_key[function.key].push_back(id);
+    if (is_registered_operator(function.key)) out.registered[function.key].push_back(id);
     if (function.kind == FunctionKind::kMethod) {
       const std::string name(method_name(function));
       const bool scoped = function.name.find("::") != std::string::npos;
-      methods_[scoped ? function.name : function.class_name + "::" + name].push_back(id);
-      methods_of_any_class_[name].push_back(id);
-      methods_in_file_[function.range.file][name].push_back(id);
+      out.methods[scoped ? function.name : function.class_name + "::" + name].push_back(id);
+      out.methods_of_any_class[name].push_back(id);
+      out.methods_in_file[function.range.file][name].push_back(id);
     }
-    if (function.kind == FunctionKind::kConstructor) constructors_[function.class_name].push_back(id);
+    if (function.kind == FunctionKind::kConstructor) out.constructors[function.class_name].push_back(id);
+  }
+}
+
+FunctionIndex::FunctionIndex(const FunctionIndex& before, const std::vector<std::uint32_t>& bodies)
+    : module_(before.module_), tables_(before.tables_) {
+  bool all_by_key = true;
+  for (const std::uint32_t each : bodies) {
+    tables_->infos[each].reset();
+    tables_->found[each] = {};
+    const std::vector<std::uint32_t>& known = find(function(each).key);
+    all_by_key = all_by_key && (function(each).blocks.empty() ||
+                                std::find(known.begin(), known.end(), each) != known.end());
+  }
+  if (all_by_key) return;
+  // A key may say where a definition stands, which is lower now; who calls it says so as well.
+  tables_->by_key.clear();
+  tables_->may_run.clear();
+  tables_->may_run_in_file.clear();
+  for (std::uint32_t i = 0; i < module_->functions.size(); ++i) {
+    if (!function(i).blocks.empty()) tables_->by_key[function(i).key].push_back(i);
   }
 }
 
 const FunctionInfo& FunctionIndex::info(std::uint32_t id) const {
-  if (!infos_[id]) infos_[id] = std::make_unique<FunctionInfo>(function(id));
-  return *infos_[id];
+  if (!tables_->infos[id]) tables_->infos[id] = std::make_unique<FunctionInfo>(function(id));
+  return *tables_->infos[id];
 }
 
 namespace {
@@ -56,11 +79,11 @@ const std::vector<std::uint32_t>& look_up(const Index& index, std::string_view k
 }  // namespace
 
 const std::vector<std::uint32_t>& FunctionIndex::methods_of_any_class(std::string_view name) const {
-  return look_up(methods_of_any_class_, name);
+  return look_up(tables_->methods_of_any_class, name);
 }
 
 const std::vector<std::uint32_t>& FunctionIndex::find(std::string_view key) const {
-  return look_up(by_key_, key);
+  return look_up(tables_->by_key, key);
 }
 
 namespace {
@@ -73,7 +96,7 @@ bool is_seen_by(const Function& function, std::uint32_t unit) {
 std::vector<std::uint32_t> FunctionIndex::methods(std::string_view name, std::size_t parameters,
                                                   std::uint32_t unit) const {
   std::vector<std::uint32_t> all, here;
-  for (const std::uint32_t each : look_up(methods_, name)) {
+  for (const std::uint32_t each : look_up(tables_->methods, name)) {
     if (parameters != kAnyNumber && function(each).parameters.size() != parameters) continue;
     all.push_back(each);
     if (is_seen_by(function(each), unit)) here.push_back(each);
@@ -82,47 +105,68 @@ std::vector<std::uint32_t> FunctionIndex::methods(std::string_view name, std::si
 }
 
 const ClassFacts* FunctionIndex::class_facts(std::string_view name) const {
-  const auto found = classes_.find(name);
-  return found == classes_.end() ? nullptr : found->second;
+  const auto found = tables_->classes.find(name);
+  return found == tables_->classes.end() ? nullptr : found->second;
 }
 
-std::vector<std::uint32_t> FunctionIndex::may_run(const Instruction& instruction) const {
-  if (instruction.op != Op::kCall && instruction.op != Op::kClosure) return {};
-  if (is_registered_operator(instruction.name)) {
-    const std::string any_key = instruction.name + "@";
-    std::vector<std::uint32_t> out;
-    for (auto each = registered_.lower_bound(any_key);
-         each != registered_.end() && each->first.starts_with(any_key); ++each)
-      out.insert(out.end(), each->second.begin(), each->second.end());
-    return out;
-  }
+const std::vector<std::uint32_t>& FunctionIndex::may_run(const Instruction& instruction) const {
+  static const std::vector<std::uint32_t> none;
+  if (instruction.op != Op::kCall && instruction.op != Op::kClosure) return none;
+  if (is_registered_operator(instruction.name)) return registered_callees(instruction.name);
   if (instruction.name.starts_with(kAttributeCall)) return attribute_callees(instruction);
   const std::optional<VirtualCall> call = virtual_call(instruction.name);
-  if (!call) return find(instruction.name);
-  std::vector<std::uint32_t> out = look_up(methods_of_any_class_, call->method);
-  const std::vector<std::uint32_t>& own = find(call->key);
+  return call ? virtual_callees(instruction.name, *call) : find(instruction.name);
+}
+
+const std::vector<std::uint32_t>& FunctionIndex::registered_callees(const std::string& name) const {
+  const auto [known, fresh] = tables_->may_run.try_emplace(name);
+  std::vector<std::uint32_t>& out = known->second;
+  if (!fresh) return out;
+  const std::string any_key = name + "@";
+  for (auto each = tables_->registered.lower_bound(any_key);
+       each != tables_->registered.end() && each->first.starts_with(any_key); ++each)
+    out.insert(out.end(), each->second.begin(), each->second.end());
+  return out;
+}
+
+const std::vector<std::uint32_t>& FunctionIndex::virtual_callees(const std::string& name,
+                                                                 const VirtualCall& call) const {
+  const auto [known, fresh] = tables_->may_run.try_emplace(name);
+  std::vector<std::uint32_t>& out = known->second;
+  if (!fresh) return out;
+  out = look_up(tables_->methods_of_any_class, call.method);
+  const std::vector<std::uint32_t>& own = find(call.key);
   out.insert(out.end(), own.begin(), own.end());
   return out;
 }
 
 // Methods of that name, those of the same file where there are many.
-std::vector<std::uint32_t> FunctionIndex::attribute_callees(const Instruction& instruction) const {
+const std::vector<std::uint32_t>& FunctionIndex::attribute_callees(const Instruction& instruction) const {
   constexpr std::size_t kMany = 32;
+  const std::uint32_t file = instruction.range.file;
+  if (const auto known = tables_->may_run.find(instruction.name); known != tables_->may_run.end())
+    return known->second;
+  if (const auto in_file = tables_->may_run_in_file.find(file); in_file != tables_->may_run_in_file.end()) {
+    const auto known = in_file->second.find(instruction.name);
+    if (known != in_file->second.end()) return known->second;
+  }
   std::string_view name = std::string_view(instruction.name).substr(kAttributeCall.size());
   const std::size_t split = name.find("::");
   const std::string_view key = split == std::string_view::npos ? std::string_view() : name.substr(split + 2);
   name = name.substr(0, split);
   const std::string_view method = name == "__call__" ? "forward" : name;
-  const std::vector<std::uint32_t>& all = look_up(methods_of_any_class_, method);
+  const std::vector<std::uint32_t>& all = look_up(tables_->methods_of_any_class, method);
   std::vector<std::uint32_t> out = find(key);
-  const auto here = methods_in_file_.find(instruction.range.file);
   if (all.size() < kMany) {
     out.insert(out.end(), all.begin(), all.end());
-  } else if (here != methods_in_file_.end()) {
+    return tables_->may_run.emplace(instruction.name, std::move(out)).first->second;
+  }
+  const auto here = tables_->methods_in_file.find(file);
+  if (here != tables_->methods_in_file.end()) {
     const std::vector<std::uint32_t>& own = look_up(here->second, method);
     out.insert(out.end(), own.begin(), own.end());
   }
-  return out;
+  return tables_->may_run_in_file[file].emplace(instruction.name, std::move(out)).first->second;
 }
 
 namespace {
@@ -137,22 +181,23 @@ bool is_called_of_constant(const Instruction& call, const FunctionInfo& info) {
 }  // namespace
 
 const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function) const {
-  callees_.resize(module_->functions.size());
-  std::optional<std::vector<std::uint32_t>>& known = callees_[function];
+  std::optional<std::vector<std::uint32_t>>& known = tables_->found[function].callees;
   if (known) return *known;
-  std::set<std::uint32_t> all;
+  std::vector<std::uint32_t> all;
   // What a constructor of Python calls by a value, as in `norm_layer(dim)`, makes a part; it runs none.
   const bool makes = this->function(function).kind == FunctionKind::kConstructor;
   const std::string run = std::string(kAttributeCall) + "__call__";
   for (const Block& block : this->function(function).blocks) {
     for (const Instruction& each : block.instructions) {
       if (makes && each.op == Op::kCall && each.name == run) continue;
-      if (is_called_of_constant(each, info(function))) continue;
-      const std::vector<std::uint32_t> found = may_run(each);
-      all.insert(found.begin(), found.end());
+      const std::vector<std::uint32_t>& found = may_run(each);
+      if (found.empty() || is_called_of_constant(each, info(function))) continue;
+      all.insert(all.end(), found.begin(), found.end());
     }
   }
-  return known.emplace(all.begin(), all.end());
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  return known.emplace(std::move(all));
 }
 
 std::set<std::uint32_t> FunctionIndex::reached_from(std::uint32_t function) const {
@@ -170,7 +215,7 @@ std::set<std::uint32_t> FunctionIndex::reached_from(std::uint32_t function) cons
 
 std::vector<std::uint32_t> FunctionIndex::constructors(std::string_view class_name,
                                                        std::uint32_t unit) const {
-  const std::vector<std::uint32_t>& all = look_up(constructors_, class_name);
+  const std::vector<std::uint32_t>& all = look_up(tables_->constructors, class_name);
   std::vector<std::uint32_t> here;
   std::copy_if(all.begin(), all.end(), std::back_inserter(here),
                [&](std::uint32_t each) { return is_seen_by(function(each), unit); });

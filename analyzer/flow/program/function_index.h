@@ -29,6 +29,9 @@ std::string_view method_name(const Function& function);
 class FunctionIndex {
  public:
   explicit FunctionIndex(const Module& module);
+  // What `before` was of the same module, of which these functions have other bodies now, and nothing else
+  // differs; `before` is not to be asked again.
+  FunctionIndex(const FunctionIndex& before, const std::vector<std::uint32_t>& bodies);
   const Module& module() const { return *module_; }
   const Function& function(std::uint32_t id) const { return module_->functions[id]; }
   const FunctionInfo& info(std::uint32_t id) const;
@@ -41,8 +44,7 @@ class FunctionIndex {
   // Methods of that name, whatever their class.
   const std::vector<std::uint32_t>& methods_of_any_class(std::string_view name) const;
   // What a call or the making of a lambda may run; of a virtual call, every method of that name.
-  std::vector<std::uint32_t> may_run(const Instruction& instruction) const;
-  std::vector<std::uint32_t> attribute_callees(const Instruction& instruction) const;
+  const std::vector<std::uint32_t>& may_run(const Instruction& instruction) const;
   // The same of all that a function holds; sorted, each once.
   const std::vector<std::uint32_t>& callees(std::uint32_t function) const;
   // What a function leads to, itself included.
@@ -53,24 +55,44 @@ class FunctionIndex {
   // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
   using KnownUses = std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::uint8_t>;
   KnownUses& known_uses() const { return known_uses_; }
+  // What passes over all functions have found of one: it hangs on the function's body, on which other
+  // functions and classes there are, and on no other body.
+  struct OfFunction {
+    std::optional<std::vector<std::uint32_t>> callees, callees_by_class, entered;
+    struct Body {
+      bool has_sink = false, makes_sine = false;
+      std::vector<std::uint32_t> closures;
+    };
+    std::optional<Body> body;
+  };
+  OfFunction& found_of(std::uint32_t function) const { return tables_->found[function]; }
 
  private:
+  const std::vector<std::uint32_t>& registered_callees(const std::string& name) const;
+  const std::vector<std::uint32_t>& attribute_callees(const Instruction& instruction) const;
+  const std::vector<std::uint32_t>& virtual_callees(const std::string& name, const VirtualCall& call) const;
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view name) const { return std::hash<std::string_view>()(name); }
   };
   using ByName = std::unordered_map<std::string, std::vector<std::uint32_t>, Hash, std::equal_to<>>;
+  struct Tables {
+    ByName by_key;
+    std::map<std::string_view, std::vector<std::uint32_t>> registered;  // operators, by key
+    ByName methods;                                                     // by qualified name
+    ByName methods_of_any_class;
+    ByName constructors;
+    std::unordered_map<std::string_view, const ClassFacts*> classes;
+    // Methods of any class, by name and file: of a common name there are very many.
+    std::map<std::uint32_t, ByName> methods_in_file;
+    std::vector<std::unique_ptr<FunctionInfo>> infos;
+    std::vector<OfFunction> found;
+    // What may_run() has found, by the name that is called; of attributes with very many methods by file too.
+    ByName may_run;
+    std::map<std::uint32_t, ByName> may_run_in_file;
+  };
   const Module* module_;
-  ByName by_key_;
-  std::map<std::string_view, std::vector<std::uint32_t>> registered_;  // operators, by key
-  ByName methods_;                                                     // by qualified name
-  ByName methods_of_any_class_;
-  ByName constructors_;
-  std::unordered_map<std::string_view, const ClassFacts*> classes_;
-  // Methods of any class, by name and file: of a common name there are very many.
-  std::map<std::uint32_t, ByName> methods_in_file_;
-  mutable std::vector<std::unique_ptr<FunctionInfo>> infos_;
-  mutable std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
+  std::shared_ptr<Tables> tables_;
   mutable KnownUses known_uses_;
 };
 

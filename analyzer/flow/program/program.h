@@ -1,11 +1,13 @@
 // A module and what is known of all of it, each by a pass of its own that runs when it is first asked.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
@@ -26,6 +28,9 @@ struct ClassesMadeHalf {
 class Program {
  public:
   explicit Program(const Module& module) : functions(module) {}
+  // FunctionIndex says when it can be made of what was known before.
+  Program(const Program& before, const std::vector<std::uint32_t>& bodies)
+      : functions(before.functions, bodies) {}
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -38,6 +43,9 @@ class Program {
   const CallsOfObjects calls_of_objects{functions};
   const Constructions constructions{functions};
 
+  // Known once they were looked for (roots/all_roots.cpp).
+  std::optional<std::vector<std::uint32_t>>& roots() const { return roots_; }
+
   // Known once that was looked for (roots/made_half.cpp), under that setting and release: what makes a class
   // half may ask for the dtype of an input.
   std::optional<ClassesMadeHalf>& made_half(const std::string& setting, const std::string& version) const {
@@ -45,6 +53,7 @@ class Program {
   }
 
  private:
+  mutable std::optional<std::vector<std::uint32_t>> roots_;
   mutable std::map<std::pair<std::string, std::string>, std::optional<ClassesMadeHalf>> made_half_;
 };
 

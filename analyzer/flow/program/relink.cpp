@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/program/function_index.h"
 #include "analyzer/flow/program/link.h"
 
@@ -22,8 +23,8 @@ class Relinker {
            const Module& before)
       : linked_(linked), modules_(modules), number_(number), before_(before), now_(*modules[number]) {}
 
-  bool run() {
-    if (before_.files != now_.files || before_.overridden != now_.overridden || shares_names()) return false;
+  Relinked run() {
+    if (before_.files != now_.files || before_.overridden != now_.overridden || shares_names()) return {};
     for (std::uint32_t i = 0; i < linked_.files.size(); ++i) files_.emplace(linked_.files[i], i);
     Module alone = now_;
     // Of several files' overrides all are known only together.
@@ -31,10 +32,13 @@ class Relinker {
     std::vector<Module> modules;
     modules.push_back(std::move(alone));
     Module fresh = link(std::move(modules));
-    replace_functions(std::move(fresh.functions));
-    replace_classes(std::move(fresh.classes));
+    Relinked out{true, replace_functions(std::move(fresh.functions))};
+    if (before_.classes != now_.classes) {
+      out.bodies.reset();
+      replace_classes(std::move(fresh.classes));
+    }
     if (before_.not_lowered != now_.not_lowered) list_not_lowered();
-    return true;
+    return out;
   }
 
  private:
@@ -61,7 +65,7 @@ class Relinker {
   }
 
   // Functions stand by the first module that has them.
-  void replace_functions(std::vector<Function> fresh) {
+  std::optional<std::vector<std::uint32_t>> replace_functions(std::vector<Function> fresh) {
     const std::vector<std::uint32_t> ids = ids_of(now_);
     for (Function& function : fresh) {
       function.units = {number_};
@@ -79,12 +83,32 @@ class Relinker {
     const auto begin =
         std::lower_bound(linked_.functions.begin(), linked_.functions.end(), number_, is_before);
     const auto end = std::lower_bound(begin, linked_.functions.end(), number_ + 1, is_before);
+    if (std::equal(begin, end, fresh.begin(), fresh.end(), has_same_place)) {
+      std::vector<std::uint32_t> bodies;
+      for (auto each = begin; each != end; ++each) {
+        Function& now = fresh[static_cast<std::size_t>(each - begin)];
+        if (*each == now) continue;
+        *each = std::move(now);
+        bodies.push_back(static_cast<std::uint32_t>(each - linked_.functions.begin()));
+      }
+      return bodies;
+    }
     std::vector<Function> out;
     out.reserve(linked_.functions.size() + fresh.size());
     std::move(linked_.functions.begin(), begin, std::back_inserter(out));
     std::move(fresh.begin(), fresh.end(), std::back_inserter(out));
     std::move(end, linked_.functions.end(), std::back_inserter(out));
     linked_.functions = std::move(out);
+    return std::nullopt;
+  }
+
+  // Whether an index by names finds the one where it finds the other; by its key too, once that is entered.
+  static bool has_same_place(const Function& a, const Function& b) {
+    const auto names = [](const Function& each) {
+      return std::tie(each.name, each.class_name, each.kind, each.range.file);
+    };
+    return names(a) == names(b) && a.blocks.empty() == b.blocks.empty() && !is_registered_operator(a.key) &&
+           !is_registered_operator(b.key);
   }
 
   // A call of what another file overrides is of what is not known, as in link().
@@ -147,8 +171,8 @@ class Relinker {
 
 }  // namespace
 
-bool relink(Module& linked, const std::vector<const Module*>& modules, std::uint32_t number,
-            const Module& before) {
+Relinked relink(Module& linked, const std::vector<const Module*>& modules, std::uint32_t number,
+                const Module& before) {
   return Relinker(linked, modules, number, before).run();
 }
 

@@ -10,8 +10,7 @@ namespace {
 // What a set of functions leads to, through calls and lambdas that are made.
 class Reached {
  public:
-  explicit Reached(const FunctionIndex& index)
-      : index_(index), reached_(index.module().functions.size()), callees_(reached_.size()) {}
+  explicit Reached(const FunctionIndex& index) : index_(index), reached_(index.module().functions.size()) {}
 
   bool contains(std::uint32_t function) const { return reached_[function]; }
   void add(std::uint32_t function) {
@@ -28,7 +27,7 @@ class Reached {
     return index_.function(function).kind == FunctionKind::kLambda;
   }
   const std::vector<std::uint32_t>& callees(std::uint32_t function) {
-    std::optional<std::vector<std::uint32_t>>& known = callees_[function];
+    std::optional<std::vector<std::uint32_t>>& known = index_.found_of(function).entered;
     if (!known) known = find_callees(function);
     return *known;
   }
@@ -52,7 +51,6 @@ class Reached {
 
   const FunctionIndex& index_;
   std::vector<bool> reached_;
-  std::vector<std::optional<std::vector<std::uint32_t>>> callees_;
 };
 
 // A lambda is one where the front end knows that anyone may run it: as an entry of a table.
@@ -65,7 +63,9 @@ bool may_be_root(const Program& program, const Function& function) {
 
 // In a file with main, its calls give the inputs. What is not called is there for callers outside, by address
 // or from another file.
-std::vector<std::uint32_t> all_roots(const Program& program) {
+const std::vector<std::uint32_t>& all_roots(const Program& program) {
+  std::optional<std::vector<std::uint32_t>>& known = program.roots();
+  if (known) return *known;
   const FunctionIndex& index = program.functions;
   const auto& functions = index.module().functions;
   const auto count = static_cast<std::uint32_t>(functions.size());
@@ -95,7 +95,7 @@ std::vector<std::uint32_t> all_roots(const Program& program) {
   for (std::uint32_t i = 0; i < count; ++i) {
     if (chosen[i]) out.push_back(i);
   }
-  return out;
+  return known.emplace(std::move(out));
 }
 
 }  // namespace dtype_guard::flow

@@ -8,7 +8,7 @@
 
 namespace dtype_guard::flow {
 
-// The functions whose inputs the setting decides.
-std::vector<std::uint32_t> all_roots(const Program& program);
+// The functions whose inputs the setting decides; found once of a program.
+const std::vector<std::uint32_t>& all_roots(const Program& program);
 
 }  // namespace dtype_guard::flow

@@ -65,26 +65,44 @@ class Kin {
 class CallsByClass {
  public:
   explicit CallsByClass(const FunctionIndex& index) : index_(index), kin_(index) {}
-  std::vector<std::uint32_t> of(std::uint32_t function) const {
-    std::set<std::uint32_t> strangers, out(index_.callees(function).begin(), index_.callees(function).end());
-    std::set<std::uint32_t> others;
-    for (const Block& block : index_.function(function).blocks) {
-      for (const Instruction& each : block.instructions) note(each, strangers, others);
-    }
-    std::erase_if(out,
-                  [&](std::uint32_t each) { return strangers.contains(each) && !others.contains(each); });
-    return {out.begin(), out.end()};
+  const std::vector<std::uint32_t>& of(std::uint32_t function) const {
+    std::optional<std::vector<std::uint32_t>>& known = index_.found_of(function).callees_by_class;
+    if (!known) known = find(function);
+    return *known;
   }
 
  private:
-  // What only such a call might run, and what others may.
-  void note(const Instruction& each, std::set<std::uint32_t>& strangers,
-            std::set<std::uint32_t>& others) const {
-    const std::vector<std::uint32_t> found = index_.may_run(each);
-    const std::string* owner = owner_of(each);
-    for (const std::uint32_t one : found) {
-      const bool is_stranger = owner && !kin_.are(*owner, index_.function(one).class_name);
-      (is_stranger ? strangers : others).insert(one);
+  std::vector<std::uint32_t> find(std::uint32_t function) const {
+    std::vector<std::uint32_t> out = index_.callees(function);
+    const std::set<std::uint32_t> strangers = strangers_of(function);
+    if (strangers.empty()) return out;
+    std::set<std::uint32_t> others;
+    each_run(function, [&](const std::string* owner, std::uint32_t one) {
+      if (!is_stranger(owner, one)) others.insert(one);
+    });
+    std::erase_if(out,
+                  [&](std::uint32_t each) { return strangers.contains(each) && !others.contains(each); });
+    return out;
+  }
+  bool is_stranger(const std::string* owner, std::uint32_t one) const {
+    return owner && !kin_.are(*owner, index_.function(one).class_name);
+  }
+  // What only a call of a named method might run.
+  std::set<std::uint32_t> strangers_of(std::uint32_t function) const {
+    std::set<std::uint32_t> out;
+    each_run(function, [&](const std::string* owner, std::uint32_t one) {
+      if (is_stranger(owner, one)) out.insert(one);
+    });
+    return out;
+  }
+  template <class Take>
+  void each_run(std::uint32_t function, const Take& take) const {
+    for (const Block& block : index_.function(function).blocks) {
+      for (const Instruction& each : block.instructions) {
+        const std::vector<std::uint32_t>& found = index_.may_run(each);
+        const std::string* owner = found.empty() ? nullptr : owner_of(each);
+        for (const std::uint32_t one : found) take(owner, one);
+      }
     }
   }
   // The class whose method the call names; null where it names none.
@@ -101,22 +119,32 @@ class CallsByClass {
   Kin kin_;
 };
 
+using Lists = std::vector<std::vector<std::uint32_t>>;
+
+Lists callers_in(const FunctionIndex& index, Along along) {
+  Lists out(index.module().functions.size());
+  for (std::uint32_t i = 0; i < out.size(); ++i) {
+    for (const std::uint32_t callee : index.callees(i)) out[callee].push_back(i);
+    if (along == Along::kCalls) continue;
+    for (const std::uint32_t each : constructors_of_given(index, index.function(i))) out[each].push_back(i);
+  }
+  return out;
+}
+
+Lists callers_by_class(const FunctionIndex& index) {
+  const CallsByClass calls(index);
+  Lists out(index.module().functions.size());
+  for (std::uint32_t i = 0; i < out.size(); ++i) {
+    for (const std::uint32_t callee : calls.of(i)) out[callee].push_back(i);
+  }
+  return out;
+}
+
 // The functions that lead to one of these.
 class Reach {
  public:
-  Reach(const FunctionIndex& index, const std::vector<std::uint32_t>& goals, Along along)
-      : Reach(
-            index, [&](std::uint32_t each) { return index.callees(each); }, goals, along) {}
-  template <class Callees>
-  Reach(const FunctionIndex& index, const Callees& callees, const std::vector<std::uint32_t>& goals,
-        Along along)
-      : callers_(index.module().functions.size()), reaches_(callers_.size()) {
-    for (std::uint32_t i = 0; i < callers_.size(); ++i) {
-      for (const std::uint32_t callee : callees(i)) callers_[callee].push_back(i);
-      if (along == Along::kCalls) continue;
-      for (const std::uint32_t each : constructors_of_given(index, index.function(i)))
-        callers_[each].push_back(i);
-    }
+  Reach(const Lists& callers, const std::vector<std::uint32_t>& goals)
+      : callers_(callers), reaches_(callers.size()) {
     for (const std::uint32_t each : goals) mark(each);
     while (!work_.empty()) {
       const std::uint32_t callee = work_.back();
@@ -133,21 +161,39 @@ class Reach {
     work_.push_back(function);
   }
 
-  std::vector<std::vector<std::uint32_t>> callers_;
+  const Lists& callers_;
   std::vector<bool> reaches_;
   std::vector<std::uint32_t> work_;
 };
+
+using Body = FunctionIndex::OfFunction::Body;
+
+Body look_at_body(const FunctionIndex& index, std::uint32_t function) {
+  Body out;
+  for (const Block& block : index.function(function).blocks) {
+    for (const Instruction& each : block.instructions) {
+      if (each.op == Op::kSink) out.has_sink = true;
+      if (each.op == Op::kClosure) {
+        const std::vector<std::uint32_t>& made = index.may_run(each);
+        out.closures.insert(out.closures.end(), made.begin(), made.end());
+      }
+      const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
+      if (!op) continue;
+      out.makes_sine = out.makes_sine || is_sine(op->name);
+      out.has_sink = out.has_sink || (is_contraction(op->name) &&
+                                      product_contract(op->name, each, index.info(function)) != nullptr);
+    }
+  }
+  return out;
+}
 
 template <typename Has>
 std::vector<std::uint32_t> functions_with(const FunctionIndex& index, Has has) {
   std::vector<std::uint32_t> out;
   for (std::uint32_t i = 0; i < index.module().functions.size(); ++i) {
-    const std::vector<Block>& blocks = index.function(i).blocks;
-    if (std::any_of(blocks.begin(), blocks.end(), [&](const Block& block) {
-          return std::any_of(block.instructions.begin(), block.instructions.end(),
-                             [&](const Instruction& each) { return has(each, i); });
-        }))
-      out.push_back(i);
+    std::optional<Body>& known = index.found_of(i).body;
+    if (!known) known = look_at_body(index, i);
+    if (has(*known)) out.push_back(i);
   }
   return out;
 }
@@ -165,10 +211,10 @@ class ReachesSinks {
  public:
   ReachesSinks(const FunctionIndex& index, const std::vector<std::uint32_t>& sinks)
       : index_(index),
-        callees_(index.module().functions.size()),
-        calls_(index, calls_by_class(), sinks, Along::kCalls),
-        leaves_(index, Callees{callees_}, makers(), Along::kCalls),
-        turns_(index, Callees{callees_}, functions_with(index, makes_sine), Along::kCalls) {}
+        callers_(callers_by_class(index)),
+        calls_(callers_, sinks),
+        leaves_(callers_, makers()),
+        turns_(callers_, makers_of_sine()) {}
   bool operator()(std::uint32_t root) const {
     const std::vector<std::uint32_t> given = constructors_of_given(index_, index_.function(root));
     return calls_(root) || turns_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_)) ||
@@ -176,52 +222,32 @@ class ReachesSinks {
   }
 
  private:
-  using Lists = std::vector<std::vector<std::uint32_t>>;
-  struct Callees {
-    const Lists& lists;
-    const std::vector<std::uint32_t>& operator()(std::uint32_t function) const { return lists[function]; }
-  };
-  Callees calls_by_class() {
-    const CallsByClass calls(index_);
-    for (std::uint32_t i = 0; i < callees_.size(); ++i) callees_[i] = calls.of(i);
-    return {callees_};
-  }
   // What rotates by hand has its tables from its object or makes them.
-  static bool makes_sine(const Instruction& each, std::uint32_t) {
-    const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
-    return op && is_sine(op->name);
+  std::vector<std::uint32_t> makers_of_sine() const {
+    return functions_with(index_, [](const Body& each) { return each.makes_sine; });
   }
   // Of lambdas that reach one.
   std::vector<std::uint32_t> makers() const {
-    return functions_with(index_, [&](const Instruction& each, std::uint32_t) {
-      if (each.op != Op::kClosure) return false;
-      const std::vector<std::uint32_t> made = index_.may_run(each);
-      return std::any_of(made.begin(), made.end(), std::cref(calls_));
+    return functions_with(index_, [&](const Body& each) {
+      return std::any_of(each.closures.begin(), each.closures.end(), std::cref(calls_));
     });
   }
 
   const FunctionIndex& index_;
-  Lists callees_;
+  const Lists callers_;
   Reach calls_, leaves_, turns_;
 };
 }  // namespace
 
 namespace {
 std::vector<std::uint32_t> functions_with_sinks(const FunctionIndex& index) {
-  return functions_with(index, [&](const Instruction& each, std::uint32_t function) {
-    const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
-    const bool product = op && is_contraction(op->name);
-    return each.op == Op::kSink || (product && product_contract(op->name, each, index.info(function)));
-  });
+  return functions_with(index, [](const Body& each) { return each.has_sink; });
 }
 
 // By function: how many calls lead to a sink at least.
 std::vector<std::size_t> distances(const FunctionIndex& index) {
   const std::size_t count = index.module().functions.size();
-  std::vector<std::vector<std::uint32_t>> callers(count);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    for (const std::uint32_t callee : index.callees(i)) callers[callee].push_back(i);
-  }
+  const Lists callers = callers_in(index, Along::kCalls);
   std::vector<std::size_t> out(count, count);
   std::vector<std::uint32_t> level = functions_with_sinks(index);
   for (std::size_t distance = 0; !level.empty(); ++distance) {
@@ -265,13 +291,15 @@ std::vector<std::uint32_t> nearest_first(const FunctionIndex& index,
 
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions) {
-  return chosen(roots, Reach(index, functions, Along::kCallsAndGivenObjects));
+  const Lists callers = callers_in(index, Along::kCallsAndGivenObjects);
+  return chosen(roots, Reach(callers, functions));
 }
 
 std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
                                            const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions) {
-  return chosen(roots, Reach(index, functions, Along::kCalls));
+  const Lists callers = callers_in(index, Along::kCalls);
+  return chosen(roots, Reach(callers, functions));
 }
 
 }  // namespace dtype_guard::flow

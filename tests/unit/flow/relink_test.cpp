@@ -2,6 +2,7 @@
 #include "analyzer/flow/program/relink.h"
 
 #include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/program/function_index.h"
 #include "analyzer/flow/program/link.h"
 #include "tests/catch.h"
 
@@ -33,9 +34,26 @@ bool replaced(const Texts& before, std::uint32_t number, const std::string& text
   std::vector<const Module*> modules;
   for (const Module& each : now) modules.push_back(&each);
   Module linked = link(parsed(before));
+  const FunctionIndex known(linked);
+  for (std::uint32_t i = 0; i < linked.functions.size(); ++i) known.callees(i);
   const Module untouched = linked;
   const Module whole = link(parsed(after));
-  const bool done = relink(linked, modules, number, old[number]);
+  const std::vector<Function> stood = linked.functions;
+  const Relinked relinked = relink(linked, modules, number, old[number]);
+  const bool done = relinked.is_done;
+  if (relinked.bodies) {
+    std::vector<std::uint32_t> differ;
+    for (std::uint32_t i = 0; i < stood.size(); ++i) {
+      if (linked.functions[i] != stood[i]) differ.push_back(i);
+    }
+    CHECK(linked.functions.size() == stood.size());
+    CHECK(*relinked.bodies == differ);
+    const FunctionIndex kept(known, *relinked.bodies), fresh(linked);
+    for (std::uint32_t i = 0; i < linked.functions.size(); ++i) {
+      CHECK(kept.callees(i) == fresh.callees(i));
+      CHECK(kept.find(linked.functions[i].key) == fresh.find(linked.functions[i].key));
+    }
+  }
   const Module& wanted = done ? whole : untouched;
   CHECK(print(linked) == print(wanted));
   CHECK(linked.functions == wanted.functions);  // what is not printed as well
@@ -51,6 +69,21 @@ const Texts kThree = {file("a.py") + function("a_f", "a.py", 3, "b_f"),
                       file("c.py") + function("c_f", "c.py", 3, "a_f")};
 
 }  // namespace
+
+TEST_CASE(
+    "what is known of other functions stays where bodies differ, and where keys say places that moved") {
+  const std::string head = "\nfunction ", tail = "\n  parameter x: tensor\nb0:\n  %1 = param 0\n";
+  const auto text = [&](int line, const std::string& called) {
+    const std::string at = std::to_string(line);
+    return file("b.py") + head + "b_f key \"b_f@" + at + "\" ; b.py:" + at + ":1-" + at + ":7" + tail +
+           "  %2 = call \"" + called + "\"(%1) ; b.py:" + at + ":9-" + at + ":12\n  return %2\n";
+  };
+  const std::string other = file("c.py") + head + "c_f" + " ; c.py:1:1-1:7" + tail + "  return %1\n";
+  const Texts two = {text(3, "b_f@3"), other};
+  CHECK(replaced(two, 0, text(3, "c_f")));
+  CHECK(replaced(two, 0, text(5, "b_f@5")));
+  CHECK(replaced(two, 0, text(5, "c_f")));
+}
 
 TEST_CASE("a module's functions are replaced where they stood: moved, more of them, fewer, none") {
   CHECK(replaced(kThree, 1,

@@ -37,6 +37,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
     return Value::unknown(ids_.symbol(context, &code));
   }
   if (made_half_.takes_notes()) made_half_.note_run(function);
+  ran_.insert(function);
   // What a stub does is the caller's doing.
   Activation activation{stub && caller ? caller->function : function,
                         code,
@@ -85,6 +86,7 @@ HalvesOfRoot Engine::halves_of(std::uint32_t root) {
   Engine engine(subject_.program, options_, subject_.setting, subject_.torch_version, work_);
   engine.made_half_.begin_notes();
   engine.evaluate_root(root);
+  ran_.merge(engine.ran_);
   return engine.made_half_.noted();
 }
 

@@ -7,6 +7,7 @@
 // re-enters the engine through Evaluator where what it found is to be run.
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -41,6 +42,8 @@ class Engine final : public Evaluator {
   bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const { return ranks_.proved_by(record); }
+
+  const std::set<std::uint32_t>& ran() const { return ran_; }  // all functions so far
 
   std::vector<SinkRecord> records() const { return sinks_.records(); }
   const FollowedCalls& calls() const { return calls_.followed(); }
@@ -79,6 +82,7 @@ class Engine final : public Evaluator {
   Effects effects_;
   MadeObjects made_;
   WatchedValues* watched_ = nullptr;
+  std::set<std::uint32_t> ran_;
 
   Stubs stubs_{index_};
   DtypeState dtypes_{options_.device, effects_};

@@ -26,24 +26,24 @@ def browser():
     sys.exit(77)
 
 
-def run(*arguments):
+def run(*arguments, width=1400):
     with tempfile.TemporaryDirectory() as profile:
         done = subprocess.run(
             [browser(), "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--enable-logging=stderr",
-             f"--user-data-dir={profile}", "--window-size=1400,900", *arguments],
+             f"--user-data-dir={profile}", f"--window-size={width},900", *arguments],
             capture_output=True, text=True)
     errors = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     assert not errors, errors
     return done.stdout
 
 
-def visit(page, folder):
+def visit(page, folder, visitor="html_visit.js", width=1400):
     """What the visitor saw of the page, which is given as text."""
     name = folder / "visited.html"
-    script = (HERE / "html_visit.js").read_text(encoding="utf-8")
+    script = (HERE / visitor).read_text(encoding="utf-8")
     page = page.replace("<head>", "<head>" + CATCH, 1).replace("</body>", f"<script>{script}</script></body>")
     name.write_text(page, encoding="utf-8")
-    found = VISIT.search(run("--dump-dom", name.as_uri()))
+    found = VISIT.search(run("--dump-dom", name.as_uri(), width=width))
     assert found, "the visitor did not reach its end: a script of the page failed"
     return json.loads(found.group(1))
 
@@ -56,6 +56,16 @@ def check_all(saw):
         assert filtered["shown"] == filtered["said"], (name, filtered)
     assert saw["nothing"] == {"shown": 0, "text": "No finding fits these filters."}, saw["nothing"]
     assert saw["theme"], "dark and light look the same"
+
+
+def check_wraps(page, folder):
+    """Long lines of source, and long words, take more lines and not more room: in a wide window and in a narrow one."""
+    for width in (1400, 500):
+        saw = visit(page, folder, "html_narrow.js", width)
+        assert not saw["errors"], saw["errors"]
+        assert saw["width"] <= width and saw["lines"] > 2, saw
+        assert min(saw["heights"]) >= 3 * 22, saw["heights"]
+        assert not saw["page"] and not saw["scrolled"] and not saw["outside"], (width, saw["scrolled"], saw["outside"])
 
 
 def main():
@@ -79,6 +89,7 @@ def main():
     assert coming != turned == into_q and into_k == coming, saw["ribbons"]
     assert saw["operands"] == [["q", True], ["k", True]], saw["operands"]  # k is none of what it takes, in this sample
     assert saw["followed"] == 7, "the second stop leads to the call's line"
+    check_wraps(page("static"), folder)
 
     saw = visit(page("runtime"), folder)
     check_all(saw)
