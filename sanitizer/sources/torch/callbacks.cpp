@@ -2,6 +2,7 @@
 
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/runtime/watching.h"
+#include "sanitizer/sources/torch/callback_lock.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
@@ -83,7 +84,7 @@ std::uint64_t add_callbacks(const Library& library, bool origins) {
   callback.scopes[static_cast<std::size_t>(Scope::kFunction)] = true;
   callback.needs_inputs = true;
   callback.needs_outputs = origins;
-  return library.add_callback(callback);
+  return add_callback_and_find_lock(library, callback);
 }
 
 }  // namespace dtype_guard::san::torch

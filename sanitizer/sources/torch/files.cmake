@@ -3,6 +3,7 @@ set(files
   accepted_calls.cpp
   autograd_nodes.cpp
   call_operands.cpp
+  callback_lock.cpp
   callbacks.cpp
   calls.cpp
   forward_lines.cpp

@@ -14,6 +14,7 @@
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/watching.h"
 #include "sanitizer/settings/settings.h"
+#include "sanitizer/sources/torch/callback_lock.h"
 #include "sanitizer/sources/torch/callbacks.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
@@ -124,6 +125,9 @@ bool status(SourceStatus& to) {
                 << (has_origins ? "with the origins of its dtypes" : "without origins (torch=contracts)");
       if (has_origins && settings().torch_every > 1)
         to.reason << ", noted in one of " << std::uint64_t{settings().torch_every} << " optimizer steps";
+      if (is_callback_lock_unknown())
+        to.reason << "; a child that is forked while another thread computes may hang, for it is not known "
+                     "which of libtorch's locks a fork has to hold";
       return true;
     case State::kRefused:
       to.reason << refusal;
