@@ -46,9 +46,44 @@ void take_over(Finding& kept, Finding&& more) {
   for (const Occurrence& occurrence : more.occurrences) merge_occurrence(kept, occurrence);
 }
 
+bool same_operands(const Finding& a, const Finding& b) {
+  return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
+                    [](const FindingOperand& x, const FindingOperand& y) {
+                      return x.role == y.role && x.dtypes == y.dtypes;
+                    });
+}
+
+// The same call with these dtypes at the same line, seen once while origins were noted and once while not.
+bool is_without_its_origin(const Finding& finding, const Finding& known) {
+  if (opening_step(finding) != nullptr || opening_step(known) == nullptr || finding.rule != known.rule ||
+      finding.api != known.api || finding.sinks.empty() || !same_operands(finding, known))
+    return false;
+  return std::all_of(finding.sinks.begin(), finding.sinks.end(), [&](const Sink& sink) {
+    return std::any_of(known.sinks.begin(), known.sinks.end(), [&](const Sink& one) {
+      return std::tie(one.api, one.location.file, one.location.line) ==
+             std::tie(sink.api, sink.location.file, sink.location.line);
+    });
+  });
+}
+
+void merge_without_origin(std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size();) {
+    const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& one) {
+      return is_without_its_origin(findings[i], one);
+    });
+    if (known == findings.end()) {
+      ++i;
+      continue;
+    }
+    take_over(*known, std::move(findings[i]));
+    findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 }  // namespace
 
 void merge_causes(std::vector<Finding>& findings) {
+  merge_without_origin(findings);
   std::vector<Finding> merged;
   for (Finding& finding : findings) {
     const PathStep* own = cause(finding);

@@ -85,23 +85,23 @@ constinit const ForkLock fork_lock = {lock, unlock};
 
 }  // namespace
 
-std::uint64_t add_callback_and_find_lock(const Library& library, const Callback& callback) {
+void find_callback_lock(const Library& library) {
   found.lock_until = function_of<LockMutexUntil>("pthread_mutex_timedlock");
   found.unlock = function_of<LockMutex>("pthread_mutex_unlock");
   real_lock.store(function_of<LockMutex>(kLock), std::memory_order_relaxed);
   LoadedObject object;
   if (found.lock_until == nullptr || found.unlock == nullptr || real_lock.load() == nullptr ||
       !find_object(kAddGlobalCallback, object))
-    return library.add_callback(callback);
+    return;
   std::uint64_t handle = 0;
   {
     const LocksLedHere led(object);
     asking_thread.store(this_thread(), std::memory_order_relaxed);
-    handle = library.add_callback(callback);
+    handle = library.add_callback(Callback{});
     asking_thread.store(0, std::memory_order_relaxed);
   }
+  library.remove_callback(handle);
   if (found.mutex != nullptr && !found.has_others) hold_over_forks(fork_lock);
-  return handle;
 }
 
 bool is_callback_lock_unknown() { return found.has_others; }

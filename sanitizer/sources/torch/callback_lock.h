@@ -12,8 +12,8 @@
 
 namespace dtype_guard::san::torch {
 
-// add_callback of the library. From then on forks hold the lock.
-std::uint64_t add_callback_and_find_lock(const Library& library, const Callback& callback);
+// Adds a callback of no scope and removes it. From then on forks hold the lock.
+void find_callback_lock(const Library& library);
 
 // Several mutexes were locked, so it is not known which one is meant.
 bool is_callback_lock_unknown();

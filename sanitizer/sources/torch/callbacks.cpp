@@ -2,10 +2,10 @@
 
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/runtime/watching.h"
-#include "sanitizer/sources/torch/callback_lock.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/thread_records.h"
 
@@ -54,6 +54,7 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
 }
 
 ContextPointer on_start(const Record& record) {
+  if (has_timed_windows.load(std::memory_order_relaxed)) close_window_at_record();
   if (!is_watching()) return {nullptr};
   ThreadRecords* thread = thread_records();
   if (thread == nullptr) return {nullptr};
@@ -76,7 +77,6 @@ void on_end(const Record& record, Context* context) {
 }  // namespace
 
 std::uint64_t add_callbacks(const Library& library, bool origins) {
-  libtorch = library;
   notes_origins.store(origins, std::memory_order_release);
   Callback callback;
   callback.start = on_start;
@@ -84,7 +84,7 @@ std::uint64_t add_callbacks(const Library& library, bool origins) {
   callback.scopes[static_cast<std::size_t>(Scope::kFunction)] = true;
   callback.needs_inputs = true;
   callback.needs_outputs = origins;
-  return add_callback_and_find_lock(library, callback);
+  return library.add_callback(callback);
 }
 
 }  // namespace dtype_guard::san::torch
