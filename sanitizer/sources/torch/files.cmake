@@ -8,6 +8,7 @@ set(files
   callbacks.cpp
   calls.cpp
   forward_lines.cpp
+  job_end.cpp
   layout_search.cpp
   library.cpp
   operator_thunks.cpp

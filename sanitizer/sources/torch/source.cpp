@@ -19,6 +19,7 @@
 #include "sanitizer/sources/torch/callbacks.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
+#include "sanitizer/sources/torch/job_end.h"
 #include "sanitizer/sources/torch/operators.h"
 #include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/probe.h"
@@ -112,7 +113,13 @@ bool start() {
   const int saved = errno;
   Library library;
   TextSink reason(refusal, sizeof refusal);
-  const bool is_on = find_library(library, reason) && switch_on(library, reason);
+  bool is_on = find_library(library, reason);
+  if (is_on && was_joined()) {
+    const JobGoesOn goes_on;
+    is_on = !is_python_ending(reason) && switch_on(library, reason);
+  } else if (is_on) {
+    is_on = switch_on(library, reason);
+  }
   const State next = is_on ? State::kOn : library.is_mapped ? State::kRefused : State::kWaiting;
   state.store(next, std::memory_order_release);
   errno = saved;
