@@ -53,17 +53,25 @@ bool same_operands(const Finding& a, const Finding& b) {
                     });
 }
 
-// The same call with these dtypes at the same line, seen once while origins were noted and once while not.
+// The stack from the caller of the API on, whatever of PyTorch's lies between that and where the call was
+// seen.
+std::vector<StackFrame> from_call(const Finding& finding) {
+  const auto is_call = [&](const StackFrame& frame) {
+    return std::any_of(finding.sinks.begin(), finding.sinks.end(), [&](const Sink& sink) {
+      return sink.location.line != 0 && sink.location.line == frame.line && sink.location.file == frame.file;
+    });
+  };
+  const std::vector<StackFrame>& frames = finding.backtrace;
+  return {std::find_if(frames.begin(), frames.end(), is_call), frames.end()};
+}
+
+// The same call with these dtypes, seen once while origins were noted and once while not.
 bool is_without_its_origin(const Finding& finding, const Finding& known) {
   if (opening_step(finding) != nullptr || opening_step(known) == nullptr || finding.rule != known.rule ||
-      finding.api != known.api || finding.sinks.empty() || !same_operands(finding, known))
+      finding.api != known.api || !same_operands(finding, known))
     return false;
-  return std::all_of(finding.sinks.begin(), finding.sinks.end(), [&](const Sink& sink) {
-    return std::any_of(known.sinks.begin(), known.sinks.end(), [&](const Sink& one) {
-      return std::tie(one.api, one.location.file, one.location.line) ==
-             std::tie(sink.api, sink.location.file, sink.location.line);
-    });
-  });
+  const std::vector<StackFrame> own = from_call(finding);
+  return !own.empty() && same_stack(own, from_call(known));
 }
 
 void merge_without_origin(std::vector<Finding>& findings) {

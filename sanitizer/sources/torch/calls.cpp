@@ -10,6 +10,7 @@
 #include "sanitizer/sources/torch/call_operands.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/library.h"
+#include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/sites.h"
@@ -93,6 +94,7 @@ bool is_widened_attention(const ApiContract& contract, const CallOperands& opera
 }  // namespace
 
 void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
+  if (has_timed_windows.load(std::memory_order_relaxed) && has_opened_window()) return;
   const RecordRow& row = row_of(open);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;

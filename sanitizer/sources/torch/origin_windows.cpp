@@ -16,6 +16,9 @@ enum class State : std::uint8_t { kClosed, kChanging, kOpen };
 constinit std::atomic<State> state{State::kClosed};
 constinit std::atomic<std::uint64_t> ends_at{0}, begins_at{0};  // ns
 constinit std::uint64_t callback = 0;
+constinit std::atomic<std::uintptr_t> opening_thread{0};
+
+std::uintptr_t this_thread() { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
 
 bool change_from(State from) {
   return state.load(std::memory_order_relaxed) == from &&
@@ -73,10 +76,19 @@ void start_windows(const WindowPlan& wanted) {
 }
 
 bool window_at_call() {
-  if (plan.kind == Windows::kTimed && state.load(std::memory_order_relaxed) == State::kClosed &&
-      monotonic_ns() >= begins_at.load(std::memory_order_relaxed))
+  if (plan.kind == Windows::kNone) return false;
+  if (state.load(std::memory_order_acquire) == State::kOpen) return true;
+  if (plan.kind == Windows::kTimed && monotonic_ns() >= begins_at.load(std::memory_order_relaxed)) {
+    opening_thread.store(this_thread(), std::memory_order_relaxed);
     open();
-  return plan.kind != Windows::kNone && state.load(std::memory_order_acquire) == State::kOpen;
+  }
+  return false;
+}
+
+bool has_opened_window() {
+  std::uintptr_t own = this_thread();
+  return opening_thread.load(std::memory_order_relaxed) == own &&
+         opening_thread.compare_exchange_strong(own, 0, std::memory_order_relaxed);
 }
 
 void close_window_at_record() {

@@ -26,8 +26,10 @@ struct WindowPlan {
 void start_windows(const WindowPlan& plan);
 
 // A call that a thunk tells of: a window that is due opens. True inside of one, where the record of the call
-// tells more.
+// tells more; not for the call that opened it, whose operands are older than the window.
 bool window_at_call();
+// Whether this thread's call is that one: the thunk has looked at it.
+bool has_opened_window();
 // A record: a window that is over closes.
 void close_window_at_record();
 

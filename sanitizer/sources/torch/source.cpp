@@ -178,7 +178,7 @@ void tell_bound(TextSink& reason) {
   }
   reason << "Not seen" << (plan.has_origins() ? " at other times" : "")
          << ": operators of libraries, autograd Functions, compiled code, objects that are loaded later"
-         << (all.has_unread ? ", masks" : "") << (plan.has_origins() ? "" : ", origins");
+         << (all.has_unread ? ", some masks" : "") << (plan.has_origins() ? "" : ", origins");
 }
 
 bool status(SourceStatus& to) {
