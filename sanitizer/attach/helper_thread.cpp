@@ -30,6 +30,22 @@ constexpr int kRoundsPerSecond = 2000;
   return static_cast<std::uint32_t>(result);
 }
 
+// Nanoseconds of the processor that the helper thread has had.
+[[IN_HELPER, gnu::always_inline]] inline long time_of_helper(int clock) {
+  long now[2] = {0, 0};
+  long result = SYS_clock_gettime;
+  asm volatile("syscall" : "+a"(result) : "D"(static_cast<long>(clock)), "S"(now) : "rcx", "r11", "memory");
+  return now[0] * 1'000'000'000 + now[1];
+}
+
+// As pthread_getcpuclockid makes it of a thread's number.
+[[IN_HELPER, gnu::always_inline]] inline int own_clock() {
+  constexpr int kOfThread = 6;
+  long result = SYS_gettid;
+  asm volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+  return static_cast<int>(~static_cast<unsigned>(result) << 3 | kOfThread);
+}
+
 // A handler of forks is given nothing: the mailbox lies behind the code's page.
 [[IN_HELPER, gnu::always_inline]] inline Mailbox* own_mailbox() {
   std::uintptr_t here;
@@ -44,11 +60,18 @@ constexpr int kRoundsPerSecond = 2000;
 
 [[IN_HELPER, gnu::used, gnu::noinline]] void before_fork() {
   Mailbox* mailbox = own_mailbox();
-  constexpr int kRounds = kForkSeconds * kRoundsPerSecond;
-  for (int round = 0; round < kRounds && __atomic_load_n(&mailbox->is_loading, __ATOMIC_ACQUIRE) != 0 &&
-                      mailbox->process == own_process();
-       ++round)
+  constexpr int kRounds = kForkSeconds * kRoundsPerSecond,
+                kRoundsAtRest = kForkSecondsAtRest * kRoundsPerSecond;
+  long used = 0;
+  for (int round = 0, at_rest = 0;
+       round < kRounds && at_rest < kRoundsAtRest &&
+       __atomic_load_n(&mailbox->is_loading, __ATOMIC_ACQUIRE) != 0 && mailbox->process == own_process();
+       ++round, ++at_rest) {
+    const long now = time_of_helper(mailbox->helper_clock);
+    if (now != used) at_rest = 0;
+    used = now;
     sleep_half_a_millisecond();
+  }
   hand_on(mailbox->before_fork);
 }
 [[IN_HELPER, gnu::used, gnu::noinline]] void after_fork() { hand_on(own_mailbox()->after_fork); }
@@ -59,6 +82,7 @@ constexpr int kRoundsPerSecond = 2000;
 // Forks that begin from here on wait; those that have begun hold the lock of the streams until they are done.
 [[IN_HELPER, gnu::always_inline]] inline void hold_forks(Mailbox* mailbox) {
   mailbox->process = own_process();
+  mailbox->helper_clock = own_clock();
   __atomic_store_n(&mailbox->is_loading, 1U, __ATOMIC_RELEASE);
   if (mailbox->register_atfork != nullptr &&
       mailbox->register_atfork(mailbox->helper_fork_handlers[0], mailbox->helper_fork_handlers[1],

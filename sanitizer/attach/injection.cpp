@@ -32,7 +32,8 @@ constexpr std::uint64_t kPage = 4096;
 constexpr std::uint64_t kPages = 1 + (sizeof(Mailbox) + kPage - 1) / kPage;
 constexpr unsigned char kTrap = 0xcc;  // behind the code
 constexpr int kAttempts = 200;
-constexpr auto kLoadTime = std::chrono::seconds(30);
+constexpr auto kSearchTime = std::chrono::seconds(60);
+constexpr auto kLoadTime = std::chrono::seconds(120);
 
 struct Entries {
   std::uint64_t create_thread;
@@ -207,7 +208,8 @@ Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbol
   std::string problem = "it has no thread that runs or sleeps";
   std::chrono::nanoseconds paused_before{0};
   int attempts = 0;
-  while (attempts < kAttempts) {
+  const auto end = Clock::now() + kSearchTime;
+  while (attempts < kAttempts && Clock::now() < end) {
     const std::vector<pid_t> threads = candidates(process.pid);
     for (const pid_t thread : threads) {
       ++attempts;
@@ -217,6 +219,10 @@ Started start_in_some_thread(const ProcessFacts& process, ProcessSymbols& symbol
         return *started;
       }
       if (problem == kStoppedBySignal) throw AttachError{stopped_process(process)};
+      // It would stop later: the end of this child of the tool takes that back.
+      if (problem == kNotStopping)
+        throw AttachError{
+            fmt::format("thread {} of process {} {}; it runs on", thread, process.pid, problem)};
       if (problem == strerror(EPERM))
         throw AttachError{fmt::format("process {} {}", process.pid, permission_problem(process))};
     }

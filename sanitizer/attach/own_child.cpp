@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <optional>
 #include <string_view>
 
 #include "sanitizer/attach/process_facts.h"
@@ -19,6 +21,12 @@ namespace dtype_guard::san {
 namespace {
 
 constexpr char kResult = 'r', kError = 'e';  // the first byte that the child sends
+
+using Clock = std::chrono::steady_clock;
+// More than what it waits for takes, all together.
+constexpr auto kChildTime = std::chrono::seconds(120);
+// After which it is left alone: killed, it could not put the thread back.
+constexpr auto kEndTime = std::chrono::seconds(30);
 
 // Without those that are ignored, by nohup say: blocked, they would wait all the same.
 sigset_t ending_signals() {
@@ -59,19 +67,28 @@ void send(int to, std::string_view bytes) {
   _exit(0);
 }
 
-// Everything that the child sends, to its end. A signal that is to end this command ends the child first.
-std::string receive(int from, pid_t child) {
+// Everything that the child sends, to its end. A signal that is to end this command ends the child first, and
+// so does the end of its time. Nothing when the child does not come to its end even then.
+std::optional<std::string> receive(int from, pid_t child) {
   const sigset_t ending = ending_signals();
   const int notices = signalfd(-1, &ending, SFD_CLOEXEC);
   std::string received;
   pollfd waits[] = {{from, POLLIN, 0}, {notices, POLLIN, 0}};
+  auto end = Clock::now() + kChildTime;
+  bool is_told_to_end = false;
   for (;;) {
-    if (poll(waits, 2, -1) < 0 && errno != EINTR) break;
-    if ((waits[1].revents & POLLIN) != 0) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()).count();
+    if (left <= 0 && is_told_to_end) return std::nullopt;
+    const int ready = left > 0 ? poll(waits, 2, static_cast<int>(left)) : 0;
+    if (ready < 0 && errno != EINTR) break;
+    if (ready < 0) continue;
+    if (ready == 0 || (waits[1].revents & POLLIN) != 0) {
       kill(child, SIGTERM);
       waits[1].fd = -1;
+      if (!is_told_to_end) end = Clock::now() + kEndTime;
+      is_told_to_end = true;
     }
-    if (waits[0].revents == 0) continue;
+    if (ready == 0 || waits[0].revents == 0) continue;
     char buffer[4096];
     const ssize_t count = read(from, buffer, sizeof buffer);
     if (count < 0 && errno == EINTR) continue;
@@ -99,8 +116,16 @@ std::string by_own_child(const std::function<std::string()>& work) {
   }
   const int refused = errno;
   close(ends[1]);
-  const std::string received = child > 0 ? receive(ends[0], child) : "";
+  const std::optional<std::string> answer = child > 0 ? receive(ends[0], child) : "";
   close(ends[0]);
+  if (!answer) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw AttachError{fmt::format(
+        "the child of this command that borrows a thread (process {}) does not come to its end: it is "
+        "left alone, and puts the thread back when it does",
+        child)};
+  }
+  const std::string& received = *answer;
   int status = 0;
   const bool known = child > 0 && waitpid(child, &status, 0) == child;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);  // one of these signals ends this command here

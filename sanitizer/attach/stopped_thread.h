@@ -17,6 +17,9 @@ namespace dtype_guard::san {
 // `problem` of a thread whose process a signal stopped before it could be.
 inline constexpr char kStoppedBySignal[] = "a signal stopped the process";
 
+// `problem` of a thread that is asked to stop still.
+inline constexpr char kNotStopping[] = "did not stop in time (in uninterruptible sleep?)";
+
 class StoppedThread {
  public:
   // Nothing when the thread has ended, may not be traced or does not stop in time; `problem` says which.

@@ -8,7 +8,7 @@
 
 namespace dtype_guard::san {
 
-inline constexpr std::size_t kMaxOperands = 16;
+inline constexpr std::size_t kMaxOperands = 20;
 inline constexpr std::size_t kMaxAccepted = 16;
 inline constexpr std::size_t kMaxOwnApis = 16;  // with contracts of the user's own
 

@@ -19,8 +19,20 @@ void register_fork_handlers();
 // In each forked child, after what is done there anyway. One function.
 void call_in_child(void (*function)());
 
+// A lock of the program's that threads take at moments which are not ours to choose. A child that is forked
+// meanwhile would find it held for ever; so the thread that forks holds it over the fork. `lock` gives up by
+// itself, with false.
+struct ForkLock {
+  bool (*lock)() = nullptr;
+  void (*unlock)() = nullptr;
+};
+void hold_over_forks(const ForkLock& lock);  // a constant; one
+
+// How long a fork waits for what would harm its child.
+inline constexpr int kForkPatience = 5;  // seconds
+
 // No other thread forks while one of these exists; on a thread that has one already, or forks, it is free. A
-// wait is given up after a second: then all is as it would be without.
+// wait is given up after some seconds: then all is as it would be without.
 class ForksHeld {
  public:
   ForksHeld();

@@ -189,13 +189,13 @@ QuietSection::QuietSection() : saved_errno_(errno) {
 }
 
 bool Patience::wait() {
-  constexpr int kYields = 100, kPauses = 1000;
+  constexpr int kYields = 100, kPauses = 1000;  // of a second
   constexpr timespec kPause = {0, 1'000'000};
   if (++round_ <= kYields)
     sched_yield();
   else
     (void)syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &kPause, nullptr);
-  return round_ < kYields + kPauses;
+  return round_ < kYields + kPauses * seconds_;
 }
 
 QuietSection::~QuietSection() {

@@ -64,9 +64,11 @@ std::size_t read_pieces(const MemoryPiece* pieces, std::size_t count, void* to);
 // or at a slow disk, and not for ever: it may be gone.
 class Patience {
  public:
-  bool wait();  // for a moment; false when it is at an end, a second after the first one
+  explicit Patience(int seconds = 1) : seconds_(seconds) {}
+  bool wait();  // for a moment; false when it is at an end, so many seconds after the first one
 
  private:
+  int seconds_;
   int round_ = 0;
 };
 

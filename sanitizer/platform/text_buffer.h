@@ -32,6 +32,10 @@ class TextSink {
     return *this << std::string_view(digits + at, sizeof digits - at);
   }
 
+  void clear() {
+    size_ = 0;
+    data_[0] = '\0';
+  }
   const char* c_str() const { return data_; }
   std::size_t size() const { return size_; }
   std::string_view view() const { return {data_, size_}; }

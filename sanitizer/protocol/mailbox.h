@@ -9,14 +9,16 @@
 
 namespace dtype_guard::san {
 
-inline constexpr char kMailboxMagic[16] = "dtype-san-join3";
+inline constexpr char kMailboxMagic[16] = "dtype-san-join4";
 // A thread's name holds 15 characters: this and 12 hexadecimal digits of the mailbox's address.
 inline constexpr char kMailboxThreadName[] = "dts";
 
 enum class MailboxState : std::uint32_t { kWaiting = 0, kLoaded = 1, kFailed = 2, kGivenUp = 3 };
 
-// How long a fork waits at most for the library to be loaded.
-inline constexpr std::uint64_t kForkSeconds = 5;
+// How long a fork waits for the library to be loaded: as long as the helper thread comes on, which on a busy
+// machine may be seldom; and not for ever, for it may wait for a lock that the forking thread has.
+inline constexpr std::uint64_t kForkSecondsAtRest = 5;
+inline constexpr std::uint64_t kForkSeconds = 60;
 
 // How long the helper thread waits for its `go`, which a tool that was ended never gives.
 inline constexpr std::uint64_t kGoSeconds = 30;
@@ -44,7 +46,8 @@ struct Mailbox {
   void (*helper_fork_handlers[3])();  // before it, after it, in the child
   std::uint32_t handles_forks;        // they are registered
   std::uint32_t is_loading;
-  std::uint32_t process;  // in a forked child, whose page this is too, nothing is being loaded
+  std::uint32_t process;      // in a forked child, whose page this is too, nothing is being loaded
+  std::int32_t helper_clock;  // the clock of the processor time that the helper thread has used
   void (*before_fork)();
   void (*after_fork)();
   void (*after_fork_in_child)();

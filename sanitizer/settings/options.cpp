@@ -121,12 +121,14 @@ void store(Torch& out, std::string_view value, std::uint64_t, std::uint64_t, con
     out = Torch::kAuto;
   } else if (value == "off" || value == "0") {
     out = Torch::kOff;
+  } else if (value == "calls") {
+    out = Torch::kCalls;
   } else if (value == "contracts") {
     out = Torch::kChecks;
   } else if (value == "origins") {
     out = Torch::kOrigins;
   } else {
-    problem("auto, off, contracts or origins");
+    problem("auto, off, calls, contracts or origins");
   }
 }
 

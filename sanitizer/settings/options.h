@@ -16,7 +16,7 @@ using Number = std::uint32_t;
 enum class Choice : std::uint8_t { kAuto, kAlways, kNever };
 enum class Switch : std::uint8_t { kAuto, kOn, kOff };
 enum class Start : std::uint8_t { kOn, kDormant };
-enum class Torch : std::uint8_t { kAuto, kOff, kChecks, kOrigins };
+enum class Torch : std::uint8_t { kAuto, kOff, kCalls, kChecks, kOrigins };
 
 class Text {
  public:

@@ -1,7 +1,6 @@
 #include "sanitizer/settings/settings.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/utsname.h>
@@ -141,7 +140,9 @@ const Options& settings() {
     read_environment();
     state.store(kRead, std::memory_order_release);
   }
-  while (state.load(std::memory_order_acquire) != kRead) sched_yield();
+  // In the child of a fork beside that reading the reader does not exist.
+  for (Patience patience; state.load(std::memory_order_acquire) != kRead && patience.wait();) {
+  }
   return options;
 }
 

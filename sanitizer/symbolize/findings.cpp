@@ -160,7 +160,7 @@ class Builder {
     const bool has_rank = journal.process && journal.process->rank;
     if (!settings_.lint && !has_rank) return;
     AcceptedCall call{site.api, stacks_.resolve(journal, site)};
-    if (has_rank) add_rank_call(journal, site, user_location(call.stack));
+    if (has_rank) add_rank_call(journal, site, stacks_.place_of(call.stack));
     if (settings_.lint) accepted_.push_back(std::move(call));
   }
 
@@ -182,7 +182,7 @@ class Builder {
   void add_launched(const Journal& journal, const JournalFinding& recorded, Finding finding,
                     const std::string& role) {
     finding.backtrace = without_cuda(stacks_.resolve(journal, recorded));
-    finding.location = user_location(finding.backtrace);
+    finding.location = stacks_.place_of(finding.backtrace);
     finding.sinks.push_back({finding.api, role, finding.location});
     finding.fingerprint = fingerprint({finding.rule, finding.location.function, "", finding.api, 0});
     finding.occurrences.push_back(occurrence(journal, recorded));
@@ -217,7 +217,7 @@ class Builder {
     finding.count = recorded.count;
     for (const JournalOperand& operand : recorded.operands) add_operand(finding, operand);
     finding.backtrace = stacks_.resolve(journal, recorded);
-    finding.location = user_location(finding.backtrace);
+    finding.location = stacks_.place_of(finding.backtrace);
     add_rank_call(journal, recorded, finding.location);
     for (const std::string& role : violation.roles)
       finding.sinks.push_back({recorded.api, role, finding.location});
@@ -280,7 +280,7 @@ class Builder {
     step.op = site->second.api;
     step.note = fmt::format("'{}' was called here: this is its backward call", step.op);
     step.backtrace = stacks_.resolve(journal, site->second);
-    step.location = user_location(step.backtrace);
+    step.location = stacks_.place_of(step.backtrace);
     finding.message += fmt::format("; it is the backward call of '{}' ({}:{})", step.op, step.location.file,
                                    step.location.line);
     finding.path.push_back(std::move(step));
@@ -290,7 +290,7 @@ class Builder {
                          const std::string& role) {
     PathStep step = origin_step(site, role);
     step.backtrace = stacks_.resolve(journal, site);
-    step.location = user_location(step.backtrace);
+    step.location = stacks_.place_of(step.backtrace);
     for (std::size_t i = 0; i < finding.path.size(); ++i) {
       const PathStep& known = finding.path[i];
       if (known.op != step.op || known.after != step.after || !same_stack(known.backtrace, step.backtrace))

@@ -46,9 +46,52 @@ void take_over(Finding& kept, Finding&& more) {
   for (const Occurrence& occurrence : more.occurrences) merge_occurrence(kept, occurrence);
 }
 
+bool same_operands(const Finding& a, const Finding& b) {
+  return std::equal(a.operands.begin(), a.operands.end(), b.operands.begin(), b.operands.end(),
+                    [](const FindingOperand& x, const FindingOperand& y) {
+                      return x.role == y.role && x.dtypes == y.dtypes;
+                    });
+}
+
+// The stack from the caller of the API on, whatever of PyTorch's lies between that and where the call was
+// seen.
+std::vector<StackFrame> from_call(const Finding& finding) {
+  const auto is_call = [&](const StackFrame& frame) {
+    return std::any_of(finding.sinks.begin(), finding.sinks.end(), [&](const Sink& sink) {
+      return sink.location.line != 0 && sink.location.line == frame.line && sink.location.file == frame.file;
+    });
+  };
+  const std::vector<StackFrame>& frames = finding.backtrace;
+  return {std::find_if(frames.begin(), frames.end(), is_call), frames.end()};
+}
+
+// The same call with these dtypes, seen once while origins were noted and once while not.
+bool is_without_its_origin(const Finding& finding, const Finding& known) {
+  if (opening_step(finding) != nullptr || opening_step(known) == nullptr || finding.rule != known.rule ||
+      finding.api != known.api || !same_operands(finding, known))
+    return false;
+  const std::vector<StackFrame> own = from_call(finding);
+  return !own.empty() && same_stack(own, from_call(known));
+}
+
+void merge_without_origin(std::vector<Finding>& findings) {
+  for (std::size_t i = 0; i < findings.size();) {
+    const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& one) {
+      return is_without_its_origin(findings[i], one);
+    });
+    if (known == findings.end()) {
+      ++i;
+      continue;
+    }
+    take_over(*known, std::move(findings[i]));
+    findings.erase(findings.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
 }  // namespace
 
 void merge_causes(std::vector<Finding>& findings) {
+  merge_without_origin(findings);
   std::vector<Finding> merged;
   for (Finding& finding : findings) {
     const PathStep* own = cause(finding);

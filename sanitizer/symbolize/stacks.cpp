@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -37,10 +38,29 @@ bool is_typed(const std::string& file) {
   return starts_with_any(file, kPrompts);
 }
 
+// CPython looks for its own library in lib/python3.11 below its prefix (lib64 where the platform has it so),
+// or in a zip file lib/python311.zip: what lies there outside of site-packages is the interpreter's.
+bool is_interpreters_own(std::string_view file) {
+  constexpr std::string_view kName = "/python3";
+  for (std::size_t at = file.find(kName); at != file.npos; at = file.find(kName, at + 1)) {
+    const std::string_view before = file.substr(0, at);
+    if (!before.ends_with("/lib") && !before.ends_with("/lib64")) continue;
+    std::string_view rest = file.substr(at + kName.size());
+    if (rest.starts_with(".")) rest.remove_prefix(1);
+    const std::size_t digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    rest.remove_prefix(digits);
+    if (rest.starts_with("t/")) rest.remove_prefix(1);  // free-threaded
+    if (digits != 0 && (rest.starts_with("/") || rest.starts_with(".zip/"))) return true;
+  }
+  return false;
+}
+
 // An installed package holds models, which is where a dtype is to be mended, except for those that only pass
-// tensors on, and for shells, which run what is typed; the interpreter's own library and generated code
-// ("<string>") never do.
-bool is_library_file(const std::string& file) {
+// tensors on, PyTorch wherever it lies, and for shells, which run what is typed; the interpreter's own
+// library and generated code ("<string>") never do.
+bool is_library_file(const std::string& file, const std::set<std::string>& torch_folders) {
+  for (const std::string& folder : torch_folders)
+    if (file.starts_with(folder)) return true;
   static constexpr std::array<std::string_view, 7> kPassOn = {
       "torch/", "functorch/", "einops/", "beartype/", "IPython/", "ipykernel/", "traitlets/"};
   for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
@@ -49,12 +69,7 @@ bool is_library_file(const std::string& file) {
       return starts_with_any(std::string_view(file).substr(at + packages.size()), kPassOn);
   }
   if (file.starts_with("<")) return !is_typed(file);
-  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") ||
-         file.find("/lib/python3") != std::string::npos;
-}
-
-bool is_user_frame(const StackFrame& frame) {
-  return !is_library_module(frame.module) && !is_library_file(frame.file);
+  return file.starts_with("/usr/include/") || file.starts_with("/usr/lib/") || is_interpreters_own(file);
 }
 
 // `python -c` and exec() give what they run this name. So do packages to code that they generate: it is the
@@ -99,8 +114,11 @@ std::vector<StackFrame> merge_python(const std::vector<StackFrame>& native,
   return merged;
 }
 
-SourceLocation user_location(const std::vector<StackFrame>& frames) {
-  auto user = std::find_if(frames.begin(), frames.end(), is_user_frame);
+SourceLocation user_location(const std::vector<StackFrame>& frames,
+                             const std::set<std::string>& torch_folders) {
+  auto user = std::find_if(frames.begin(), frames.end(), [&](const StackFrame& frame) {
+    return !is_library_module(frame.module) && !is_library_file(frame.file, torch_folders);
+  });
   if (user == frames.end()) user = std::find_if(frames.begin(), frames.end(), is_program_text);
   if (user == frames.end()) user = frames.begin();
   SourceLocation place;
@@ -129,7 +147,20 @@ std::vector<StackFrame> Stacks::native(const Journal& journal, const JournalFind
   return frames;
 }
 
+// Of torch/lib/libtorch_cpu.so the folder torch/, whose Python files are PyTorch's: installed for development
+// or below a folder of the user's choice it is in no site-packages.
+void Stacks::note_torch(const Journal& journal) {
+  for (const JournalLibrary& library : journal.libraries) {
+    const auto module = journal.modules.find(library.module);
+    if (library.name != "torch" || module == journal.modules.end()) continue;
+    const std::filesystem::path folder =
+        std::filesystem::path(module->second.path).parent_path().parent_path();
+    if (folder.filename() == "torch") torch_folders_.insert(shown_path((folder / "").string()));
+  }
+}
+
 std::vector<StackFrame> Stacks::resolve(const Journal& journal, const JournalFinding& call) {
+  note_torch(journal);
   std::vector<StackFrame> frames = native(journal, call);
   if (call.python.empty()) return frames;
   std::vector<StackFrame> python;

@@ -2,6 +2,7 @@
 // Python frames stand where the interpreter's evaluation loop was.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,26 +19,34 @@ struct StackSettings {
   std::string sysroot;  // copies of the watched machine's files lie below it
 };
 
+// The first frame in the user's own code; a file without lines is still better than none. What lies in one of
+// the folders is PyTorch's.
+SourceLocation user_location(const std::vector<StackFrame>& frames,
+                             const std::set<std::string>& torch_folders = {});
+
 class Stacks {
  public:
   explicit Stacks(StackSettings settings) : settings_(std::move(settings)), symbolizer_(settings_.sysroot) {}
 
   std::vector<StackFrame> resolve(const Journal& journal, const JournalFinding& call);
+  // user_location() of a stack that was resolved here.
+  SourceLocation place_of(const std::vector<StackFrame>& frames) const {
+    return user_location(frames, torch_folders_);
+  }
   const std::vector<std::string>& refused() const { return symbolizer_.refused(); }
 
  private:
   std::vector<StackFrame> native(const Journal& journal, const JournalFinding& call);
   std::string shown_path(const std::string& file) const;
+  void note_torch(const Journal& journal);
 
   StackSettings settings_;
+  std::set<std::string> torch_folders_;  // as they are shown
   Symbolizer symbolizer_;
 };
 
 // Native frames with the Python frames in place of the evaluation loop's; the rest of the interpreter goes.
 std::vector<StackFrame> merge_python(const std::vector<StackFrame>& native,
                                      const std::vector<StackFrame>& python, const std::vector<bool>& from_c);
-
-// The first frame in the user's own code; a file without lines is still better than none.
-SourceLocation user_location(const std::vector<StackFrame>& frames);
 
 }  // namespace dtype_guard::san

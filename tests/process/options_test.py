@@ -7,7 +7,7 @@ from support import BUILT, Case, main, preloadable
 
 KEYS = ("halt_on_error exitcode journal log_path suppressions symbolize strip_path_prefix verbosity color print_summary "
         "max_findings max_journal_mb stack_depth rules contracts start follow_children origins python cupti expect enabled cast_time torch torch_every "
-        "journal_in_memory").split()
+        "torch_ms journal_in_memory").split()
 
 
 class Options(Case):

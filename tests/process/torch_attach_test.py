@@ -3,53 +3,75 @@ hangs, none crashes, and what they compute is the same to the last bit. ROUNDS i
 import os
 import pathlib
 import re
+import signal
 import subprocess
-import sys
 import threading
 import time
 
-from support import BUILT, LONG, Case, environment, main
+from support import BUILT, Case, environment, main
 from torch_support import PYTHON, skip_without_torch
+from waiting import line_of, what_waits
 
 PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
 ROUNDS = int(os.environ.get("ROUNDS", "20"))
-HANGS = 120  # seconds after which a job that was told to stop hangs
+STARTS = 300  # seconds after which a job hangs that was to begin
+HANGS = 120  # that was told to stop
+LIMIT = 28 * ROUNDS + 240  # for all, within that of CTest
 
 
 class Jobs:
-    """A program that starts job after job (programs/torch_training.py)."""
+    """A program that starts job after job (programs/torch_training.py). It, they and their workers are one process group, whose
+    end is the end of each wait here."""
 
     def __init__(self, case):
-        self.case = case
+        self.case, self.step = case, "starting"
         self.errors = open(case.scratch / "errors", "w+", encoding="utf-8")
-        self.zygote = subprocess.Popen([PYTHON, PROGRAMS / "torch_training.py"], env=environment(), text=True, cwd=case.scratch,
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors)
+        self.zygote = subprocess.Popen([PYTHON, PROGRAMS / "torch_training.py"], env=environment(), cwd=case.scratch, bufsize=0,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, start_new_session=True)
+        self.waiting = ""
+        self.watch = threading.Timer(LIMIT, self.give_up)
+        self.watch.daemon = True
+        self.watch.start()
         case.addCleanup(self.errors.close)
         case.addCleanup(self.zygote.communicate)
-        case.addCleanup(self.zygote.kill)
+        case.addCleanup(self.kill)
+        case.addCleanup(self.watch.cancel)
+
+    def kill(self):
+        try:
+            os.killpg(self.zygote.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def give_up(self):
+        self.waiting = what_waits(self.zygote.pid)
+        print(f"{self.step}: {LIMIT} s are over\n{self.waiting}", flush=True)
+        self.kill()
+
+    def said(self):
+        self.errors.flush()
+        self.errors.seek(0)
+        return self.errors.read()
 
     def answer(self, seconds):
         """A line; a program that gives none in time hangs."""
-        watch = threading.Timer(seconds, self.zygote.kill)
-        watch.start()
-        line = self.zygote.stdout.readline()
-        watch.cancel()
-        self.errors.flush()
-        self.errors.seek(0)
-        self.case.assertTrue(line, f"the job hangs or has ended; {self.errors.read()}")
+        line = line_of(self.zygote.stdout, seconds)
+        if line is None:
+            waiting = self.waiting or what_waits(self.zygote.pid)
+            self.kill()
+            self.case.fail(f"{self.step}: the job hangs or has ended\n{waiting}\n{self.said()}")
         return line.split()
 
     def start(self, way, stop):
-        self.zygote.stdin.write(f"{way} {stop}\n")
-        self.zygote.stdin.flush()
-        word, process = self.answer(LONG)
+        self.zygote.stdin.write(f"{way} {stop}\n".encode())
+        word, process = self.answer(STARTS)
         self.case.assertEqual(word, "ready")
         return process
 
-    def end(self, stop):
+    def end(self, stop, seconds=HANGS):
         """Exit status and digest."""
         stop.touch()
-        digest, word, status = self.answer(HANGS)
+        digest, word, status = self.answer(seconds)
         self.case.assertEqual(word, "ended", digest)
         stop.unlink()
         return digest, int(status)
@@ -73,13 +95,16 @@ class Joined(Case):
         pauses, calls = [], 0
         for number in range(ROUNDS):
             way = "spawn" if number % 20 == 19 else "fork"
+            jobs.step = f"round {number}, workers by {way}: starting"
             process = jobs.start(way, stop)
+            jobs.step = f"round {number}, workers by {way}, process {process}: joining and leaving it"
             said = self.attach(process)
             pauses.append(float(re.search(r"paused for ([0-9.]+) ms", said)[1]))
             time.sleep(0.05 * (number % 4))
             self.assertIn("is now not watched", self.tool("detach", process))
             self.assertIn("switched on", self.attach(process))
-            self.assertEqual(jobs.end(stop), expected, f"round {number}, workers by {way}")
+            jobs.step = f"round {number}, workers by {way}, process {process}: waiting for its end"
+            self.assertEqual(jobs.end(stop), expected, jobs.step)
             report = self.report("--options=symbolize=0", self.scratch / "journal")[1]
             self.assertEqual(report["findings"], [])
             calls += sum(count for api, count in report["watched"]["calls"].items() if api == "scaled_dot_product_attention")
@@ -89,6 +114,21 @@ class Joined(Case):
         pauses.sort()
         print(f"{ROUNDS} jobs joined, left and joined again: none hung, none crashed; {calls} calls of attention checked; pause: median "
               f"{pauses[len(pauses) // 2]:.1f} ms, longest {pauses[-1]:.1f} ms; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors")
+
+    def test_a_job_that_hangs(self):
+        """It is told, with the step and what it waits for, and ends: a test that waits for ever tells nothing."""
+        jobs, stop = Jobs(self), self.scratch / "stop"
+        process = jobs.start("fork", stop)
+        os.kill(int(process), signal.SIGSTOP)
+        jobs.step = "the last step"
+        with self.assertRaises(AssertionError) as raised:
+            jobs.end(stop, seconds=1)
+        said = str(raised.exception)
+        self.assertIn("the last step: the job hangs", said)
+        self.assertRegex(said, rf"{process} .*torch_training.py")
+        self.assertRegex(said, r"\d+ T ")
+        self.assertRegex(said, r'File ".*torch_training.py", line \d+ in main')
+        jobs.zygote.communicate()
 
 
 if __name__ == "__main__":

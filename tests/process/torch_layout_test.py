@@ -1,8 +1,9 @@
 """The start test of the torch source, with a library that keeps everything elsewhere than any release of PyTorch: a layout
 that fits is used, one with a member missing or in two places is refused with the reason, and nothing is read by a guess."""
 import re
+import subprocess
 
-from support import BUILT, Case, main, operands
+from support import BUILT, LONG, Case, environment, main, operands
 
 REFUSED = {
     "dtype": "a tensor's dtype was not found",
@@ -45,6 +46,21 @@ class Layout(Case):
                 self.assertFalse(source["on"])
                 self.assertRegex(source["why"], re.escape(reason))
                 self.assertEqual((report["findings"], report["watched"]["calls"].get("scaled_dot_product_attention", 0)), ([], 0))
+
+    def test_a_job_that_ends_meanwhile(self):
+        """Its end waits for the start test, which uses what that destroys."""
+        job = subprocess.Popen([BUILT["fake_torch"], "cpu", "wait"], env=environment(FAKE_TORCH="slow"), cwd=self.scratch, text=True,
+                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        tool = subprocess.Popen([BUILT["command"], "attach", str(job.pid), "--library", BUILT["library"], "--options",
+                                 f"journal={self.scratch / 'journal'}"], env=environment(), text=True, stderr=subprocess.PIPE)
+        self.addCleanup(tool.communicate)
+        self.assertEqual(job.stdout.readline(), "probed\n")
+        job.communicate("\n", timeout=LONG)
+        self.assertEqual(job.returncode, 0)
+        tool.communicate(timeout=LONG)
 
 
 if __name__ == "__main__":

@@ -71,6 +71,15 @@ bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const
   return true;
 }
 
+bool CallOperands::read(const ApiContract& contract, const TensorImpl* const* tensors) {
+  for (std::size_t i = 0; i < contract.operand_count; ++i) {
+    const bool is_given = tensors[i] != nullptr && is_defined({tensors[i]});
+    if (!is_given && contract.operands[i].optional) continue;
+    if (!is_given || !take(i, {tensors[i]})) return false;
+  }
+  return true;
+}
+
 namespace {
 
 // Norms compute in float32 and take their parameters so.

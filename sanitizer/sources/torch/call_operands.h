@@ -17,6 +17,9 @@ class CallOperands {
   // those of tracing have (meta, fake and batched tensors).
   bool read(const RecordRow& row, const ApiContract& contract, const Record& record);
 
+  // Of a call without a record: its tensors by operand, nullptr where one was not given or cannot be read.
+  bool read(const ApiContract& contract, const TensorImpl* const* tensors);
+
   bool accepted(const ApiContract& contract) const;
   const DLTensor* const* list() const { return list_; }
   // Of the first that is there.

@@ -5,6 +5,7 @@
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/thread_records.h"
 
@@ -53,6 +54,7 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
 }
 
 ContextPointer on_start(const Record& record) {
+  if (has_timed_windows.load(std::memory_order_relaxed)) close_window_at_record();
   if (!is_watching()) return {nullptr};
   ThreadRecords* thread = thread_records();
   if (thread == nullptr) return {nullptr};
@@ -75,7 +77,6 @@ void on_end(const Record& record, Context* context) {
 }  // namespace
 
 std::uint64_t add_callbacks(const Library& library, bool origins) {
-  libtorch = library;
   notes_origins.store(origins, std::memory_order_release);
   Callback callback;
   callback.start = on_start;

@@ -10,6 +10,7 @@
 #include "sanitizer/sources/torch/call_operands.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/library.h"
+#include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/sites.h"
@@ -68,10 +69,9 @@ bool python_raises() {
   return python.has_gil != nullptr && python.has_gil() != 0 && python.error() != nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] void record_wrong(const OpenRecord& open, const CallOperands& operands,
+[[gnu::noinline, gnu::cold]] void record_wrong(ApiId api, const CallOperands& operands,
                                                std::uintptr_t caller) {
-  if (Process* mapped = process())
-    record_violation(*mapped, {row_of(open).api, operands.list(), caller}, find_detail);
+  if (Process* mapped = process()) record_violation(*mapped, {api, operands.list(), caller}, find_detail);
 }
 
 bool is_implied(const DLTensor& tensor) {
@@ -94,6 +94,7 @@ bool is_widened_attention(const ApiContract& contract, const CallOperands& opera
 }  // namespace
 
 void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
+  if (has_timed_windows.load(std::memory_order_relaxed) && has_opened_window()) return;
   const RecordRow& row = row_of(open);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
@@ -104,7 +105,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   const bool is_accepted = operands.accepted(contract);
   if (is_accepted) {
     if (is_widened_attention(contract, operands) && !libtorch.may_autocast(operands.device_type()))
-      return record_wrong(open, operands, caller);
+      return record_wrong(row.api, operands, caller);
     return note_accepted(*mapped, row.api, operands, caller);
   }
   if (row.only_if_raised || libtorch.may_autocast(operands.device_type())) {
@@ -112,7 +113,23 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
     open.thread->waiting = operands;
     return;
   }
-  record_wrong(open, operands, caller);
+  record_wrong(row.api, operands, caller);
+}
+
+bool check_bound_call(ApiId api, const TensorImpl* const* tensors, std::uintptr_t caller) {
+  const ApiContract& contract = contract_of(api);
+  CallOperands operands;
+  if (!operands.read(contract, tensors)) return true;
+  Process* mapped = process();
+  if (mapped == nullptr) return true;
+  if (count_call(*mapped, call_slot(*mapped), api)) record_first_call(*mapped, api, caller);
+  if (operands.accepted(contract)) {
+    note_accepted(*mapped, api, operands, caller);
+    return true;
+  }
+  if (libtorch.may_autocast(operands.device_type())) return false;
+  record_wrong(api, operands, caller);
+  return true;
 }
 
 bool mixes_floats(const Operator& op, const Record& record) {
@@ -141,7 +158,7 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
   const RecordRow& row = row_of(open);
   CallOperands operands;
   if (!operands.read(row, contract_of(row.api), record)) return;
-  if (!libtorch.may_autocast(operands.device_type())) record_wrong(open, operands, caller);
+  if (!libtorch.may_autocast(operands.device_type())) record_wrong(row.api, operands, caller);
 }
 
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller) {
@@ -159,7 +176,7 @@ void end_call(OpenRecord& open, std::uintptr_t caller) {
   open.is_waiting = false;
   const RecordRow& row = row_of(open);
   if (!row.only_if_raised || cpp_raises() || python_raises())
-    return record_wrong(open, open.thread->waiting, caller);
+    return record_wrong(row.api, open.thread->waiting, caller);
   if (Process* mapped = row.is_operator ? nullptr : process())
     note_accepted(*mapped, row.api, open.thread->waiting, caller);
 }

@@ -9,6 +9,9 @@
 namespace dtype_guard::san::torch {
 
 void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller);
+// A call that a thunk tells of, its tensors by operand. False where autocast is on and they differ: then what
+// becomes of it cannot be told.
+bool check_bound_call(ApiId api, const TensorImpl* const* tensors, std::uintptr_t caller);
 // An operator of torch/operators.inc whose operands mix floating dtypes: a finding when it raises.
 void check_operator(OpenRecord& open, const Record& record);
 bool mixes_floats(const Operator& op, const Record& record);

@@ -2,19 +2,23 @@
 set(files
   accepted_calls.cpp
   autograd_nodes.cpp
+  bound_operators.cpp
   call_operands.cpp
+  callback_lock.cpp
   callbacks.cpp
   calls.cpp
   forward_lines.cpp
+  job_end.cpp
   layout_search.cpp
   library.cpp
+  operator_thunks.cpp
   operators.cpp
+  origin_windows.cpp
   origins.cpp
   probe.cpp
   recasts.cpp
   sites.cpp
   source.cpp
-  step_sampling.cpp
   storage_life.cpp
   thread_records.cpp
   unseen_calls.cpp)

@@ -14,15 +14,18 @@
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/watching.h"
 #include "sanitizer/settings/settings.h"
+#include "sanitizer/sources/torch/bound_operators.h"
+#include "sanitizer/sources/torch/callback_lock.h"
 #include "sanitizer/sources/torch/callbacks.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
+#include "sanitizer/sources/torch/job_end.h"
 #include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/probe.h"
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/record_reader.h"
 #include "sanitizer/sources/torch/sites.h"
-#include "sanitizer/sources/torch/step_sampling.h"
 #include "sanitizer/sources/torch/storage_life.h"
 #include "sanitizer/sources/torch/unseen_calls.h"
 
@@ -35,47 +38,88 @@ namespace {
 
 enum class State : std::uint8_t { kWaiting, kStarting, kOn, kRefused };
 constinit std::atomic<State> state{State::kWaiting};
-constinit bool has_origins = false;
 constinit char refusal[256] = {};
 
-Torch mode() {
-  const Options& options = settings();
-  if (!options.enabled) return Torch::kOff;
-  Torch chosen = options.torch;
-  if (chosen == Torch::kAuto)
-    chosen = getenv("DTYPE_SAN_COMMAND_PID") != nullptr ? Torch::kOrigins : Torch::kChecks;
-  return chosen == Torch::kOrigins && !options.origins ? Torch::kChecks : chosen;
+bool is_launched() { return getenv("DTYPE_SAN_COMMAND_PID") != nullptr; }
+
+// The one rule of options torch, origins, torch_every and torch_ms.
+struct Plan {
+  Torch mode = Torch::kOff;  // not kAuto
+  WindowPlan windows;
+  bool has_origins() const { return mode == Torch::kOrigins || windows.kind != Windows::kNone; }
+};
+
+Plan plan_of(const Options& options) {
+  Plan plan;
+  if (!options.enabled) return plan;
+  const bool is_auto = options.torch == Torch::kAuto;
+  plan.mode = !is_auto ? options.torch : is_launched() ? Torch::kOrigins : Torch::kCalls;
+  if (plan.mode == Torch::kOrigins && !options.origins) plan.mode = Torch::kChecks;
+  const bool may_sample = options.origins && (plan.mode == Torch::kOrigins || plan.mode == Torch::kCalls);
+  if (plan.mode == Torch::kCalls) plan.windows.add_callback = [] { return add_callbacks(libtorch, true); };
+  if (may_sample && options.torch_every > 1) {
+    plan.windows.kind = Windows::kSteps;
+    plan.windows.every = options.torch_every;
+  } else if (may_sample && is_auto && plan.mode == Torch::kCalls && options.torch_ms != 0) {
+    plan.windows.kind = Windows::kTimed;
+    plan.windows.milliseconds = options.torch_ms;
+  }
+  return plan;
 }
+
+constinit Plan plan;
+constinit bool has_thunks = false;
 
 bool make_tables(bool origins) {
   return start_thread_records() && operators.start() && sites.start() && (!origins || storage_life.start());
 }
 
+// Where no call goes through a slot, as in a program that has libtorch in itself, auto is contracts.
+bool lead_calls(TextSink& reason) {
+  if (plan.mode != Torch::kCalls) return true;
+  has_thunks = lead_operators_here(reason);
+  if (has_thunks || settings().torch == Torch::kCalls) return has_thunks;
+  reason.clear();
+  plan = {.mode = Torch::kChecks, .windows = {}};
+  return true;
+}
+
 bool switch_on(const Library& library, TextSink& reason) {
   if (!probe(library, layout, reason)) return false;
-  has_origins = mode() == Torch::kOrigins;
-  if (!make_tables(has_origins)) {
+  libtorch = library;
+  find_callback_lock(library);
+  if (!lead_calls(reason)) return false;
+  const bool origins = plan.has_origins();
+  if (!make_tables(origins)) {
     reason << "there is no memory for its tables";
     return false;
   }
-  if (has_origins && was_joined()) lead_allocators_here();
-  storage_life.switch_on(has_origins);
-  start_forward_lines(library);
+  if (origins && was_joined()) lead_allocators_here();
+  storage_life.switch_on(origins);
+  if (plan.mode != Torch::kCalls || origins) start_forward_lines(library);
   find_python();
   (void)decide_watching();
-  (void)add_callbacks(library, has_origins);
-  if (has_origins && settings().torch_every > 1) start_step_sampling(library, settings().torch_every);
+  if (!has_thunks) (void)add_callbacks(library, origins);
+  if (plan.windows.kind != Windows::kNone) start_windows(plan.windows);
   return true;
 }
 
 // Libtorch is called here: not with signals blocked.
 bool start() {
   State waiting = State::kWaiting;
-  if (mode() == Torch::kOff || !state.compare_exchange_strong(waiting, State::kStarting)) return false;
+  if (plan_of(settings()).mode == Torch::kOff || !state.compare_exchange_strong(waiting, State::kStarting))
+    return false;
+  plan = plan_of(settings());
   const int saved = errno;
   Library library;
   TextSink reason(refusal, sizeof refusal);
-  const bool is_on = find_library(library, reason) && switch_on(library, reason);
+  bool is_on = find_library(library, reason);
+  if (is_on && was_joined()) {
+    const JobGoesOn goes_on;
+    is_on = !is_python_ending(reason) && switch_on(library, reason);
+  } else if (is_on) {
+    is_on = switch_on(library, reason);
+  }
   const State next = is_on ? State::kOn : library.is_mapped ? State::kRefused : State::kWaiting;
   state.store(next, std::memory_order_release);
   errno = saved;
@@ -116,14 +160,43 @@ LookupAnswer looked_up(const Lookup& lookup) {
   return {made != nullptr, made};
 }
 
+void tell_windows(TextSink& reason) {
+  if (plan.windows.kind == Windows::kSteps)
+    reason << "noted in one of " << plan.windows.every << " optimizer steps";
+  if (plan.windows.kind == Windows::kTimed)
+    reason << "noted for " << plan.windows.milliseconds << " ms of each second";
+}
+
+void tell_bound(TextSink& reason) {
+  const BoundOperators all = bound_operators();
+  reason << "calls of " << std::uint64_t{all.operators} << " attention operators of PyTorch's own through "
+         << std::uint64_t{all.slots} << " jump slots, entered " << all.entered << " times (torch=calls). ";
+  if (plan.has_origins()) {
+    reason << "Origins are ";
+    tell_windows(reason);
+    reason << ", in which all calls are checked that a contract speaks of. ";
+  }
+  reason << "Not seen" << (plan.has_origins() ? " at other times" : "")
+         << ": operators of libraries, autograd Functions, compiled code, objects that are loaded later"
+         << (all.has_unread ? ", some masks" : "") << (plan.has_origins() ? "" : ", origins");
+}
+
 bool status(SourceStatus& to) {
   switch (state.load(std::memory_order_acquire)) {
     case State::kOn:
       to.is_on = true;
-      to.reason << "each call of an attention, rotary or cache operator that a contract speaks of, "
-                << (has_origins ? "with the origins of its dtypes" : "without origins (torch=contracts)");
-      if (has_origins && settings().torch_every > 1)
-        to.reason << ", noted in one of " << std::uint64_t{settings().torch_every} << " optimizer steps";
+      if (has_thunks) {
+        tell_bound(to.reason);
+      } else {
+        to.reason << "each call of an attention, rotary or cache operator that a contract speaks of, "
+                  << (plan.has_origins() ? "with the origins of its dtypes"
+                                         : "without origins (torch=contracts)");
+        if (plan.windows.kind != Windows::kNone) to.reason << ", ";
+        tell_windows(to.reason);
+      }
+      if (is_callback_lock_unknown())
+        to.reason << "; a child that is forked while another thread computes may hang, for it is not known "
+                     "which of libtorch's locks a fork has to hold";
       return true;
     case State::kRefused:
       to.reason << refusal;
@@ -151,6 +224,7 @@ void note_limit(Process& process, Scratch& scratch, std::uint64_t count, const c
 void finish(Process& process, Scratch& scratch) {
   write_recasts(process, scratch);
   write_unseen(process, scratch);
+  write_untold(process, scratch);
   note_limit(process, scratch, storage_life.without_room(),
              " storages found no room in the table of origins: none is claimed for them");
   note_limit(process, scratch, sites.without_room(),

@@ -11,6 +11,8 @@
 // main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cpu`,
 // `cuda` or `cuda_1_13` its operands are blocks that an allocator announces (fake_c10.cpp,
 // fake_c10_cuda.cpp); with `wait` after that it waits for a line first.
+#include <unistd.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -36,6 +38,18 @@ namespace {
 std::string_view wrong() {
   const char* word = std::getenv("FAKE_TORCH");
   return word != nullptr ? word : "right";
+}
+
+// Destroyed as the process ends. `slow`: an operator that takes a second, and must not outlive it.
+bool is_there = true;
+struct Dispatcher {
+  ~Dispatcher() { is_there = false; }
+} dispatcher;
+void take_long() {
+  std::printf("probed\n");
+  std::fflush(stdout);
+  sleep(1);
+  if (!is_there) std::abort();
 }
 
 constexpr std::size_t kImplWords = 32;
@@ -160,6 +174,7 @@ struct stack_out {
   static Tensor& call(c10::ArrayRef<Tensor> tensors, std::int64_t dimension, Tensor& out);
 };
 Tensor& stack_out::call(c10::ArrayRef<Tensor> tensors, std::int64_t, Tensor& out) {
+  if (wrong() == "slow") take_long();
   std::vector<Value> inner;
   for (std::size_t i = 0; i < tensors.size_; ++i) inner.push_back(value(tensors.data_[i]));
   std::uint64_t list[8] = {};

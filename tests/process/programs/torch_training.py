@@ -3,10 +3,12 @@
 A line of stdin `fork|spawn STOP_FILE` starts one: it trains on two threads beside a loop of data loaders, whose workers load
 libraries, until the file is there. Answers: `ready PID`, then `ended STATUS DIGEST` with what the first steps computed.
 """
+import faulthandler
 import hashlib
 import importlib
 import os
 import pathlib
+import signal
 import sys
 import threading
 
@@ -45,6 +47,13 @@ def steps(seed):
         yield loss.item()
 
 
+def import_late_modules():
+    """What PyTorch imports with the first step. Python does not hold the lock of a module that is being imported over a fork: a
+    worker that is forked beside a thread that imports one waits for ever where it imports that one too."""
+    for _ in zip(range(2), steps(0)):
+        pass
+
+
 def train(seed, stop, digests, begun):
     digest = hashlib.sha256()
     for number, loss in enumerate(steps(seed), 1):
@@ -52,7 +61,7 @@ def train(seed, stop, digests, begun):
             digest.update(loss.hex().encode())
         if number == STEPS:
             digests[seed] = digest.hexdigest()[:16]
-            begun.release()
+            begun.set()
         if number >= STEPS and stop.exists():
             return
 
@@ -63,20 +72,20 @@ def epochs(way, stop, begun):
         loader = DataLoader(Numbers(), batch_size=2, num_workers=2, multiprocessing_context=way)
         if sum(float(batch.sum()) for batch in loader) != 16 * 32 * 28:
             os._exit(3)
-        begun.release()
+        begun.set()
         if stop.exists():
             return
 
 
 def job(way, stop):
     torch.set_num_threads(1)
-    begun, digests = threading.Semaphore(0), {}
-    threads = [threading.Thread(target=train, args=(seed, stop, digests, begun)) for seed in (1, 2)]
-    threads.append(threading.Thread(target=epochs, args=(way, stop, begun)))
+    begun, digests = [threading.Event() for _ in range(3)], {}
+    threads = [threading.Thread(target=train, args=(seed, stop, digests, begun[seed])) for seed in (1, 2)]
+    threads.append(threading.Thread(target=epochs, args=(way, stop, begun[0])))
     for thread in threads:
         thread.start()
-    for _ in threads:
-        begun.acquire()
+    for event in begun:
+        event.wait()
     print("ready", os.getpid(), flush=True)
     for thread in threads:
         thread.join()
@@ -84,6 +93,9 @@ def job(way, stop):
 
 
 def main():
+    faulthandler.register(signal.SIGUSR1)  # where each thread is, should a job hang
+    torch.set_num_threads(1)
+    import_late_modules()
     for line in sys.stdin:
         way, stop = line.split()
         child = os.fork()

@@ -103,3 +103,23 @@ TEST_CASE("a program that is a text has its lines, where no file is") {
                      native("__libc_start_main", "/lib/libc.so.6"), native("_start", "/usr/bin/python3.11")});
   CHECK(place.file == "<string>");
 }
+
+TEST_CASE("the interpreter's own library is not the user's, wherever its prefix is") {
+  for (const char* file :
+       {"/usr/lib64/python3.12/functools.py", "/opt/py/lib/python3.11/threading.py",
+        "/srv/me/cpython/lib/python3.14t/runpy.py", "/opt/app/lib/python311.zip/contextlib.py"}) {
+    CHECK(user_location({python("wrapper", file), python("forward")}).function == "forward");
+  }
+  for (const char* file :
+       {"/srv/me/lib/python3_models/attention.py", "/srv/me/lib/python3/attention.py",
+        "/srv/lib/python3.11/site-packages/model/attention.py", "/srv/me/python3.11/a.py"}) {
+    CHECK(user_location({python("call", file), python("forward")}).function == "call");
+  }
+}
+
+TEST_CASE("PyTorch's own files are no user's, wherever it is installed") {
+  const std::vector<StackFrame> frames = {python("linear", "/srv/me/pytorch/torch/nn/functional.py"),
+                                          python("call", "/srv/me/torch/attention.py"), python("forward")};
+  CHECK(user_location(frames, {"/srv/me/pytorch/torch/"}).function == "call");
+  CHECK(user_location(frames).function == "linear");
+}
