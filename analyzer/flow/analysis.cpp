@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "analyzer/flow/caller_casts.h"
 #include "analyzer/flow/engine/default_functions.h"
 #include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/findings/findings.h"
@@ -31,7 +32,12 @@ class Pass {
  public:
   Pass(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
        const std::string& torch_version, Work& work)
-      : program_(program), options_(options), setting_(setting), torch_version_(torch_version), work_(work) {}
+      : program_(program),
+        options_(options),
+        setting_(setting),
+        torch_version_(torch_version),
+        work_(work),
+        caller_casts_(program, options, setting, torch_version, work) {}
 
   // False when the root was given up; `problem` says why.
   bool look_at(std::uint32_t root, FindingCollector& collector, Sight& sight, AnalysisResult& out,
@@ -52,7 +58,7 @@ class Pass {
     for (const SinkRecord& record : records) {
       bool doubted = false;
       for (const Defect& defect : find_defects(record, engine, how)) {
-        collector.add(defect, engine, setting_.name, torch_version_);
+        add(root, defect, engine, how, collector);
         some_are_possible = some_are_possible || !defect.definite;
         doubted = doubted || (!defect.definite && defect.alternative.uncertain);
       }
@@ -107,6 +113,12 @@ class Pass {
     return &engine;
   }
 
+  void add(std::uint32_t root, const Defect& defect, Engine& engine, const DefectOptions& how,
+           FindingCollector& collector) {
+    if (!caller_casts_.settle(root, defect, how))
+      collector.add(defect, engine, setting_.name, torch_version_);
+  }
+
   void note_refusals(std::uint32_t root, const SinkRecord& record, Engine& engine, const DefectOptions& how,
                      const FindingCollector& collector, AnalysisResult& out) const {
     const auto refused = [&](const SinkOperand& arrived, Dtype dtype) {
@@ -131,6 +143,7 @@ class Pass {
     how.closed = is_main;
     how.device = options_.device;
     how.torch_version = torch_version_;
+    how.called_modules = &program_.called_modules;
     return how;
   }
 
@@ -145,7 +158,7 @@ class Pass {
   // does not throw, that was so from the start. Says of the calls that prove this what they are given then.
   void look_again(std::uint32_t root, const std::vector<SinkRecord>& records, std::vector<RankFacts>& proofs,
                   const RankFacts& proved, Engine& engine, const DefectOptions& how,
-                  FindingCollector& collector, AnalysisResult& out) const {
+                  FindingCollector& collector, AnalysisResult& out) {
     try {
       engine.evaluate_root(root, proved);
     } catch (const BudgetExceeded&) {
@@ -160,7 +173,7 @@ class Pass {
       });
       if (same == now.end()) continue;
       for (const Defect& defect : find_defects(*same, engine, how)) {
-        if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
+        if (defect.definite) add(root, defect, engine, how, collector);
       }
     }
   }
@@ -212,6 +225,20 @@ class Pass {
       add_definite(root, look_at_object(root, engine, out), engine, collector, out);
       engine.objects().given = nullptr;
     }
+    look_at_calls(root, engine, collector, out);
+  }
+
+  // So is what its calls hand to a module, where nothing is known of it otherwise.
+  void look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, AnalysisResult& out) {
+    const std::size_t count = engine.find_calls(root);
+    out.steps += engine.steps();
+    engine.objects().by_defaults = engine.objects().called_by_defaults = true;
+    for (std::size_t i = 0; i < count; ++i) {
+      engine.objects().handed = &engine.objects().calls[i];
+      add_definite(root, look_at_object(root, engine, out), engine, collector, out);
+      engine.objects().handed = nullptr;
+    }
+    engine.objects().by_defaults = engine.objects().called_by_defaults = false;
   }
 
   // Whether there is anything to find with the object that the engine was told to use.
@@ -233,12 +260,12 @@ class Pass {
   }
 
   void add_definite(std::uint32_t root, bool has_some, Engine& engine, FindingCollector& collector,
-                    AnalysisResult& out) const {
+                    AnalysisResult& out) {
     if (!has_some && !options_.refusals) return;
     const DefectOptions how = how_to_judge(engine, root);
     for (const SinkRecord& record : engine.records()) {
       for (const Defect& defect : find_defects(record, engine, how)) {
-        if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
+        if (defect.definite) add(root, defect, engine, how, collector);
       }
       if (options_.refusals) note_refusals(root, record, engine, how, collector, out);
     }
@@ -269,6 +296,7 @@ class Pass {
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
   Work& work_;
+  CallerCasts caller_casts_;
   std::unique_ptr<Engine> engine_;
   std::string owner_;  // of the roots that it evaluates
   bool is_settled_ = false;
@@ -300,31 +328,6 @@ std::vector<PrecisionSetting> in_order(std::vector<PrecisionSetting> settings) {
                    [&](const PrecisionSetting& a, const PrecisionSetting& b) { return place(a) < place(b); });
   return settings;
 }
-}  // namespace
-
-namespace {
-// What is asked for, on the device that the root's code names.
-class OptionsByRoot {
- public:
-  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
-      : devices_(index), options_(options) {}
-  const AnalysisOptions& of(std::uint32_t root) {
-    if (options_.device_named_by_user) return options_;
-    const auto known = named_.try_emplace(root);
-    std::string& device = known.first->second;
-    if (known.second) device = devices_.of(root);
-    if (device.empty() || device == options_.device) return options_;
-    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
-    other.device = device;
-    return other;
-  }
-
- private:
-  NamedDevices devices_;
-  const AnalysisOptions& options_;
-  std::map<std::uint32_t, std::string> named_;
-  std::map<std::string, AnalysisOptions> others_;
-};
 }  // namespace
 
 AnalysisResult analyse(const Program& program, const std::vector<std::uint32_t>& roots,

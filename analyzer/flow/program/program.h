@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "analyzer/flow/program/called_modules.h"
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
 #include "analyzer/flow/program/constructions.h"
@@ -36,6 +37,7 @@ class Program {
   const FieldUses uses{functions, classes};
   const DtypeQuestions questions{functions};
   const CallsOfObjects calls_of_objects{functions};
+  const CalledModules called_modules{functions, classes};
   const Constructions constructions{functions};
 
   // Known once that was looked for (roots/made_half.cpp), under that setting and release: what makes a class
