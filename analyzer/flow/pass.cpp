@@ -62,7 +62,7 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
   for (const SinkRecord& record : records) {
     bool doubted = false;
     for (const Defect& defect : find_defects(record, engine, how)) {
-      collector.add(defect, engine, setting_.name, torch_version_);
+      add(root, defect, engine, how, collector);
       some_are_possible = some_are_possible || !defect.definite;
       doubted = doubted || (!defect.definite && defect.alternative.uncertain);
     }
@@ -127,6 +127,11 @@ Engine* Pass::evaluate(std::uint32_t root, SeenByRoots& out, std::string& proble
   return &engine;
 }
 
+void Pass::add(std::uint32_t root, const Defect& defect, Engine& engine, const DefectOptions& how,
+               FindingCollector& collector) {
+  if (!caller_casts_.settle(root, defect, how)) collector.add(defect, engine, setting_.name, torch_version_);
+}
+
 void Pass::note_refusals(std::uint32_t root, const SinkRecord& record, Engine& engine,
                          const DefectOptions& how, const FindingCollector& collector,
                          SeenByRoots& out) const {
@@ -152,6 +157,7 @@ DefectOptions Pass::how_to_judge(const Engine& engine, std::uint32_t root) const
   how.closed = is_main;
   how.device = options_.device;
   how.torch_version = torch_version_;
+  how.called_modules = &program_.called_modules;
   return how;
 }
 
@@ -166,7 +172,7 @@ bool Pass::has_defects(Engine& engine, std::uint32_t root) const {
 // does not throw, that was so from the start. Says of the calls that prove this what they are given then.
 void Pass::look_again(std::uint32_t root, const std::vector<SinkRecord>& records,
                       std::vector<RankFacts>& proofs, const RankFacts& proved, Engine& engine,
-                      const DefectOptions& how, FindingCollector& collector, SeenByRoots& out) const {
+                      const DefectOptions& how, FindingCollector& collector, SeenByRoots& out) {
   try {
     engine.evaluate_root(root, proved);
   } catch (const BudgetExceeded&) {
@@ -181,7 +187,7 @@ void Pass::look_again(std::uint32_t root, const std::vector<SinkRecord>& records
     });
     if (same == now.end()) continue;
     for (const Defect& defect : find_defects(*same, engine, how)) {
-      if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
+      if (defect.definite) add(root, defect, engine, how, collector);
     }
   }
 }
@@ -233,6 +239,20 @@ void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, Se
     add_definite(root, look_at_object(root, engine, out), engine, collector, out);
     engine.objects().given = nullptr;
   }
+  look_at_calls(root, engine, collector, out);
+}
+
+// So is what its calls hand to a module, where nothing is known of it otherwise.
+void Pass::look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, SeenByRoots& out) {
+  const std::size_t count = engine.find_calls(root);
+  out.steps += engine.steps();
+  engine.objects().by_defaults = engine.objects().called_by_defaults = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    engine.objects().handed = &engine.objects().calls[i];
+    add_definite(root, look_at_object(root, engine, out), engine, collector, out);
+    engine.objects().handed = nullptr;
+  }
+  engine.objects().by_defaults = engine.objects().called_by_defaults = false;
 }
 
 // Whether there is anything to find with the object that the engine was told to use.
@@ -254,12 +274,12 @@ bool Pass::look_at_object(std::uint32_t root, Engine& engine, SeenByRoots& out) 
 }
 
 void Pass::add_definite(std::uint32_t root, bool has_some, Engine& engine, FindingCollector& collector,
-                        SeenByRoots& out) const {
+                        SeenByRoots& out) {
   if (!has_some && !options_.refusals) return;
   const DefectOptions how = how_to_judge(engine, root);
   for (const SinkRecord& record : engine.records()) {
     for (const Defect& defect : find_defects(record, engine, how)) {
-      if (defect.definite) collector.add(defect, engine, setting_.name, torch_version_);
+      if (defect.definite) add(root, defect, engine, how, collector);
     }
     if (options_.refusals) note_refusals(root, record, engine, how, collector, out);
   }

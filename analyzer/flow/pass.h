@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/flow/analysis.h"
+#include "analyzer/flow/caller_casts.h"
 #include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/findings/findings.h"
 
@@ -30,7 +31,12 @@ class Pass {
  public:
   Pass(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
        const std::string& torch_version, Work& work)
-      : program_(program), options_(options), setting_(setting), torch_version_(torch_version), work_(work) {}
+      : program_(program),
+        options_(options),
+        setting_(setting),
+        torch_version_(torch_version),
+        work_(work),
+        caller_casts_(program, options, setting, torch_version, work) {}
 
   // False when the root was given up; `problem` says why.
   bool look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots& out, std::string& problem);
@@ -49,20 +55,24 @@ class Pass {
   bool has_defects(Engine& engine, std::uint32_t root) const;
   void look_again(std::uint32_t root, const std::vector<SinkRecord>& records, std::vector<RankFacts>& proofs,
                   const RankFacts& proved, Engine& engine, const DefectOptions& how,
-                  FindingCollector& collector, SeenByRoots& out) const;
+                  FindingCollector& collector, SeenByRoots& out);
   bool has_functions_by_default(std::uint32_t root) const;
   void look_at_default_object(std::uint32_t root, FindingCollector& collector, SeenByRoots& out);
   void look_at_default_call(std::uint32_t root, FindingCollector& collector, SeenByRoots& out);
   void look_at_witnesses(std::uint32_t root, FindingCollector& collector, SeenByRoots& out);
+  void look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, SeenByRoots& out);
   bool look_at_object(std::uint32_t root, Engine& engine, SeenByRoots& out);
   void add_definite(std::uint32_t root, bool has_some, Engine& engine, FindingCollector& collector,
-                    SeenByRoots& out) const;
+                    SeenByRoots& out);
+  void add(std::uint32_t root, const Defect& defect, Engine& engine, const DefectOptions& how,
+           FindingCollector& collector);
 
   const Program& program_;
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
   Work& work_;
+  CallerCasts caller_casts_;
   std::unique_ptr<Engine> engine_;
   std::string owner_;                   // of the roots that it evaluates
   std::set<std::uint32_t> ran_before_;  // by another engine

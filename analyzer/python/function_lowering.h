@@ -69,6 +69,12 @@ class FunctionLowering {
   void while_statement(const Node& node);
   void try_statement(const Node& node);
   void leave_loop(bool again);
+  ValueId any_of(ValueId list);
+  ValueId counted_number();
+  ValueId list_of(ValueId element);
+  std::vector<ValueId> values_of(const std::vector<Given>& arguments);
+  ValueId element_in_turn(std::string_view name, const std::vector<Given>& arguments,
+                          const std::vector<ValueId>& lists);
   void loop_over(const Node& target, const Node& iterable, const std::function<void()>& body);
   // The elements of a display, or of what enumerate, zip and range give of such, where there are few.
   std::optional<std::vector<Node>> displayed(const Node& iterable) const;

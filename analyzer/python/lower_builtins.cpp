@@ -93,9 +93,8 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
   static const std::set<std::string_view> tests = {"isinstance", "hasattr", "callable", "issubclass",
                                                    "bool",       "any",     "all"};
   static const std::set<std::string_view> harmless = {
-      "print", "str",       "repr",      "type", "range",  "sum",    "abs",  "sorted",
-      "set",   "frozenset", "divmod",    "iter", "next",   "vars",   "open", "max",
-      "min",   "reversed",  "enumerate", "zip",  "filter", "format", "input"};
+      "print", "str",  "repr", "type", "range", "sum", "abs",      "sorted", "set",    "frozenset", "divmod",
+      "iter",  "next", "vars", "open", "max",   "min", "reversed", "filter", "format", "input"};
   const auto number = [&](Dtype dtype) {
     Arguments from = {{"dtype", dtype_constant(dtype)}};
     for (const Given& each : arguments) from.push_back({"", value(each.node)});
@@ -106,6 +105,8 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
     values(arguments);
     return builder_.unknown();
   }
+  if ((name == "zip" || name == "enumerate") && !arguments.empty())
+    return list_of(element_in_turn(name, arguments, values_of(arguments)));
   if (whole.contains(name)) return number(Dtype::kInt64);
   if (name == "float") return number(Dtype::kFloat64);
   if ((name == "list" || name == "tuple") && arguments.size() == 1 && arguments[0].name.empty())

@@ -76,6 +76,44 @@ std::optional<std::vector<std::vector<Node>>> FunctionLowering::rounds(const Nod
   return out;
 }
 
+ValueId FunctionLowering::any_of(ValueId list) {
+  return builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}});
+}
+
+ValueId FunctionLowering::counted_number() {
+  return builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}});
+}
+
+std::vector<ValueId> FunctionLowering::values_of(const std::vector<Given>& arguments) {
+  std::vector<ValueId> out;
+  for (const Given& each : arguments) out.push_back(value(each.node));
+  return out;
+}
+
+// A list of `element`, however often.
+ValueId FunctionLowering::list_of(ValueId element) {
+  const ValueId out = builder_.value(Op::kPack, "", {});
+  Place place;
+  place.base = out;
+  place.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
+  builder_.store(std::move(place), element);
+  return out;
+}
+
+// What zip and enumerate give in one round. Of `zip(*lists)` each part is an element of any of these.
+ValueId FunctionLowering::element_in_turn(std::string_view name, const std::vector<Given>& arguments,
+                                          const std::vector<ValueId>& lists) {
+  const auto spreads = [](const Given& each) { return each.name.starts_with("*"); };
+  if (std::any_of(arguments.begin(), arguments.end(), spreads))
+    return name == "zip" && lists.size() == 1 ? list_of(any_of(any_of(lists[0]))) : builder_.unknown();
+  Arguments parts;
+  if (name == "enumerate") parts.push_back({"", counted_number()});
+  for (std::size_t i = 0; i < lists.size() && (name == "zip" || i == 0); ++i) {
+    if (arguments[i].name.empty()) parts.push_back({"", any_of(lists[i])});
+  }
+  return builder_.value(Op::kPack, "", std::move(parts));
+}
+
 void FunctionLowering::loop_over(const Node& target, const Node& iterable,
                                  const std::function<void()>& body) {
   if (const auto all = rounds(iterable)) {
@@ -107,35 +145,18 @@ void FunctionLowering::loop_over(const Node& target, const Node& iterable,
                                   ? std::string(function.text())
                                   : "";
   const std::vector<Given> arguments = iterable.is("call") ? given(iterable) : std::vector<Given>();
-  std::vector<ValueId> lists;
   ValueId whole = 0;
-  const bool zipped = (counted == "zip" || counted == "enumerate") && !arguments.empty();
-  if (zipped) {
-    for (const Given& each : arguments) lists.push_back(value(each.node));
-  } else if (counted != "range") {
-    whole = value(iterable);
-  } else {
-    for (const Given& each : arguments) value(each.node);
-  }
+  const bool in_turn = (counted == "zip" || counted == "enumerate") && !arguments.empty();
+  const std::vector<ValueId> lists =
+      in_turn || counted == "range" ? values_of(arguments) : std::vector<ValueId>();
+  if (!in_turn && counted != "range") whole = value(iterable);
   const BlockId begin = builder_.block(), next = builder_.block(), after = builder_.block();
   builder_.jump(begin);
   builder_.enter(begin);
-  const auto any_of = [&](ValueId list) {
-    return builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}});
-  };
-  const auto number = [&] {
-    return builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}});
-  };
   if (counted == "range") {
-    assign(target, number());
-  } else if (zipped) {
-    Arguments parts;
-    if (counted == "enumerate") parts.push_back({"", number()});
-    for (std::size_t i = 0; i < lists.size() && (counted == "zip" || i == 0); ++i)
-      parts.push_back({"", any_of(lists[i])});
-    assign(target, builder_.value(Op::kPack, "", std::move(parts)));
+    assign(target, counted_number());
   } else {
-    assign(target, any_of(whole));
+    assign(target, in_turn ? element_in_turn(counted, arguments, lists) : any_of(whole));
   }
   loops_.push_back({next, after, contexts_.size()});
   body();

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_set>
@@ -31,6 +32,13 @@ struct Witness {
   Construction at;
 };
 
+// A call in the program that may run the root, with what arrived there when its function was evaluated
+// (roots/handed.cpp).
+struct HandedCall {
+  const Instruction* call = nullptr;
+  State state;
+};
+
 struct MadeObjects {
   // By class, source file, and whether constructors are called with what their parameters have by default.
   std::map<std::tuple<std::string, std::uint32_t, bool>, MadeObject> known;
@@ -46,6 +54,11 @@ struct MadeObjects {
   std::string watched;
   std::vector<std::pair<HeapId, Construction>> noted;
   const Witness* given = nullptr;  // to the root, in place of one that is made for it
+  // Of the root, and while they are looked for.
+  std::vector<HandedCall> calls;
+  const Instruction* watched_call = nullptr;
+  std::optional<State> arrived;
+  const HandedCall* handed = nullptr;  // to the root, where the code leaves open what it is
   void give(std::size_t which) { given = &(*of_root)[which]; }
   const Construction* construction() const { return given ? &given->at : nullptr; }
 };

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyzer/flow/program/called_modules.h"
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
 #include "analyzer/flow/program/constructions.h"
@@ -41,6 +42,7 @@ class Program {
   const FieldUses uses{functions, classes};
   const DtypeQuestions questions{functions};
   const CallsOfObjects calls_of_objects{functions};
+  const CalledModules called_modules{functions, classes};
   const Constructions constructions{functions};
 
   // Known once they were looked for (roots/all_roots.cpp).

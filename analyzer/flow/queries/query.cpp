@@ -93,7 +93,7 @@ class Search {
       const std::vector<std::uint32_t>& callees = index_.callees(id);
       if (id != function && std::binary_search(callees.begin(), callees.end(), function)) return true;
     }
-    return false;
+    return options_.called_modules && !options_.called_modules->calls_of(function).empty();
   }
 
   // Which of several alternatives arrives may hang on what also decides whether the call is reached. Where

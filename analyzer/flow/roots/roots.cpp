@@ -82,6 +82,7 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
                             ? constant(*each.default_value, effects_)
                             : inputs_.input(each, root, static_cast<int>(i), Nature::kArgument, state));
   }
+  if (made_.handed) hand_over_arguments(code, arguments, root, state);
   const bool looks = others == OtherCode::kLookedAt;
   if (looks) others_.doubt_reassigned(state, arguments, function, root);
   others_.give_what_setters_do(state, arguments, function, root);

@@ -23,6 +23,7 @@ class Roots {
         setting_(subject.setting),
         root_(root),
         origins_(names.origins),
+        symbols_(names.symbols),
         ids_(names.ids),
         effects_(effects),
         made_(made),
@@ -33,11 +34,14 @@ class Roots {
 
   void evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others);
   std::size_t find_witnesses(std::uint32_t root);  // witnesses.cpp: how many that the program itself makes
+  std::size_t find_calls(std::uint32_t root);      // handed.cpp: how many that hand it something known
 
  private:
   void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
   bool may_be_left_out(const Parameter& parameter) const;
   void note_witnesses(const State& state);
+  void hand_over_arguments(const Function& root, std::vector<Value>& arguments, ContextId context,
+                           State& state);
 
   const Program& program_;
   const FunctionIndex& index_;
@@ -45,6 +49,7 @@ class Roots {
   const PrecisionSetting& setting_;
   RunningRoot& root_;
   Origins& origins_;
+  SymbolSets& symbols_;
   Identities& ids_;
   Effects& effects_;
   MadeObjects& made_;

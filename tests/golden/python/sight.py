@@ -71,6 +71,59 @@ class Block(torch.nn.Module):
 """
 
 
+ROTARY = """import torch
+from torch import nn
+
+
+class Rotary(nn.Module):
+    def __init__(self, dim, positions=64):
+        super().__init__()
+        angles = torch.outer(torch.arange(positions).float(), torch.arange(dim).float())
+        self.register_buffer("cos", angles.cos())
+        self.register_buffer("sin", angles.sin())
+
+    def forward(self, t):
+        first, second = t.chunk(2, dim=-1)
+        return t * self.cos + torch.cat((-second, first), dim=-1) * self.sin
+"""
+HOLDERS = """import torch
+from torch import nn
+from rotary import Rotary
+
+
+class Attention(nn.Module):
+    def __init__(self, dim, rope=None):
+        super().__init__()
+        self.qkv = nn.Linear(dim, 3 * dim)
+        self.rope = rope
+
+    def forward(self, x):
+        q, k, v = self.qkv(x).chunk(3, dim=-1)
+        if self.rope:
+            q, k = self.rope(q).type_as(v), self.rope(k).type_as(v)
+        return nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+class Model(nn.Module):
+    def __init__(self, dim, rope=False):
+        super().__init__()
+        self.rope = Rotary(dim) if rope else None
+        self.layers = nn.ModuleList([Attention(dim, rope=self.rope)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+"""
+# Of few classes each is taken to be what any call runs.
+MANY = "from torch import nn\n" + "".join(f"""
+
+class Part{i}(nn.Module):
+    def forward(self, x):
+        return x
+""" for i in range(40))
+
+
 class Sight(Case):
     def closing(self, *arguments, status=0):
         run = self.lint(*arguments)
@@ -80,6 +133,14 @@ class Sight(Case):
     def causes(self, *arguments, status=0):
         report = self.report(*arguments, status=status)
         return sorted((call["cause"], call["name"], call["location"]["line"]) for call in report["unseen_calls"])
+
+    def test_a_module_that_a_constructor_is_handed_is_called(self):
+        self.write(rotary__py=ROTARY, model__py=HOLDERS, parts__py=MANY)
+        self.assertEqual(self.report("rotary.py", "model.py", "parts.py", status=0)["findings"], [])
+        self.write(model__py=HOLDERS.replace("self.rope(q).type_as(v), self.rope(k).type_as(v)", "q, k"))
+        alone = self.report("rotary.py", "model.py", "parts.py", status=1)["findings"]
+        self.assertEqual([(each["rule"], each["certainty"], each["location"]["line"]) for each in alone],
+                         [("rotary-dtype-mismatch", "definite", 14)])
 
     def test_what_was_seen_is_counted_by_file(self):
         self.write(a__py=KNOWN, b__py="x = 1\n")

@@ -214,7 +214,11 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         return out;
       }
       default:
+        if (made_.watched_call == &instruction) made_.arrived = state;
         if (!transfer(activation, instruction, state)) return out;
+        // What runs there is known, and was handed its arguments.
+        if (made_.watched_call == &instruction && !calls_.followed().lost.contains(&instruction))
+          made_.arrived.reset();
         if (watched_) note_watched(instruction, state);
     }
   }

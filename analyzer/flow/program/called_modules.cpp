@@ -1,0 +1,200 @@
+#include "analyzer/flow/program/called_modules.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+namespace dtype_guard::flow {
+namespace {
+constexpr std::size_t kMostPlaces = 10'000;  // that one class is followed through
+
+// Of containers: those that take things in, and those that give what is in them.
+constexpr std::array<std::string_view, 6> kTakingIn = {"append",     "insert", "extend",
+                                                       "add_module", "update", "setdefault"};
+constexpr std::array<std::string_view, 5> kGiving = {"get", "pop", "values", "items", "copy"};
+constexpr std::array<std::string_view, 4> kGivingOperators = {"subscript", "copy_of", "dict_get", "dict_pop"};
+
+template <std::size_t N>
+bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+constexpr std::string_view kForward = "forward";
+constexpr std::array<std::string_view, 2> kRunning = {"__call__", kForward};
+
+// Of a call of what an object has by a name; empty of any other.
+std::string_view attribute_of(const Instruction& each) {
+  if (each.op != Op::kCall || !each.name.starts_with(kAttributeCall)) return {};
+  const std::string_view name = std::string_view(each.name).substr(kAttributeCall.size());
+  return name.substr(0, name.find("::"));
+}
+}  // namespace
+
+// Where an object may be, from where it is made.
+class ObjectTrace {
+ public:
+  explicit ObjectTrace(const CalledModules& modules) : index_(modules.index_), places_(modules.places()) {}
+
+  void made_by(std::uint32_t function, const Instruction& made) { value(function, made.result); }
+  std::vector<CalledModules::In> calls() {
+    while (!work_.empty() && seen_.size() < kMostPlaces) {
+      const Place next = work_.back();
+      work_.pop_back();
+      follow(next);
+    }
+    return {calls_.begin(), calls_.end()};
+  }
+
+ private:
+  enum class Kind : std::uint8_t { kValue, kVariable, kField };
+  struct Place {
+    Kind kind;
+    std::uint32_t function, id;
+    std::string_view field;
+    friend bool operator<(const Place& a, const Place& b) {
+      return std::tie(a.kind, a.function, a.id, a.field) < std::tie(b.kind, b.function, b.id, b.field);
+    }
+  };
+
+  void add(const Place& place) {
+    if (seen_.insert(place).second) work_.push_back(place);
+  }
+  void value(std::uint32_t function, ValueId id) {
+    if (id) add({Kind::kValue, function, id, {}});
+  }
+  void field(std::string_view name) { add({Kind::kField, 0, 0, name}); }
+
+  void follow(const Place& place) {
+    if (place.kind == Kind::kField) {
+      const auto loads = places_.loads.find(place.field);
+      if (loads == places_.loads.end()) return;
+      for (const auto& [function, load] : loads->second) value(function, load->result);
+      return;
+    }
+    for (const Block& block : index_.function(place.function).blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (place.kind == Kind::kVariable) {
+          const bool reads = each.op == Op::kLoad || each.op == Op::kAddress;
+          if (reads && !each.place.base && each.place.variable == place.id)
+            value(place.function, each.result);
+          continue;
+        }
+        if ((each.op == Op::kLoad || each.op == Op::kAddress) && each.place.base == place.id &&
+            !each.place.last_field())
+          value(place.function, each.result);  // what a container holds
+        for (std::size_t i = 0; i < each.args.size(); ++i) {
+          if (each.args[i].value == place.id) use(place.function, each, i);
+        }
+      }
+    }
+  }
+
+  void use(std::uint32_t function, const Instruction& by, std::size_t at) {
+    switch (by.op) {
+      case Op::kCopy:
+      case Op::kPhi:
+      case Op::kPack:
+      case Op::kModule:
+        return value(function, by.result);
+      case Op::kOperator:
+        return at == 0 && is_one_of(kGivingOperators, by.name) ? value(function, by.result) : void();
+      case Op::kRegister:
+        return value(function, by.result);
+      case Op::kClosure:
+        return field(by.args[at].name);
+      case Op::kStore: {
+        if (const std::string* name = by.place.last_field()) return field(*name);
+        if (by.place.base) return into(function, by.place.base);
+        return add({Kind::kVariable, function, by.place.variable, {}});
+      }
+      case Op::kCall:
+        return handed(function, by, at);
+      case Op::kReturn: {
+        const auto callers = places_.callers.find(index_.function(function).key);
+        if (callers == places_.callers.end()) return;
+        for (const auto& [caller, call] : callers->second) value(caller, call->result);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  // `layers.append(it)`: whatever else has these layers has it too.
+  void into(std::uint32_t function, ValueId container) {
+    value(function, container);
+    const Instruction* made = index_.info(function).definition(container);
+    if (!made || made->op != Op::kLoad) return;
+    if (const std::string* name = made->place.last_field()) return field(*name);
+    if (!made->place.base) add({Kind::kVariable, function, made->place.variable, {}});
+  }
+
+  void handed(std::uint32_t function, const Instruction& call, std::size_t at) {
+    const std::string_view name_called = attribute_of(call);
+    if (at == 0 && is_one_of(kRunning, name_called)) {
+      calls_.emplace(function, &call);
+      return;
+    }
+    if (at == 0 && is_one_of(kGiving, name_called)) value(function, call.result);
+    if (at > 0 && is_one_of(kTakingIn, name_called)) into(function, call.args[0].value);
+    for (const std::uint32_t callee : index_.may_run(call)) {
+      const Function& code = index_.function(callee);
+      const bool takes_object = code.kind != FunctionKind::kFunction;
+      const std::string& name = call.args[at].name;
+      for (const Block& block : code.blocks) {
+        for (const Instruction& each : block.instructions) {
+          const auto* number = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
+          if (!number) continue;
+          const std::int64_t parameter = *number - (takes_object ? 1 : 0);
+          const bool fits = parameter >= 0 && parameter < std::int64_t(code.parameters.size());
+          const bool is_it =
+              name.empty() ? *number == std::int64_t(at) : fits && code.parameters[parameter].name == name;
+          if (is_it) value(callee, each.result);
+        }
+      }
+    }
+  }
+
+  const FunctionIndex& index_;
+  const CalledModules::Places& places_;
+  std::set<Place> seen_;
+  std::vector<Place> work_;
+  std::set<CalledModules::In> calls_;
+};
+
+const CalledModules::Places& CalledModules::places() const {
+  if (places_) return *places_;
+  places_.emplace();
+  for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
+    for (const Block& block : index_.function(i).blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (each.op == Op::kObject) places_->made[each.name].emplace_back(i, &each);
+        if (each.op == Op::kCall) places_->callers[each.name].emplace_back(i, &each);
+        if (each.op != Op::kLoad && each.op != Op::kAddress) continue;
+        if (const std::string* name = each.place.last_field()) places_->loads[*name].emplace_back(i, &each);
+      }
+    }
+  }
+  return *places_;
+}
+
+const std::vector<CalledModules::In>& CalledModules::calls_of(std::uint32_t forward) const {
+  const auto [known, is_new] = known_.try_emplace(forward);
+  const Function& code = index_.function(forward);
+  if (!is_new || code.class_name.empty() || method_name(code) != kForward) return known->second;
+  ObjectTrace trace(*this);
+  for (const auto& [class_name, made] : places().made) {
+    if (!classes_.derives(class_name, code.class_name)) continue;
+    for (const auto& [function, instruction] : made) {
+      const std::uint32_t unit = units_of(index_.function(function)).front();
+      const std::vector<std::uint32_t> runs =
+          classes_.inherited(class_name, kForward, FunctionIndex::kAnyNumber, unit);
+      const bool runs_it = std::find(runs.begin(), runs.end(), forward) != runs.end();
+      if (runs_it) trace.made_by(function, *instruction);
+    }
+  }
+  return known->second = trace.calls();
+}
+
+}  // namespace dtype_guard::flow
