@@ -10,11 +10,22 @@ namespace {
 
 using Several = std::vector<const Value*>;  // of one place, by the way
 
+// Whether it is one thing of which nothing more can be learnt: another that is alike is the same.
+bool is_determined(const Value& value) {
+  using Kind = Alternative::Kind;
+  const Alternative* one = value.single();
+  if (!one || one->kind == Kind::kTop || one->kind == Kind::kUnknown || one->kind == Kind::kTensor)
+    return false;
+  if (one->kind == Kind::kDtype) return one->dtype != Dtype::kUndefined;
+  return one->has_number ||
+         (one->kind != Kind::kNumber && one->kind != Kind::kBool && one->kind != Kind::kString);
+}
+bool is_one(const Value& a, const Value& b) { return a.same(b) || (is_determined(a) && a == b); }
 // Whether they are alike, and hold the very same values.
 bool is_one(const HeapObject& a, const HeapObject& b) {
-  return &a == &b || (a == b && a.rest.same(b.rest) &&
+  return &a == &b || (a == b && is_one(a.rest, b.rest) &&
                       std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
-                                 [](const auto& x, const auto& y) { return x.second.same(y.second); }));
+                                 [](const auto& x, const auto& y) { return is_one(x.second, y.second); }));
 }
 
 // Whichever of them it is, the dtype is the same.
@@ -73,7 +84,7 @@ class Joiner {
   // Places that hold one value on each way hold one value behind it, and others do not.
   Value values(const Several& all) const {
     const bool same =
-        std::all_of(all.begin(), all.end(), [&](const Value* each) { return each->same(*all.front()); });
+        std::all_of(all.begin(), all.end(), [&](const Value* each) { return is_one(*each, *all.front()); });
     if (same) return *all.front();
     std::vector<const void*> addresses;
     for (const Value* each : all) addresses.push_back(each->address());

@@ -134,12 +134,13 @@ bool is_held(const Alternative& each) {
 
 bool same_place_in_order(const Alternative& a, const Alternative& b) { return identity(a) == identity(b); }
 
+// That a later round of a loop brings a tensor which looks like the first's is no reason to look at it again.
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
-         a.assumed == b.assumed && a.merged == b.merged && a.of_several == b.of_several &&
-         a.displaced == b.displaced && a.elsewhere == b.elsewhere && a.trail == b.trail && a.told == b.told &&
-         a.lineage == b.lineage && a.products == b.products && a.symbols == b.symbols && a.truth == b.truth &&
-         a.context == b.context && a.source == b.source;
+         a.assumed == b.assumed && a.merged == b.merged && a.displaced == b.displaced &&
+         a.elsewhere == b.elsewhere && a.trail == b.trail && a.told == b.told && a.lineage == b.lineage &&
+         a.products == b.products && a.symbols == b.symbols && a.truth == b.truth && a.context == b.context &&
+         a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {

@@ -139,14 +139,18 @@ TEST_CASE("places that hold one value on each way hold one where these meet") {
   };
   const auto cell = [](const State& state) { return state.find(1)->cells.at(HeapObject::kContents); };
   SymbolSets symbols;
-  const Value x(Alternative::a_dtype(Dtype::kFloat16)), y(Alternative::a_dtype(Dtype::kFloat32));
-  const Value like_x(Alternative::a_dtype(Dtype::kFloat16));
+  const Value x = Value::unknown(), like_x = Value::unknown(), y(Alternative::a_dtype(Dtype::kFloat32)),
+              like_y(Alternative::a_dtype(Dtype::kFloat32));
   const State one = holding(x, x), other = holding(y, y), apart = holding(x, like_x);
   const State both = join({&one, &other}, symbols, {});
   CHECK(cell(both).same(both.values[1]));
   const State met = join({&one, &apart}, symbols, {});
   CHECK(met == one);
   CHECK_FALSE(cell(met).same(met.values[1]));
+  // Of what is known there is nothing to learn.
+  const State known = holding(y, y), other_known = holding(y, like_y);
+  const State both_known = join({&known, &other_known}, symbols, {});
+  CHECK(cell(both_known).same(both_known.values[1]));
   CHECK(tells_apart_alike(one, one));
   CHECK(tells_apart_alike(apart, one));
   CHECK_FALSE(tells_apart_alike(one, apart));
