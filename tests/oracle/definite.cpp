@@ -203,6 +203,21 @@ Violations check_findings(const Subject& subject, const std::vector<Finding>& fi
 }
 }  // namespace
 
+bool breaks_in_a_run(const Subject& subject, int line) {
+  const auto is_bad = [&](const Observation& seen) {
+    const Api* api = contracts().named(seen.sink->name, subject.world.torch_version);
+    return seen.sink->range.line == line && api &&
+           std::any_of(seen.operands.begin(), seen.operands.end(), [&](const Arrived& each) {
+             return breaks(*api, seen, each.role, subject.world) || is_slow(*api, each, subject.world) ||
+                    is_misdescribed(each);
+           });
+  };
+  return std::any_of(subject.runs.runs.begin(), subject.runs.runs.end(), [&](const Run& run) {
+    const bool is_refused = run.end == End::kThrew && run.stopped_at && run.stopped_at->range.line == line;
+    return is_refused || std::any_of(run.observations.begin(), run.observations.end(), is_bad);
+  });
+}
+
 // A call that casts its operands itself whenever a run comes to it is no finding, not even a possible one.
 void check_possible(const Subject& subject, Violations& out) {
   flow::AnalysisOptions options = subject.options;

@@ -33,6 +33,7 @@ void Passed::add(const Passed& run) {
   unite(instructions, run.instructions);
   unite(arms[0], run.arms[0]);
   unite(arms[1], run.arms[1]);
+  unite(no_tensors, run.no_tensors);
   for (const auto& [line, taken] : run.phis) phis[line] |= taken;
 }
 
@@ -47,6 +48,7 @@ Run Machine::run(const Function& root) {
     std::vector<Value> given(root.parameters.size() + itself);
     if (itself) given[0] = instance_of(root.class_name);
     call(root, std::move(given));
+    for (const Value& each : kept_) run_some_day(each);
   } catch (const Stop& stop) {
     run_.end = stop.end;
     run_.why = stop.why;
@@ -260,6 +262,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       for (std::size_t i = 0; i < each.args.size(); ++i)
         closure.cells["." + each.args[i].name] = argument(frame, each, i);
       out = Value::at(Kind::kObject, make(std::move(closure)));
+      if (is_lost(*frame.code, each)) run_some_day(out);
       break;
     }
     case Op::kRegister: {
@@ -283,6 +286,8 @@ void Machine::step(Frame& frame, const Instruction& each) {
       break;
     case Op::kStore:
       store(resolve(frame, each.place), argument(frame, each, 0));
+      if (is_closure(argument(frame, each, 0)) && !each.place.path.empty())
+        kept_.push_back(argument(frame, each, 0));
       break;
     case Op::kWrite:
       write_elements(argument(frame, each, 0), argument(frame, each, 1));

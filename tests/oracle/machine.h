@@ -136,6 +136,7 @@ struct Arrival {
 struct Passed {
   std::unordered_map<std::uint64_t, Arrival> arrivals;
   std::vector<bool> instructions, arms[2];
+  std::vector<bool> no_tensors;       // probes at which something else arrived
   std::map<int, std::uint64_t> phis;  // a bit for each argument
   void add(const Passed& run);
   static void note(std::vector<bool>& lines, const Instruction& each) {
@@ -202,6 +203,11 @@ class Machine {
   void change_owned(const Value& owned, const Instruction& each);
   void change_anything(const Value& value, const Instruction& each, int depth);
 
+  // escaping.cpp: lambdas that code which is not there may run.
+  bool is_closure(const Value& value) const;
+  static bool is_lost(const Function& code, const Instruction& made);
+  void run_some_day(const Value& closure);
+
   // memory.cpp
   std::size_t make(Object object);
   Value make(Tensor tensor);
@@ -254,6 +260,7 @@ class Machine {
     Dtype default_dtype;
   };
   std::vector<Saved> saved_;
+  std::vector<Value> kept_;  // lambdas, by objects
   std::uint32_t shapes_ = 0;
   int steps_ = 0, depth_ = 0;
   bool has_input_without_dimensions_ = false;

@@ -14,6 +14,7 @@
 #include "analyzer/flow/ir/text.h"
 #include "tests/oracle/classes.h"
 #include "tests/oracle/generate.h"
+#include "tests/oracle/lambdas.h"
 #include "tests/oracle/properties.h"
 #include "tests/oracle/record.h"
 #include "tests/oracle/shrink.h"
@@ -109,17 +110,17 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   check_definite(subject, precise, tally, out);
   constexpr std::uint64_t kOneInStrict = 8;
   if (how.seed % kOneInStrict == 2) check_possible(subject, out);
-  if (how.seed % kOneInLaws == 0) check_laws(how.seed, program, subject.options, out);
+  if (how.seed % kOneInLaws == 0) check_laws(how.seed, program, subject, out);
   return out;
 }
 
-// What setters leave behind is what a root is handed. Counted apart: shares are of the other programs.
-void check_setters(const flow::Module& program, const flow::PrecisionSetting& setting, Tally& tally,
-                   Violations& out) {
+// Programs that are made for one assumption. Counted apart: shares are of the other programs.
+void check_apart(const flow::Module& program, const flow::PrecisionSetting& setting, std::size_t& findings,
+                 Tally& tally, Violations& out) {
   const Subject subject = subject_of(program, setting, true, kMostRuns);
   Tally own;
   check_definite(subject, false, own, out);
-  tally.of_setters += own.findings;
+  findings += own.findings;
   for (const auto& [assumption, runs] : subject.runs.assumptions) tally.assumptions[assumption] += runs;
 }
 
@@ -174,11 +175,16 @@ int main(int argc, char** argv) {
       if (command.print) std::printf("// looked at for fixes:\n%s", flow::print(own).c_str());
       check_fixes(own, *half_setting(seed), kMostRuns, tally, found);
     }
-    constexpr std::uint64_t kOneInSetters = 16;
+    constexpr std::uint64_t kOneInSetters = 16;  // and as many with lambdas
     if (!command.file && seed % kOneInSetters == 5) {
       const flow::Module own = class_with_setters(seed);
       if (command.print) std::printf("// looked at for setters:\n%s", flow::print(own).c_str());
-      check_setters(own, *how.setting, tally, found);
+      check_apart(own, *how.setting, tally.of_setters, tally, found);
+    }
+    if (!command.file && seed % kOneInSetters == 7) {
+      const flow::Module own = with_escaping_lambda(seed);
+      if (command.print) std::printf("// looked at for lambdas:\n%s", flow::print(own).c_str());
+      check_apart(own, *how.setting, tally.of_lambdas, tally, found);
     }
     if (!command.file && seed % kOneInClasses == 0) check_order(seed, nullptr, tally, found);
     if (!command.file && seed % kOneInPrograms == 1) check_order(seed, &program, tally, found);
@@ -193,10 +199,11 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu at "
-      "calls or ways that no run takes, %zu of setters), %zu given up, %zu reports in another order, %zu "
+      "calls or ways that no run takes, %zu of setters, %zu of lambdas), %zu given up, %zu reports in "
+      "another order, %zu "
       "fixes\n",
       tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
-      tally.unreached, tally.of_setters, tally.given_up, tally.ordered, tally.fixes);
+      tally.unreached, tally.of_setters, tally.of_lambdas, tally.given_up, tally.ordered, tally.fixes);
   for (const auto& [assumption, runs] : tally.assumptions)
     std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
   std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);

@@ -275,6 +275,8 @@ Value Machine::cast(Frame& frame, const Instruction& each) {
 
 Value Machine::probe(Frame& frame, const Instruction& each) {
   const Value& value = behind(argument(frame, each, 0));
+  const bool is_number = value.is(Kind::kTensor) && tensors_[value.id].is_number;
+  if (!value.is(Kind::kTensor) || is_number) Passed::note(passed_.no_tensors, each);
   if (!value.is(Kind::kTensor) && !value.is(Kind::kNone)) return {};
   const bool none = value.is(Kind::kNone);
   const Tensor& tensor = tensors_[none ? 0 : value.id];

@@ -21,6 +21,9 @@ Value Machine::unknown_value(const std::string& name, const Instruction& each) {
 }
 
 Value Machine::unknown_call(Frame& frame, const Instruction& each) {
+  for (std::size_t i = 0; i < each.args.size(); ++i) {
+    if (is_closure(argument(frame, each, i))) run_some_day(argument(frame, each, i));
+  }
   for (std::size_t i = 0; i < each.args.size(); ++i) change_anything(argument(frame, each, i), each, 0);
   return each.result ? unknown_value(each.name, each) : Value();
 }

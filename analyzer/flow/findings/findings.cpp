@@ -208,13 +208,18 @@ void FindingCollector::merge(Entry entry) {
     entries_.push_back(std::move(entry));
     return;
   }
-  // The surer account wins, then the shorter path, then the one that came first.
+  // The surer account wins, then the shorter path, then the call that is written first, whichever root came
+  // to it first, and of one call its first operand.
   Finding& kept = found->finding;
   const bool of_two_kinds = found->is_slow != entry.is_slow;
   const auto quality = [&](const Finding& each, bool is_slow) {
     const bool is_possible = each.certainty == Certainty::kPossible;
     const int kind = of_two_kinds ? 2 * is_possible + is_slow : 0;
-    return std::tuple(kind, precedence(each.rule), is_possible, each.path.size());
+    const SourceLocation& call = each.path.back().location;
+    const auto operand = std::find_if(each.operands.begin(), each.operands.end(),
+                                      [](const FindingOperand& one) { return one.origin.has_value(); });
+    return std::tuple(kind, precedence(each.rule), is_possible, each.path.size(), call.file, call.line,
+                      call.column, operand - each.operands.begin());
   };
   if (quality(more, entry.is_slow) < quality(kept, found->is_slow)) {
     std::swap(kept, more);

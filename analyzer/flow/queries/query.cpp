@@ -106,7 +106,8 @@ class Search {
       });
     };
     const std::vector<Alternative>& all = arrived.alternatives;
-    if (only_possible_ || all.empty() || !std::all_of(all.begin(), all.end(), breaks)) return;
+    const auto counts = [&](const Alternative& each) { return is_displaced(each, all) || breaks(each); };
+    if (only_possible_ || all.empty() || !std::all_of(all.begin(), all.end(), counts)) return;
     Defect& one = *std::find_if(found.begin(), found.end(),
                                 [&](const Defect& each) { return each.arrived == &arrived; });
     if (all.size() == 1) {
@@ -139,6 +140,7 @@ class Search {
   // A buffer that was written to speaks through what was written, not through its allocation, nor as what a
   // caller handed in.
   bool is_spoken_for(const SinkOperand& arrived, const Alternative& each) const {
+    if (is_displaced(each, arrived.alternatives)) return true;
     const Origin* origin = origins_.find(each.origin);
     if (origin && origin->instruction->op != Op::kAlloc) return false;
     return std::any_of(
@@ -265,7 +267,8 @@ class Search {
   }
 
   bool are_never_together(const Alternative& a, const Alternative& b) const {
-    return symbols_.relation(a.symbols, b.symbols) == SymbolSets::Relation::kContradict;
+    return !a.elsewhere && !b.elsewhere &&
+           symbols_.relation(a.symbols, b.symbols) == SymbolSets::Relation::kContradict;
   }
 
   // k and v that must both equal q must equal each other. Where q and k were widened alike, only q differs

@@ -160,10 +160,8 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     case ParameterKind::kNumber: {
       Alternative number = Alternative::integer(std::nullopt);
       if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
-      if (parameter.type == "bool") {
-        number = Alternative::boolean(std::nullopt);
-        number.truth = Truth::kSymbol;
-      }
+      if (parameter.type == "bool") number = Alternative::boolean(std::nullopt);
+      number.truth = Truth::kSymbol;  // of a number, that it is not 0
       number.symbols = own;
       return by_reference(Value(number));
     }

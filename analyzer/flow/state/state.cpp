@@ -10,6 +10,24 @@ namespace {
 
 using Several = std::vector<const Value*>;  // of one place, by the way
 
+// Whether it is one thing of which nothing more can be learnt: another that is alike is the same.
+bool is_determined(const Value& value) {
+  using Kind = Alternative::Kind;
+  const Alternative* one = value.single();
+  if (!one || one->kind == Kind::kTop || one->kind == Kind::kUnknown || one->kind == Kind::kTensor)
+    return false;
+  if (one->kind == Kind::kDtype) return one->dtype != Dtype::kUndefined;
+  return one->has_number ||
+         (one->kind != Kind::kNumber && one->kind != Kind::kBool && one->kind != Kind::kString);
+}
+bool is_one(const Value& a, const Value& b) { return a.same(b) || (is_determined(a) && a == b); }
+// Whether they are alike, and hold the very same values.
+bool is_one(const HeapObject& a, const HeapObject& b) {
+  return &a == &b || (a == b && is_one(a.rest, b.rest) &&
+                      std::equal(a.cells.begin(), a.cells.end(), b.cells.begin(), b.cells.end(),
+                                 [](const auto& x, const auto& y) { return is_one(x.second, y.second); }));
+}
+
 // Whichever of them it is, the dtype is the same.
 bool are_of_one_dtype(const Several& values) {
   const Value& first = *values.front();
@@ -40,7 +58,8 @@ Value tagged(const Value& value, const Several& all, const Side& side, bool no_m
     const auto relation = flow::relation(each.symbols, side.guards, symbols);
     if (is_held(each) && relation == SymbolSets::Relation::kContradict && value.size() > 1) {
       changed = true;
-      continue;
+      if (!each.elsewhere) continue;
+      each = only_elsewhere(each);
     }
     const bool shared = std::all_of(
         all.begin(), all.end(), [&](const Value* other) { return other->same(value) || has(*other, each); });
@@ -62,14 +81,15 @@ class Joiner {
  public:
   Joiner(const std::vector<Side>& sides, SymbolSets& symbols) : sides_(sides), symbols_(symbols) {}
 
+  // Places that hold one value on each way hold one value behind it, and others do not.
   Value values(const Several& all) const {
     const bool same =
-        std::all_of(all.begin(), all.end(), [&](const Value* each) { return each->same(*all.front()); });
+        std::all_of(all.begin(), all.end(), [&](const Value* each) { return is_one(*each, *all.front()); });
     if (same) return *all.front();
-    const bool no_matter = are_of_one_dtype(all);
-    Value out;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      out = join(out, tagged(*all[i], all, sides_[i], no_matter, symbols_), symbols_);
+    std::vector<const void*> addresses;
+    for (const Value* each : all) addresses.push_back(each->address());
+    Value& out = joined_[std::move(addresses)];
+    if (out.is_bottom()) out = joined(all);
     return out;
   }
 
@@ -80,8 +100,8 @@ class Joiner {
       if (all[i]) ways.push_back(i);
     }
     const HeapPointer& first = all[ways.front()];
-    const bool same = std::all_of(ways.begin(), ways.end(),
-                                  [&](std::size_t i) { return all[i] == first || *all[i] == *first; });
+    const bool same =
+        std::all_of(ways.begin(), ways.end(), [&](std::size_t i) { return is_one(*all[i], *first); });
     if (same) return first;
     if (ways.size() < all.size()) {
       std::vector<HeapPointer> there;
@@ -113,6 +133,14 @@ class Joiner {
   }
 
  private:
+  Value joined(const Several& all) const {
+    const bool no_matter = are_of_one_dtype(all);
+    Value out;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      out = join(out, tagged(*all[i], all, sides_[i], no_matter, symbols_), symbols_);
+    return of_several(out, all);
+  }
+
   void cells(const std::vector<HeapPointer>& all, HeapObject& out) const {
     if (have_the_same_keys(all)) return cells_in_order(all, out);
     for (const HeapPointer& each : all) {
@@ -174,6 +202,7 @@ class Joiner {
 
   const std::vector<Side>& sides_;
   SymbolSets& symbols_;
+  mutable std::map<std::vector<const void*>, Value> joined_;  // by the values of the ways
 };
 
 void join_autocast(AutocastState& into, const AutocastState& from) {
@@ -272,23 +301,23 @@ void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, Sym
   });
 }
 
-std::pair<std::size_t, std::size_t> HeldValues::bits_of(const Value& value) {
+std::pair<std::size_t, std::size_t> HeldValues::bits_of(const void* address) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
-  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(value.address()) * kMix;
+  const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(address) * kMix;
   return {(mixed >> 54) % kBits, (mixed >> 44) % kBits};
 }
 
 void HeldValues::add(const HeapPointer& object) {
   if (!object) return;
   for (const auto& [key, value] : object->cells) {
-    const auto [one, two] = bits_of(value);
+    const auto [one, two] = bits_of(value.address());
     bits_.set(one);
     bits_.set(two);
   }
 }
 
-bool HeldValues::may_hold(const Value& value) const {
-  const auto [one, two] = bits_of(value);
+bool HeldValues::may_hold(const void* address) const {
+  const auto [one, two] = bits_of(address);
   return bits_[one] && bits_[two];
 }
 
@@ -351,10 +380,18 @@ bool agree(const Value& value) {
   return !value.is_bottom() && std::all_of(value.begin(), value.end(), certain);
 }
 
+static Value displaced(const Value& value) {
+  std::vector<Alternative> out = value.alternatives();
+  for (Alternative& each : out) each.displaced = true;
+  return Value(std::move(out));
+}
+
 Value weak_update(const Value& old_value, const Value& new_value, SymbolSets& symbols) {
-  if (old_value.is_bottom() || old_value == new_value) return new_value;
-  if (const Value either = join(old_value, new_value, symbols); agree(either)) return either;
-  return join(weakened(old_value), weakened(new_value), symbols);
+  if (old_value.is_bottom() || old_value.same(new_value)) return new_value;
+  const bool agree_on_dtype = old_value == new_value || agree(join(old_value, new_value, symbols));
+  const Value before = agree_on_dtype ? displaced(old_value) : weakened(old_value);
+  const Value after = agree_on_dtype ? new_value : weakened(new_value);
+  return of_several(join(before, after, symbols), {&before, &after});
 }
 
 }  // namespace dtype_guard::flow

@@ -69,11 +69,12 @@ struct AutocastState {
 class HeldValues {
  public:
   void add(const HeapPointer& object);
-  bool may_hold(const Value& value) const;
+  bool may_hold(const Value& value) const { return may_hold(value.address()); }
+  bool may_hold(const void* address) const;
 
  private:
   static constexpr std::size_t kBits = 1024;
-  static std::pair<std::size_t, std::size_t> bits_of(const Value& value);
+  static std::pair<std::size_t, std::size_t> bits_of(const void* address);
   std::bitset<kBits> bits_;
 };
 using Heap = SharedArray<HeapPointer, HeldValues>;
@@ -117,6 +118,10 @@ struct State {
   void erase(HeapId id);
   friend bool operator==(const State& a, const State& b);
 };
+
+// Of equal states: whether places that hold one value in the first hold one in the second, so that what is
+// learnt of one of them is learnt of the others there too.
+bool tells_apart_alike(const State& before, const State& now);
 
 // What is known where these meet. Alternatives that only some of them have remember the undecided branches
 // that led there.

@@ -116,6 +116,9 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.trail = std::min(into.trail, more.trail);
   into.told = std::min(into.told, more.told);
   into.merged = into.merged || more.merged;
+  into.of_several = into.of_several || more.of_several;
+  into.displaced = into.displaced && more.displaced;
+  into.elsewhere = into.elsewhere || more.elsewhere || into.uncertain != more.uncertain;
   into.lineage |= more.lineage;
   into.products = symbols.unite(into.products, more.products);
   if (into.truth != more.truth || into.symbols != more.symbols) into.truth = Truth::kOther;
@@ -137,11 +140,13 @@ bool is_held(const Alternative& each) {
 
 bool same_place_in_order(const Alternative& a, const Alternative& b) { return identity(a) == identity(b); }
 
+// That a later round of a loop brings a tensor which looks like the first's is no reason to look at it again.
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
-         a.assumed == b.assumed && a.merged == b.merged && a.trail == b.trail && a.told == b.told &&
-         a.lineage == b.lineage && a.products == b.products && a.symbols == b.symbols && a.truth == b.truth &&
-         a.context == b.context && a.source == b.source;
+         a.assumed == b.assumed && a.merged == b.merged && a.displaced == b.displaced &&
+         a.elsewhere == b.elsewhere && a.trail == b.trail && a.told == b.told && a.lineage == b.lineage &&
+         a.products == b.products && a.symbols == b.symbols && a.truth == b.truth && a.context == b.context &&
+         a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {
@@ -206,8 +211,42 @@ Value join(const Value& a, const Value& b, SymbolSets& symbols) {
     top.uncertain = true;
     out.assign(1, top);
   }
-  Value joined(std::move(out));
-  return joined == a ? a : joined == b ? b : joined;
+  return Value(std::move(out));
+}
+
+bool is_displaced(const Alternative& each, const std::vector<Alternative>& all) {
+  return each.displaced && std::any_of(all.begin(), all.end(), [&](const Alternative& other) {
+           return is_tensor(other) && other.dtype == each.dtype && !other.displaced && !other.uncertain;
+         });
+}
+
+Alternative only_elsewhere(Alternative each) {
+  each.uncertain = true;
+  each.elsewhere = false;
+  each.symbols = 0;
+  return each;
+}
+
+Value of_several(const Value& joined, const std::vector<const Value*>& ways) {
+  std::vector<const Value*> apart;
+  for (const Value* each : ways) {
+    const bool is_new =
+        std::none_of(apart.begin(), apart.end(), [&](const Value* other) { return each->same(*other); });
+    if (is_new && !each->is_bottom()) apart.push_back(each);
+  }
+  const auto is_shared = [&](const Alternative& wanted) {
+    return std::count_if(apart.begin(), apart.end(), [&](const Value* way) {
+             return std::any_of(way->begin(), way->end(),
+                                [&](const Alternative& each) { return same_place_in_order(each, wanted); });
+           }) > 1;
+  };
+  std::vector<Alternative> out = joined.alternatives();
+  bool changed = false;
+  for (Alternative& each : out) {
+    if (!is_tensor(each) || each.of_several || !is_shared(each)) continue;
+    each.of_several = changed = true;
+  }
+  return changed ? Value(std::move(out)) : joined;
 }
 
 std::optional<bool> truth(const Value& value) {

@@ -56,7 +56,7 @@ struct Key {
   friend auto operator<=>(const Key&, const Key&) = default;
 };
 
-// Of a bool, or what may be one: whether it is its one symbol, or the opposite of that.
+// Of what may be a condition: whether it is its one symbol, or the opposite of that.
 enum class Truth : std::uint8_t { kOther, kSymbol, kOpposite };
 
 struct Alternative {
@@ -89,13 +89,16 @@ struct Alternative {
   bool assumed = false;         // its dtype is the precision setting's choice, not the code's
   bool merged = false;          // stands for tensors of that dtype from more places than are kept apart
   bool uncertain = false;       // rests on an unknown dtype, rank or callee, or on a weakly updated cell
+  bool of_several = false;      // of a tensor: one of several that look alike
+  bool displaced = false;       // perhaps overwritten by a tensor of the same dtype
+  bool elsewhere = false;       // of what is certain: may have got here under other conditions too
   std::uint8_t lineage = 0;     // contractions.h
   SymbolSetId products = 0;     // the products of matrices that it comes from, likewise
   Rank rank;                    // of a number: the dimensions that it counts
   StepId trail = 0;             // the last step of the path from the origin
   StepId told = 0;              // kDtype: that of the tensor which was asked for it
   SymbolSetId symbols = 0;      // tensors: conditions under which it got here; others: what decides it
-  Truth truth = Truth::kOther;  // of a kBool or kUnknown
+  Truth truth = Truth::kOther;  // of a kBool, kUnknown, or a number that a root is handed
   ContextId context = 0;        // kDtype and kBool: the activation and value that it was computed from
   ValueId source = 0;
 
@@ -136,8 +139,15 @@ class Value {
  private:
   Shared<const std::vector<Alternative>> set_;
 };
-// Keeps a's identity when the result says the same as a.
+// A value of its own unless both are one: whatever it looks like, what is learnt of an input is not learnt of
+// it.
 Value join(const Value& a, const Value& b, SymbolSets& symbols);
+// Whether another of them, which is certain, is there in its place if it is there no longer.
+bool is_displaced(const Alternative& each, const std::vector<Alternative>& all);
+// Where the conditions under which it is certain are not met.
+Alternative only_elsewhere(Alternative each);
+// What these were joined to, with the tensors noted that different ones of them hold alike.
+Value of_several(const Value& joined, const std::vector<const Value*>& ways);
 
 // The truth of a condition where it is known.
 std::optional<bool> truth(const Value& value);

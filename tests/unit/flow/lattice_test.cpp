@@ -85,12 +85,6 @@ TEST_CASE("tensors of more origins than are told apart keep their dtypes") {
   CHECK(value.alternatives().back().origin == 2);
 }
 
-TEST_CASE("a join that changes nothing keeps the identity of its first side") {
-  SymbolSets symbols;
-  const Value a(Alternative::integer(1));
-  CHECK(join(a, Value(Alternative::integer(1)), symbols).same(a));
-}
-
 TEST_CASE("ranks join to the interval that holds both") {
   CHECK(join(Rank::exactly(1), Rank::exactly(4)) == Rank{false, 1, 4});
   CHECK(join(Rank::number(), Rank::number()).wrapped);

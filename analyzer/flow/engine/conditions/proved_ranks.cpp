@@ -61,9 +61,26 @@ Rank Ranks::length(const State& state, const Value& list) {
   return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
 }
 
+namespace {
+// Of several tensors those stay that may have so many dimensions.
+Value keep_within(State& state, Value tensor, const Rank& interval) {
+  if (tensor.size() < 2) return tensor;
+  std::vector<Alternative> kept;
+  for (const Alternative& each : tensor) {
+    const bool is_excluded = each.kind == Kind::kTensor && !each.rank.wrapped &&
+                             !meet(known_rank(state.ranks, each.rank), interval);
+    if (!is_excluded) kept.push_back(each);
+  }
+  if (kept.empty() || kept.size() == tensor.size()) return tensor;
+  const Value out(std::move(kept));
+  replace_everywhere(state, tensor, out);
+  return out;
+}
+}  // namespace
+
 // Every tensor that it may be has one rank, or it is none at all.
 bool Ranks::learn(State& state, const Value& tensor, const Rank& interval) {
-  const std::vector<Alternative> all = memory_.tensors(state, tensor);
+  const std::vector<Alternative> all = memory_.tensors(state, keep_within(state, tensor, interval));
   const Alternative* one = nullptr;
   for (const Alternative& each : all) {
     if (each.kind == Kind::kNone) continue;

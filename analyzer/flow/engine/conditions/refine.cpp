@@ -102,15 +102,19 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
     }
   }
   doubt(activation, state, condition, 0);
-  // The same unknown bool has this truth wherever it is kept.
+  // The same unknown bool has this truth wherever it is kept, and a number without is 0.
   std::vector<Alternative> settled;
   for (Alternative each : value(state, condition)) {
     const bool is_bool = each.kind == Kind::kBool || each.kind == Kind::kUnknown;
     if (each.has_number && (each.number != 0) != wanted) continue;
+    const bool is_zero = each.kind == Kind::kNumber && each.dtype == Dtype::kInt64 && !wanted;
     if (is_bool && !each.has_number) {
       each.kind = Kind::kBool;
       each.has_number = true;
       each.number = wanted;
+    } else if (is_zero && !each.has_number) {
+      each.has_number = true;
+      each.number = 0;
     }
     settled.push_back(each);
   }

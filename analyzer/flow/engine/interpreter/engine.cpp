@@ -121,7 +121,10 @@ void Engine::run(Activation& activation, State entry) {
     State state = join(ways, symbols_, meeting, rounds);
     if (before[block] && visits[block] > kVisitsBeforeWidening)
       state = join({&*before[block], &state}, symbols_, {activation.context, &info, block, true});
-    if (before[block] && *before[block] == state) continue;
+    const bool counts_identities = visits[block] < kMaxVisits / 2;
+    if (before[block] && *before[block] == state &&
+        (!counts_identities || tells_apart_alike(*before[block], state)))
+      continue;
     if (++visits[block] > kMaxVisits) {
       throw BudgetExceeded(
           fmt::format("'{}' did not settle after {} visits of one block", activation.code.name, kMaxVisits));

@@ -38,10 +38,12 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return set(argument(state, instruction, 0));
     case Op::kPhi: {
       Value out;
+      std::vector<const Value*> ways;
       for (const Argument& each : instruction.args) {
         out = join(out, state.values[each.value], symbols_);
+        ways.push_back(&state.values[each.value]);
       }
-      return set(out.is_bottom() ? Value::unknown() : out);
+      return set(out.is_bottom() ? Value::unknown() : of_several(out, ways));
     }
     case Op::kOperator:
       if (operators_.cannot_store(activation, instruction, state))

@@ -155,7 +155,9 @@ Value Memory::read(const State& state, const Target& target) {
     const SymbolSetId conditions = target.locations[i].symbols;
     out = join(out, all.size() > 1 ? held_by_one(all[i], all, conditions, symbols_) : all[i], symbols_);
   }
-  return out;
+  std::vector<const Value*> ways;
+  for (const Value& each : all) ways.push_back(&each);
+  return ways.size() > 1 ? of_several(out, ways) : out;
 }
 
 namespace {

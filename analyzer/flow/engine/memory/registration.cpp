@@ -31,7 +31,9 @@ bool is_handed_in(const Activation& activation, ValueId id) {
 
 // Of a join it is not known which of several tensors it is: it may have forgotten whose rank it has, or be
 // one or the other.
-bool forgot_which(const Alternative& each) { return !each.rank.symbol && !each.rank.is_exact(); }
+bool forgot_which(const Alternative& each) {
+  return each.of_several || (!each.rank.symbol && !each.rank.is_exact());
+}
 bool may_be(const Value& value, const Value& registered) {
   return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
     return is_tensor(each) && std::any_of(registered.begin(), registered.end(), [&](const Alternative& one) {
@@ -63,14 +65,18 @@ void add_once(std::vector<Registered>& all, const Registered& more) {
 // Where a value may be that tensor, it may also be what its module makes of it.
 class Doubt {
  public:
-  Doubt(const Registered& registered, SymbolSets& symbols)
-      : before_(registered.before), after_(weakened(registered.after)), symbols_(symbols) {}
+  // A tensor that was made here is known by other names only where ways met.
+  Doubt(const Registered& registered, SymbolSets& symbols, bool is_made_here = false)
+      : before_(registered.before),
+        after_(weakened(registered.after)),
+        symbols_(symbols),
+        is_made_here_(is_made_here) {}
 
   void values(State& state) const {
     std::vector<std::pair<std::size_t, Value>> doubted;
     state.values.visit_where([](const NoSummary&) { return true; },
                              [&](std::size_t id, const Value& each) {
-                               if (may_be(each, before_)) doubted.emplace_back(id, doubtful(each));
+                               if (concerns(each)) doubted.emplace_back(id, doubtful(each));
                                return true;
                              });
     for (const auto& [id, value] : doubted) state.values.change(id) = value;
@@ -85,7 +91,7 @@ class Doubt {
                              return true;
                            });
     for (const HeapId id : holders) {
-      for (auto& [key, cell] : state.change(id).cells) cell = may_be(cell, before_) ? doubtful(cell) : cell;
+      for (auto& [key, cell] : state.change(id).cells) cell = concerns(cell) ? doubtful(cell) : cell;
     }
   }
 
@@ -95,12 +101,18 @@ class Doubt {
     using Object = HeapObject::Kind;
     return object.kind != Object::kTensor && object.kind != Object::kBuffer &&
            std::any_of(object.cells.begin(), object.cells.end(),
-                       [&](const auto& cell) { return may_be(cell.second, before_); });
+                       [&](const auto& cell) { return concerns(cell.second); });
+  }
+  bool concerns(const Value& value) const {
+    const bool is_join =
+        std::any_of(value.begin(), value.end(), [](const Alternative& each) { return each.of_several; });
+    return (is_join || !is_made_here_) && may_be(value, before_);
   }
 
   const Value& before_;
   Value after_;
   SymbolSets& symbols_;
+  bool is_made_here_;
 };
 }  // namespace
 
@@ -141,11 +153,11 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
   const Registered made{plain, join(handles, handle, symbols_), true, activation.block};
   if (!is_known) return made.after;
   replace_everywhere(state, plain, made.after);
-  if (!is_handed_in(activation, instruction.args[1].value)) return made.after;
-  const Doubt doubt(made, symbols_);
+  const bool is_made_here = !is_handed_in(activation, instruction.args[1].value);
+  const Doubt doubt(made, symbols_, is_made_here);
   doubt.values(state);
   doubt.cells(state);
-  add_once(changes_.registered, made);
+  if (!is_made_here) add_once(changes_.registered, made);
   return made.after;
 }
 

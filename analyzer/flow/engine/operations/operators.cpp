@@ -55,8 +55,9 @@ bool is_guessed(const Alternative& result, const Operator& op, const std::vector
 bool never_together(const std::vector<ChosenInput>& chosen, const SymbolSets& symbols) {
   return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenInput& a) {
     return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenInput& b) {
-      return symbols.relation(a.alternative->symbols, b.alternative->symbols) ==
-             SymbolSets::Relation::kContradict;
+      return !a.alternative->elsewhere && !b.alternative->elsewhere &&
+             symbols.relation(a.alternative->symbols, b.alternative->symbols) ==
+                 SymbolSets::Relation::kContradict;
     });
   });
 }

@@ -21,9 +21,10 @@ using Kind = Alternative::Kind;
 std::vector<Alternative> arriving(std::vector<Alternative> all, const Guards& guards,
                                   const SymbolSets& symbols) {
   std::vector<Alternative> out;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(out), [&](const Alternative& each) {
-    return relation(each.symbols, guards, symbols) != SymbolSets::Relation::kContradict;
-  });
+  for (const Alternative& each : all) {
+    const bool is_excluded = relation(each.symbols, guards, symbols) == SymbolSets::Relation::kContradict;
+    if (!is_excluded || each.elsewhere) out.push_back(is_excluded ? only_elsewhere(each) : each);
+  }
   return out.empty() ? all : out;
 }
 
@@ -59,6 +60,11 @@ Value Sinks::result_like(const std::string& role, const SinkRecord& record, cons
   const Api& api = *record.api;
   Value result;
   const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
+  const auto add = [&](Alternative each) {
+    if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
+      each.dtype = other->second;
+    result = join(result, Value(each), symbols_);
+  };
   for (const SinkOperand& operand : record.operands) {
     if (operand.role != role) continue;
     for (Alternative each : operand.alternatives) {
@@ -68,13 +74,16 @@ Value Sinks::result_like(const std::string& role, const SinkRecord& record, cons
       each.products = 0;
       const bool recast = recasts && each.dtype != Dtype::kFloat64;  // autocast leaves that as it is
       if (each.kind == Kind::kTensor && state.autocast.may_be_on && recast) {
+        if (state.autocast.may_be_off && each.dtype != state.autocast.dtype) {
+          Alternative as_it_is = each;
+          as_it_is.uncertain = true;
+          add(as_it_is);
+        }
         each.dtype = state.autocast.dtype;
         each.assumed = each.assumed || state.autocast.assumed;
         each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
       }
-      if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
-        each.dtype = other->second;
-      result = join(result, Value(each), symbols_);
+      add(each);
     }
   }
   return result;

@@ -1,0 +1,161 @@
+// Where ways meet: what is known of the tensor that one of them brought is not known of what they give
+// together, and what all of them prove is.
+#include <fmt/format.h>
+
+#include "analyzer/flow/state/state.h"
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+
+// %1 and %2 are inputs of two dimensions, %3 and %4 a flag and a count that a caller decides.
+Found found(const std::string& body, const std::string& setting) {
+  return findings(fmt::format(R"IR(
+function f
+  parameter q: tensor
+  parameter k: tensor
+  parameter flag: number "bool"
+  parameter count: number "int"
+  variables v
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = param 3
+  %5 = const 2
+  %6 = op dim(self=%1)
+  %7 = op eq(%6, %5)
+  assume %7
+  %8 = op dim(self=%2)
+  %9 = op eq(%8, %5)
+  assume %9
+  %10 = pack(%5, %5)
+{}  return
+)IR",
+                              body),
+                  {{setting}, true});
+}
+
+std::string chosen(const char* condition, const std::string& other) {
+  return fmt::format("  store v, %1\n  branch {} ? b1 : b2\nb1:\n{}  store v, %20\n  jump b2\nb2:\n",
+                     condition, other);
+}
+const std::string kCall =
+    "  %30 = load v\n  %31 = sink flash(q=%30, k=%30, v=%30) ; 99:3-99:20 \"flash(v)\"\n";
+
+TEST_CASE("what may be the tensor that a module owns is converted with it, or not") {
+  const std::string either = chosen("%3", "  %20 = op neg(self=%1)\n");
+  const std::string module = "  %21 = object Holder()\n  %22 = const bfloat16\n";
+  const std::string convert = "  retype %21, %22\n";
+  CHECK(found(either + module + convert + kCall, "fp32").size() == 1);
+  CHECK(found(either + module + "  %23 = register parameter \"a\", %21, %1\n" + convert + kCall, "fp32")
+            .empty());
+  CHECK(found("  store v, %1\n" + module + "  %23 = register parameter \"a\", %21, %1\n" + kCall, "fp32")
+            .size() == 1);
+}
+
+TEST_CASE("what is stored in one of two lists is what is read there") {
+  const auto stored = [](const char* dtype) {
+    return found(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "old"
+  %12 = pack(%11)
+  %13 = pack(%1)
+  branch %3 ? b1 : b2
+b1:
+  jump b3
+b2:
+  jump b3
+b3:
+  %14 = phi %12, %13
+  %15 = const {}
+  %16 = op zeros(%10, dtype=%15) ; 16:3-16:9 "new"
+  store %14[0], %16
+  %17 = load %14[0]
+  %18 = sink flash(q=%1, k=%1, v=%17) ; 99:3-99:20 "flash(q, q, new)"
+)IR",
+                             dtype),
+                 "bf16");
+  };
+  CHECK(stored("float32") == Found{"16 attention-mixed-dtypes v in f [bf16]"});
+  CHECK(stored("bfloat16").empty());
+}
+
+TEST_CASE("a call that casts its operands under autocast gives back their dtype where that may be off") {
+  const auto beside = [](const char* on) {
+    return found(fmt::format(R"IR(  %11 = const {}
+  set_autocast cuda(on=%11)
+  %12 = op ones(%10) ; 12:3-12:9 "wide"
+  %13 = sink sdpa(q=%12, k=%12, v=%12) ; 13:3-13:9 "sdpa(wide)"
+  %14 = dtype_of %13
+  %15 = const float32
+  %16 = op eq(%14, %15)
+  branch %16 ? b1 : b2
+b1:
+  %18 = sink flash(q=%1, k=%1, v=%12) ; 99:3-99:20 "flash(q, q, wide)"
+  jump b2
+b2:
+)IR",
+                             on),
+                 "autocast-bf16");
+  };
+  CHECK(beside("true").empty());
+  CHECK(beside("unknown").size() == 1);
+}
+
+TEST_CASE("a number that is no condition's truth is 0, and a number of a caller's is asked once") {
+  const std::string wide = chosen("%4", "  %20 = op ones(%10) ; 20:3-20:9 \"wide\"\n");
+  CHECK(found(wide + kCall, "bf16").size() == 1);
+  CHECK(found("  %11 = op logical_not(%4)\n  assume %11\n" + wide + kCall, "bf16").empty());
+}
+
+TEST_CASE("what needs a dimension leaves out those of several tensors that have none") {
+  const std::string wide = chosen("%3", "  %19 = pack()\n  %20 = op ones(%19) ; 20:3-20:9 \"wide\"\n");
+  const std::string asked = "  %24 = load v\n  %25 = const 0\n  %26 = op size(self=%24, dim=%25)\n";
+  CHECK(found(wide + kCall, "bf16").size() == 1);
+  CHECK(found(wide + asked + kCall, "bf16").empty());
+}
+
+TEST_CASE("a joined value is one of its own unless both are one") {
+  SymbolSets symbols;
+  const Value tensor(Alternative::tensor(Dtype::kFloat16, Rank::exactly(2)));
+  const Value alike(Alternative::tensor(Dtype::kFloat16, Rank::exactly(2)));
+  CHECK(join(tensor, tensor, symbols).same(tensor));
+  CHECK(join(tensor, alike, symbols) == tensor);
+  CHECK_FALSE(join(tensor, alike, symbols).same(tensor));
+  CHECK_FALSE(join(tensor, alike, symbols).same(alike));
+  CHECK(of_several(tensor, {&tensor, &alike}).single()->of_several);
+  CHECK_FALSE(of_several(tensor, {&tensor, &tensor}).single()->of_several);
+}
+
+TEST_CASE("places that hold one value on each way hold one where these meet") {
+  const auto holding = [](const Value& a, const Value& b) {
+    State out;
+    out.values.change(1) = a;
+    HeapObject object;
+    object.cells[HeapObject::kContents] = b;
+    out.put(1, std::move(object));
+    return out;
+  };
+  const auto cell = [](const State& state) { return state.find(1)->cells.at(HeapObject::kContents); };
+  SymbolSets symbols;
+  const Value x = Value::unknown(), like_x = Value::unknown(), y(Alternative::a_dtype(Dtype::kFloat32)),
+              like_y(Alternative::a_dtype(Dtype::kFloat32));
+  const State one = holding(x, x), other = holding(y, y), apart = holding(x, like_x);
+  const State both = join({&one, &other}, symbols, {});
+  CHECK(cell(both).same(both.values[1]));
+  const State met = join({&one, &apart}, symbols, {});
+  CHECK(met == one);
+  CHECK_FALSE(cell(met).same(met.values[1]));
+  // Of what is known there is nothing to learn.
+  const State known = holding(y, y), other_known = holding(y, like_y);
+  const State both_known = join({&known, &other_known}, symbols, {});
+  CHECK(cell(both_known).same(both_known.values[1]));
+  CHECK(tells_apart_alike(one, one));
+  CHECK(tells_apart_alike(apart, one));
+  CHECK_FALSE(tells_apart_alike(one, apart));
+  CHECK(tells_apart_alike(one, holding(like_x, like_x)));
+}
+
+}  // namespace
+}  // namespace dtype_guard::flow
