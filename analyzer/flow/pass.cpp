@@ -232,7 +232,7 @@ void Pass::look_at_default_call(std::uint32_t root, FindingCollector& collector,
 void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, SeenByRoots& out) {
   if (program_.functions.function(root).class_name.empty()) return;
   Engine& engine = engine_for(root);
-  const std::size_t count = engine.find_witnesses(root);
+  const std::size_t count = engine.roots().find_witnesses(root);
   out.steps += engine.steps();
   for (std::size_t i = 0; i < count; ++i) {
     engine.objects().give(i);
@@ -244,7 +244,7 @@ void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, Se
 
 // So is what its calls hand to a module, where nothing is known of it otherwise.
 void Pass::look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, SeenByRoots& out) {
-  const std::size_t count = engine.find_calls(root);
+  const std::size_t count = engine.roots().find_calls(root);
   out.steps += engine.steps();
   engine.objects().by_defaults = engine.objects().called_by_defaults = true;
   for (std::size_t i = 0; i < count; ++i) {

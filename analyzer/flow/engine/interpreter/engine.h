@@ -38,8 +38,7 @@ class Engine final : public Evaluator {
   std::size_t count_of_objects() const { return ids_.count_of_objects(); }
   MadeObjects& objects() { return made_; }
   const MadeObjects& objects() const { return made_; }
-  std::size_t find_witnesses(std::uint32_t root) { return roots_.find_witnesses(root); }
-  std::size_t find_calls(std::uint32_t root) { return roots_.find_calls(root); }
+  Roots& roots() { return roots_; }
   bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const { return ranks_.proved_by(record); }
