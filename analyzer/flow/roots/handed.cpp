@@ -10,7 +10,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::size_t kMostCalls = 3;  // of one root
+constexpr std::size_t kMostCalls = 3;  // of one root, each of which costs an evaluation of its caller
 constexpr int kMaxNesting = 3;         // containers of containers
 constexpr int kMostContainers = 16;    // of one call
 
@@ -115,6 +115,24 @@ bool takes_all(const Function& root, const Instruction& call) {
   }
   return true;
 }
+
+// Few, those of its own file first: fields of one name in many models may hold it, as far as names say.
+std::vector<CalledModules::In> calls_to_try(const Program& program, std::uint32_t root) {
+  const FunctionIndex& index = program.functions;
+  const Function& called = index.function(root);
+  std::vector<CalledModules::In> out;
+  for (const auto& [caller, call] : program.called_modules.calls_of(root)) {
+    const Function& code = index.function(caller);
+    const bool fits =
+        caller != root && !code.foreign && code.kind == FunctionKind::kMethod && takes_all(called, *call);
+    if (fits) out.push_back({caller, call});
+  }
+  std::stable_partition(out.begin(), out.end(), [&](const CalledModules::In& each) {
+    return index.function(each.first).range.file == called.range.file;
+  });
+  if (out.size() > kMostCalls) out.resize(kMostCalls);
+  return out;
+}
 }  // namespace
 
 std::size_t Roots::find_calls(std::uint32_t root) {
@@ -122,11 +140,8 @@ std::size_t Roots::find_calls(std::uint32_t root) {
   made_.steps = 0;
   made_.calls.clear();
   std::size_t steps = 0;
-  for (const auto& [caller, call] : program_.called_modules.calls_of(root)) {
+  for (const auto& [caller, call] : calls_to_try(program_, root)) {
     const Function& code = index_.function(caller);
-    const bool fits = caller != root && !code.foreign && code.kind == FunctionKind::kMethod &&
-                      takes_all(index_.function(root), *call);
-    if (!fits || made_.calls.size() >= kMostCalls) continue;
     effects_ = {};
     made_.arrived.reset();
     made_.watched_call = call;
@@ -135,6 +150,9 @@ std::size_t Roots::find_calls(std::uint32_t root) {
     try {
       evaluate_as(code.class_name, caller, {}, OtherCode::kTrusted);
     } catch (const BudgetExceeded&) {
+      made_.being_made = 0;
+      made_.arrived.reset();
+    } catch (const NothingToHand&) {
       made_.being_made = 0;
       made_.arrived.reset();
     }

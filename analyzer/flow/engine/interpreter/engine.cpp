@@ -219,9 +219,9 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
       default:
         if (made_.watched_call == &instruction) made_.arrived = state;
         if (!transfer(activation, instruction, state)) return out;
-        // What runs there is known, and was handed its arguments.
+        // What runs there was handed its arguments.
         if (made_.watched_call == &instruction && !calls_.followed().lost.contains(&instruction))
-          made_.arrived.reset();
+          throw NothingToHand();
         if (watched_) note_watched(instruction, state);
     }
   }
