@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "rules/text/utf8.h"
+
 namespace dtype_guard::python {
 
 using namespace flow;
@@ -11,29 +13,23 @@ constexpr std::size_t kMaxText = 120;
 constexpr int kMaxBlocks = 40;
 
 std::string folded(std::string_view text) {
-  const bool cut_behind_space = text.size() > kMaxText && text[kMaxText - 1] == ' ';
-  const std::string_view kept = text.substr(0, kMaxText + (cut_behind_space ? 1 : 0));
+  const std::string_view kept = text.substr(0, kMaxText + 1);  // and what tells whether a character is cut
   const bool is_plain =
       kept.find_first_of("\n\t\r") == std::string_view::npos && kept.find("  ") == std::string_view::npos;
+  if (is_plain) return std::string(first_bytes(kept, kMaxText));
   std::string out;
-  if (is_plain) {
-    out = kept;
-  } else {
-    bool space = false;
-    for (const char c : text) {
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
-        space = true;
-        continue;
-      }
-      if (space && !out.empty()) out += ' ';
-      space = false;
-      out += c;
-      if (out.size() >= kMaxText) break;
+  bool space = false;
+  for (const char c : text) {
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
+      space = true;
+      continue;
     }
+    if (space && !out.empty()) out += ' ';
+    space = false;
+    out += c;
+    if (out.size() > kMaxText) break;
   }
-  while (!out.empty() && (static_cast<unsigned char>(out.back()) & 0xC0) == 0x80 && out.size() >= kMaxText)
-    out.pop_back();
-  return out;
+  return std::string(first_bytes(out, kMaxText));
 }
 
 std::string_view parameter_name(const Node& parameter) {

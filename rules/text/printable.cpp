@@ -33,9 +33,7 @@ std::string printable_command(std::string_view command) {
   constexpr std::size_t kShown = 300;
   const std::string text = printable(command);
   if (text.size() <= kShown) return text;
-  std::size_t end = kShown;  // not within a character
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  return text.substr(0, end) + "...";
+  return std::string(first_bytes(text, kShown)) + "...";
 }
 
 }  // namespace dtype_guard

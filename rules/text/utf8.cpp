@@ -57,6 +57,13 @@ void append_valid_utf8(std::string& to, std::string_view text) {
   to.append(text.substr(good));
 }
 
+std::string_view first_bytes(std::string_view text, std::size_t limit) {
+  if (text.size() <= limit) return text;
+  std::size_t end = limit;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
+  return text.substr(0, end);
+}
+
 std::string valid_utf8(std::string_view text) {
   std::string valid;
   append_valid_utf8(valid, text);

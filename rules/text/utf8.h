@@ -21,6 +21,9 @@ Utf8Character utf8_character(std::string_view text, std::size_t at);
 void append_valid_utf8(std::string& to, std::string_view text);
 std::string valid_utf8(std::string_view text);
 
+// The first bytes of it, as many as `limit` allows without a part of a character.
+std::string_view first_bytes(std::string_view text, std::size_t limit);
+
 // How many UTF-16 code units the text takes; what editors and SARIF count columns in.
 std::size_t utf16_length(std::string_view text);
 

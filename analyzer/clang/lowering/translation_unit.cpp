@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/clang/lowering/torch_types.h"
+#include "rules/text/utf8.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -24,10 +25,7 @@ std::string folded(llvm::StringRef source) {
       text += ' ';
     }
   }
-  if (text.size() <= kTextLimit) return text;
-  std::size_t end = kTextLimit;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80U) --end;
-  text.resize(end);
+  text.resize(first_bytes(text, kTextLimit).size());
   return text;
 }
 }  // namespace

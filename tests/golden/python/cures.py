@@ -77,6 +77,15 @@ class Cures(Case):
         caller = "\n\ndef run(data):\n    return Attention()(data.q, data.k)\n"
         self.assertEqual([fix["title"] for fix in self.only(MODULE + caller)["fixes"]], fixes)
 
+    def test_a_long_expression_is_cut_between_characters(self):
+        for gap in ("", "\n        "):  # as it stands, and from several lines
+            for shift in range(4):
+                text = "\U0001f600" * 40
+                self.write(attend__py=HEAD + f"def attend(q: Tensor, k: Tensor):\n    q = F.normalize(q, eps=len({gap}'{'x' * shift}{text}'))\n"
+                                             "    return flash_attn_func(q, k, k)\n")
+                run = self.lint("--dump-flow", "attend.py")  # decoded strictly
+                self.assertIn("F.normalize(q, eps=len(", run.stdout, run.stderr)
+
     def test_a_size_has_no_dtype_to_cast_to(self):
         finding = self.only(COUNTED)
         self.assertEqual((finding["rule"], finding["location"]["line"]), ("operator-mixed-dtypes", 13))

@@ -119,7 +119,13 @@ TEST_CASE("the JSON stream writes what a JSON library writes") {
 TEST_CASE("broken UTF-8 is replaced start by start") {
   CHECK(valid_utf8("caf\xC3\xA9 \xF0\x9F\x98\x80") == "caf\xC3\xA9 \xF0\x9F\x98\x80");
   CHECK(valid_utf8("\xE2\x28\xA1") == "\xEF\xBF\xBD(\xEF\xBF\xBD");
-  CHECK(valid_utf8("\xF0\x9F\x98") == "\xEF\xBF\xBD");          // cut short
+  CHECK(valid_utf8("\xF0\x9F\x98") == "\xEF\xBF\xBD");  // cut short
+  CHECK(first_bytes("a\xF0\x9F\x98\x80"
+                    "b",
+                    4) == "a");
+  CHECK(first_bytes("a\xF0\x9F\x98\x80"
+                    "b",
+                    5) == "a\xF0\x9F\x98\x80");
   CHECK(valid_utf8("\xC0\xAF") == "\xEF\xBF\xBD\xEF\xBF\xBD");  // overlong
   CHECK(valid_utf8("\xED\xA0\x80") == "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD");
   CHECK(utf16_length("a\xC3\xA9\xF0\x9F\x98\x80\xff") == 5);
