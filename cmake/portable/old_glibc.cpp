@@ -1,14 +1,54 @@
 // What glibc 2.17 lacks of that which the programs of the second wheel call (link_for_glibc.py): the same,
 // asked of the kernel.
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
+
+namespace {
+
+// What is to be destroyed when a thread ends, the newest first. Blocks of malloc: an operator new of the
+// program may have such an object itself.
+struct Ending {
+  void (*destroy)(void*);
+  void* object;
+  Ending* next;
+};
+thread_local Ending* endings = nullptr;
+pthread_key_t thread_end;
+pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
+
+void end_thread(void* = nullptr) {
+  while (Ending* const newest = endings) {
+    endings = newest->next;
+    newest->destroy(newest->object);
+    std::free(newest);
+  }
+}
+
+void prepare() {
+  // The first thread ends by exit(), which calls no destructor of a key.
+  if (pthread_key_create(&thread_end, end_thread) != 0 || std::atexit([] { end_thread(); }) != 0) std::abort();
+}
+
+}  // namespace
 
 extern "C" {
+
+// Since glibc 2.18; libstdc++ calls it for each thread_local object with a destructor.
+int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* /*library*/) {
+  auto* const ending = static_cast<Ending*>(std::malloc(sizeof(Ending)));
+  if (ending == nullptr) return -1;
+  pthread_once(&is_prepared, prepare);
+  *ending = {.destroy = destroy, .object = object, .next = endings};
+  endings = ending;
+  return pthread_setspecific(thread_end, ending);  // any value that is not null has it called
+}
 
 // The static libstdc++ counts references without atomic operations where glibc tells that there is one
 // thread. 0: it may be more.
