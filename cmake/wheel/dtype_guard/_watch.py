@@ -150,9 +150,9 @@ class Watch:
             self.findings = now.since(self._before)
             self.calls = now.calls - self._before.calls
             self.problems = list((collections.Counter(now.problems) - collections.Counter(self._before.problems)).elements())
-        except WatchError as problem:
+        except (WatchError, OSError, ValueError) as problem:
             if kind is None:
-                raise
+                raise problem if isinstance(problem, WatchError) else WatchError(f"what the block recorded cannot be read: {problem}") from problem
             warnings.warn(f"dtype_guard: {problem}", RuntimeWarning, stacklevel=2)  # the block's own error goes first
 
     def __len__(self):
