@@ -303,6 +303,8 @@ told(found)
                               ("with dtype_guard.watch(): pass\nwith dtype_guard.watch('python=off'): pass", "'python=off' come too late"),
                               ("with dtype_guard.watch('enabled=0'): pass", "WatchError: the library does not watch this process: enabled=0"),
                               ("with dtype_guard.watch('journal=/tmp/x'): pass", "the journal of a block is in memory, and gone with the process"),
+                              ("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\nwith dtype_guard.watch(): pass",
+                               "WatchError: this process cannot be watched: [Errno 24] Too many open files"),
                               ("with dtype_guard.watch(5): pass", "TypeError: options: 5 is no str, expected 'key=value:key=value'")):
             result = self.script(WRONG + text)
             self.assertEqual(result.returncode, 1, result.stdout)

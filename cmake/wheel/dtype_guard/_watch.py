@@ -131,14 +131,17 @@ class Watch:
         self._before = None
 
     def __enter__(self):
-        with Watch._lock:
-            was_on = _library.join(self._options)
-            if Watch._open == 0:
-                Watch._was_on = was_on
-            _library.switch(was_on)  # what was counted so far is no part of the block
-            self._before = _Seen.now()
-            _library.switch(True)
-            Watch._open += 1
+        try:
+            with Watch._lock:
+                was_on = _library.join(self._options)
+                if Watch._open == 0:
+                    Watch._was_on = was_on
+                _library.switch(was_on)  # what was counted so far is no part of the block
+                self._before = _Seen.now()
+                _library.switch(True)
+                Watch._open += 1
+        except OSError as problem:  # no descriptor left, no /proc
+            raise WatchError(f"this process cannot be watched: {problem}") from problem
         return self
 
     def __exit__(self, kind, value, trace):
