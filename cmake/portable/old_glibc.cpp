@@ -12,40 +12,42 @@
 
 namespace {
 
-// Objects of a thread that are destroyed at its end, the last that was made first. Those of the main thread
-// are left to the end of the process.
-struct AtEnd {
+// What is to be destroyed when a thread ends, the newest first. Blocks of malloc: an operator new of the
+// program may have such an object itself.
+struct Ending {
   void (*destroy)(void*);
   void* object;
-  AtEnd* next;
+  Ending* next;
 };
+thread_local Ending* endings = nullptr;
+pthread_key_t thread_end;
+pthread_once_t is_prepared = PTHREAD_ONCE_INIT;
 
-pthread_once_t once = PTHREAD_ONCE_INIT;
-pthread_key_t at_end;
-
-void destroy_all(void* first) {
-  for (auto* each = static_cast<AtEnd*>(first); each != nullptr;) {
-    AtEnd* const next = each->next;
-    each->destroy(each->object);
-    free(each);
-    each = next;
+void end_thread(void* = nullptr) {
+  while (Ending* const newest = endings) {
+    endings = newest->next;
+    newest->destroy(newest->object);
+    std::free(newest);
   }
 }
 
-void make_key() {
-  if (pthread_key_create(&at_end, destroy_all) != 0) abort();
+void prepare() {
+  // The first thread ends by exit(), which calls no destructor of a key.
+  if (pthread_key_create(&thread_end, end_thread) != 0 || std::atexit([] { end_thread(); }) != 0) std::abort();
 }
 
 }  // namespace
 
 extern "C" {
 
+// Since glibc 2.18; libstdc++ calls it for each thread_local object with a destructor.
 int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* /*library*/) {
-  pthread_once(&once, make_key);
-  auto* const entry = static_cast<AtEnd*>(malloc(sizeof(AtEnd)));
-  if (entry == nullptr) return -1;
-  *entry = {destroy, object, static_cast<AtEnd*>(pthread_getspecific(at_end))};
-  return pthread_setspecific(at_end, entry) == 0 ? 0 : -1;
+  auto* const ending = static_cast<Ending*>(std::malloc(sizeof(Ending)));
+  if (ending == nullptr) return -1;
+  pthread_once(&is_prepared, prepare);
+  *ending = {.destroy = destroy, .object = object, .next = endings};
+  endings = ending;
+  return pthread_setspecific(thread_end, ending);  // any value that is not null has it called
 }
 
 // The static libstdc++ counts references without atomic operations where glibc tells that there is one

@@ -277,6 +277,17 @@ print("<p>not seen: 2 children" in found._repr_html_(), "not seen: 2 children" i
         self.assertEqual(told.returncode, 1)
         self.assertRegex(told.stderr, r"RuntimeWarning: dtype_guard: this process has closed[^\0]*KeyError: 'own'\n$")
 
+    def test_an_installation_that_goes_away(self):
+        # As by `pip install --upgrade` beside a running job.
+        gone = "program = dtype_guard.program('dtype-san')\nwith dtype_guard.watch() as found:\n    wrong()\n    os.rename(program, program + '-')\n"
+        for end, told in (("", r"WatchError: what the block recorded cannot be read: .*dtype-san is missing; install dtype-guard again\n$"),
+                          ("    raise KeyError('own')\n", r"RuntimeWarning: dtype_guard: .*dtype-san is missing[^\0]*KeyError: 'own'\n$")):
+            result = self.script(f"import os{WRONG}{gone}{end}", more={"PYTHONWARNINGS": "default"})
+            for each in self.scratch.glob("first/lib/python*/site-packages/dtype_guard/installed/bin/dtype-san-"):
+                each.rename(each.with_name("dtype-san"))
+            self.assertEqual(result.returncode, 1, result.stdout)
+            self.assertRegex(result.stderr, told)
+
     def test_no_right_to_trace_is_needed(self):
         # As in a container: neither ptrace nor process_vm_readv for any process of it.
         self.assertEqual(self.lines("""
@@ -292,6 +303,8 @@ told(found)
                               ("with dtype_guard.watch(): pass\nwith dtype_guard.watch('python=off'): pass", "'python=off' come too late"),
                               ("with dtype_guard.watch('enabled=0'): pass", "WatchError: the library does not watch this process: enabled=0"),
                               ("with dtype_guard.watch('journal=/tmp/x'): pass", "the journal of a block is in memory, and gone with the process"),
+                              ("import resource\nresource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\nwith dtype_guard.watch(): pass",
+                               "WatchError: this process cannot be watched: [Errno 24] Too many open files"),
                               ("with dtype_guard.watch(5): pass", "TypeError: options: 5 is no str, expected 'key=value:key=value'")):
             result = self.script(WRONG + text)
             self.assertEqual(result.returncode, 1, result.stdout)

@@ -11,7 +11,7 @@ BUILD = pathlib.Path(sys.argv[1]).resolve()
 WHEELS = BUILD / "tests" / "install" / "wheels"
 TOOLS = BUILD / ".wheel-tools" / "bin"
 SKIPPED = 77
-FIRST = sorted(WHEELS.glob("dtype_guard-*manylinux_2_3*.whl"))
+FIRST = sorted(each for each in WHEELS.glob("dtype_guard-*.whl") if "manylinux2014" not in each.name)
 SECOND = sorted(WHEELS.glob("dtype_guard-*manylinux2014_*.whl"))
 
 

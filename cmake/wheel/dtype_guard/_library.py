@@ -34,7 +34,7 @@ class _Mailbox(ctypes.Structure):
 
     _fields_ = [("magic", ctypes.c_char * 16), ("numbers", ctypes.c_uint32 * 5), ("libc", ctypes.c_void_p * 7),
                 ("helper_fork_handlers", ctypes.c_void_p * 3), ("handles_forks", ctypes.c_uint32), ("is_loading", ctypes.c_uint32),
-                ("process", ctypes.c_uint32), ("fork_handlers", ctypes.c_void_p * 3), ("handle", ctypes.c_void_p),
+                ("process", ctypes.c_uint32), ("helper_clock", ctypes.c_int32), ("fork_handlers", ctypes.c_void_p * 3), ("handle", ctypes.c_void_p),
                 ("thread_name", ctypes.c_char * 16), ("error", ctypes.c_char * 512), ("copies", ctypes.c_uint32 * 3),
                 ("said", ctypes.c_char * 400), ("journal", ctypes.c_char * 1024), ("problem", ctypes.c_char * 256),
                 ("library", ctypes.c_char * 4096), ("options", ctypes.c_char * 4096)]
@@ -136,7 +136,7 @@ def _load(options):
     _remove_left_folders(place)
     _folder = str(pathlib.Path(place, f"{_FOLDER}{os.getpid()}-{uuid.uuid4().hex}"))
     atexit.register(_remove_folder, _folder, os.getpid())
-    _mailbox = _Mailbox(magic=b"dtype-san-join3", process=os.getpid(),
+    _mailbox = _Mailbox(magic=b"dtype-san-join4", process=os.getpid(),
                         options=f"journal={_folder}:{_OPTIONS}{f':{options}' if options else ''}".encode())
     problem = []
 

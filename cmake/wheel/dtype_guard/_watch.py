@@ -131,14 +131,17 @@ class Watch:
         self._before = None
 
     def __enter__(self):
-        with Watch._lock:
-            was_on = _library.join(self._options)
-            if Watch._open == 0:
-                Watch._was_on = was_on
-            _library.switch(was_on)  # what was counted so far is no part of the block
-            self._before = _Seen.now()
-            _library.switch(True)
-            Watch._open += 1
+        try:
+            with Watch._lock:
+                was_on = _library.join(self._options)
+                if Watch._open == 0:
+                    Watch._was_on = was_on
+                _library.switch(was_on)  # what was counted so far is no part of the block
+                self._before = _Seen.now()
+                _library.switch(True)
+                Watch._open += 1
+        except OSError as problem:  # no descriptor left, no /proc
+            raise WatchError(f"this process cannot be watched: {problem}") from problem
         return self
 
     def __exit__(self, kind, value, trace):
@@ -150,9 +153,9 @@ class Watch:
             self.findings = now.since(self._before)
             self.calls = now.calls - self._before.calls
             self.problems = list((collections.Counter(now.problems) - collections.Counter(self._before.problems)).elements())
-        except WatchError as problem:
+        except (WatchError, OSError, ValueError) as problem:
             if kind is None:
-                raise
+                raise problem if isinstance(problem, WatchError) else WatchError(f"what the block recorded cannot be read: {problem}") from problem
             warnings.warn(f"dtype_guard: {problem}", RuntimeWarning, stacklevel=2)  # the block's own error goes first
 
     def __len__(self):
