@@ -33,7 +33,8 @@ void end_thread(void* = nullptr) {
 
 void prepare() {
   // The first thread ends by exit(), which calls no destructor of a key.
-  if (pthread_key_create(&thread_end, end_thread) != 0 || std::atexit([] { end_thread(); }) != 0) std::abort();
+  if (pthread_key_create(&thread_end, end_thread) != 0 || std::atexit([] { end_thread(); }) != 0)
+    std::abort();
 }
 
 }  // namespace
