@@ -9,7 +9,8 @@
 
 namespace dtype_guard::san {
 
-// Another layout has another one; a process that joins itself has both in cmake/wheel/dtype_guard/_library.py.
+// Another layout has another one; a process that joins itself has both in
+// cmake/wheel/dtype_guard/_library.py.
 inline constexpr char kMailboxMagic[16] = "dtype-san-join4";
 // A thread's name holds 15 characters: this and 12 hexadecimal digits of the mailbox's address.
 inline constexpr char kMailboxThreadName[] = "dts";
