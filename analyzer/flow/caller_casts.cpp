@@ -1,20 +1,21 @@
 #include "analyzer/flow/caller_casts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMostCallers = 4;
 
-bool is_widened_by_cast(const SinkRecord& record, const Origins& origins) {
-  return std::any_of(record.operands.begin(), record.operands.end(), [&](const SinkOperand& arrived) {
-    return !arrived.alternatives.empty() &&
-           std::all_of(arrived.alternatives.begin(), arrived.alternatives.end(),
-                       [&](const Alternative& each) {
-                         const Origin* origin = origins.find(each.origin);
-                         return origin && origin->kind == Origin::Kind::kCast && origin->widens_half();
-                       });
-  });
+// Empty where one of its alternatives was not widened by a cast.
+std::set<std::uint32_t> functions_that_cast(const SinkOperand& arrived, const Origins& origins) {
+  std::set<std::uint32_t> out;
+  for (const Alternative& each : arrived.alternatives) {
+    const Origin* origin = origins.find(each.origin);
+    if (!origin || origin->kind != Origin::Kind::kCast || !origin->widens_half()) return {};
+    out.insert(origin->function);
+  }
+  return out;
 }
 }  // namespace
 
@@ -40,8 +41,13 @@ const std::vector<CallerCasts::Arrived>& CallerCasts::arrived_from(std::uint32_t
     return known->second;
   }
   for (const SinkRecord& record : engine.records()) {
-    known->second.push_back({record.instruction, is_widened_by_cast(record, engine.origins()),
-                             !find_breaches(record, engine, how).empty()});
+    Arrived& now = known->second.emplace_back();
+    now.instruction = record.instruction;
+    now.breaks = !find_breaches(record, engine, how).empty();
+    for (const SinkOperand& each : record.operands) {
+      std::set<std::uint32_t> functions = functions_that_cast(each, engine.origins());
+      if (!functions.empty()) now.cast_in.push_back(std::move(functions));
+    }
   }
   return known->second;
 }
@@ -55,7 +61,11 @@ bool CallerCasts::settle(std::uint32_t root, const Defect& defect, const DefectO
     bool comes_there = false;
     for (const Arrived& each : arrived_from(caller, how)) {
       if (each.instruction != defect.record->instruction) continue;
-      if (!each.is_cast || each.breaks) return false;
+      // What it casts itself is not what callers hand over.
+      const bool is_handed =
+          std::any_of(each.cast_in.begin(), each.cast_in.end(),
+                      [&](const std::set<std::uint32_t>& functions) { return !functions.contains(root); });
+      if (!is_handed || each.breaks) return false;
       comes_there = true;
     }
     return comes_there;

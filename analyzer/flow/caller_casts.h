@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ class CallerCasts {
  private:
   struct Arrived {
     const Instruction* instruction = nullptr;
-    bool is_cast = false;  // an operand is, to a wide dtype
+    // For each operand that was cast to a wide dtype: the functions that did.
+    std::vector<std::set<std::uint32_t>> cast_in;
     bool breaks = false;
   };
   std::vector<std::uint32_t> callers_of(std::uint32_t root) const;
