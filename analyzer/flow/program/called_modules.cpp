@@ -7,7 +7,7 @@
 
 namespace dtype_guard::flow {
 namespace {
-constexpr std::size_t kMostPlaces = 10'000;  // that one class is followed through
+constexpr std::size_t kMostPlaces = 10'000;  // that one class or field is followed through
 
 // Of containers: those that take things in, and those that give what is in them.
 constexpr std::array<std::string_view, 6> kTakingIn = {"append",     "insert", "extend",
@@ -31,29 +31,33 @@ std::string_view attribute_of(const Instruction& each) {
 }
 }  // namespace
 
-// Where an object may be, from where it is made.
+// Where an object may be, from where it is made or loaded, up to the fields that hold it then.
 class ObjectTrace {
  public:
   explicit ObjectTrace(const CalledModules& modules) : index_(modules.index_), places_(modules.places()) {}
 
   void made_by(std::uint32_t function, const Instruction& made) { value(function, made.result); }
-  std::vector<CalledModules::In> calls() {
+  void loaded_from(std::string_view field) {
+    const auto loads = places_.loads.find(field);
+    if (loads == places_.loads.end()) return;
+    for (const auto& [function, load] : loads->second) value(function, load->result);
+  }
+  CalledModules::Reached reached() {
     while (!work_.empty() && seen_.size() < kMostPlaces) {
       const Place next = work_.back();
       work_.pop_back();
       follow(next);
     }
-    return {calls_.begin(), calls_.end()};
+    return {{calls_.begin(), calls_.end()}, {fields_.begin(), fields_.end()}};
   }
 
  private:
-  enum class Kind : std::uint8_t { kValue, kVariable, kField };
+  enum class Kind : std::uint8_t { kValue, kVariable };
   struct Place {
     Kind kind;
     std::uint32_t function, id;
-    std::string_view field;
     friend bool operator<(const Place& a, const Place& b) {
-      return std::tie(a.kind, a.function, a.id, a.field) < std::tie(b.kind, b.function, b.id, b.field);
+      return std::tie(a.kind, a.function, a.id) < std::tie(b.kind, b.function, b.id);
     }
   };
 
@@ -61,17 +65,11 @@ class ObjectTrace {
     if (seen_.insert(place).second) work_.push_back(place);
   }
   void value(std::uint32_t function, ValueId id) {
-    if (id) add({Kind::kValue, function, id, {}});
+    if (id) add({Kind::kValue, function, id});
   }
-  void field(std::string_view name) { add({Kind::kField, 0, 0, name}); }
+  void field(std::string_view name) { fields_.insert(name); }
 
   void follow(const Place& place) {
-    if (place.kind == Kind::kField) {
-      const auto loads = places_.loads.find(place.field);
-      if (loads == places_.loads.end()) return;
-      for (const auto& [function, load] : loads->second) value(function, load->result);
-      return;
-    }
     for (const Block& block : index_.function(place.function).blocks) {
       for (const Instruction& each : block.instructions) {
         if (place.kind == Kind::kVariable) {
@@ -106,7 +104,7 @@ class ObjectTrace {
       case Op::kStore: {
         if (const std::string* name = by.place.last_field()) return field(*name);
         if (by.place.base) return into(function, by.place.base);
-        return add({Kind::kVariable, function, by.place.variable, {}});
+        return add({Kind::kVariable, function, by.place.variable});
       }
       case Op::kCall:
         return handed(function, by, at);
@@ -127,7 +125,7 @@ class ObjectTrace {
     const Instruction* made = index_.info(function).definition(container);
     if (!made || made->op != Op::kLoad) return;
     if (const std::string* name = made->place.last_field()) return field(*name);
-    if (!made->place.base) add({Kind::kVariable, function, made->place.variable, {}});
+    if (!made->place.base) add({Kind::kVariable, function, made->place.variable});
   }
 
   void handed(std::uint32_t function, const Instruction& call, std::size_t at) {
@@ -161,6 +159,7 @@ class ObjectTrace {
   std::set<Place> seen_;
   std::vector<Place> work_;
   std::set<CalledModules::In> calls_;
+  std::set<std::string_view> fields_;
 };
 
 const CalledModules::Places& CalledModules::places() const {
@@ -194,7 +193,38 @@ const std::vector<CalledModules::In>& CalledModules::calls_of(std::uint32_t forw
       if (runs_it) trace.made_by(function, *instruction);
     }
   }
-  return known->second = trace.calls();
+  return known->second = all_calls(trace.reached());
+}
+
+// Many classes are held by fields of one name, which are followed once.
+const CalledModules::Reached& CalledModules::from_field(std::string_view field) const {
+  const auto [known, is_new] = from_fields_.try_emplace(field);
+  if (is_new) {
+    ObjectTrace trace(*this);
+    trace.loaded_from(field);
+    known->second = trace.reached();
+  }
+  return known->second;
+}
+
+std::vector<CalledModules::In> CalledModules::all_calls(const Reached& first) const {
+  std::set<In> calls(first.calls.begin(), first.calls.end());
+  std::set<std::string_view> seen(first.fields.begin(), first.fields.end());
+  std::vector<std::string_view> work = first.fields;
+  while (!work.empty()) {
+    const Reached& next = from_field(work.back());
+    work.pop_back();
+    calls.insert(next.calls.begin(), next.calls.end());
+    for (const std::string_view field : next.fields) {
+      if (seen.insert(field).second) work.push_back(field);
+    }
+  }
+  std::vector<In> out(calls.begin(), calls.end());
+  const auto place = [](const In& each) {
+    return std::tuple(each.first, each.second->range.line, each.second->range.column);
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const In& a, const In& b) { return place(a) < place(b); });
+  return out;
 }
 
 }  // namespace dtype_guard::flow

@@ -31,12 +31,20 @@ class CalledModules {
     std::map<std::string_view, std::vector<In>> loads;    // by field
     std::map<std::string_view, std::vector<In>> callers;  // by the callee's key
   };
+  // By objects of one class, or of one field: the calls, and the fields that hold them as well.
+  struct Reached {
+    std::vector<In> calls;
+    std::vector<std::string_view> fields;
+  };
   const Places& places() const;
+  const Reached& from_field(std::string_view field) const;
+  std::vector<In> all_calls(const Reached& first) const;
 
   const FunctionIndex& index_;
   const ClassHierarchy& classes_;
   mutable std::optional<Places> places_;
   mutable std::map<std::uint32_t, std::vector<In>> known_;  // by forward
+  mutable std::map<std::string_view, Reached> from_fields_;
 };
 
 }  // namespace dtype_guard::flow
