@@ -242,8 +242,11 @@ void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, Se
   look_at_calls(root, engine, collector, out);
 }
 
-// So is what its calls hand to a module, where nothing is known of it otherwise.
+// So is what its calls hand to a module, where nothing is known of it otherwise. Callers cost work: in a
+// large program that is wanted for the roots which would be left out.
 void Pass::look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, SeenByRoots& out) {
+  constexpr std::size_t kMostFunctions = 15'000;  // transformers' models: 33,000, timm 6,000
+  if (program_.functions.module().functions.size() > kMostFunctions) return;
   const std::size_t count = engine.roots().find_calls(root);
   out.steps += engine.steps();
   engine.objects().by_defaults = engine.objects().called_by_defaults = true;
