@@ -218,7 +218,7 @@ void Inputs::apply_setting(State& state, const Value& value, std::vector<HeapId>
     if (!object) continue;
     const ModuleType* type = find_module_type(object->type);
     const bool is_norm = norms || (type && type->norm);
-    for (const Registration& one : std::vector<Registration>(object->registered)) {
+    for (const Registration& one : std::vector<Registration>(object->registered.get())) {
       if (one.kind == Registration::Kind::kModule) {
         apply_setting(state, one.value, seen, norms);
         continue;

@@ -14,6 +14,7 @@
 #include "analyzer/flow/state/cells.h"
 #include "analyzer/flow/state/guards.h"
 #include "analyzer/flow/state/shared_array.h"
+#include "analyzer/flow/state/shared_until_changed.h"
 #include "analyzer/flow/values/shared.h"
 #include "analyzer/flow/values/symbols.h"
 #include "analyzer/flow/values/values.h"
@@ -32,10 +33,10 @@ struct Registration {
 struct HeapObject {
   enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kTensor, kBuffer, kClosure };
   Kind kind = Kind::kInstance;
-  std::string type;
+  TypeName type;
   Cells cells;  // a tensor's or buffer's contents are its cell kContents
   Value rest;   // any cell that is not listed; bottom: none was stored
-  std::vector<Registration> registered;
+  SharedUntilChanged<std::vector<Registration>> registered;
   bool stated = false;              // a conversion of this tensor was seen in the code
   SymbolSetId symbols = 0;          // what decides a field that was never stored
   bool is_input = false;            // of a root, and such a field cannot have changed since
@@ -48,6 +49,12 @@ struct HeapObject {
   bool one_by_one = false;
   HeapId original = 0;  // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
+  // All but the cells and the rest.
+  friend bool are_alike_but_for_values(const HeapObject& a, const HeapObject& b) {
+    return a.kind == b.kind && a.type == b.type && a.registered == b.registered && a.stated == b.stated &&
+           a.symbols == b.symbols && a.is_input == b.is_input && a.nature == b.nature &&
+           a.stands == b.stands && a.one_by_one == b.one_by_one && a.original == b.original;
+  }
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};
   static constexpr Key kOne{Key::Kind::kNext, 0};  // of a list of parts: what one of them is

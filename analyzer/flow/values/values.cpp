@@ -153,7 +153,7 @@ Value::Value(std::vector<Alternative> alternatives) {
   if (alternatives.empty()) return;
   if (!std::is_sorted(alternatives.begin(), alternatives.end(), comes_before))
     std::sort(alternatives.begin(), alternatives.end(), comes_before);
-  set_ = Shared<const std::vector<Alternative>>::make(std::move(alternatives));
+  set_ = SharedRow<Alternative>(alternatives);
 }
 
 Value Value::unknown(SymbolSetId symbols) {
@@ -163,12 +163,15 @@ Value Value::unknown(SymbolSetId symbols) {
   return Value(out);
 }
 
-const std::vector<Alternative>& Value::alternatives() const {
-  static const std::vector<Alternative> empty;
-  return set_ ? *set_ : empty;
+bool operator==(const Value& a, const Value& b) {
+  return a.same(b) || std::equal(a.begin(), a.end(), b.begin(), b.end());
 }
 
-bool operator==(const Value& a, const Value& b) { return a.same(b) || a.alternatives() == b.alternatives(); }
+bool has(const Value& value, const Alternative& wanted) {
+  return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
+    return same_place_in_order(each, wanted) && (!each.uncertain || wanted.uncertain);
+  });
+}
 
 namespace {
 // One for all neighbours that are alike.
@@ -201,8 +204,8 @@ void merge_places(std::vector<Alternative>& all, SymbolSets& symbols) {
 Value join(const Value& a, const Value& b, SymbolSets& symbols) {
   if (a.is_bottom() || a.same(b)) return a.is_bottom() ? b : a;
   if (b.is_bottom()) return a;
-  std::vector<Alternative> out;
-  out.reserve(a.size() + b.size());
+  static thread_local std::vector<Alternative> out;  // one for all joins: what is kept of it is copied
+  out.clear();
   std::merge(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out), comes_before);
   merge_neighbours(out, same_place_in_order, symbols);
   merge_places(out, symbols);
@@ -211,7 +214,7 @@ Value join(const Value& a, const Value& b, SymbolSets& symbols) {
     top.uncertain = true;
     out.assign(1, top);
   }
-  return Value(std::move(out));
+  return Value(SharedRow<Alternative>(out));
 }
 
 bool is_displaced(const Alternative& each, const std::vector<Alternative>& all) {
@@ -240,13 +243,13 @@ Value of_several(const Value& joined, const std::vector<const Value*>& ways) {
                                 [&](const Alternative& each) { return same_place_in_order(each, wanted); });
            }) > 1;
   };
+  const auto is_newly_shared = [&](const Alternative& each) {
+    return is_tensor(each) && !each.of_several && is_shared(each);
+  };
+  if (std::none_of(joined.begin(), joined.end(), is_newly_shared)) return joined;
   std::vector<Alternative> out = joined.alternatives();
-  bool changed = false;
-  for (Alternative& each : out) {
-    if (!is_tensor(each) || each.of_several || !is_shared(each)) continue;
-    each.of_several = changed = true;
-  }
-  return changed ? Value(std::move(out)) : joined;
+  for (Alternative& each : out) each.of_several = each.of_several || is_newly_shared(each);
+  return Value(std::move(out));
 }
 
 std::optional<bool> truth(const Value& value) {

@@ -6,11 +6,12 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
-#include "analyzer/flow/values/shared.h"
+#include "analyzer/flow/values/shared_row.h"
 
 namespace dtype_guard::flow {
 
@@ -122,23 +123,27 @@ class Value {
  public:
   Value() = default;  // bottom: never computed
   explicit Value(std::vector<Alternative> alternatives);
-  explicit Value(Alternative alternative) : Value(std::vector<Alternative>{alternative}) {}
+  explicit Value(const Alternative& alternative) : set_(std::span(&alternative, 1)) {}
   static Value unknown(SymbolSetId symbols = 0);
   static Value none() { return Value(Alternative::of(Alternative::Kind::kNone)); }
 
   bool is_bottom() const { return !set_; }
-  const std::vector<Alternative>& alternatives() const;
-  auto begin() const { return alternatives().begin(); }
-  auto end() const { return alternatives().end(); }
-  std::size_t size() const { return alternatives().size(); }
-  const Alternative* single() const { return set_ && set_->size() == 1 ? &set_->front() : nullptr; }
-  bool same(const Value& other) const { return set_ == other.set_; }
-  const void* address() const { return set_.get(); }  // equal for values that are the same
+  const Alternative* begin() const { return set_.begin(); }
+  const Alternative* end() const { return set_.end(); }
+  std::size_t size() const { return set_.size(); }
+  std::vector<Alternative> alternatives() const { return {begin(), end()}; }  // for those who change them
+  const Alternative* single() const { return set_.size() == 1 ? set_.begin() : nullptr; }
+  bool same(const Value& other) const { return address() == other.address(); }
+  const void* address() const { return set_.address(); }  // equal for values that are the same
   friend bool operator==(const Value& a, const Value& b);
+  friend Value join(const Value& a, const Value& b, SymbolSets& symbols);
 
  private:
-  Shared<const std::vector<Alternative>> set_;
+  explicit Value(SharedRow<Alternative> sorted) : set_(std::move(sorted)) {}
+  SharedRow<Alternative> set_;
 };
+// Whether it is among them. Where the value is not sure of it, that it is certain holds of another alone.
+bool has(const Value& value, const Alternative& wanted);
 // A value of its own unless both are one: whatever it looks like, what is learnt of an input is not learnt of
 // it.
 Value join(const Value& a, const Value& b, SymbolSets& symbols);

@@ -104,7 +104,8 @@ struct Rooted : Operations {
     const Value handle = memory.shared_tensor(names.ids.object(3, &module, 1), HeapObject::Kind::kTensor,
                                               tensor(dtype), state, stated);
     const Value out = of_type("Layer");
-    state.change(out.single()->object).registered = {{Registration::Kind::kParameter, "weight", handle}};
+    state.change(out.single()->object).registered.change() = {
+        {Registration::Kind::kParameter, "weight", handle}};
     state.change(out.single()->object).cells[names.ids.field("scale")] = tensor(Dtype::kFloat32);
     return out;
   }

@@ -68,7 +68,7 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       continue;
     }
     const std::string type = one->type;
-    if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type.clear();
+    if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type = {};
     const bool forwards = itself || name == "forward";
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = modules_.library_module_call(activation, instruction, each, state);

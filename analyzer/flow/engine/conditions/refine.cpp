@@ -262,7 +262,7 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
   std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), may_agree);
 
   // The tensor whose dtype this is, where it is that of one tensor whichever alternative it is.
-  const Alternative* first = asked.is_bottom() ? nullptr : &asked.alternatives().front();
+  const Alternative* first = asked.is_bottom() ? nullptr : asked.begin();
   const bool derived =
       first && first->source && first->context == activation.context &&
       std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {

@@ -45,7 +45,7 @@ Value Conversions::listed_parts(const Activation& activation, const Instruction&
   const std::vector<HeapId> begun = *work;
   HeapObject all;
   const auto add = [&](Registration::Kind kind, const Value& value) {
-    all.registered.push_back({kind, std::to_string(all.registered.size()), value});
+    all.registered.change().push_back({kind, std::to_string(all.registered.size()), value});
   };
   std::vector<HeapId> seen;
   while (!work->empty()) {
@@ -210,7 +210,7 @@ void Conversions::retype_below(State& state, const Alternative& target, Conversi
   if (!object) return;
   if (target.kind == Kind::kObject) {
     if (object->stands == Stands::kForItself) doubt_plain_members(state, target.object);
-    const std::vector<Registration> below = state.find(target.object)->registered;
+    const std::vector<Registration> below = state.find(target.object)->registered.get();
     const bool perhaps = how.perhaps;
     for (const Registration& each : below) {
       how.perhaps = perhaps || each.value.size() > 1;

@@ -175,7 +175,7 @@ Value Objects::library_module(const Activation& activation, const Instruction& i
       const Value handle = memory_.shared_tensor(ids_.object(activation.context, &instruction, ++sub),
                                                  HeapObject::Kind::kTensor, contents, state);
       object.cells[ids_.field(tensor.name)] = handle;
-      object.registered.push_back({kind, tensor.name, handle});
+      object.registered.change().push_back({kind, tensor.name, handle});
     };
     for (const auto& each : type->parameters) add(each, Registration::Kind::kParameter);
     for (const auto& each : type->buffers) add(each, Registration::Kind::kBuffer);

@@ -298,7 +298,7 @@ Value Memory::shared_tensor(HeapId id, HeapObject::Kind kind, const Value& conte
 // What is stored in a field of one of several objects: any of them may have got it.
 void Memory::write_to_one(State& state, const HeapObject& several, const Key& key, const Value& value) {
   if (key.kind != Key::Kind::kField) return;
-  for (const Registration& each : std::vector<Registration>(several.registered)) {
+  for (const Registration& each : std::vector<Registration>(several.registered.get())) {
     const auto modules = modules_of(state, each.value);
     if (!modules) continue;
     for (const HeapId id : *modules) {

@@ -180,7 +180,7 @@ Value Registrations::registration(const Activation& activation, const Instructio
   }
   for (const Alternative& owner : owners) {
     if (owner.kind != Kind::kObject) continue;
-    auto& all = state.change(owner.object).registered;
+    auto& all = state.change(owner.object).registered.change();
     const auto found = std::find_if(all.begin(), all.end(),
                                     [&](const Registration& each) { return each.name == entry.name; });
     if (found == all.end()) {

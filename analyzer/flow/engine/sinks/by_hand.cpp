@@ -110,7 +110,7 @@ void Sinks::record_check(const Activation& activation, const Instruction& check,
     record.place = SinkPlace::kCheck;
     for (const Operand& side : record.api->operands) {
       const Value& dtype = argument(state, *made, record.operands.size());
-      const Alternative* first = dtype.is_bottom() ? nullptr : &dtype.alternatives().front();
+      const Alternative* first = dtype.is_bottom() ? nullptr : dtype.begin();
       const bool asked =
           first && first->kind == Kind::kDtype && first->source && first->context == activation.context;
       if (!asked) return;
