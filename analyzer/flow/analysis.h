@@ -31,8 +31,9 @@ struct AnalysisResult {
   std::vector<ReachedCall> calls;  // all that have a contract, reached or not
   std::vector<UnseenCall> unseen;  // spelt like attention, and not followed
   std::size_t steps = 0;           // instructions evaluated
-  bool cut_short = false;          // by the total budget
-  bool left_out = false;           // some roots, for want of work; they are among not_analysed
+  bool tells_half_types_apart = false;
+  bool cut_short = false;  // by the total budget
+  bool left_out = false;   // some roots, for want of work; they are among not_analysed
 };
 
 // Functions call each other across the whole module; link several files' modules first (link.h) for whole

@@ -29,6 +29,11 @@ bool decides_too_little(const std::vector<SinkRecord>& records) {
 }
 }  // namespace
 
+void SeenByRoots::count(const Engine& engine) {
+  steps += engine.steps();
+  tells_half_types_apart = tells_half_types_apart || engine.tells_half_types_apart();
+}
+
 void SeenByRoots::note(const Engine& engine) {
   std::vector<SinkRecord> all = engine.records();
   for (SinkRecord& each : all) {
@@ -117,7 +122,7 @@ Engine* Pass::evaluate(std::uint32_t root, SeenByRoots& out, std::string& proble
     } catch (const BudgetExceeded& exceeded) {
       problem = exceeded.what();
     }
-    out.steps += engine.steps();
+    out.count(engine);
     if (!problem.empty()) return nullptr;
     out.note(engine);
     if (others == OtherCode::kLookedAt || has_defects(engine, root)) continue;
@@ -177,7 +182,7 @@ void Pass::look_again(std::uint32_t root, const std::vector<SinkRecord>& records
     engine.evaluate_root(root, proved);
   } catch (const BudgetExceeded&) {
   }
-  out.steps += engine.steps();
+  out.count(engine);
   const std::vector<SinkRecord> now = engine.records();
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (proofs[i] != proved) continue;
@@ -233,7 +238,7 @@ void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, Se
   if (program_.functions.function(root).class_name.empty()) return;
   Engine& engine = engine_for(root);
   const std::size_t count = engine.roots().find_witnesses(root);
-  out.steps += engine.steps();
+  out.count(engine);
   for (std::size_t i = 0; i < count; ++i) {
     engine.objects().give(i);
     add_definite(root, look_at_object(root, engine, out), engine, collector, out);
@@ -248,7 +253,7 @@ void Pass::look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& c
   constexpr std::size_t kMostFunctions = 15'000;  // transformers' models: 33,000, timm 6,000
   if (program_.functions.module().functions.size() > kMostFunctions) return;
   const std::size_t count = engine.roots().find_calls(root);
-  out.steps += engine.steps();
+  out.count(engine);
   engine.objects().by_defaults = engine.objects().called_by_defaults = true;
   for (std::size_t i = 0; i < count; ++i) {
     engine.objects().handed = &engine.objects().calls[i];
@@ -266,7 +271,7 @@ bool Pass::look_at_object(std::uint32_t root, Engine& engine, SeenByRoots& out) 
       if (!has_some) break;
       if (others == OtherCode::kTrusted && options_.refusals) continue;
       engine.evaluate_root(root, {}, others);
-      out.steps += engine.steps();
+      out.count(engine);
       has_some = has_defects(engine, root);
     }
     is_settled_ = is_settled_ && !has_some && !engine.tells_half_types_apart();

@@ -23,8 +23,10 @@ struct SeenByRoots {
   FollowedCalls followed;
   std::vector<Refusal> refusals;
   std::size_t steps = 0;
+  bool tells_half_types_apart = false;  // with the other one all may be otherwise
 
-  void note(const Engine& engine);
+  void count(const Engine& engine);  // what an evaluation took
+  void note(const Engine& engine);   // and what it recorded
 };
 
 class Pass {

@@ -80,6 +80,7 @@ void Analysis::see(const SeenByRoots& seen) {
   unseen_.note(seen.followed);
   out_.refusals.insert(out_.refusals.end(), seen.refusals.begin(), seen.refusals.end());
   out_.steps += seen.steps;
+  out_.tells_half_types_apart = out_.tells_half_types_apart || seen.tells_half_types_apart;
 }
 
 void Analysis::take(std::uint32_t root, const KeptRoot& gave, const PrecisionSetting& setting,

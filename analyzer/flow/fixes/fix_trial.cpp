@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 
 namespace dtype_guard::flow {
 
@@ -74,13 +76,15 @@ std::optional<FixTrial::Verdict> FixTrial::judge(const Program& program,
   AnalysisOptions options = options_;
   options.settings = {setting.what};
   options.settings_named_by_user = setting.named;
-  options.total_budget = kStepsForFinding - std::min(spent, kStepsForFinding);
+  options.total_budget = budget_ - std::min(spent, budget_);
   const AnalysisResult result = analyse(program, roots, options);
   spent += result.steps;
   if (result.cut_short) {
     return std::nullopt;
   }
   Verdict out;
+  out.steps = result.steps;
+  out.tells_half_types_apart = result.tells_half_types_apart;
   out.given_up = result.not_analysed.size();
   const auto key = [](const SourceLocation& at, const std::string& api, const std::string& role) {
     return Key(at.file, at.line, at.column, api, role);
@@ -95,24 +99,115 @@ std::optional<FixTrial::Verdict> FixTrial::judge(const Program& program,
   return out;
 }
 
-// What takes too long to evaluate for one finding does so for all.
-const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const std::vector<std::uint32_t>& functions) {
+// Those of one class are evaluated together, which share their object.
+std::vector<FixTrial::Roots> FixTrial::by_class(const Roots& roots) const {
+  std::vector<Roots> out;
+  std::map<std::string, std::size_t> known;
+  for (const std::uint32_t root : roots) {
+    const std::string& owner = module_.functions[root].class_name;
+    const auto [at, is_new] = known.try_emplace(owner, out.size());
+    if (is_new || owner.empty()) {
+      out.push_back({root});
+    } else {
+      out[at->second].push_back(root);
+    }
+  }
+  return out;
+}
+
+// In each setting; nothing when that takes more than the budget of a finding.
+void FixTrial::judge_before(const Program& program, const Roots& roots, std::vector<Verdict>& out) {
+  budget_ = kStepsForFinding;
+  std::size_t spent = 0;
+  Verdicts all(settings_.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i] = as_under_twin(all, i);
+    if (!all[i]) all[i] = judge(program, roots, settings_[i], spent);
+    if (!all[i]) break;
+  }
+  spent_on_others_ += spent;
+  if (!all.back()) return;
+  for (std::optional<Verdict>& each : all) out.push_back(*std::move(each));
+}
+
+// Edits of several functions have most roots in common. What takes too long to evaluate for one finding does
+// so for all.
+const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const Functions& functions) {
   const auto [known, fresh] = before_.try_emplace(functions);
-  if (!fresh) return known->second;
+  std::vector<Verdict>& out = known->second;
+  if (!fresh) return out;
   spent_on_others_ += size_;
   const Program program(module_);
-  const std::vector<std::uint32_t> roots = roots_to_analyse(program, functions);
-  std::size_t spent = 0;
-  for (const Setting& each : settings_) {
-    std::optional<Verdict> verdict = judge(program, roots, each, spent);
-    if (!verdict) {
-      known->second.clear();
+  out.resize(settings_.size());
+  for (const Roots& roots : by_class(roots_to_analyse(program, functions))) {
+    const auto [one, is_new] = before_of_roots_.try_emplace(roots);
+    if (is_new) judge_before(program, roots, one->second);
+    if (one->second.empty()) {
+      out.clear();
       break;
     }
-    known->second.push_back(*std::move(verdict));
+    for (std::size_t i = 0; i < out.size(); ++i) out[i].add(one->second[i]);
   }
-  spent_ += spent;
-  return known->second;
+  return out;
+}
+
+void FixTrial::Verdict::add(const Verdict& more) {
+  places.insert(more.places.begin(), more.places.end());
+  operands.insert(more.operands.begin(), more.operands.end());
+  refused.insert(more.refused.begin(), more.refused.end());
+  given_up += more.given_up;
+  steps += more.steps;
+  tells_half_types_apart = tells_half_types_apart || more.tells_half_types_apart;
+}
+
+// What was judged under the same setting with the other half type is known where nothing went by which it is.
+std::optional<FixTrial::Verdict> FixTrial::as_under_twin(const Verdicts& known, std::size_t setting) const {
+  const Setting& asked = settings_[setting];
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    const Setting& other = settings_[i];
+    const bool is_twin = other.named == asked.named && other.handed_float == asked.handed_float &&
+                         are_twins(other.what, asked.what);
+    if (i == setting || !known[i] || !is_twin || known[i]->tells_half_types_apart) continue;
+    Verdict out = *known[i];
+    out.refused.clear();
+    for (const auto& [place, root, dtype] : known[i]->refused)
+      out.refused.emplace(place, root, other_half(dtype));
+    return out;
+  }
+  return std::nullopt;
+}
+
+FixTrial::Key FixTrial::place() const {
+  const SourceLocation& at = finding_->location;
+  return {at.file, at.line, at.column, "", ""};
+}
+
+// Most edits that do not cure leave the finding, which one of the roots that have it is enough to see.
+bool FixTrial::stays(const Program& program, const Roots& roots, std::size_t setting) {
+  const std::vector<Roots> groups = by_class(roots);
+  const Roots* cheapest = nullptr;
+  std::size_t least = 0;
+  for (const Roots& each : groups) {
+    const auto known = before_of_roots_.find(each);
+    if (known == before_of_roots_.end()) continue;
+    const Verdict& before = known->second[setting];
+    if (!before.places.contains(place()) || (cheapest && before.steps >= least)) continue;
+    cheapest = &each;
+    least = before.steps;
+  }
+  if (!cheapest || groups.size() == 1) return false;
+  const std::optional<Verdict> after = judge(program, *cheapest, settings_[setting], spent_);
+  return after && !is_gone(*after, settings_[setting]);
+}
+
+bool FixTrial::is_gone(const Verdict& after, const Setting& setting) {
+  if (!after.places.contains(place())) return true;
+  return object(setting, after.operands.empty() ? "the finding stays" : broken(*after.operands.begin()));
+}
+
+std::string FixTrial::broken(const Key& operand) {
+  const auto& [file, line, column, api, role] = operand;
+  return fmt::format("'{}' of '{}' at {}:{} breaks its contract", role, api, file, line);
 }
 
 bool FixTrial::object(const Setting& setting, std::string what) {
@@ -133,13 +228,7 @@ std::string FixTrial::refused_operand(const Refused& refused) const {
 }
 
 bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setting& setting) {
-  const auto operand = [](const Key& key) {
-    const auto& [file, line, column, api, role] = key;
-    return fmt::format("'{}' of '{}' at {}:{} breaks its contract", role, api, file, line);
-  };
-  const SourceLocation& place = finding_->location;
-  if (after.places.contains(Key(place.file, place.line, place.column, "", "")))
-    return object(setting, after.operands.empty() ? "the finding stays" : operand(*after.operands.begin()));
+  if (!is_gone(after, setting)) return false;
   // Where inputs are float32, nothing may be left of it that is not left where they are half.
   std::set<Key> left;
   for (const Sink& each : finding_->sinks) {
@@ -147,10 +236,10 @@ bool FixTrial::is_cured(const Verdict& before, const Verdict& after, const Setti
     if (after.operands.contains(key)) left.insert(key);
   }
   if (setting.handed_float && !std::includes(left_.begin(), left_.end(), left.begin(), left.end()))
-    return object(setting, operand(*left.begin()));
+    return object(setting, broken(*left.begin()));
   left_ = std::move(left);
   for (const Key& each : after.operands) {
-    if (!before.operands.contains(each)) return object(setting, operand(each));
+    if (!before.operands.contains(each)) return object(setting, broken(each));
   }
   for (const Refused& each : after.refused) {
     if (!before.refused.contains(each) && !loses_nothing(each, after) && !does_not_know(each, after))
@@ -175,7 +264,6 @@ bool FixTrial::does_not_know(const Refused& refused, const Verdict& after) {
 }
 
 bool FixTrial::is_found_from_others(const std::vector<std::uint32_t>& functions) {
-  const SourceLocation& at = finding_->location;
   const Program program(module_);
   std::vector<std::uint32_t> roots = roots_to_analyse(program, functions);
   std::erase_if(roots, [&](std::uint32_t each) { return unknowing_.contains(each); });
@@ -185,7 +273,7 @@ bool FixTrial::is_found_from_others(const std::vector<std::uint32_t>& functions)
     if (each.handed_float || std::find(asked.begin(), asked.end(), each.what.name) == asked.end())
       return false;
     const std::optional<Verdict> verdict = judge(program, roots, each, spent_);
-    return verdict && verdict->places.contains(Key(at.file, at.line, at.column, "", ""));
+    return verdict && verdict->places.contains(place());
   });
 }
 
@@ -199,7 +287,21 @@ bool FixTrial::loses_nothing(const Refused& refused, const Verdict& after) {
   return after.refused.contains({place, root, dtype});
 }
 
-// Setting after setting: most edits that do not cure fail in the first.
+// By their numbers: those under which it occurs first, for most edits that do not cure leave it there.
+std::vector<std::size_t> FixTrial::in_order() const {
+  std::vector<std::size_t> occurs, others;
+  const auto& asked = finding_->precision;
+  for (std::size_t i = 0; i < settings_.size(); ++i) {
+    if (std::find(asked.begin(), asked.end(), settings_[i].what.name) != asked.end()) {
+      occurs.push_back(i);
+    } else if (!settings_[i].handed_float) {
+      others.push_back(i);
+    }
+  }
+  occurs.insert(occurs.end(), others.begin(), others.end());
+  return occurs;
+}
+
 bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   limit_.clear();
   objection_.clear();
@@ -212,8 +314,6 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     if (!made(edited)) return false;
     functions = edited.functions();
   }
-  const SourceLocation& at = finding_->location;
-  const Key place(at.file, at.line, at.column, "", "");
   const auto too_long = [&] {
     limit_ =
         fmt::format("a function that leads there takes more than {} steps to evaluate", options_.step_budget);
@@ -221,7 +321,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   };
   const auto too_much = [&] {
     limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps",
-                         kStepsForFinding);
+                         budget_);
     return false;
   };
   if (spent_on_others_ + spent_ > kStepsForAll) {
@@ -230,15 +330,20 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   }
   const std::vector<Verdict>& before = verdicts_before(functions);
   if (before.empty()) return too_much();
+  // One edit that cures, and what is left of those that do not.
+  const std::size_t once =
+      std::accumulate(before.begin(), before.end(), std::size_t{0},
+                      [](std::size_t sum, const Verdict& each) { return sum + each.steps; });
+  budget_ = std::max(kStepsForFinding, 2 * once);
   // What is not found here cannot be seen to go.
-  const auto finds = [&](const Verdict& each) { return each.places.contains(place); };
+  const auto finds = [&](const Verdict& each) { return each.places.contains(place()); };
   const auto gave_up = [](const Verdict& each) { return each.given_up > 0; };
   if (std::none_of(before.begin(), before.end(), finds)) {
     return std::any_of(before.begin(), before.end(), gave_up) && too_long();
   }
   const auto known =
       std::find_if(shared_.begin(), shared_.end(), [&](const Tried& each) { return each.edits == edits; });
-  Tried fresh{edits, std::vector<std::optional<Verdict>>(settings_.size())};
+  Tried fresh{edits, Verdicts(settings_.size())};
   Tried& tried = known == shared_.end() ? fresh : *known;
   std::optional<EditedModule> edited(module_);
   made(*edited);
@@ -246,22 +351,19 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   std::optional<Program> program;
   std::vector<std::uint32_t> roots;
   const auto cured_in = [&](std::size_t i) {
+    if (!tried.after[i]) tried.after[i] = as_under_twin(tried.after, i);
     if (!tried.after[i] && !program) {
       spent_on_others_ += size_;
       program.emplace(module_);
       roots = roots_to_analyse(*program, functions);
     }
+    if (!tried.after[i] && stays(*program, roots, i)) return false;
     if (!tried.after[i]) tried.after[i] = judge(*program, roots, settings_[i], spent_);
     if (!tried.after[i]) return too_much();
     if (tried.after[i]->given_up > before[i].given_up) return too_long();
     return is_cured(before[i], *tried.after[i], settings_[i]);
   };
-  bool cured = true;
-  for (std::size_t i = 0; cured && i < settings_.size(); ++i) {
-    const auto& asked = finding_->precision;
-    const bool occurs = std::find(asked.begin(), asked.end(), settings_[i].what.name) != asked.end();
-    if (!settings_[i].handed_float || occurs) cured = cured_in(i);
-  }
+  const bool cured = std::ranges::all_of(in_order(), cured_in);
   if (&tried == &fresh && roots.size() >= kManyRoots) shared_.push_back(std::move(fresh));
   program.reset();
   edited.reset();

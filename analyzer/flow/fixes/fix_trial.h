@@ -31,6 +31,8 @@ class FixTrial {
   const std::string& objection() const { return objection_; }
 
  private:
+  using Functions = std::vector<std::uint32_t>;
+  using Roots = std::vector<std::uint32_t>;
   // A place with a finding, and an operand of a call with one.
   using Key = std::tuple<std::string, int, int, std::string, std::string>;
   using Refused = std::tuple<Key, std::uint32_t, Dtype>;  // which root it comes from, and as what
@@ -39,6 +41,9 @@ class FixTrial {
     std::set<Key> operands;
     std::set<Refused> refused;
     std::size_t given_up = 0;
+    std::size_t steps = 0;
+    bool tells_half_types_apart = false;
+    void add(const Verdict& more);  // of other roots
   };
   struct Setting {
     PrecisionSetting what;
@@ -46,17 +51,27 @@ class FixTrial {
     // Autocast decides what its operators give and not what the function is handed, which may be float32.
     bool handed_float = false;
   };
+  using Verdicts = std::vector<std::optional<Verdict>>;  // by setting; nothing: not judged
   // Edits, and what was found with them in each setting that was tried.
   struct Tried {
     std::vector<CastEdit> edits;
-    std::vector<std::optional<Verdict>> after;
+    Verdicts after;
   };
   // Nothing when the budget is used up.
   std::optional<Verdict> judge(const Program& program, const std::vector<std::uint32_t>& roots,
                                const Setting& setting, std::size_t& spent);
   // Of each setting; empty when that takes more than the budget of a finding.
-  const std::vector<Verdict>& verdicts_before(const std::vector<std::uint32_t>& functions);
+  const std::vector<Verdict>& verdicts_before(const Functions& functions);
+  void judge_before(const Program& program, const Roots& roots, std::vector<Verdict>& out);
+  std::optional<Verdict> as_under_twin(const Verdicts& known, std::size_t setting) const;
+  std::vector<Roots> by_class(const Roots& roots) const;
   static bool loses_nothing(const Refused& refused, const Verdict& after);
+  std::vector<std::size_t> in_order() const;  // settings
+  Key place() const;                          // of the finding
+  // Whether it is there still where it is seen with the least work.
+  bool stays(const Program& program, const Roots& roots, std::size_t setting);
+  bool is_gone(const Verdict& after, const Setting& setting);
+  static std::string broken(const Key& operand);
   bool is_cured(const Verdict& before, const Verdict& after, const Setting& setting);
   bool does_not_know(const Refused& refused, const Verdict& after);
   bool is_found_from_others(const std::vector<std::uint32_t>& functions);
@@ -67,10 +82,12 @@ class FixTrial {
   AnalysisOptions options_;
   ContractSet contracts_;  // and that of the casts which are tried
   std::vector<Setting> settings_;
-  std::map<std::vector<std::uint32_t>, std::vector<Verdict>> before_;
+  std::map<Functions, std::vector<Verdict>> before_;       // by what is edited, and by setting
+  std::map<Roots, std::vector<Verdict>> before_of_roots_;  // of one class, by setting
   std::vector<Tried> shared_;
   const Finding* finding_ = nullptr;
-  std::size_t spent_ = 0;  // steps, for this finding
+  std::size_t budget_ = 0;  // steps that what is judged now may take in all settings
+  std::size_t spent_ = 0;   // for this finding
   std::size_t spent_on_others_ = 0;
   std::size_t size_ = 0;  // instructions of the program
   std::set<Key> left_;    // operands of the finding that are still broken where inputs are as assumed

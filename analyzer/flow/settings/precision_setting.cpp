@@ -38,12 +38,14 @@ const std::vector<PrecisionSetting>& precision_settings() {
   return settings;
 }
 
+Dtype other_half(Dtype dtype) {
+  return dtype == Dtype::kFloat16 ? Dtype::kBFloat16 : dtype == Dtype::kBFloat16 ? Dtype::kFloat16 : dtype;
+}
+
 bool are_twins(const PrecisionSetting& a, const PrecisionSetting& b) {
-  const auto other = [](Dtype dtype) {
-    return dtype == Dtype::kFloat16 ? Dtype::kBFloat16 : dtype == Dtype::kBFloat16 ? Dtype::kFloat16 : dtype;
-  };
-  return other(a.parameters) == b.parameters && other(a.buffers) == b.buffers && other(a.norms) == b.norms &&
-         other(a.inputs) == b.inputs && other(a.autocast) == b.autocast;
+  return other_half(a.parameters) == b.parameters && other_half(a.buffers) == b.buffers &&
+         other_half(a.norms) == b.norms && other_half(a.inputs) == b.inputs &&
+         other_half(a.autocast) == b.autocast;
 }
 
 }  // namespace dtype_guard::flow

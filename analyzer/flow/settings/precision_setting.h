@@ -19,6 +19,7 @@ struct PrecisionSetting {
   Dtype autocast = Dtype::kUndefined;
   bool by_default = false;
 };
+Dtype other_half(Dtype dtype);  // of the two half types; any other is its own
 // Whether one is the other with float16 and bfloat16 in each other's place.
 bool are_twins(const PrecisionSetting& a, const PrecisionSetting& b);
 // The rows of precision_settings.json, in file order.
