@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/queries/answering_callers.h"
 #include "analyzer/flow/queries/checked_operands.h"
 #include "rules/contracts/roles.h"
 
@@ -84,16 +85,8 @@ class Search {
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
     if (handed_on) return true;
-    return check ? concerns_attention(record_, index_) : !is_called(record_.function);
-  }
-
-  // What is called in sight is judged by what its callers do with what it gives back.
-  bool is_called(std::uint32_t function) const {
-    for (std::uint32_t id = 0; id < index_.module().functions.size(); ++id) {
-      const std::vector<std::uint32_t>& callees = index_.callees(id);
-      if (id != function && std::binary_search(callees.begin(), callees.end(), function)) return true;
-    }
-    return options_.called_modules && !options_.called_modules->calls_of(function).empty();
+    if (check) return concerns_attention(record_, index_);
+    return !callers_answer(record_.function, index_, options_.called_modules);
   }
 
   // Which of several alternatives arrives may hang on what also decides whether the call is reached. Where
