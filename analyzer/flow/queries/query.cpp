@@ -265,20 +265,26 @@ class Search {
   }
 
   // k and v that must both equal q must equal each other. Where q and k were widened alike, only q differs
-  // from what it is compared with, and mending q alone would leave the call broken.
+  // from what it is compared with, and mending q alone would leave the call broken. Where q may be either,
+  // one of them differs from it whatever it is.
   void compare_siblings(const SinkOperand& mine) {
     const std::string& model = record_.api->find(mine.role)->same_as;
     if (model.empty() || role_kind(mine.role) != RoleKind::kInput) return;
     for (const SinkOperand& other : record_.operands) {
       if (&other == &mine || record_.api->find(other.role)->same_as != model) continue;
       if (role_kind(other.role) != RoleKind::kInput) continue;
-      if (breaks_contract(mine) || breaks_contract(other)) continue;
+      if (certainly_breaks(mine) || certainly_breaks(other)) continue;
+      const std::vector<Defect> before = defects_;
       compare(mine, other);
+      const bool were_possible = std::any_of(before.begin(), before.end(), [&](const Defect& each) {
+        return (each.arrived == &mine || each.arrived == &other) && each.breaks_contract();
+      });
+      if (were_possible && !certainly_breaks(mine) && !certainly_breaks(other)) defects_ = before;
     }
   }
-  bool breaks_contract(const SinkOperand& arrived) const {
+  bool certainly_breaks(const SinkOperand& arrived) const {
     return std::any_of(defects_.begin(), defects_.end(), [&](const Defect& each) {
-      return each.arrived == &arrived && each.breaks_contract();
+      return each.arrived == &arrived && each.breaks_contract() && each.definite;
     });
   }
 
