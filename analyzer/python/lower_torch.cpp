@@ -75,11 +75,11 @@ std::optional<ValueId> FunctionLowering::tensors_in_a_row(const Operator& entry,
   static const std::set<std::string_view> of_several = {"einsum", "meshgrid", "cartesian_prod", "block_diag"};
   const auto at = std::find(entry.arguments.begin(), entry.arguments.end(), "tensors");
   if (at == entry.arguments.end() || !of_several.contains(entry.name)) return std::nullopt;
-  const auto from = arguments.begin() + std::min<std::ptrdiff_t>(at - entry.arguments.begin(),
-                                                                 static_cast<std::ptrdiff_t>(arguments.size()));
-  const auto end = std::find_if(from, arguments.end(), [](const Given& each) {
-    return !each.name.empty() && each.name != "*";
-  });
+  const auto from =
+      arguments.begin() +
+      std::min<std::ptrdiff_t>(at - entry.arguments.begin(), static_cast<std::ptrdiff_t>(arguments.size()));
+  const auto end = std::find_if(from, arguments.end(),
+                                [](const Given& each) { return !each.name.empty() && each.name != "*"; });
   const bool starred = std::any_of(from, end, [](const Given& each) { return each.name == "*"; });
   if (end - from < 2 && !starred) return std::nullopt;
   Arguments all;

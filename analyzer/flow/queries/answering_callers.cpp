@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "analyzer/flow/operators/contractions.h"
-#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -45,8 +44,7 @@ bool is_cast(const Instruction& each) {
   static constexpr std::array<std::string_view, 7> kCasts = {"type_as",  "type",   "to",   "half",
                                                              "bfloat16", "double", "float"};
   if (each.op == Op::kCast) return !each.implicit;
-  if (each.op == Op::kOperator) return each.name == "type_as" || names_dtype(each);
-  if (each.op != Op::kCall) return false;
+  if (each.op != Op::kOperator && each.op != Op::kCall) return false;
   const std::size_t last = each.name.rfind("::");
   const std::string_view method =
       last == std::string::npos ? std::string_view(each.name) : std::string_view(each.name).substr(last + 2);
